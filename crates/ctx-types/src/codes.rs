@@ -1,0 +1,20 @@
+//! Diagnostic codes of this crate: 100 to 199.
+
+use crate::diagnostic::Code;
+
+/// A known key holds a value of a type that it cannot have.
+pub const WRONG_TYPE: Code = Code::new(100, "wrong type");
+/// A document has more findings than are shown.
+pub const MORE_FINDINGS: Code = Code::new(101, "more findings");
+/// A placement is spelled in a way that says two things, or nothing.
+pub const PLACEMENT_SPELLING: Code = Code::new(110, "unclear placement");
+/// A depth is negative, not a number, or its syntax is not understood.
+pub const DEPTH_SYNTAX: Code = Code::new(111, "bad depth");
+/// The active leaf of a session does not exist.
+pub const DANGLING_LEAF: Code = Code::new(120, "dangling leaf");
+/// A node names a parent or child that does not exist or does not point back.
+pub const BROKEN_LINK: Code = Code::new(121, "broken link");
+/// The parents of a node lead back to itself.
+pub const CYCLIC_PARENTS: Code = Code::new(122, "cyclic parents");
+/// A node's own id differs from the key it stands under, or is used twice.
+pub const NODE_ID: Code = Code::new(123, "node id");

@@ -1,0 +1,119 @@
+//! Why a thing is in the context, elsewhere in it, or not in it.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::source::Source;
+
+/// What became of a message, entry or injection, and why.
+///
+/// A run of dropped messages is one decision with its size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// What the decision is about; the first of a run.
+    pub source: Source,
+    /// Why, in one phrase: lower case, no full stop, things named in backticks.
+    pub reason: String,
+    /// How many messages or entries the decision covers.
+    pub count: usize,
+    /// How many bytes of text they have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<usize>,
+    /// How many tokens they have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokenFigure>,
+}
+
+impl Decision {
+    /// Creates a decision about one message, entry or injection.
+    pub fn new(outcome: Outcome, source: Source, reason: impl Into<String>) -> Self {
+        Self { outcome, source, reason: reason.into(), count: 1, bytes: None, tokens: None }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.outcome, self.source)?;
+        if self.count > 1 {
+            write!(f, " and {} more", self.count - 1)?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+/// What became of a message, entry or injection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It is sent where it was meant to be.
+    Kept,
+    /// It is not sent.
+    Dropped,
+    /// A part of it is not sent.
+    Cut,
+    /// It is sent elsewhere than it was meant to be.
+    Moved,
+    /// It is sent as a part of another message.
+    Merged,
+    /// It was switched off, or a summary stands for it.
+    Hidden,
+    /// Its condition did not hold.
+    NotActivated,
+    /// It is older than what was read of the conversation.
+    NotLoaded,
+}
+
+impl Outcome {
+    /// Returns the spelling used in reports and snapshots.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Dropped => "dropped",
+            Self::Cut => "cut",
+            Self::Moved => "moved",
+            Self::Merged => "merged",
+            Self::Hidden => "hidden",
+            Self::NotActivated => "not_activated",
+            Self::NotLoaded => "not_loaded",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A number of tokens: counted, or bounded because counting would have cost more than it tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenFigure {
+    /// Counted.
+    Exact(u64),
+    /// Not counted; no more than this (a byte-level encoding never has more tokens than bytes).
+    AtMost(u64),
+}
+
+impl fmt::Display for TokenFigure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(count) => write!(f, "{count}"),
+            Self::AtMost(count) => write!(f, "at most {count}"),
+        }
+    }
+}
+
+impl Serialize for TokenFigure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+        let mut map = serializer.serialize_map(Some(1))?;
+        match self {
+            Self::Exact(count) => map.serialize_entry("exact", count)?,
+            Self::AtMost(count) => map.serialize_entry("atMost", count)?,
+        }
+        map.end()
+    }
+}

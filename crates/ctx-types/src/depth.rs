@@ -1,0 +1,218 @@
+//! Depths: distances from the end of the history, also several at once (`3, 10~5`).
+
+use std::fmt;
+
+use crate::codes;
+use crate::diagnostic::{Diagnostic, Span};
+
+/// How many points one placement may have in a history; the rest is not placed.
+pub const MAX_POINTS: usize = 10_000;
+
+/// How many terms one depth syntax may have.
+const MAX_TERMS: usize = 1_000;
+
+/// The depths of one placement.
+///
+/// ```
+/// use ctx_types::DepthPoints;
+///
+/// let (points, _) = DepthPoints::parse("3, 10~5");
+/// assert_eq!(points.within(22), [3, 10, 15, 20]);
+/// assert!(points.is_multiple());
+/// assert_eq!(DepthPoints::single(4).within(22), [4]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DepthPoints {
+    terms: Vec<DepthTerm>,
+}
+
+/// One term of a depth syntax: a start, and a step if it repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DepthTerm {
+    start: u64,
+    /// Never 0.
+    step: Option<u64>,
+}
+
+impl DepthPoints {
+    /// One depth, in messages from the end.
+    pub fn single(depth: u64) -> Self {
+        Self { terms: vec![DepthTerm { start: depth, step: None }] }
+    }
+
+    /// Reads AIO Hub's advanced depth syntax.
+    ///
+    /// Terms are separated by commas. `S` is the depth S; `S~I` and `S:I` are S, S+I, S+2I and so on to the
+    /// length of the history, or just S where I is 0. As there, digits followed by other characters are read
+    /// as far as they go; that and a negative or empty number is a diagnostic here.
+    pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
+        let mut diagnostics = Vec::new();
+        let mut terms = Vec::new();
+        let mut start = 0;
+        for part in text.split(',') {
+            let span = Span::new(start, start + part.len());
+            start = span.end + 1;
+            if part.trim().is_empty() {
+                continue;
+            }
+            if terms.len() == MAX_TERMS {
+                let message = format!("more than {MAX_TERMS} depths; the rest is ignored");
+                diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
+                break;
+            }
+            match DepthTerm::parse(part.trim()) {
+                Parsed::Clean(term) => terms.push(term),
+                Parsed::Leading(term) => {
+                    terms.push(term);
+                    let message = format!("`{}` is read as `{term}`", part.trim());
+                    diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
+                }
+                Parsed::Nothing => {
+                    let message = format!("`{}` is not a depth and is ignored", part.trim());
+                    let help = "write a depth such as `3`, or `10~5` for 10, 15, 20 and so on";
+                    let bad = Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span);
+                    diagnostics.push(bad.with_help(help));
+                }
+            }
+        }
+        (Self { terms }, diagnostics)
+    }
+
+    /// Tells whether there is no depth at all.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Tells whether the placement has, or could have, more than one point.
+    pub fn is_multiple(&self) -> bool {
+        !matches!(self.terms.as_slice(), [DepthTerm { step: None, .. }])
+    }
+
+    /// Returns the points that a history of `len` messages has, ascending, each once, at most [`MAX_POINTS`].
+    ///
+    /// A single depth beyond the history is clamped to its front. O(points · log points).
+    pub fn within(&self, len: u64) -> Vec<u64> {
+        if let [DepthTerm { start, step: None }] = self.terms.as_slice() {
+            return vec![(*start).min(len)];
+        }
+        let mut points: Vec<u64> = Vec::new();
+        for term in &self.terms {
+            points.extend(term.points(len).take(MAX_POINTS.saturating_sub(points.len())));
+        }
+        points.sort_unstable();
+        points.dedup();
+        points
+    }
+
+    /// Returns the depths that lie beyond a history of `len` messages: the start of each such term.
+    pub fn beyond(&self, len: u64) -> Vec<u64> {
+        self.terms.iter().map(|term| term.start).filter(|start| *start > len).collect()
+    }
+}
+
+impl fmt::Display for DepthPoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, term) in self.terms.iter().enumerate() {
+            f.write_str(if index == 0 { "" } else { ", " })?;
+            term.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl DepthTerm {
+    fn parse(text: &str) -> Parsed {
+        let (start, step) = match text.split_once(['~', ':']) {
+            Some((start, step)) => (start.trim(), Some(step.trim())),
+            None => (text, None),
+        };
+        let Some((first, first_clean)) = leading_number(start) else {
+            return Parsed::Nothing;
+        };
+        let (step, step_clean) = match step.map(leading_number) {
+            None => (None, true),
+            Some(None) => (None, false),
+            Some(Some((step, clean))) => ((step > 0).then_some(step), clean),
+        };
+        let term = Self { start: first, step };
+        if first_clean && step_clean { Parsed::Clean(term) } else { Parsed::Leading(term) }
+    }
+
+    fn points(self, len: u64) -> impl Iterator<Item = u64> {
+        let mut next = (self.start <= len).then_some(self.start);
+        std::iter::from_fn(move || {
+            let point = next?;
+            next = self.step.and_then(|step| point.checked_add(step)).filter(|point| *point <= len);
+            Some(point)
+        })
+    }
+}
+
+impl fmt::Display for DepthTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.step {
+            Some(step) => write!(f, "{}~{step}", self.start),
+            None => write!(f, "{}", self.start),
+        }
+    }
+}
+
+enum Parsed {
+    /// Exactly a term.
+    Clean(DepthTerm),
+    /// A term followed by something else.
+    Leading(DepthTerm),
+    Nothing,
+}
+
+/// Reads the digits at the start; tells whether they are all of the text.
+fn leading_number(text: &str) -> Option<(u64, bool)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number = text.get(..digits).filter(|digits| !digits.is_empty())?;
+    // Beyond u64 a depth is beyond every history; the largest number says the same.
+    Some((number.parse().unwrap_or(u64::MAX), digits == text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(syntax: &str, len: u64, expected: &[u64], findings: usize) {
+        let (points, diagnostics) = DepthPoints::parse(syntax);
+        assert_eq!(points.within(len), expected, "{syntax}");
+        assert_eq!(diagnostics.len(), findings, "{syntax}: {diagnostics:?}");
+    }
+
+    #[test]
+    fn terms_repeat_to_the_length_of_the_history() {
+        check("3, 10~5", 22, &[3, 10, 15, 20], 0);
+        check("3:4", 12, &[3, 7, 11], 0);
+        check("0~1", 3, &[0, 1, 2, 3], 0);
+    }
+
+    #[test]
+    fn a_step_of_zero_is_one_point() {
+        check("5~0", 20, &[5], 0);
+    }
+
+    #[test]
+    fn points_beyond_the_history_are_not_placed_and_doubles_are_one() {
+        check("2, 2, 9, 1~1", 3, &[1, 2, 3], 0);
+    }
+
+    #[test]
+    fn a_single_depth_beyond_the_history_is_its_front() {
+        check("9", 3, &[3], 0);
+    }
+
+    #[test]
+    fn odd_numbers_are_read_as_far_as_they_go_and_reported() {
+        check("3abc", 9, &[3], 1);
+        check("-1, 2", 9, &[2], 1);
+        check("x~5", 9, &[], 1);
+        check("2~x", 9, &[2], 1);
+        check("99999999999999999999999, 1", 9, &[1], 0);
+        check(" , ,", 9, &[], 0);
+    }
+}

@@ -1,0 +1,220 @@
+//! What the product says about imperfect content: a code, a place and a way out.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+/// Something worth telling a person about a file, a conversation or a request.
+///
+/// Bad user content becomes a diagnostic; it is never an `Err` and never a panic, and the work goes on.
+///
+/// ```
+/// use ctx_types::{Code, Diagnostic, Severity};
+///
+/// const UNKNOWN_TARGET: Code = Code::new(9999, "unknown anchor target");
+/// let diagnostic = Diagnostic::warning(UNKNOWN_TARGET, "no anchor `lore`")
+///     .at_pointer("/presetMessages/3")
+///     .with_help("add an entry of type `placeholder` with id `lore`");
+/// assert_eq!(diagnostic.severity, Severity::Warning);
+/// assert_eq!(diagnostic.to_string(), "warning[CTX9999]: no anchor `lore` (at /presetMessages/3)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// The stable code, by which documentation and tests name this kind of finding.
+    pub code: Code,
+    /// How much it matters.
+    pub severity: Severity,
+    /// One sentence about this very finding: lower case, no full stop, things named in backticks.
+    pub message: String,
+    /// Where it was found.
+    #[serde(skip_serializing_if = "Location::is_empty")]
+    pub location: Location,
+    /// What to do about it, if anything can be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// Creates a finding of severity [`Severity::Error`]: the content does not do what its author meant.
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, message.into())
+    }
+
+    /// Creates a finding of severity [`Severity::Warning`]: it works, though probably not as meant.
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, message.into())
+    }
+
+    /// Creates a finding of severity [`Severity::Info`]: something that was done and is worth knowing.
+    pub fn info(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Info, message.into())
+    }
+
+    fn new(code: Code, severity: Severity, message: String) -> Self {
+        Self { code, severity, message, location: Location::default(), help: None }
+    }
+
+    /// Sets the JSON pointer (RFC 6901) of the value that the finding is about.
+    #[must_use]
+    pub fn at_pointer(mut self, pointer: impl Into<String>) -> Self {
+        self.location.pointer = Some(pointer.into());
+        self
+    }
+
+    /// Sets the byte range, within the text at the pointer, that the finding is about.
+    #[must_use]
+    pub fn at_span(mut self, span: Span) -> Self {
+        self.location.span = Some(span);
+        self
+    }
+
+    /// Sets the name of the file or document that the finding is about.
+    #[must_use]
+    pub fn in_document(mut self, document: impl Into<Arc<str>>) -> Self {
+        self.location.document = Some(document.into());
+        self
+    }
+
+    /// Sets the way out.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]: {}", self.severity, self.code, self.message)?;
+        if !self.location.is_empty() {
+            write!(f, " (at {})", self.location)?;
+        }
+        Ok(())
+    }
+}
+
+/// The stable identity of a kind of finding, written `CTX0123`.
+///
+/// Each crate keeps its codes in one `codes` module, within its own range of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code {
+    number: u16,
+    title: &'static str,
+}
+
+impl Code {
+    /// Creates a code from its number (1 to 9999) and a short title.
+    pub const fn new(number: u16, title: &'static str) -> Self {
+        Self { number, title }
+    }
+
+    /// Returns the number without its `CTX` prefix.
+    pub const fn number(self) -> u16 {
+        self.number
+    }
+
+    /// Returns the short title of this kind of finding.
+    pub const fn title(self) -> &'static str {
+        self.title
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CTX{:04}", self.number)
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// How much a finding matters; the order is ascending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something was done that is worth knowing.
+    Info,
+    /// It works, though probably not as its author meant.
+    Warning,
+    /// The content cannot do what its author meant; the rest of the work went on.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// Where a finding is: a document, a JSON pointer in it, and a byte range in the text there.
+///
+/// Lines and columns are derived from the pointer by whoever holds the source text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Location {
+    /// The name of the file or document, as the caller gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<Arc<str>>,
+    /// A JSON pointer (RFC 6901) into the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
+    /// A byte range in the text at the pointer; in the document itself where there is no pointer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Span>,
+}
+
+impl Location {
+    /// Tells whether nothing is known about the place.
+    pub fn is_empty(&self) -> bool {
+        self.document.is_none() && self.pointer.is_none() && self.span.is_none()
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(document) = &self.document {
+            f.write_str(document)?;
+        }
+        if let Some(pointer) = &self.pointer {
+            f.write_str(if self.document.is_some() { " " } else { "" })?;
+            f.write_str(if pointer.is_empty() { "/" } else { pointer })?;
+        }
+        if let Some(span) = self.span {
+            write!(f, " bytes {}..{}", span.start, span.end)?;
+        }
+        Ok(())
+    }
+}
+
+/// A range of bytes in a text: `start` inclusive, `end` exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+}
+
+impl Span {
+    /// Creates the range `start..end`.
+    pub const fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    /// Returns the number of bytes in the range.
+    pub const fn len(self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// Tells whether the range holds no byte.
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,183 @@
+//! Provenance: where a message, and each byte of it, came from.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::diagnostic::Span;
+use crate::message::Role;
+
+/// The origin of a message or of a range of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// What kind of thing wrote it.
+    pub kind: SourceKind,
+    /// The id of that thing: preset entry, node, worldbook entry, rule, macro name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Arc<str>>,
+    /// Its position in the list it came from (preset list, rule list), counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+    /// Its display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    /// How far its words may be trusted as instructions.
+    pub trust: Trust,
+}
+
+impl Source {
+    /// Creates a source without id, index and name.
+    pub const fn new(kind: SourceKind, trust: Trust) -> Self {
+        Self { kind, id: None, index: None, name: None, trust }
+    }
+
+    /// Creates the source of the preset entry at `index` of its list.
+    pub fn preset(id: Option<Arc<str>>, index: usize, name: Option<Arc<str>>) -> Self {
+        Self { id, index: Some(index), name, ..Self::new(SourceKind::Preset, Trust::Preset) }
+    }
+
+    /// Creates the source of a message of the conversation; its role decides the trust.
+    pub fn history(id: impl Into<Arc<str>>, role: Role) -> Self {
+        let trust = match role {
+            Role::System | Role::Developer => Trust::Preset,
+            Role::User => Trust::User,
+            Role::Assistant => Trust::Model,
+            Role::Tool => Trust::Tool,
+        };
+        Self { id: Some(id.into()), ..Self::new(SourceKind::History, trust) }
+    }
+
+    /// Sets the id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.as_str())?;
+        match (&self.id, self.index) {
+            (Some(id), _) => write!(f, ":{id}"),
+            (None, Some(index)) => write!(f, "#{index}"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// What kind of thing wrote a message or a range of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// An entry of the preset.
+    Preset,
+    /// A message of the conversation.
+    History,
+    /// A summary that stands for hidden messages of the conversation.
+    Summary,
+    /// The text that the user is about to send.
+    Input,
+    /// An entry of a worldbook.
+    Worldbook,
+    /// An injection of a plug-in.
+    Plugin,
+    /// The value of a macro.
+    Macro,
+    /// The replacement of a regex rule.
+    Rule,
+    /// A session variable.
+    Variable,
+    /// The text of a document or the transcript of a recording.
+    File,
+    /// Several messages that a formatter joined.
+    Merged,
+    /// Text that a formatter wrote between or instead of messages.
+    Formatter,
+    /// The separator between joined texts.
+    Separator,
+    /// What a provider adds to each message; has tokens but no bytes.
+    Overhead,
+}
+
+impl SourceKind {
+    /// Returns the spelling used in reports and snapshots.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Preset => "preset",
+            Self::History => "history",
+            Self::Summary => "summary",
+            Self::Input => "input",
+            Self::Worldbook => "worldbook",
+            Self::Plugin => "plugin",
+            Self::Macro => "macro",
+            Self::Rule => "rule",
+            Self::Variable => "variable",
+            Self::File => "file",
+            Self::Merged => "merged",
+            Self::Formatter => "formatter",
+            Self::Separator => "separator",
+            Self::Overhead => "overhead",
+        }
+    }
+
+    /// Tells whether it is part of the conversation and so may be dropped or compressed.
+    pub const fn is_history(self) -> bool {
+        matches!(self, Self::History | Self::Summary | Self::Input)
+    }
+}
+
+/// Whose words they are, which decides how far they may be followed as instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// The author of the preset.
+    Preset,
+    /// The person who chats.
+    User,
+    /// The model.
+    Model,
+    /// A tool.
+    Tool,
+    /// A file that somebody attached.
+    File,
+    /// A file that came from elsewhere: a foreign card, preset or lorebook.
+    Import,
+}
+
+/// A range of a message's bytes with its own source.
+///
+/// Bytes that a macro or a rule wrote are one segment, with `via` the sources of what they replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Segment {
+    /// The bytes, in the message's text.
+    pub span: Span,
+    /// What wrote them.
+    pub source: Source,
+    /// The sources of the text that stood there before, nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<Source>,
+}
+
+impl Segment {
+    /// Creates the one segment of a text of `len` bytes.
+    pub const fn whole(len: usize, source: Source) -> Self {
+        Self { span: Span::new(0, len), source, via: Vec::new() }
+    }
+}
+
+/// Tells whether segments cover `len` bytes without gaps, overlaps or empty segments.
+///
+/// O(number of segments).
+pub fn is_partition(segments: &[Segment], len: usize) -> bool {
+    let mut end = 0;
+    for segment in segments {
+        if segment.span.start != end || segment.span.is_empty() {
+            return false;
+        }
+        end = segment.span.end;
+    }
+    end == len
+}

@@ -1,0 +1,178 @@
+//! Shared, immutable text that remembers its token counts.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many encodings a text remembers a count for; the first ones that ask are kept.
+const SLOTS: usize = 2;
+
+/// An immutable text, shared by reference count; cloning is O(1).
+///
+/// Token counts are kept beside the body in atomic slots, so that a count is made once per encoding for
+/// all clones, with no cache elsewhere. Lengths are in bytes of UTF-8.
+///
+/// ```
+/// use ctx_types::{EncodingId, Text};
+///
+/// let text = Text::from("hello");
+/// let again = text.clone();
+/// assert_eq!(text.tokens_with(EncodingId(1), |body| body.len() as u32), 5);
+/// assert_eq!(again.tokens_with(EncodingId(1), |_| unreachable!("counted already")), 5);
+/// ```
+#[derive(Clone)]
+pub struct Text(Arc<Body>);
+
+struct Body {
+    text: Box<str>,
+    counts: [AtomicU64; SLOTS],
+}
+
+/// The identity of a token encoding; 0 is reserved and never remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EncodingId(pub u32);
+
+impl Text {
+    /// Returns the body.
+    pub fn as_str(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Returns the token count for an encoding, calling `count` only if no clone has counted before.
+    ///
+    /// Two threads that ask at once may both count; they get the same figure.
+    pub fn tokens_with(&self, encoding: EncodingId, count: impl FnOnce(&str) -> u32) -> u32 {
+        if let Some(known) = self.known_tokens(encoding) {
+            return known;
+        }
+        let counted = count(self.as_str());
+        if encoding.0 != 0 {
+            self.remember(encoding, counted);
+        }
+        counted
+    }
+
+    /// Returns the token count for an encoding if it was made before.
+    pub fn known_tokens(&self, encoding: EncodingId) -> Option<u32> {
+        self.0.counts.iter().find_map(|slot| {
+            let packed = slot.load(Ordering::Relaxed);
+            let (owner, count) = unpack(packed);
+            (packed != 0 && owner == encoding).then_some(count)
+        })
+    }
+
+    /// Tells whether two texts are the very same shared body.
+    pub fn is_shared_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    fn remember(&self, encoding: EncodingId, count: u32) {
+        let packed = (u64::from(encoding.0) << 32) | u64::from(count);
+        for slot in &self.0.counts {
+            let free = slot.compare_exchange(0, packed, Ordering::Relaxed, Ordering::Relaxed);
+            if free.is_ok() {
+                return;
+            }
+        }
+    }
+}
+
+fn unpack(packed: u64) -> (EncodingId, u32) {
+    let [a, b, c, d, e, f, g, h] = packed.to_be_bytes();
+    (EncodingId(u32::from_be_bytes([a, b, c, d])), u32::from_be_bytes([e, f, g, h]))
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::from("")
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(Arc::new(Body { text: text.into_boxed_str(), counts: Default::default() }))
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_shared_with(other) || self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl serde::Serialize for Text {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Text {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <String as serde::Deserialize>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_third_encoding_is_counted_but_not_kept() {
+        let text = Text::from("abc");
+        for id in 1..=3 {
+            assert_eq!(text.tokens_with(EncodingId(id), |_| id * 10), id * 10);
+        }
+        assert_eq!(text.known_tokens(EncodingId(1)), Some(10));
+        assert_eq!(text.known_tokens(EncodingId(2)), Some(20));
+        assert_eq!(text.known_tokens(EncodingId(3)), None);
+    }
+
+    #[test]
+    fn a_count_of_zero_is_remembered() {
+        let text = Text::default();
+        text.tokens_with(EncodingId(7), |_| 0);
+        assert_eq!(text.known_tokens(EncodingId(7)), Some(0));
+        assert_eq!(text.known_tokens(EncodingId(0)), None);
+    }
+}

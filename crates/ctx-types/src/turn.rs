@@ -1,0 +1,61 @@
+//! The inputs of one turn: everything that may differ between two assemblies of the same agent.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::text::Text;
+
+/// Everything that may differ between two turns.
+///
+/// Equal turn inputs, sessions and port answers give equal bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TurnInput {
+    /// The time of the turn, in milliseconds since 1970-01-01T00:00:00Z; without it time macros are off.
+    pub at_millis: Option<i64>,
+    /// The time zone, as an IANA name such as `Asia/Shanghai`; `UTC` if absent.
+    pub zone: Option<Arc<str>>,
+    /// The seed of every random draw.
+    pub seed: u64,
+    /// What the user is about to send; it is not in the session yet.
+    pub input: Option<Text>,
+    /// What is to be generated.
+    pub kind: GenerationKind,
+    /// The model that the request goes to.
+    pub model: Option<Arc<str>>,
+    /// The connection profile that the request goes through.
+    pub profile: Option<Arc<str>>,
+    /// Whether this is only looked at: effects are dropped and ports answer from their caches.
+    pub preview: bool,
+}
+
+/// What is to be generated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GenerationKind {
+    /// An answer.
+    #[default]
+    Normal,
+    /// The rest of an unfinished answer.
+    Continue,
+    /// What the user might say.
+    Impersonate,
+    /// Something that the user does not see.
+    Quiet,
+}
+
+impl GenerationKind {
+    /// Returns the spelling used in files and on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Continue => "continue",
+            Self::Impersonate => "impersonate",
+            Self::Quiet => "quiet",
+        }
+    }
+}
+
+impl fmt::Display for GenerationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
