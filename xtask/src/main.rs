@@ -1,2 +1,65 @@
-//! Development tasks of the workspace.
-fn main() {}
+//! Development tasks of the workspace, run as `cargo xtask <verb>`.
+//!
+//! One file per verb; [`VERBS`] is the whole command line.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program talks to the terminal")]
+
+mod ci;
+mod fixtures;
+mod layers;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// One entry of the command line: what to type, what runs, and what it is for.
+struct Verb {
+    name: &'static str,
+    run: fn(&[String]) -> anyhow::Result<()>,
+    help: &'static str,
+}
+
+/// Every verb, in the order in which `help` lists them.
+const VERBS: &[Verb] = &[
+    Verb { name: "ci", run: ci::run, help: "[--fast]  everything that CI checks, in CI's order" },
+    Verb {
+        name: "layers",
+        run: layers::run,
+        help: "[--manifest-path PATH]  crates depend only on lower layers, and L0-L4 on nothing impure",
+    },
+    Verb { name: "tidy", run: tidy::run, help: "house rules that no compiler checks" },
+    Verb {
+        name: "fixtures",
+        run: fixtures::run,
+        help: "[--check | --accept]  write the expected results again, or only compare them",
+    },
+    Verb { name: "help", run: help, help: "this table" },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_else(|| "help".to_owned());
+    let rest: Vec<String> = arguments.collect();
+    let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
+        eprintln!("error: unknown verb `{name}`\n\n{}", table());
+        return ExitCode::from(2);
+    };
+    match (verb.run)(&rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help(arguments: &[String]) -> anyhow::Result<()> {
+    anyhow::ensure!(arguments.is_empty(), "usage: cargo xtask help");
+    println!("{}", table());
+    Ok(())
+}
+
+fn table() -> String {
+    let lines = VERBS.iter().map(|verb| format!("  {:<9} {}", verb.name, verb.help));
+    let lines: Vec<String> = lines.collect();
+    format!("usage: cargo xtask <verb>\n\n{}", lines.join("\n"))
+}

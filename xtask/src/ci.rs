@@ -1,0 +1,97 @@
+//! `cargo xtask ci`: everything that CI checks, in CI's order, until something fails.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{fixtures, layers, tidy, workspace};
+
+/// The command that the README gives for running the tests, without the leading `cargo`.
+pub(crate) const TEST: &[&str] = &["test", "--workspace"];
+
+/// Snapshots are compared and never written, and tests know that nobody is watching.
+pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[("INSTA_UPDATE", "no"), ("CI", "true")];
+
+/// One check with what its heading says.
+struct Step {
+    title: &'static str,
+    work: Work,
+    /// Whether `--fast` leaves it out.
+    is_slow: bool,
+}
+
+enum Work {
+    Cargo { arguments: &'static [&'static str], environment: &'static [(&'static str, &'static str)] },
+    Verb { run: fn(&[String]) -> Result<()>, arguments: &'static [&'static str] },
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        title: "cargo fmt --all --check",
+        work: Work::Cargo { arguments: &["fmt", "--all", "--check"], environment: &[] },
+        is_slow: false,
+    },
+    Step {
+        title: "cargo clippy --workspace --all-targets -- -D warnings",
+        work: Work::Cargo {
+            arguments: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+            environment: &[],
+        },
+        is_slow: false,
+    },
+    Step {
+        title: "cargo doc --workspace --no-deps, warnings denied",
+        work: Work::Cargo {
+            arguments: &["doc", "--workspace", "--no-deps"],
+            environment: &[("RUSTDOCFLAGS", "-D warnings")],
+        },
+        is_slow: true,
+    },
+    Step { title: "layers", work: Work::Verb { run: layers::run, arguments: &[] }, is_slow: false },
+    Step { title: "tidy", work: Work::Verb { run: tidy::run, arguments: &[] }, is_slow: false },
+    Step {
+        title: "fixtures --check",
+        work: Work::Verb { run: fixtures::run, arguments: &["--check"] },
+        // The last step runs the same tests; alone, this one says sooner that a snapshot is out of date.
+        is_slow: true,
+    },
+    Step {
+        title: "cargo test --workspace",
+        work: Work::Cargo { arguments: TEST, environment: &[] },
+        is_slow: false,
+    },
+];
+
+/// Runs the steps; `--fast` leaves out the documentation and the fixtures' own round.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let is_fast = match arguments {
+        [] => false,
+        [flag] if flag == "--fast" => true,
+        _ => bail!("usage: cargo xtask ci [--fast]"),
+    };
+    let steps: Vec<&Step> = STEPS.iter().filter(|step| !(is_fast && step.is_slow)).collect();
+    let start = Instant::now();
+    for (position, step) in steps.iter().enumerate() {
+        let place = format!("{}/{}", position + 1, steps.len());
+        println!("\n==> [{place}] {}", step.title);
+        let step_start = Instant::now();
+        perform(&step.work).with_context(|| format!("ci stopped at step {place}, {}", step.title))?;
+        println!("==> [{place}] ok in {:.1} s", step_start.elapsed().as_secs_f64());
+    }
+    println!("\n==> ci: all {} steps are ok, in {:.1} s", steps.len(), start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn perform(work: &Work) -> Result<()> {
+    match work {
+        Work::Cargo { arguments, environment } => {
+            let mut command = workspace::cargo(arguments);
+            command.envs(ENVIRONMENT.iter().copied()).envs(environment.iter().copied());
+            workspace::run(&mut command)
+        }
+        Work::Verb { run, arguments } => {
+            let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+            run(&arguments)
+        }
+    }
+}

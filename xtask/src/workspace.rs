@@ -1,0 +1,50 @@
+//! Where the workspace is, and how to start cargo in it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+/// Finds the root folder of the workspace that this program belongs to.
+///
+/// The variable that `cargo run` sets wins over the path known at build time, so a moved clone still works.
+pub(crate) fn root() -> PathBuf {
+    let own = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    own.parent().map_or_else(|| own.clone(), Path::to_path_buf)
+}
+
+/// Prepares a cargo call in the root folder: the same cargo that runs this program, and nothing on its input.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command whose output goes straight to the terminal, and fails if it does.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
+    if !status.success() {
+        bail!("`{}` ended with {status}", spelled(command));
+    }
+    Ok(())
+}
+
+/// Reads `cargo metadata` with the given further arguments.
+pub(crate) fn metadata(arguments: &[&str]) -> Result<Value> {
+    let mut command = cargo(&["metadata", "--format-version", "1"]);
+    command.args(arguments).stderr(Stdio::inherit());
+    let output = command.output().context("cannot start `cargo metadata`")?;
+    if !output.status.success() {
+        bail!("`{}` ended with {}", spelled(&command), output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")
+}
+
+/// Spells a cargo call as a person would type it.
+fn spelled(command: &Command) -> String {
+    let words = command.get_args().map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("cargo".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
