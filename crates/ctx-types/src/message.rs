@@ -89,6 +89,8 @@ pub struct Message {
     pub reasoning: Option<Reasoning>,
     /// True for an unfinished assistant message that the model is asked to continue; always sent last.
     pub is_continuation_prefix: bool,
+    /// What the message is a part of: the skeleton, the history, or something placed in between.
+    pub place: Place,
     /// Where the message came from.
     pub source: Source,
     /// Where each byte of the text came from; empty when all of it is from `source`.
@@ -107,6 +109,7 @@ impl Message {
             attachments: Vec::new(),
             reasoning: None,
             is_continuation_prefix: false,
+            place: Place::History,
             source,
             written: Vec::new(),
         }
@@ -142,6 +145,27 @@ impl Message {
     pub fn is_finished_answer(&self) -> bool {
         self.role == Role::Assistant && self.tool_calls.is_empty() && !self.is_continuation_prefix
     }
+}
+
+/// What a message of a context is a part of; decides what stages may do with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// The conversation.
+    #[default]
+    History,
+    /// The leading instructions of the conversation: never dropped, compressed or moved.
+    Pinned,
+    /// The preset's own list.
+    Skeleton,
+    /// Before or after an anchor of the skeleton other than the history.
+    Anchored,
+    /// Before or after the whole history.
+    AroundHistory,
+    /// A gap of the history.
+    Gap {
+        /// Whether the placement has several points; then this one goes when the history around it goes.
+        multiple: bool,
+    },
 }
 
 /// The content of a message: one text, or parts in order.

@@ -1,0 +1,4 @@
+//! Named anchors.
+mod codes;
+mod registry;
+pub use registry::{AnchorDefinition, AnchorRegistry, RegistryError};

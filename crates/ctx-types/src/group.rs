@@ -1,0 +1,111 @@
+//! Groups: messages that nothing ever separates.
+
+use std::ops::Range;
+
+use crate::message::{Message, Role};
+
+/// Splits messages into groups: one message, or an assistant message with tool calls and all its results.
+///
+/// The ranges follow each other and cover all messages. A result belongs to the calls above it if only tool
+/// messages stand between and it answers one of them; a tool message that names no call belongs to the calls
+/// it directly follows. Anything between two results of one group is part of the group. O(messages + calls).
+///
+/// ```
+/// use ctx_types::{Message, Role, Source, ToolCall, groups};
+///
+/// let message = |role| Message::new(role, "…", Source::history("n", role));
+/// let mut call = message(Role::Assistant);
+/// call.tool_calls = vec![ToolCall { id: "c1".into(), name: "look".into(), arguments: "{}".into() }];
+/// let mut result = message(Role::Tool);
+/// result.tool_call_id = Some("c1".into());
+/// assert_eq!(groups(&[message(Role::User), call, result]), [0..1, 1..3]);
+/// ```
+pub fn groups(messages: &[Message]) -> Vec<Range<usize>> {
+    let mut groups = Vec::with_capacity(messages.len());
+    let mut start = 0;
+    while start < messages.len() {
+        let end = group_end(messages, start);
+        groups.push(start..end);
+        start = end;
+    }
+    groups
+}
+
+/// Returns the index after the last member of the group that begins at `start`.
+fn group_end(messages: &[Message], start: usize) -> usize {
+    let Some((first, rest)) = messages.get(start..).and_then(<[Message]>::split_first) else {
+        return start + 1;
+    };
+    if first.role != Role::Assistant || first.tool_calls.is_empty() {
+        return start + 1;
+    }
+    let answers = |message: &Message| match &message.tool_call_id {
+        Some(id) => first.tool_calls.iter().any(|call| call.id == *id),
+        None => true,
+    };
+    let results = rest.iter().take_while(|message| message.role == Role::Tool);
+    let last = results.enumerate().filter(|(_, message)| answers(message)).last();
+    last.map_or(start + 1, |(offset, _)| start + offset + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Source, ToolCall};
+
+    /// Builds messages from words: `u`, `a`, `s`; `a:x,y` with calls; `t:x` a result; `t` a result of no call.
+    fn messages(words: &str) -> Vec<Message> {
+        words.split_whitespace().map(message).collect()
+    }
+
+    fn message(word: &str) -> Message {
+        let (role, ids) = word.split_once(':').unwrap_or((word, ""));
+        let role = match role {
+            "u" => Role::User,
+            "a" => Role::Assistant,
+            "t" => Role::Tool,
+            _ => Role::System,
+        };
+        let ids = ids.split(',').filter(|id| !id.is_empty());
+        let mut message = Message::new(role, word, Source::history(word, role));
+        match role {
+            Role::Tool => message.tool_call_id = ids.map(Into::into).next(),
+            _ => {
+                let call = |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() };
+                message.tool_calls = ids.map(call).collect();
+            }
+        }
+        message
+    }
+
+    #[track_caller]
+    fn check(words: &str, expected: &[Range<usize>]) {
+        assert_eq!(groups(&messages(words)), expected, "{words}");
+    }
+
+    #[test]
+    fn a_call_and_its_results_are_one_group() {
+        check("u a:x,y t:x t:y a", &[0..1, 1..4, 4..5]);
+    }
+
+    #[test]
+    fn calls_without_results_stand_alone() {
+        check("a:x u t:x", &[0..1, 1..2, 2..3]);
+    }
+
+    #[test]
+    fn a_foreign_result_between_two_of_the_group_is_inside_it() {
+        check("a:x,y t:x t:zzz t:y t:zzz", &[0..4, 4..5]);
+    }
+
+    #[test]
+    fn a_result_without_an_id_belongs_to_the_calls_above() {
+        check("a:x t u t", &[0..2, 2..3, 3..4]);
+    }
+
+    #[test]
+    fn results_without_calls_stand_alone() {
+        check("t:x t:y u", &[0..1, 1..2, 2..3]);
+        check("", &[]);
+    }
+}

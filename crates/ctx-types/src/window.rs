@@ -1,0 +1,144 @@
+//! The part of a conversation that an assembly looks at.
+
+use crate::message::{Message, Role};
+use crate::source::SourceKind;
+
+/// The end of a conversation, as far as it was read, with what stands apart from it taken out.
+///
+/// Positions count the whole conversation without `pinned` and `prefix`: message 0 is the oldest, read or not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    /// The leading run of system and developer messages: never dropped, compressed or moved, never counted.
+    pub pinned: Vec<Message>,
+    /// How many messages between `pinned` and `messages` were not read.
+    pub skipped: usize,
+    /// The messages that were read, oldest first.
+    pub messages: Vec<Message>,
+    /// An unfinished answer that the model is asked to continue; sent last of all.
+    pub prefix: Option<Message>,
+}
+
+impl Window {
+    /// Makes a window of a whole conversation. O(messages).
+    pub fn whole(mut messages: Vec<Message>) -> Self {
+        let prefix = match messages.last() {
+            Some(last) if last.is_continuation_prefix => messages.pop(),
+            _ => None,
+        };
+        let is_pinned = |message: &&Message| message.role.is_instruction() && !is_summary(message);
+        let pinned = messages.iter().take_while(is_pinned).count();
+        let rest = messages.split_off(pinned);
+        Self { pinned: messages, skipped: 0, messages: rest, prefix }
+    }
+
+    /// Returns the length of the conversation, read or not, without `pinned` and `prefix`.
+    pub fn total_len(&self) -> usize {
+        self.skipped + self.messages.len()
+    }
+
+    /// Returns the length of the settled history: what precedes the pending turn.
+    pub fn settled_len(&self) -> usize {
+        self.skipped + pending_start(&self.messages)
+    }
+}
+
+/// Returns where the pending turn begins; the number of messages if there is none.
+///
+/// The pending turn goes from the last user message, and user messages directly before it, to the end, unless
+/// a finished answer follows. A summary is never a user message. O(messages of the pending turn).
+pub fn pending_start(messages: &[Message]) -> usize {
+    let is_user = |message: &Message| message.role == Role::User && !is_summary(message);
+    for (index, message) in messages.iter().enumerate().rev() {
+        if message.is_finished_answer() {
+            return messages.len();
+        }
+        if is_user(message) {
+            let before = messages.get(..index).unwrap_or_default();
+            return index - before.iter().rev().take_while(|message| is_user(message)).count();
+        }
+    }
+    messages.len()
+}
+
+fn is_summary(message: &Message) -> bool {
+    message.source.kind == SourceKind::Summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Source, ToolCall};
+
+    /// Builds one message a letter: `u`ser, finished `a`nswer, `c`all, `t`ool result, `s`ystem, `S`ummary
+    /// spoken by the user, unfinished answer `p`.
+    fn messages(letters: &str) -> Vec<Message> {
+        let build = |letter| {
+            let role = match letter {
+                'u' | 'S' => Role::User,
+                'a' | 'c' | 'p' => Role::Assistant,
+                't' => Role::Tool,
+                _ => Role::System,
+            };
+            let mut message = Message::new(role, letter.to_string(), Source::history("n", role));
+            message.is_continuation_prefix = letter == 'p';
+            if letter == 'S' {
+                message.source.kind = SourceKind::Summary;
+            }
+            if letter == 'c' {
+                message.tool_calls =
+                    vec![ToolCall { id: "x".into(), name: "f".into(), arguments: "{}".into() }];
+            }
+            message
+        };
+        letters.chars().map(build).collect()
+    }
+
+    #[track_caller]
+    fn check(letters: &str, pinned: usize, settled: usize, total: usize) {
+        let window = Window::whole(messages(letters));
+        let found = (window.pinned.len(), window.settled_len(), window.total_len());
+        assert_eq!(found, (pinned, settled, total), "{letters}");
+    }
+
+    #[test]
+    fn the_pending_turn_begins_at_the_last_user_message() {
+        check("uau", 0, 2, 3);
+        check("uauu", 0, 2, 4);
+    }
+
+    #[test]
+    fn a_finished_answer_leaves_nothing_pending() {
+        check("ua", 0, 2, 2);
+        check("uctas", 0, 5, 5);
+    }
+
+    #[test]
+    fn a_tool_loop_is_pending_from_its_question() {
+        check("uauctct", 0, 2, 7);
+    }
+
+    #[test]
+    fn an_unfinished_answer_is_taken_out_and_leaves_the_turn_pending() {
+        check("uaup", 0, 2, 3);
+        check("p", 0, 0, 0);
+    }
+
+    #[test]
+    fn leading_instructions_are_pinned_and_not_counted() {
+        check("ssuau", 2, 2, 3);
+        check("s", 1, 0, 0);
+    }
+
+    #[test]
+    fn a_summary_is_neither_pinned_nor_a_user_message() {
+        check("Sau", 0, 2, 3);
+        check("S", 0, 1, 1);
+    }
+
+    #[test]
+    fn without_a_user_message_nothing_is_pending() {
+        check("", 0, 0, 0);
+        check("a", 0, 1, 1);
+        check("ct", 0, 2, 2);
+    }
+}
