@@ -1,5 +1,7 @@
 //! `cargo xtask ci`: everything that CI checks, in CI's order, until something fails.
 
+mod totals;
+
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -21,8 +23,16 @@ struct Step {
 }
 
 enum Work {
-    Cargo { arguments: &'static [&'static str], environment: &'static [(&'static str, &'static str)] },
-    Verb { run: fn(&[String]) -> Result<()>, arguments: &'static [&'static str] },
+    Cargo {
+        arguments: &'static [&'static str],
+        environment: &'static [(&'static str, &'static str)],
+    },
+    /// `cargo` with [`TEST`].
+    Tests,
+    Verb {
+        run: fn(&[String]) -> Result<()>,
+        arguments: &'static [&'static str],
+    },
 }
 
 const STEPS: &[Step] = &[
@@ -55,11 +65,7 @@ const STEPS: &[Step] = &[
         // The last step runs the same tests; alone, this one says sooner that a snapshot is out of date.
         is_slow: true,
     },
-    Step {
-        title: "cargo test --workspace",
-        work: Work::Cargo { arguments: TEST, environment: &[] },
-        is_slow: false,
-    },
+    Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },
 ];
 
 /// Runs the steps; `--fast` leaves out the documentation and the fixtures' own round.
@@ -89,6 +95,7 @@ fn perform(work: &Work) -> Result<()> {
             command.envs(ENVIRONMENT.iter().copied()).envs(environment.iter().copied());
             workspace::run(&mut command)
         }
+        Work::Tests => totals::run(workspace::cargo(TEST).envs(ENVIRONMENT.iter().copied())),
         Work::Verb { run, arguments } => {
             let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
             run(&arguments)
