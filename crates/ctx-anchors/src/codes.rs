@@ -26,5 +26,3 @@ pub const UNKNOWN_GROUP: Code = Code::new(209, "unknown group");
 pub const MODEL_PATTERN: Code = Code::new(210, "bad model pattern");
 /// `historyWhenUnplaced` is neither `append` nor `omit`.
 pub const UNPLACED_HISTORY: Code = Code::new(211, "unknown historyWhenUnplaced");
-/// A tool result or call is separated from its group by a placement; the placement gives way.
-pub const INSIDE_GROUP: Code = Code::new(212, "placement inside a group");

@@ -1,4 +1,33 @@
-//! Named anchors.
-mod codes;
+//! Named anchors, placements, and the assembler of presets and conversations.
+//!
+//! Layer 1: pure functions over the nouns of `ctx-types`; knows neither macros nor files nor budgets. What
+//! it needs of macros comes in as a render callback.
+//!
+//! ```
+//! use ctx_anchors::{AnchorRegistry, Preset, Rendered, Target, assemble};
+//! use ctx_types::{Agent, Persist, Reader, Window};
+//!
+//! let file = serde_json::json!({ "presetMessages": [{ "role": "system", "content": "Be kind." }] });
+//! let agent = Agent::read(file, &mut Reader::new());
+//! let (preset, diagnostics) = Preset::compile(&agent, &AnchorRegistry::system());
+//! assert!(diagnostics.is_empty());
+//! let assembled = assemble(&preset, Window::default(), Vec::new(), Target::default(), &mut |request| {
+//!     Rendered::unchanged(request.text)
+//! });
+//! assert_eq!(assembled.messages[0].text(), "Be kind.");
+//! ```
+#![warn(clippy::disallowed_methods)]
+
+mod assemble;
+mod check;
+pub mod codes;
+mod gaps;
+mod model_match;
+mod preset;
 mod registry;
+mod slots;
+
+pub use assemble::{Assembled, RenderRequest, Rendered, assemble};
+pub use model_match::Target;
+pub use preset::{Entry, Part, Preset};
 pub use registry::{AnchorDefinition, AnchorRegistry, RegistryError};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::attachment::Attachment;
+use crate::placement::Placement;
 use crate::source::{Segment, Source};
 use crate::text::Text;
 
@@ -91,6 +92,8 @@ pub struct Message {
     pub is_continuation_prefix: bool,
     /// What the message is a part of: the skeleton, the history, or something placed in between.
     pub place: Place,
+    /// The placement that brought the message there, if it was placed rather than listed.
+    pub placement: Option<Arc<Placement>>,
     /// Where the message came from.
     pub source: Source,
     /// Where each byte of the text came from; empty when all of it is from `source`.
@@ -110,6 +113,7 @@ impl Message {
             reasoning: None,
             is_continuation_prefix: false,
             place: Place::History,
+            placement: None,
             source,
             written: Vec::new(),
         }

@@ -172,11 +172,11 @@ impl<'a> Spelling<'a> {
     fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Placement {
         match self.strategy.and_then(|strategy| strategy.kind.as_deref()) {
             Some("default") => Placement::InOrder,
-            Some("depth") => self.depth(diagnostics).unwrap_or_else(|| self.nothing("depth", diagnostics)),
+            Some("depth") => self.depth(diagnostics).unwrap_or_else(|| without_value("depth", diagnostics)),
             Some("advanced_depth") => self
                 .advanced_depth(diagnostics)
                 .or_else(|| self.depth(diagnostics))
-                .unwrap_or_else(|| self.nothing("depthConfig", diagnostics)),
+                .unwrap_or_else(|| without_value("depthConfig", diagnostics)),
             Some("anchor") => self.anchor(diagnostics),
             Some(unknown) => {
                 let message = format!("unknown injection strategy type `{unknown}`");
@@ -247,13 +247,12 @@ impl<'a> Spelling<'a> {
         };
         Placement::Anchor { target: Arc::from(target), side, order: self.order }
     }
+}
 
-    /// An explicit type without its value: the entry stays in its list.
-    fn nothing(&self, field: &str, diagnostics: &mut Vec<Diagnostic>) -> Placement {
-        let message =
-            format!("the injection strategy needs `{field}`; the entry stays where the list has it");
-        let unclear = Diagnostic::warning(codes::PLACEMENT_SPELLING, message);
-        diagnostics.push(unclear.at_pointer(format!("/injectionStrategy/{field}")));
-        Placement::InOrder
-    }
+/// An explicit type without its value: the entry stays in its list.
+fn without_value(field: &str, diagnostics: &mut Vec<Diagnostic>) -> Placement {
+    let message = format!("the injection strategy needs `{field}`; the entry stays where the list has it");
+    let unclear = Diagnostic::warning(codes::PLACEMENT_SPELLING, message);
+    diagnostics.push(unclear.at_pointer(format!("/injectionStrategy/{field}")));
+    Placement::InOrder
 }

@@ -79,8 +79,10 @@ impl Text {
 }
 
 fn unpack(packed: u64) -> (EncodingId, u32) {
-    let [a, b, c, d, e, f, g, h] = packed.to_be_bytes();
-    (EncodingId(u32::from_be_bytes([a, b, c, d])), u32::from_be_bytes([e, f, g, h]))
+    /// The lower half of a slot holds the count, the upper half the encoding.
+    const LOWER: u64 = 0xffff_ffff;
+    let half = |bits: u64| u32::try_from(bits & LOWER).unwrap_or(u32::MAX);
+    (EncodingId(half(packed >> 32)), half(packed))
 }
 
 impl Default for Text {

@@ -1,0 +1,157 @@
+//! For which models and profiles an entry takes part.
+
+use ctx_regex::{Flags, Limits, Regex};
+use ctx_types::{Diagnostic, ModelMatch};
+
+use crate::codes;
+
+/// What the request goes to, as model matches see it.
+///
+/// An absent name matches no pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Target<'a> {
+    /// The model's id or display name, for example `gpt-5` or `openrouter/openai/gpt-5`.
+    pub model: Option<&'a str>,
+    /// The name of the connection profile.
+    pub profile: Option<&'a str>,
+}
+
+/// A compiled model match: the rule of AIO Hub's `modelMatch`, except that an empty list takes no part.
+///
+/// There, an empty list of profile patterns counts as matched, so that mode `any` never filters.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelRule {
+    all: bool,
+    exclude: bool,
+    /// Absent when the list is empty; patterns that cannot run match nothing.
+    models: Option<Vec<Regex>>,
+    profiles: Option<Vec<Regex>>,
+}
+
+impl ModelRule {
+    /// Compiles a rule; none if it is off or has no pattern at all.
+    pub(crate) fn compile(rule: &ModelMatch, diagnostics: &mut Vec<Diagnostic>) -> Option<Self> {
+        if rule.enabled != Some(true) {
+            return None;
+        }
+        let mut compile = |patterns: &[std::sync::Arc<str>], key: &str| {
+            let compiled = patterns.iter().enumerate().filter_map(|(index, pattern)| {
+                let regex = Regex::new(pattern, Flags::IGNORE_CASE, &Limits::default());
+                regex.inspect_err(|error| diagnostics.push(bad_pattern(pattern, key, index, error))).ok()
+            });
+            let compiled: Vec<Regex> = compiled.collect();
+            (!patterns.is_empty()).then_some(compiled)
+        };
+        let models = compile(&rule.patterns, "patterns");
+        let mut profiles = compile(&rule.profile_patterns, "profilePatterns");
+        if rule.match_profile_name == Some(true)
+            && let Some(models) = &models
+        {
+            profiles.get_or_insert_default().extend(models.iter().cloned());
+        }
+        if models.is_none() && profiles.is_none() {
+            return None;
+        }
+        let all = rule.mode.as_deref() == Some("all");
+        Some(Self { all, exclude: rule.exclude == Some(true), models, profiles })
+    }
+
+    /// Tells whether the entry takes part for a target.
+    pub(crate) fn admits(&self, target: Target<'_>) -> bool {
+        let model = self.models.as_deref().map(|patterns| matches_model(patterns, target.model));
+        let profile = self.profiles.as_deref().map(|patterns| matches_name(patterns, target.profile));
+        let lists = [model, profile].into_iter().flatten();
+        let matched = match self.all {
+            true => lists.into_iter().all(|hit| hit),
+            false => lists.into_iter().any(|hit| hit),
+        };
+        matched != self.exclude
+    }
+}
+
+/// A pattern hits the model's whole name, what follows its first `:`, or what follows its last `/`.
+fn matches_model(patterns: &[Regex], model: Option<&str>) -> bool {
+    let Some(model) = model else { return false };
+    let after_colon = model.split_once(':').map(|(_, rest)| rest);
+    let after_slash = model.rsplit_once('/').map(|(_, rest)| rest);
+    [Some(model), after_colon, after_slash].into_iter().any(|name| matches_name(patterns, name))
+}
+
+fn matches_name(patterns: &[Regex], name: Option<&str>) -> bool {
+    name.is_some_and(|name| patterns.iter().any(|pattern| pattern.is_match(name)))
+}
+
+fn bad_pattern(pattern: &str, key: &str, index: usize, error: &ctx_regex::Error) -> Diagnostic {
+    let message = format!("the model pattern `{pattern}` cannot run: {error}");
+    Diagnostic::warning(codes::MODEL_PATTERN, message)
+        .at_pointer(format!("/modelMatch/{key}/{index}"))
+        .with_help("the pattern matches no model until it is mended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ctx_types::{Persist as _, Reader};
+    use serde_json::{Value, json};
+
+    #[track_caller]
+    fn check(rule: Value, model: Option<&str>, profile: Option<&str>, expected: bool) {
+        let rule = ModelMatch::read(rule, &mut Reader::new());
+        let compiled = ModelRule::compile(&rule, &mut Vec::new());
+        let found = compiled.is_none_or(|compiled| compiled.admits(Target { model, profile }));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn any_list_is_enough_and_an_empty_list_takes_no_part() {
+        let rule = json!({ "enabled": true, "patterns": ["^gpt"] });
+        check(rule.clone(), Some("gpt-5"), None, true);
+        check(rule.clone(), Some("GPT-5"), Some("x"), true);
+        check(rule.clone(), Some("claude"), Some("x"), false);
+        check(rule, None, None, false);
+    }
+
+    #[test]
+    fn the_short_names_of_a_model_match_too() {
+        let rule = json!({ "enabled": true, "patterns": ["^gpt"] });
+        check(rule.clone(), Some("profile:gpt-5"), None, true);
+        check(rule, Some("openrouter/openai/gpt-5"), None, true);
+    }
+
+    #[test]
+    fn all_needs_every_list_that_has_patterns() {
+        let rule =
+            json!({ "enabled": true, "mode": "all", "patterns": ["gpt"], "profilePatterns": ["home"] });
+        check(rule.clone(), Some("gpt"), Some("home"), true);
+        check(rule, Some("gpt"), Some("work"), false);
+        check(json!({ "enabled": true, "mode": "all", "patterns": ["gpt"] }), Some("gpt"), None, true);
+    }
+
+    #[test]
+    fn exclude_turns_the_answer_round() {
+        let rule = json!({ "enabled": true, "exclude": true, "patterns": ["gpt"] });
+        check(rule.clone(), Some("gpt-5"), None, false);
+        check(rule, Some("claude"), None, true);
+    }
+
+    #[test]
+    fn the_model_patterns_may_be_tried_on_the_profile() {
+        let rule = json!({ "enabled": true, "patterns": ["home"], "matchProfileName": true });
+        check(rule, Some("gpt"), Some("my home"), true);
+    }
+
+    #[test]
+    fn a_rule_that_is_off_or_empty_admits_everything() {
+        check(json!({ "patterns": ["gpt"] }), Some("claude"), None, true);
+        check(json!({ "enabled": true }), Some("claude"), None, true);
+    }
+
+    #[test]
+    fn a_bad_pattern_is_reported_and_matches_nothing() {
+        let rule = ModelMatch::read(json!({ "enabled": true, "patterns": ["("] }), &mut Reader::new());
+        let mut diagnostics = Vec::new();
+        let compiled = ModelRule::compile(&rule, &mut diagnostics).unwrap();
+        assert!(!compiled.admits(Target { model: Some("("), profile: None }));
+        assert_eq!(diagnostics[0].location.pointer.as_deref(), Some("/modelMatch/patterns/0"));
+    }
+}
