@@ -47,7 +47,7 @@ impl Gaps {
         let total = self.window.total_len();
         let length = total as u64;
         let beyond = points.beyond(length);
-        let gaps =
+        let mut gaps =
             points.within(length).into_iter().map(|depth| total - usize::try_from(depth).unwrap_or(total));
         if !points.is_multiple() {
             if let [depth] = beyond.as_slice() {
