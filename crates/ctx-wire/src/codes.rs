@@ -1,0 +1,34 @@
+//! Diagnostic codes of this crate: 500 to 599.
+
+use ctx_types::Code;
+
+/// A request has no messages.
+pub const NO_MESSAGES: Code = Code::new(500, "no messages");
+/// A request names no model.
+pub const NO_MODEL: Code = Code::new(501, "no model");
+/// A parameter has the name of something that the request sets itself.
+pub const RESERVED_PARAMETER: Code = Code::new(502, "reserved parameter");
+/// The name of a speaker cannot be sent.
+pub const NAME_NOT_SENT: Code = Code::new(510, "name not sent");
+/// The dialect has no mark for an answer that is to be continued, or the answer is not the last message.
+pub const CONTINUATION: Code = Code::new(511, "continuation");
+/// Reasoning state has no place in the dialect.
+pub const REASONING_NOT_SENT: Code = Code::new(512, "reasoning not sent");
+/// An attachment is still a reference, so there are no bytes to send.
+pub const ATTACHMENT_NOT_SENT: Code = Code::new(513, "attachment not sent");
+/// The provider accepts a content part of this type in another role only, or nowhere.
+pub const PART_NOT_ACCEPTED: Code = Code::new(514, "content part not accepted");
+/// Tool calls, or the id of one, stand on a message of a role that has none.
+pub const CALLS_NOT_SENT: Code = Code::new(515, "tool calls not sent");
+/// A tool call or a tool result has no id.
+pub const NO_CALL_ID: Code = Code::new(520, "no call id");
+/// A tool result answers no call before it.
+pub const ORPHAN_RESULT: Code = Code::new(521, "orphan tool result");
+/// A tool call has no result.
+pub const UNANSWERED_CALL: Code = Code::new(522, "unanswered tool call");
+/// Two tool calls have the same id.
+pub const DUPLICATE_CALL: Code = Code::new(523, "duplicate tool call");
+/// Two tool results answer the same call.
+pub const DUPLICATE_RESULT: Code = Code::new(524, "duplicate tool result");
+/// Another message stands between a tool call and its result.
+pub const SEPARATED_RESULT: Code = Code::new(525, "separated tool result");

@@ -1,0 +1,152 @@
+//! Tool calls and their results: the pairs that providers insist on.
+//!
+//! Providers refuse a request in which an assistant message with calls is not directly followed by one result
+//! for each call, and a result that follows no call.
+
+use std::collections::BTreeMap;
+
+use ctx_types::{Code, Diagnostic, Message, Role, ToolCall};
+
+use crate::codes;
+use crate::excerpt::excerpt;
+
+/// Checks that every tool call has one result directly behind it, and every result a call before it.
+///
+/// Changes nothing. Findings are in the order of the messages, with pointers into the request body.
+/// O(n log n) for n calls and results.
+///
+/// ```
+/// use ctx_types::{Message, Role, Source};
+/// use ctx_wire::{codes, pairing};
+///
+/// let mut result = Message::new(Role::Tool, "42", Source::history("n1", Role::Tool));
+/// result.tool_call_id = Some("call_1".into());
+/// let found = pairing::check(&[result]);
+/// assert_eq!(found[0].code, codes::ORPHAN_RESULT);
+/// ```
+pub fn check(messages: &[Message]) -> Vec<Diagnostic> {
+    let mut pairing = Pairing::default();
+    for (index, message) in messages.iter().enumerate() {
+        match message.role {
+            Role::Tool => pairing.add_result(index, message.tool_call_id.as_deref()),
+            Role::Assistant => pairing.add_calls(index, &message.tool_calls),
+            Role::System | Role::Developer | Role::User => pairing.add_calls(index, &[]),
+        }
+    }
+    pairing.finish()
+}
+
+#[derive(Default)]
+struct Pairing<'a> {
+    calls: Vec<Call<'a>>,
+    /// The latest call with an id, as a position in `calls`.
+    by_id: BTreeMap<&'a str, usize>,
+    /// Where in `calls` those begin that a result may answer now.
+    open_from: usize,
+    found: Vec<(usize, Diagnostic)>,
+}
+
+struct Call<'a> {
+    id: &'a str,
+    message: usize,
+    position: usize,
+    is_answered: bool,
+}
+
+impl<'a> Pairing<'a> {
+    /// Ends the group of calls before and begins one with the calls of this message, if any.
+    fn add_calls(&mut self, message: usize, calls: &'a [ToolCall]) {
+        self.open_from = self.calls.len();
+        for (position, call) in calls.iter().enumerate() {
+            self.add_call(Call { id: &call.id, message, position, is_answered: false });
+        }
+    }
+
+    fn add_call(&mut self, call: Call<'a>) {
+        if call.id.is_empty() {
+            let pointer = format!("/messages/{}/tool_calls/{}", call.message, call.position);
+            let found = refused(codes::NO_CALL_ID, "the tool call has no id".to_owned());
+            self.report(call.message, found.at_pointer(pointer));
+            return;
+        }
+        if let Some(&earlier) = self.by_id.get(call.id) {
+            let is_same_message = earlier >= self.open_from;
+            self.report(call.message, duplicate(&call, is_same_message));
+            if is_same_message {
+                return;
+            }
+        }
+        self.by_id.insert(call.id, self.calls.len());
+        self.calls.push(call);
+    }
+
+    fn add_result(&mut self, message: usize, id: Option<&str>) {
+        let Some(id) = id.filter(|id| !id.is_empty()) else {
+            let found = refused(codes::NO_CALL_ID, "the tool message names no call".to_owned());
+            self.report(message, found.at_pointer(format!("/messages/{message}")));
+            return;
+        };
+        if let Some(found) = self.answer(id) {
+            self.report(message, found.at_pointer(format!("/messages/{message}/tool_call_id")));
+        }
+    }
+
+    /// Marks the call with this id as answered, and returns what is wrong with a result here.
+    fn answer(&mut self, id: &str) -> Option<Diagnostic> {
+        let at = self.by_id.get(id).copied();
+        let shown = excerpt(id);
+        let (code, text) = match at.and_then(|at| self.calls.get_mut(at)) {
+            None => (codes::ORPHAN_RESULT, format!("no call before it has the id `{shown}`")),
+            Some(call) if call.is_answered => {
+                (codes::DUPLICATE_RESULT, format!("the call `{shown}` has a result already"))
+            }
+            Some(call) => {
+                call.is_answered = true;
+                if at >= Some(self.open_from) {
+                    return None;
+                }
+                (
+                    codes::SEPARATED_RESULT,
+                    format!("the result of the call `{shown}` does not directly follow it"),
+                )
+            }
+        };
+        Some(refused(code, text))
+    }
+
+    fn report(&mut self, message: usize, diagnostic: Diagnostic) {
+        self.found.push((message, diagnostic));
+    }
+
+    fn finish(mut self) -> Vec<Diagnostic> {
+        for call in self.calls.iter().filter(|call| !call.is_answered) {
+            let text = format!("the call `{}` has no result", excerpt(call.id));
+            let found = refused(codes::UNANSWERED_CALL, text).at_pointer(call.pointer());
+            self.found.push((call.message, found));
+        }
+        self.found.sort_by_key(|(message, _)| *message);
+        self.found.into_iter().map(|(_, diagnostic)| diagnostic).collect()
+    }
+}
+
+impl Call<'_> {
+    fn pointer(&self) -> String {
+        format!("/messages/{}/tool_calls/{}/id", self.message, self.position)
+    }
+}
+
+fn duplicate(call: &Call<'_>, is_same_message: bool) -> Diagnostic {
+    let id = excerpt(call.id);
+    let found = if is_same_message {
+        refused(codes::DUPLICATE_CALL, format!("two calls of one message have the id `{id}`"))
+    } else {
+        let text = format!("an earlier message has a call with the id `{id}` too");
+        Diagnostic::warning(codes::DUPLICATE_CALL, text)
+            .with_help("give every call of the conversation its own id; some providers insist on it")
+    };
+    found.at_pointer(call.pointer())
+}
+
+fn refused(code: Code, message: String) -> Diagnostic {
+    Diagnostic::error(code, message).with_help("the provider will refuse the request")
+}

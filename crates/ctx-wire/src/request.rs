@@ -1,0 +1,81 @@
+//! What a request holds beside its messages, and the body that comes out.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use ctx_types::{Diagnostic, codes as shared};
+use serde_json::{Map, Value};
+
+use crate::codes;
+
+/// How many findings one request reports; beyond it the most severe are kept and the rest is counted.
+const MAX_DIAGNOSTICS: usize = 1_000;
+
+/// Everything that a request holds beside its messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The model, as the provider names it.
+    pub model: &'a str,
+    /// Tool definitions in the dialect's own form, written as they are; none means that no list is written.
+    pub tools: &'a [Value],
+    /// Further top-level fields, such as `temperature`, written last and in this order.
+    ///
+    /// A field that the request sets itself (its model, messages or tools) is left out and reported.
+    pub parameters: &'a Map<String, Value>,
+}
+
+/// A request body, with what was found on the way.
+///
+/// Its `Display` is the body as compact JSON; equal inputs give equal bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Encoded {
+    /// The body, with its keys in the order in which they are sent.
+    pub body: Value,
+    /// What was left out, and what the provider will probably refuse; at most 1,000 and a count of the rest.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Encoded {
+    pub(crate) fn new(body: Map<String, Value>, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { body: Value::Object(body), diagnostics: limit(diagnostics) }
+    }
+
+    /// Returns the body as compact JSON in UTF-8, ready to be sent.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_string().into_bytes()
+    }
+}
+
+impl fmt::Display for Encoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.body, f)
+    }
+}
+
+/// Adds the parameters to a body, except those that the dialect sets itself.
+pub(crate) fn put_parameters(
+    body: &mut Map<String, Value>,
+    parameters: &Map<String, Value>,
+    reserved: &[&str],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for (name, value) in parameters {
+        if reserved.contains(&name.as_str()) {
+            let message = format!("parameter `{name}` is not sent: the request sets it itself");
+            diagnostics.push(Diagnostic::warning(codes::RESERVED_PARAMETER, message));
+        } else {
+            body.insert(name.clone(), value.clone());
+        }
+    }
+}
+
+fn limit(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let hidden = diagnostics.len().saturating_sub(MAX_DIAGNOSTICS);
+    if hidden > 0 {
+        diagnostics.sort_by_key(|diagnostic| Reverse(diagnostic.severity));
+        diagnostics.truncate(MAX_DIAGNOSTICS);
+        let message = format!("{hidden} more findings in this request are not shown");
+        diagnostics.push(Diagnostic::info(shared::MORE_FINDINGS, message));
+    }
+    diagnostics
+}
