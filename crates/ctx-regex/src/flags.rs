@@ -1,0 +1,116 @@
+//! The flags of a JavaScript regular expression.
+
+use std::fmt;
+
+use crate::Error;
+
+/// A set of flags, such as `gi`.
+///
+/// The flags `u` and `v` exclude each other: [`Flags::parse`] and [`Regex::new`](crate::Regex::new)
+/// refuse both together.
+///
+/// ```
+/// use ctx_regex::{Error, Flags};
+///
+/// let flags = Flags::parse("ig")?;
+/// assert!(flags.contains(Flags::GLOBAL));
+/// assert_eq!(flags.to_string(), "gi");
+/// assert_eq!(Flags::parse("gx"), Err(Error::UnknownFlag { flag: 'x' }));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Flags(u8);
+
+/// Every flag with its letter, in the order in which JavaScript prints them.
+const LETTERS: [(char, Flags); 8] = [
+    ('d', Flags::HAS_INDICES),
+    ('g', Flags::GLOBAL),
+    ('i', Flags::IGNORE_CASE),
+    ('m', Flags::MULTILINE),
+    ('s', Flags::DOT_ALL),
+    ('u', Flags::UNICODE),
+    ('v', Flags::UNICODE_SETS),
+    ('y', Flags::STICKY),
+];
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// `d`: indices of groups. Without effect, for a match always knows them.
+    pub const HAS_INDICES: Self = Self(1);
+    /// `g`: a replacement replaces every match, not the first alone.
+    pub const GLOBAL: Self = Self(1 << 1);
+    /// `i`: letters match regardless of case.
+    pub const IGNORE_CASE: Self = Self(1 << 2);
+    /// `m`: `^` and `$` match at lines too.
+    pub const MULTILINE: Self = Self(1 << 3);
+    /// `s`: `.` matches line terminators too.
+    pub const DOT_ALL: Self = Self(1 << 4);
+    /// `u`: strict syntax, `\u{…}` and `\p{…}`.
+    pub const UNICODE: Self = Self(1 << 5);
+    /// `v`: as `u`, with set operations in classes.
+    pub const UNICODE_SETS: Self = Self(1 << 6);
+    /// `y`: a match begins exactly where the search does, which is the end of the one before.
+    pub const STICKY: Self = Self(1 << 7);
+
+    /// Reads flags from their letters, in any order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownFlag`], [`Error::DuplicateFlag`], or [`Error::ConflictingFlags`] for `u` with `v`.
+    pub fn parse(letters: &str) -> Result<Self, Error> {
+        let mut flags = Self::NONE;
+        for letter in letters.chars() {
+            let flag = flag_of(letter).ok_or(Error::UnknownFlag { flag: letter })?;
+            if flags.contains(flag) {
+                return Err(Error::DuplicateFlag { flag: letter });
+            }
+            flags = flags.with(flag);
+        }
+        flags.check()
+    }
+
+    /// Whether all flags of `other` are set.
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// These flags and those of `other`.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Refuses `u` together with `v`.
+    pub(crate) fn check(self) -> Result<Self, Error> {
+        if self.contains(Self::UNICODE.with(Self::UNICODE_SETS)) {
+            Err(Error::ConflictingFlags)
+        } else {
+            Ok(self)
+        }
+    }
+
+    /// Whether the pattern is read by the strict grammar, that is with `u` or `v`.
+    pub(crate) fn strict(self) -> bool {
+        self.contains(Self::UNICODE) || self.contains(Self::UNICODE_SETS)
+    }
+}
+
+fn flag_of(letter: char) -> Option<Flags> {
+    LETTERS.iter().find(|(name, _)| *name == letter).map(|(_, flag)| *flag)
+}
+
+impl fmt::Display for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        LETTERS
+            .iter()
+            .filter(|(_, flag)| self.contains(*flag))
+            .try_for_each(|(letter, _)| write!(f, "{letter}"))
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Flags({self})")
+    }
+}

@@ -1,0 +1,124 @@
+//! Case folding as JavaScript does it, with and without the flag `u`.
+//!
+//! With `u` (or `v`) two characters are equal if their simple case foldings are. Without it they are
+//! equal if their upper-case forms are, where a form of several code units and a non-ASCII letter with
+//! an ASCII form do not count: the Kelvin sign is no `k`, and `ß` is no `ẞ`.
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use crate::code_set::CodeSet;
+use crate::property;
+
+/// Code points that the folding without `u` looks at: it works on UTF-16 units.
+const ONE_UNIT: (u32, u32) = (0, 0xFFFF);
+
+/// Closes sets under case folding.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    /// Whether simple case folding is used, as the flags `u` and `v` ask for.
+    unicode: bool,
+    /// All characters that have a case, once they were needed.
+    cased: Option<CodeSet>,
+}
+
+impl Folder {
+    pub(crate) fn new(unicode: bool) -> Self {
+        Self { unicode, cased: None }
+    }
+
+    /// The members of `set` whose case matters; closing the set takes time in their number.
+    pub(crate) fn cased_part(&mut self, set: &CodeSet) -> CodeSet {
+        if *set == CodeSet::all() {
+            return CodeSet::default();
+        }
+        if set.single().is_some() {
+            return set.clone();
+        }
+        let bounds = if self.unicode { CodeSet::all() } else { CodeSet::new(vec![ONE_UNIT]) };
+        let cased = self.cased.get_or_insert_with(|| property::changes_when_casemapped().intersect(&bounds));
+        set.intersect(cased)
+    }
+
+    /// Adds to `set` all that equals one of its members when case is ignored.
+    ///
+    /// `cased` is what [`Folder::cased_part`] gave for `set`.
+    pub(crate) fn close(&self, set: &CodeSet, cased: &CodeSet) -> CodeSet {
+        let added = simple_folding(cased).difference(set);
+        if self.unicode {
+            return set.union(&added);
+        }
+        let codes = added.char_ranges().flat_map(|(first, last)| first..=last);
+        let equal = codes.filter(|c| has_equal_member(*c, set)).map(|c| (u32::from(c), u32::from(c)));
+        set.union(&CodeSet::new(equal.collect()))
+    }
+}
+
+/// Whether `c`, which simple folding would add to `set`, also equals a member by its upper case.
+fn has_equal_member(c: char, set: &CodeSet) -> bool {
+    let alike = simple_folding(&CodeSet::one(u32::from(c))).intersect(set);
+    alike.char_ranges().flat_map(|(first, last)| first..=last).any(|member| upper(member) == upper(c))
+}
+
+/// The closure of a set under simple case folding.
+fn simple_folding(set: &CodeSet) -> CodeSet {
+    let mut class =
+        ClassUnicode::new(set.char_ranges().map(|(first, last)| ClassUnicodeRange::new(first, last)));
+    // It fails only without Unicode tables, and this crate is always built with them.
+    let _ = class.try_case_fold_simple();
+    CodeSet::new(class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect())
+}
+
+/// ECMA-262 `Canonicalize` without `u`.
+fn upper(c: char) -> char {
+    let mut forms = c.to_uppercase();
+    match (forms.next(), forms.next()) {
+        (Some(form), None) if u32::from(form) <= ONE_UNIT.1 && (c.is_ascii() || !form.is_ascii()) => form,
+        _ => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn closed(unicode: bool, members: &str) -> String {
+        let set = CodeSet::new(members.chars().map(|c| (u32::from(c), u32::from(c))).collect());
+        let mut folder = Folder::new(unicode);
+        let cased = folder.cased_part(&set);
+        let closure = folder.close(&set, &cased);
+        closure.char_ranges().flat_map(|(first, last)| first..=last).collect()
+    }
+
+    #[test]
+    fn without_u_letters_with_an_ascii_upper_case_stay_apart() {
+        assert_eq!(closed(false, "k"), "Kk");
+        assert_eq!(closed(false, "s"), "Ss");
+        assert_eq!(closed(false, "ſ"), "ſ");
+        assert_eq!(closed(true, "k"), "Kk\u{212A}");
+        assert_eq!(closed(true, "sß"), "Ssßſẞ");
+    }
+
+    /// One pass over the plane that the folding without `u` works on, by the rule itself.
+    #[test]
+    fn without_u_exactly_equal_upper_cases_are_alike() {
+        // The tables of the standard library may be of a newer Unicode version.
+        let assigned = property::lookup("Assigned").unwrap();
+        let plane = || (0..=ONE_UNIT.1).filter(|code| assigned.contains(*code)).filter_map(char::from_u32);
+        let mut alike: BTreeMap<char, Vec<char>> = BTreeMap::new();
+        plane().for_each(|c| alike.entry(upper(c)).or_default().push(c));
+        for c in plane() {
+            let expected: String = alike[&upper(c)].iter().collect();
+            assert_eq!(closed(false, c.encode_utf8(&mut [0; 4])), expected, "U+{:04X}", u32::from(c));
+        }
+    }
+
+    #[test]
+    fn every_character_with_a_folding_counts_as_cased() {
+        let cased = property::changes_when_casemapped();
+        for c in ('\0'..=char::MAX).filter(|c| simple_folding(&CodeSet::one(u32::from(*c))).len() > 1) {
+            assert!(cased.contains(u32::from(c)), "U+{:04X}", u32::from(c));
+        }
+    }
+}

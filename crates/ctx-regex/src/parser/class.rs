@@ -1,0 +1,88 @@
+//! Classes, `[…]`, without the set operations of the flag `v`.
+
+use super::Parser;
+use super::escape::{Escaped, Place};
+use crate::ast::Node;
+use crate::code_set::CodeSet;
+use crate::surrogates::Halves;
+use crate::{Error, Flags};
+
+impl Parser<'_> {
+    /// Reads a class whose bracket, at `offset`, is already read.
+    pub(super) fn class(&mut self, offset: usize) -> Result<Node, Error> {
+        if self.flags.contains(Flags::UNICODE_SETS) {
+            return Ok(Node::Set(self.set_class(offset)?));
+        }
+        let negated = self.cursor.eat("^");
+        let mut ranges = Vec::new();
+        while !self.cursor.eat("]") {
+            self.class_item(offset, &mut ranges)?;
+        }
+        let set = self.folded(CodeSet::new(ranges))?;
+        let set = if self.flags.strict() { set } else { self.with_astral(&set, negated)? };
+        Ok(Node::Set(if negated { set.complement() } else { set }))
+    }
+
+    /// Reads a character, an escape or a range, and adds what it stands for.
+    fn class_item(&mut self, class: usize, ranges: &mut Vec<(u32, u32)>) -> Result<(), Error> {
+        let offset = self.cursor.offset();
+        let first = self.class_atom(class)?;
+        if !self.cursor.starts_with("-") || self.cursor.starts_with("-]") {
+            return self.add(first, ranges);
+        }
+        self.cursor.bump();
+        let last = self.class_atom(class)?;
+        match (first, last) {
+            (Escaped::Code(first), Escaped::Code(last)) if first <= last => ranges.push((first, last)),
+            (Escaped::Code(_), Escaped::Code(_)) => {
+                return Err(self.syntax(offset, "range out of order in a class"));
+            }
+            _ if self.flags.strict() => return Err(self.syntax(offset, "invalid range in a class")),
+            (first, last) => {
+                self.add(first, ranges)?;
+                self.add(last, ranges)?;
+                ranges.push((u32::from('-'), u32::from('-')));
+            }
+        }
+        Ok(())
+    }
+
+    fn class_atom(&mut self, class: usize) -> Result<Escaped, Error> {
+        let offset = self.cursor.offset();
+        match self.cursor.bump() {
+            None => Err(self.syntax(class, "unterminated class")),
+            Some('\\') => self.class_escape(offset),
+            Some(c) => Ok(Escaped::Code(u32::from(c))),
+        }
+    }
+
+    /// Reads an escape inside a class; the backslash, at `offset`, is already read.
+    pub(super) fn class_escape(&mut self, offset: usize) -> Result<Escaped, Error> {
+        if self.cursor.eat("b") {
+            return Ok(Escaped::Code(0x08));
+        }
+        self.escape(offset, Place::Class)
+    }
+
+    fn add(&mut self, item: Escaped, ranges: &mut Vec<(u32, u32)>) -> Result<(), Error> {
+        match item {
+            Escaped::Code(code) => ranges.push((code, code)),
+            Escaped::Set(set) => {
+                self.spend(set.ranges().len())?;
+                ranges.extend(set.ranges());
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the characters that the surrogates of a class stand for.
+    fn with_astral(&mut self, set: &CodeSet, negated: bool) -> Result<CodeSet, Error> {
+        let halves = Halves::of(set);
+        if negated {
+            self.spend(halves.cost_of_either())?;
+            return Ok(set.union(&halves.either()));
+        }
+        self.spend(halves.cost_of_both())?;
+        Ok(set.union(&halves.both()))
+    }
+}

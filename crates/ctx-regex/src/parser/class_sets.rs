@@ -1,0 +1,110 @@
+//! Classes with the flag `v`: nested classes, `&&` and `--`.
+
+use super::Parser;
+use super::escape::Escaped;
+use crate::Error;
+use crate::code_set::CodeSet;
+
+/// Characters that must be escaped in such a class.
+const SYNTAX: &str = "()[]{}/-|";
+/// Characters that are reserved when doubled.
+const DOUBLED: &str = "&!#$%*+,.:;<=>?@^`~";
+
+impl Parser<'_> {
+    /// Reads a class whose bracket, at `offset`, is already read.
+    pub(super) fn set_class(&mut self, offset: usize) -> Result<CodeSet, Error> {
+        self.enter(offset)?;
+        let negated = self.cursor.eat("^");
+        let set = self.set_contents(offset)?;
+        self.leave();
+        self.spend(set.ranges().len())?;
+        Ok(if negated { set.complement() } else { set })
+    }
+
+    /// Reads up to the closing bracket, that included.
+    fn set_contents(&mut self, class: usize) -> Result<CodeSet, Error> {
+        if self.cursor.eat("]") {
+            return Ok(CodeSet::default());
+        }
+        let offset = self.cursor.offset();
+        let first = self.set_operand(class)?;
+        if self.cursor.starts_with("&&") {
+            let set = self.set_of(first)?;
+            return self.set_operation(class, "&&", set, CodeSet::intersect);
+        }
+        if self.cursor.starts_with("--") {
+            let set = self.set_of(first)?;
+            return self.set_operation(class, "--", set, CodeSet::difference);
+        }
+        let mut ranges = self.set_item(class, offset, first)?.ranges().to_vec();
+        while !self.cursor.eat("]") {
+            let offset = self.cursor.offset();
+            let operand = self.set_operand(class)?;
+            ranges.extend(self.set_item(class, offset, operand)?.ranges());
+        }
+        Ok(CodeSet::new(ranges))
+    }
+
+    fn set_operation(
+        &mut self,
+        class: usize,
+        operator: &str,
+        first: CodeSet,
+        apply: fn(&CodeSet, &CodeSet) -> CodeSet,
+    ) -> Result<CodeSet, Error> {
+        let mut set = first;
+        while !self.cursor.eat("]") {
+            let offset = self.cursor.offset();
+            if !self.cursor.eat(operator) || self.cursor.starts_with("&") {
+                return Err(self.syntax(offset, "mixed operators in a class"));
+            }
+            let operand = self.set_operand(class)?;
+            let operand = self.set_of(operand)?;
+            self.spend(set.ranges().len())?;
+            set = apply(&set, &operand);
+        }
+        Ok(set)
+    }
+
+    /// Reads what makes `first`, found at `offset`, a range, if that comes next.
+    fn set_item(&mut self, class: usize, offset: usize, first: Escaped) -> Result<CodeSet, Error> {
+        if !self.cursor.starts_with("-") || self.cursor.starts_with("--") {
+            return self.set_of(first);
+        }
+        self.cursor.bump();
+        match (first, self.set_operand(class)?) {
+            (Escaped::Code(first), Escaped::Code(last)) if first <= last => {
+                self.folded(CodeSet::new(vec![(first, last)]))
+            }
+            (Escaped::Code(_), Escaped::Code(_)) => Err(self.syntax(offset, "range out of order in a class")),
+            _ => Err(self.syntax(offset, "invalid range in a class")),
+        }
+    }
+
+    fn set_of(&mut self, operand: Escaped) -> Result<CodeSet, Error> {
+        match operand {
+            Escaped::Code(code) => self.folded(CodeSet::one(code)),
+            Escaped::Set(set) => self.folded(set),
+        }
+    }
+
+    /// Reads a nested class, an escape or a character.
+    fn set_operand(&mut self, class: usize) -> Result<Escaped, Error> {
+        let offset = self.cursor.offset();
+        let Some(c) = self.cursor.bump() else {
+            return Err(self.syntax(class, "unterminated class"));
+        };
+        match c {
+            '[' => Ok(Escaped::Set(self.set_class(offset)?)),
+            '\\' if self.cursor.starts_with("q") => {
+                Err(Error::Unsupported { offset, feature: r"class string `\q{}`" })
+            }
+            '\\' => self.class_escape(offset),
+            c if SYNTAX.contains(c) => Err(self.syntax(offset, "character to be escaped in a class")),
+            c if DOUBLED.contains(c) && self.cursor.peek() == Some(c) => {
+                Err(self.syntax(offset, "reserved operator in a class"))
+            }
+            c => Ok(Escaped::Code(u32::from(c))),
+        }
+    }
+}

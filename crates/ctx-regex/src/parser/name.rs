@@ -1,0 +1,48 @@
+//! Names of groups: identifiers in angle brackets.
+
+use super::Parser;
+use crate::surrogates;
+
+impl Parser<'_> {
+    /// Reads `<name>`, with `\u` escapes resolved; `None` where that does not come next.
+    pub(super) fn group_name(&mut self) -> Option<String> {
+        if !self.cursor.eat("<") {
+            return None;
+        }
+        let mut name = String::new();
+        while !self.cursor.eat(">") {
+            let c = self.name_char()?;
+            let fits = if name.is_empty() { starts_name(c) } else { continues_name(c) };
+            name.push(Some(c).filter(|_| fits)?);
+        }
+        Some(name).filter(|name| !name.is_empty())
+    }
+
+    fn name_char(&mut self) -> Option<char> {
+        let c = self.cursor.bump()?;
+        if c != '\\' {
+            return Some(c);
+        }
+        if !self.cursor.eat("u") {
+            return None;
+        }
+        let code = self.braced_code().or_else(|| self.name_unit())?;
+        char::from_u32(code)
+    }
+
+    /// `HHHH`, and the second half that must follow a first one.
+    fn name_unit(&mut self) -> Option<u32> {
+        let unit = self.cursor.hex(4)?;
+        let low = self.escaped_low();
+        Some(low.and_then(|low| surrogates::pair(unit, low)).unwrap_or(unit))
+    }
+}
+
+/// `ID_Start`, `$` or `_`, the first of them by the property `Alphabetic`, which is a little wider.
+fn starts_name(c: char) -> bool {
+    c.is_alphabetic() || c == '$' || c == '_'
+}
+
+fn continues_name(c: char) -> bool {
+    regex_syntax::is_word_character(c) || c == '$'
+}

@@ -1,0 +1,66 @@
+//! Quantifiers: `*`, `+`, `?`, `{2}`, `{2,}`, `{2,5}`, each possibly lazy.
+
+use super::Parser;
+use crate::Error;
+use crate::ast::Node;
+use crate::cursor::Cursor;
+
+/// How often a piece may repeat; no maximum means any number.
+type Bounds = (u32, Option<u32>);
+
+impl Parser<'_> {
+    /// Reads the quantifier that may follow `atom`.
+    pub(super) fn quantified(&mut self, atom: Node) -> Result<Node, Error> {
+        let Some((min, max)) = self.quantifier()? else { return Ok(atom) };
+        let greedy = !self.cursor.eat("?");
+        Ok(Node::Repeat { node: Box::new(atom), min, max, greedy })
+    }
+
+    fn quantifier(&mut self) -> Result<Option<Bounds>, Error> {
+        let offset = self.cursor.offset();
+        let bounds = match self.cursor.peek() {
+            Some('*') => (0, None),
+            Some('+') => (1, None),
+            Some('?') => (0, Some(1)),
+            Some('{') => return self.counted(offset),
+            _ => return Ok(None),
+        };
+        self.cursor.bump();
+        Ok(Some(bounds))
+    }
+
+    fn counted(&mut self, offset: usize) -> Result<Option<Bounds>, Error> {
+        match braces(self.cursor) {
+            Some(((min, Some(max)), _)) if max < min => {
+                Err(self.syntax(offset, "numbers out of order in a quantifier"))
+            }
+            Some((bounds, after)) => {
+                self.cursor = after;
+                Ok(Some(bounds))
+            }
+            None if self.flags.strict() => Err(self.syntax(offset, "incomplete quantifier")),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Reads `{n}`, `{n,}` or `{n,m}`; anything else in braces is no quantifier.
+pub(super) fn braces(mut cursor: Cursor<'_>) -> Option<(Bounds, Cursor<'_>)> {
+    let digits = |cursor: &mut Cursor<'_>| number(cursor.take_while(|c| c.is_ascii_digit()));
+    if !cursor.eat("{") {
+        return None;
+    }
+    let min = digits(&mut cursor)?;
+    let max = if cursor.eat(",") { digits(&mut cursor) } else { Some(min) };
+    // No text is so long that the largest number would bind.
+    let max = max.filter(|max| *max < u32::MAX);
+    cursor.eat("}").then_some(((min, max), cursor))
+}
+
+/// A decimal number, the largest possible where it is beyond that; nothing without digits.
+fn number(digits: &str) -> Option<u32> {
+    if digits.is_empty() {
+        return None;
+    }
+    Some(digits.parse().unwrap_or(u32::MAX))
+}

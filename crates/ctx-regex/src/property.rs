@@ -1,0 +1,90 @@
+//! Unicode properties, as `\p{…}` names them.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use crate::code_set::CodeSet;
+
+/// The names that JavaScript gives to properties that take a value.
+const WITH_VALUE: [&str; 6] = ["General_Category", "gc", "Script", "sc", "Script_Extensions", "scx"];
+
+/// The set that `\p{text}` stands for, where `text` is `Name`, `Name=Value` or a general category.
+///
+/// Names and values are compared loosely (`\p{lu}` is `\p{Lu}`), which JavaScript does not do.
+pub(crate) fn lookup(text: &str) -> Option<CodeSet> {
+    match text.split_once('=') {
+        Some((name, value)) if WITH_VALUE.contains(&name) && is_name(value) => query(text),
+        Some(_) => None,
+        None if !is_name(text) => None,
+        // JavaScript wants scripts to be named as such.
+        None if query(&format!("sc={text}")).is_some() && query(&format!("gc={text}")).is_none() => None,
+        None => query(text),
+    }
+}
+
+/// All characters whose lower, upper or title case differs from them.
+pub(crate) fn changes_when_casemapped() -> CodeSet {
+    query("Changes_When_Casemapped").unwrap_or_default()
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn query(text: &str) -> Option<CodeSet> {
+    let hir = regex_syntax::parse(&format!(r"\p{{{text}}}")).ok()?;
+    members(&hir)
+}
+
+fn members(hir: &Hir) -> Option<CodeSet> {
+    match hir.kind() {
+        HirKind::Class(Class::Unicode(class)) => {
+            Some(CodeSet::new(class.iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect()))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            Some(CodeSet::new(class.iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect()))
+        }
+        // A class of one character comes back as a literal.
+        HirKind::Literal(literal) => {
+            let c = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
+            Some(CodeSet::one(u32::from(c)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, member: Option<char>) {
+        let set = lookup(text);
+        assert_eq!(set.is_some(), member.is_some(), "{text}");
+        if let (Some(set), Some(c)) = (set, member) {
+            assert!(set.contains(u32::from(c)), "{text}");
+        }
+    }
+
+    #[test]
+    fn categories_scripts_and_binary_properties_are_known() {
+        check("Lu", Some('A'));
+        check("gc=Uppercase_Letter", Some('A'));
+        check("Script=Han", Some('中'));
+        check("scx=Hira", Some('ー'));
+        check("Emoji", Some('😀'));
+        check("Zl", Some('\u{2028}'));
+        check("ASCII", Some('a'));
+        check("Sc", Some('€'));
+        check("Cf", Some('\u{200D}'));
+    }
+
+    #[test]
+    fn what_javascript_lacks_is_refused() {
+        check("Han", None);
+        check("Age=6.0", None);
+        check("", None);
+        check("^Lu", None);
+        check("Script=", None);
+        check("Nothing", None);
+    }
+}
