@@ -169,13 +169,12 @@ fn compile_entry(
 ) -> Entry {
     let mut found = Vec::new();
     let part = read_part(file, registry);
-    let placement = match file.is_anchor() && part != Part::Message {
-        true => Placement::InOrder,
-        false => {
-            let (placement, mut unclear) = Placement::of(file);
-            found.append(&mut unclear);
-            placement
-        }
+    let placement = if part == Part::Message {
+        let (placement, mut unclear) = Placement::of(file);
+        found.append(&mut unclear);
+        placement
+    } else {
+        Placement::InOrder
     };
     let switch = read_switch(agent, file, &mut found);
     let prefix = format!("/presetMessages/{index}");
