@@ -1,5 +1,5 @@
 //! Messages as chat completions take them.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
 use std::sync::Arc;
 

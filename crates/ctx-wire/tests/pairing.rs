@@ -1,5 +1,5 @@
 //! Which tool calls and results belong together.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
 use ctx_types::{Message, Role, Source, ToolCall};
 use ctx_wire::pairing;

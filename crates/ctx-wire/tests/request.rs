@@ -1,5 +1,5 @@
 //! What a request body holds beside its messages.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
 use ctx_types::{Message, Role, Source};
 use ctx_wire::{Request, codes, openai_chat};
