@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Span};
 pub const MAX_POINTS: usize = 10_000;
 
 /// How many terms one depth syntax may have.
-const MAX_TERMS: usize = 1_000;
+const MAX_TERMS: usize = 100;
 
 /// The depths of one placement.
 ///
@@ -44,7 +44,8 @@ impl DepthPoints {
     ///
     /// Terms are separated by commas. `S` is the depth S; `S~I` and `S:I` are S, S+I, S+2I and so on to the
     /// length of the history, or just S where I is 0. As there, digits followed by other characters are read
-    /// as far as they go; that and a negative or empty number is a diagnostic here.
+    /// as far as they go; that and a negative or empty number is a diagnostic here. A term that is written
+    /// twice is one.
     pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
         let mut diagnostics = Vec::new();
         let mut terms = Vec::new();
@@ -61,9 +62,9 @@ impl DepthPoints {
                 break;
             }
             match DepthTerm::parse(part.trim()) {
-                Parsed::Clean(term) => terms.push(term),
+                Parsed::Clean(term) => push_once(&mut terms, term),
                 Parsed::Leading(term) => {
-                    terms.push(term);
+                    push_once(&mut terms, term);
                     let message = format!("`{}` is read as `{term}`", part.trim());
                     diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
                 }
@@ -83,24 +84,37 @@ impl DepthPoints {
         self.terms.is_empty()
     }
 
-    /// Tells whether the placement has, or could have, more than one point.
-    pub fn is_multiple(&self) -> bool {
-        !matches!(self.terms.as_slice(), [DepthTerm { step: None, .. }])
+    /// Returns the depth if there is exactly one that does not repeat.
+    pub fn as_single(&self) -> Option<u64> {
+        match self.terms.as_slice() {
+            [DepthTerm { start, step: None }] => Some(*start),
+            _ => None,
+        }
     }
 
-    /// Returns the points that a history of `len` messages has, ascending, each once, at most [`MAX_POINTS`].
+    /// Tells whether the placement has, or could have, more than one point.
+    pub fn is_multiple(&self) -> bool {
+        self.as_single().is_none()
+    }
+
+    /// Returns the points that a history of `len` messages has, ascending, each once.
     ///
-    /// A single depth beyond the history is clamped to its front. O(points · log points).
+    /// A single depth beyond the history is clamped to its front. At most the nearest [`MAX_POINTS`].
     pub fn within(&self, len: u64) -> Vec<u64> {
-        if let [DepthTerm { start, step: None }] = self.terms.as_slice() {
-            return vec![(*start).min(len)];
+        self.nearest(len, MAX_POINTS)
+    }
+
+    /// Returns the nearest `max` of the points that a history of `len` messages has, ascending, each once.
+    ///
+    /// O(terms · max · log(terms · max)).
+    pub fn nearest(&self, len: u64, max: usize) -> Vec<u64> {
+        if let Some(depth) = self.as_single() {
+            return vec![depth.min(len)];
         }
-        let mut points: Vec<u64> = Vec::new();
-        for term in &self.terms {
-            points.extend(term.points(len).take(MAX_POINTS.saturating_sub(points.len())));
-        }
+        let mut points: Vec<u64> = self.terms.iter().flat_map(|term| term.points(len).take(max)).collect();
         points.sort_unstable();
         points.dedup();
+        points.truncate(max);
         points
     }
 
@@ -154,6 +168,12 @@ impl fmt::Display for DepthTerm {
             Some(step) => write!(f, "{}~{step}", self.start),
             None => write!(f, "{}", self.start),
         }
+    }
+}
+
+fn push_once(terms: &mut Vec<DepthTerm>, term: DepthTerm) {
+    if !terms.contains(&term) {
+        terms.push(term);
     }
 }
 
@@ -214,5 +234,24 @@ mod tests {
         check("2~x", 9, &[2], 1);
         check("99999999999999999999999, 1", 9, &[1], 0);
         check(" , ,", 9, &[], 0);
+    }
+
+    #[test]
+    fn a_depth_that_is_written_twice_is_one() {
+        assert_eq!(DepthPoints::parse("2, 2").0, DepthPoints::single(2));
+    }
+
+    #[test]
+    fn the_nearest_points_are_kept_whatever_the_order_of_the_terms() {
+        let (points, _) = DepthPoints::parse("50~1, 7, 0");
+        assert_eq!(points.nearest(1_000, 3), [0, 7, 50]);
+        assert_eq!(points.within(u64::MAX).len(), MAX_POINTS);
+    }
+
+    #[test]
+    fn more_terms_than_the_limit_are_reported_once() {
+        let list: Vec<String> = (0..MAX_TERMS + 5).map(|depth| depth.to_string()).collect();
+        let (points, diagnostics) = DepthPoints::parse(&list.join(","));
+        assert_eq!((points.within(u64::MAX).len(), diagnostics.len()), (MAX_TERMS, 1));
     }
 }

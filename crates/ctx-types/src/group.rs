@@ -1,5 +1,6 @@
 //! Groups: messages that nothing ever separates.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::message::{Message, Role};
@@ -8,7 +9,8 @@ use crate::message::{Message, Role};
 ///
 /// The ranges follow each other and cover all messages. A result belongs to the calls above it if only tool
 /// messages stand between and it answers one of them; a tool message that names no call belongs to the calls
-/// it directly follows. Anything between two results of one group is part of the group. O(messages + calls).
+/// it directly follows. Anything between two results of one group is part of the group.
+/// O(messages + calls · log calls).
 ///
 /// ```
 /// use ctx_types::{Message, Role, Source, ToolCall, groups};
@@ -39,10 +41,8 @@ fn group_end(messages: &[Message], start: usize) -> usize {
     if first.role != Role::Assistant || first.tool_calls.is_empty() {
         return start + 1;
     }
-    let answers = |message: &Message| match &message.tool_call_id {
-        Some(id) => first.tool_calls.iter().any(|call| call.id == *id),
-        None => true,
-    };
+    let calls: BTreeSet<&str> = first.tool_calls.iter().map(|call| &*call.id).collect();
+    let answers = |message: &Message| message.tool_call_id.as_deref().is_none_or(|id| calls.contains(id));
     let results = rest.iter().take_while(|message| message.role == Role::Tool);
     let last = results.enumerate().filter(|(_, message)| answers(message)).last();
     last.map_or(start + 1, |(offset, _)| start + offset + 2)

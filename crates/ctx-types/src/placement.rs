@@ -5,16 +5,35 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::agent::PresetMessage;
-use crate::codes;
 use crate::depth::DepthPoints;
 use crate::diagnostic::Diagnostic;
 use crate::persist::noun;
+
+mod spelling;
 
 /// The id of the anchor at which the conversation stands.
 pub const CHAT_HISTORY: &str = "chat_history";
 
 /// How seed 000 names [`CHAT_HISTORY`] inside its algorithm; accepted in files.
 const CHAT_HISTORY_ALIAS: &str = "__CHAT_HISTORY__";
+
+/// Returns the id of the anchor that a name in a file means.
+///
+/// White space around it does not count; nothing, and seed 000's `__CHAT_HISTORY__`, mean [`CHAT_HISTORY`].
+///
+/// ```
+/// use ctx_types::anchor_id;
+///
+/// assert_eq!(anchor_id(" lore "), "lore");
+/// assert_eq!(anchor_id("__CHAT_HISTORY__"), "chat_history");
+/// assert_eq!(anchor_id(""), "chat_history");
+/// ```
+pub fn anchor_id(name: &str) -> &str {
+    match name.trim() {
+        "" | CHAT_HISTORY_ALIAS => CHAT_HISTORY,
+        id => id,
+    }
+}
 
 /// Where an entry or an injection goes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,9 +73,27 @@ impl Placement {
     /// an anchor. What is unclear is a diagnostic with a pointer relative to the entry, and the entry stays
     /// where the list has it.
     pub fn of(entry: &PresetMessage) -> (Self, Vec<Diagnostic>) {
-        let mut diagnostics = Vec::new();
-        let placement = Spelling::of(entry).read(&mut diagnostics);
-        (placement, diagnostics)
+        spelling::read(entry)
+    }
+
+    /// Writes the placement into a preset entry, instead of the one that it has.
+    ///
+    /// An index is spelled `insertionPoint`, the others `injectionStrategy`, which AIO Hub reads. The lane and
+    /// unknown keys stay. An entry that has this placement already is left as it is.
+    ///
+    /// ```
+    /// use ctx_types::{DepthPoints, Order, Placement, PresetMessage};
+    ///
+    /// let mut entry = PresetMessage::default();
+    /// Placement::Index { at: -1, order: Order::DEFAULT }.write_to(&mut entry);
+    /// assert_eq!(serde_json::json!(entry), serde_json::json!({ "insertionPoint": -1 }));
+    ///
+    /// Placement::Depth { points: DepthPoints::single(4), order: Order(5.0) }.write_to(&mut entry);
+    /// let strategy = serde_json::json!({ "type": "depth", "depth": 4, "order": 5 });
+    /// assert_eq!(serde_json::json!(entry), serde_json::json!({ "injectionStrategy": strategy }));
+    /// ```
+    pub fn write_to(&self, entry: &mut PresetMessage) {
+        spelling::write(self, entry);
     }
 
     /// Returns the order, which is [`Order::DEFAULT`] for an entry that stays in its list.
@@ -79,8 +116,8 @@ impl fmt::Display for Placement {
     }
 }
 
-/// A rank among things at the same place, ascending; any finite number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A rank among things at the same place, ascending; any number. −0 and 0 are the same.
+#[derive(Clone, Copy, Debug)]
 pub struct Order(pub f64);
 
 impl Order {
@@ -94,6 +131,12 @@ impl Default for Order {
     }
 }
 
+impl PartialEq for Order {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
 impl Eq for Order {}
 
 impl PartialOrd for Order {
@@ -104,7 +147,8 @@ impl PartialOrd for Order {
 
 impl Ord for Order {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
+        // The sum turns −0 into 0, which `total_cmp` would tell apart.
+        (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
     }
 }
 
@@ -145,114 +189,4 @@ noun! {
         /// The rank before the kind of thing is compared; 0 if absent. Set by importers.
         lane: Option<i64> => "lane",
     }
-}
-
-/// All spellings of one entry's placement, side by side.
-struct Spelling<'a> {
-    strategy: Option<&'a InjectionStrategy>,
-    insertion_point: Option<i64>,
-    anchor_target: Option<&'a str>,
-    anchor_point: Option<&'a str>,
-    order: Order,
-}
-
-impl<'a> Spelling<'a> {
-    fn of(entry: &'a PresetMessage) -> Self {
-        let strategy = entry.injection_strategy.as_ref();
-        let nested = |field: fn(&InjectionStrategy) -> Option<&str>| strategy.and_then(field);
-        Self {
-            strategy,
-            insertion_point: entry.insertion_point,
-            anchor_target: nested(|s| s.anchor_target.as_deref()).or(entry.anchor_target.as_deref()),
-            anchor_point: nested(|s| s.anchor_position.as_deref()).or(entry.anchor_point.as_deref()),
-            order: Order(strategy.and_then(|s| s.order).or(entry.order).unwrap_or(Order::DEFAULT.0)),
-        }
-    }
-
-    fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Placement {
-        match self.strategy.and_then(|strategy| strategy.kind.as_deref()) {
-            Some("default") => Placement::InOrder,
-            Some("depth") => self.depth(diagnostics).unwrap_or_else(|| without_value("depth", diagnostics)),
-            Some("advanced_depth") => self
-                .advanced_depth(diagnostics)
-                .or_else(|| self.depth(diagnostics))
-                .unwrap_or_else(|| without_value("depthConfig", diagnostics)),
-            Some("anchor") => self.anchor(diagnostics),
-            Some(unknown) => {
-                let message = format!("unknown injection strategy type `{unknown}`");
-                let help = "use `default`, `depth`, `advanced_depth` or `anchor`; the type is inferred from the other fields";
-                let unclear = Diagnostic::warning(codes::PLACEMENT_SPELLING, message);
-                diagnostics.push(unclear.at_pointer("/injectionStrategy/type").with_help(help));
-                self.infer(diagnostics)
-            }
-            None => self.infer(diagnostics),
-        }
-    }
-
-    /// Decides by the fields that are given: a depth, then an index, then an anchor.
-    fn infer(&self, diagnostics: &mut Vec<Diagnostic>) -> Placement {
-        let depth = self.advanced_depth(diagnostics).or_else(|| self.depth(diagnostics));
-        let index = self.insertion_point.map(|at| Placement::Index { at, order: self.order });
-        let anchored = self.anchor_target.is_some() || self.anchor_point.is_some();
-        let given = usize::from(depth.is_some()) + usize::from(index.is_some()) + usize::from(anchored);
-        let placement = depth.or(index).unwrap_or_else(|| match anchored {
-            true => self.anchor(diagnostics),
-            false => Placement::InOrder,
-        });
-        if given > 1 {
-            let message = format!("the entry names {given} places; `{placement}` is used");
-            let help =
-                "keep one of depth, `insertionPoint` and `anchorTarget`, or say `injectionStrategy.type`";
-            diagnostics.push(Diagnostic::warning(codes::PLACEMENT_SPELLING, message).with_help(help));
-        }
-        placement
-    }
-
-    fn advanced_depth(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Placement> {
-        let config = self.strategy?.depth_config.as_deref().filter(|config| !config.trim().is_empty())?;
-        let (points, mut found) = DepthPoints::parse(config);
-        for diagnostic in &mut found {
-            diagnostic.location.pointer = Some("/injectionStrategy/depthConfig".to_owned());
-        }
-        diagnostics.append(&mut found);
-        (!points.is_empty()).then_some(Placement::Depth { points, order: self.order })
-    }
-
-    fn depth(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Placement> {
-        let given = self.strategy?.depth?;
-        let depth = u64::try_from(given).unwrap_or_else(|_| {
-            let negative =
-                Diagnostic::warning(codes::DEPTH_SYNTAX, format!("depth {given} is negative; 0 is used"));
-            let help = "depth counts from the newest message upwards: 0 is after it";
-            diagnostics.push(negative.at_pointer("/injectionStrategy/depth").with_help(help));
-            0
-        });
-        Some(Placement::Depth { points: DepthPoints::single(depth), order: self.order })
-    }
-
-    fn anchor(&self, diagnostics: &mut Vec<Diagnostic>) -> Placement {
-        let side = match self.anchor_point {
-            Some("before") => Side::Before,
-            None | Some("after") => Side::After,
-            Some(unknown) => {
-                let message = format!("unknown side `{unknown}` of an anchor; `after` is used");
-                let unclear = Diagnostic::warning(codes::PLACEMENT_SPELLING, message);
-                diagnostics.push(unclear.with_help("use `before` or `after`"));
-                Side::After
-            }
-        };
-        let target = match self.anchor_target.map(str::trim) {
-            None | Some("" | CHAT_HISTORY_ALIAS) => CHAT_HISTORY,
-            Some(target) => target,
-        };
-        Placement::Anchor { target: Arc::from(target), side, order: self.order }
-    }
-}
-
-/// An explicit type without its value: the entry stays in its list.
-fn without_value(field: &str, diagnostics: &mut Vec<Diagnostic>) -> Placement {
-    let message = format!("the injection strategy needs `{field}`; the entry stays where the list has it");
-    let unclear = Diagnostic::warning(codes::PLACEMENT_SPELLING, message);
-    diagnostics.push(unclear.at_pointer(format!("/injectionStrategy/{field}")));
-    Placement::InOrder
 }

@@ -6,6 +6,8 @@ use crate::source::SourceKind;
 /// The end of a conversation, as far as it was read, with what stands apart from it taken out.
 ///
 /// Positions count the whole conversation without `pinned` and `prefix`: message 0 is the oldest, read or not.
+/// Whoever makes a window begins it at a group border, at or before the pending turn: what [`pending_start`]
+/// finds is then the same as in the whole conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
     /// The leading run of system and developer messages: never dropped, compressed or moved, never counted.
@@ -45,11 +47,11 @@ impl Window {
 /// Returns where the pending turn begins; the number of messages if there is none.
 ///
 /// The pending turn goes from the last user message, and user messages directly before it, to the end, unless
-/// a finished answer follows. A summary is never a user message. O(messages of the pending turn).
+/// a finished answer follows. A summary is neither a user message nor an answer. O(messages of the pending turn).
 pub fn pending_start(messages: &[Message]) -> usize {
     let is_user = |message: &Message| message.role == Role::User && !is_summary(message);
     for (index, message) in messages.iter().enumerate().rev() {
-        if message.is_finished_answer() {
+        if message.is_finished_answer() && !is_summary(message) {
             return messages.len();
         }
         if is_user(message) {
@@ -69,19 +71,19 @@ mod tests {
     use super::*;
     use crate::{Source, ToolCall};
 
-    /// Builds one message a letter: `u`ser, finished `a`nswer, `c`all, `t`ool result, `s`ystem, `S`ummary
-    /// spoken by the user, unfinished answer `p`.
+    /// Builds one message a letter: `u`ser, finished `a`nswer, `c`all, `t`ool result, `s`ystem, unfinished
+    /// answer `p`, summary spoken by the user `S` or by the model `A`.
     fn messages(letters: &str) -> Vec<Message> {
         let build = |letter| {
             let role = match letter {
                 'u' | 'S' => Role::User,
-                'a' | 'c' | 'p' => Role::Assistant,
+                'a' | 'A' | 'c' | 'p' => Role::Assistant,
                 't' => Role::Tool,
                 _ => Role::System,
             };
             let mut message = Message::new(role, letter.to_string(), Source::history("n", role));
             message.is_continuation_prefix = letter == 'p';
-            if letter == 'S' {
+            if matches!(letter, 'S' | 'A') {
                 message.source.kind = SourceKind::Summary;
             }
             if letter == 'c' {
@@ -133,6 +135,12 @@ mod tests {
     fn a_summary_is_neither_pinned_nor_a_user_message() {
         check("Sau", 0, 2, 3);
         check("S", 0, 1, 1);
+    }
+
+    #[test]
+    fn a_summary_is_no_answer_to_the_pending_turn() {
+        check("Au", 0, 1, 2);
+        check("uauA", 0, 2, 4);
     }
 
     #[test]

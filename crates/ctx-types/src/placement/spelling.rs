@@ -1,0 +1,198 @@
+//! The spellings of a placement: seed 000's flat fields, and AIO Hub's `injectionStrategy`.
+
+use std::sync::Arc;
+
+use super::{InjectionStrategy, Order, Placement, Side, anchor_id};
+use crate::agent::PresetMessage;
+use crate::codes;
+use crate::depth::DepthPoints;
+use crate::diagnostic::Diagnostic;
+use crate::persist::Persist as _;
+
+/// Reads the placement of an entry from whichever spelling it uses.
+pub(super) fn read(entry: &PresetMessage) -> (Placement, Vec<Diagnostic>) {
+    let mut spelling = Spelling::of(entry);
+    let placement = spelling.read();
+    (placement, spelling.diagnostics)
+}
+
+/// Replaces the placement of an entry, unless it is the same.
+pub(super) fn write(placement: &Placement, entry: &mut PresetMessage) {
+    if read(entry).0 == *placement {
+        return;
+    }
+    let old = entry.injection_strategy.take().unwrap_or_default();
+    let mut strategy = InjectionStrategy { lane: old.lane, kept: old.kept, ..InjectionStrategy::default() };
+    let order = placement.order();
+    let order = (order != Order::DEFAULT).then_some(order.0);
+    (entry.insertion_point, entry.anchor_target, entry.anchor_point, entry.order) = (None, None, None, None);
+    match placement {
+        Placement::InOrder => {}
+        Placement::Index { at, .. } => (entry.insertion_point, entry.order) = (Some(*at), order),
+        Placement::Depth { points, .. } => {
+            strategy.order = order;
+            write_depth(points, &mut strategy);
+        }
+        Placement::Anchor { target, side, .. } => {
+            strategy.order = order;
+            strategy.kind = Some("anchor".into());
+            strategy.anchor_target = Some(target.clone());
+            strategy.anchor_position = Some(side.to_string().into());
+        }
+    }
+    let is_empty = strategy.write().as_object().is_some_and(serde_json::Map::is_empty);
+    entry.injection_strategy = (!is_empty).then_some(strategy);
+}
+
+fn write_depth(points: &DepthPoints, strategy: &mut InjectionStrategy) {
+    if let Some(depth) = points.as_single() {
+        strategy.kind = Some("depth".into());
+        strategy.depth = Some(i64::try_from(depth).unwrap_or(i64::MAX));
+    } else {
+        strategy.kind = Some("advanced_depth".into());
+        strategy.depth_config = Some(points.to_string().into());
+    }
+}
+
+/// All spellings of one entry's placement, and what is unclear about them.
+struct Spelling<'a> {
+    entry: &'a PresetMessage,
+    strategy: Option<&'a InjectionStrategy>,
+    order: Order,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Spelling<'a> {
+    fn of(entry: &'a PresetMessage) -> Self {
+        let strategy = entry.injection_strategy.as_ref();
+        let order = strategy.and_then(|strategy| strategy.order).or(entry.order);
+        let order = order.map_or(Order::DEFAULT, Order);
+        Self { entry, strategy, order, diagnostics: Vec::new() }
+    }
+
+    fn read(&mut self) -> Placement {
+        let kind = self.strategy.and_then(|strategy| strategy.kind.as_deref());
+        let placement = match kind {
+            Some("default") => Placement::InOrder,
+            Some("depth") => self.depth().unwrap_or_else(|| self.without("depth")),
+            Some("advanced_depth") => self.advanced_depth().unwrap_or_else(|| self.plain_depth()),
+            Some("anchor") => self.anchor(),
+            Some(unknown) => {
+                self.unknown_type(unknown);
+                return self.infer();
+            }
+            None => return self.infer(),
+        };
+        self.unused(kind.unwrap_or_default());
+        placement
+    }
+
+    /// Decides by the fields that are given: a depth, then an index, then an anchor.
+    fn infer(&mut self) -> Placement {
+        let depth = self.advanced_depth().or_else(|| self.depth());
+        let index = self.entry.insertion_point.map(|at| Placement::Index { at, order: self.order });
+        let anchored = self.target().is_some() || self.side().is_some();
+        let given = usize::from(depth.is_some()) + usize::from(index.is_some()) + usize::from(anchored);
+        let placement = depth.or(index).unwrap_or_else(|| match anchored {
+            true => self.anchor(),
+            false => Placement::InOrder,
+        });
+        if given > 1 {
+            let message = format!("the entry names {given} places; `{placement}` is used");
+            let help =
+                "keep one of depth, `insertionPoint` and `anchorTarget`, or say `injectionStrategy.type`";
+            self.unclear("", message, help);
+        }
+        placement
+    }
+
+    fn advanced_depth(&mut self) -> Option<Placement> {
+        let config = self.strategy?.depth_config.as_deref().filter(|config| !config.trim().is_empty())?;
+        let (points, found) = DepthPoints::parse(config);
+        let pointer = "/injectionStrategy/depthConfig";
+        self.diagnostics.extend(found.into_iter().map(|diagnostic| diagnostic.at_pointer(pointer)));
+        (!points.is_empty()).then_some(Placement::Depth { points, order: self.order })
+    }
+
+    fn depth(&mut self) -> Option<Placement> {
+        let given = self.strategy?.depth?;
+        let depth = u64::try_from(given).unwrap_or_else(|_| {
+            let negative =
+                Diagnostic::warning(codes::DEPTH_SYNTAX, format!("depth {given} is negative; 0 is used"));
+            let help = "depth counts from the newest message upwards: 0 is after it";
+            self.diagnostics.push(negative.at_pointer("/injectionStrategy/depth").with_help(help));
+            0
+        });
+        Some(Placement::Depth { points: DepthPoints::single(depth), order: self.order })
+    }
+
+    /// What an `advanced_depth` without a depth falls back to.
+    fn plain_depth(&mut self) -> Placement {
+        let Some(placement) = self.depth() else { return self.without("depthConfig") };
+        let message = format!("`depthConfig` has no depth; {placement} is used");
+        self.unclear("/injectionStrategy/type", message, "write `depthConfig`, or use type `depth`");
+        placement
+    }
+
+    fn anchor(&mut self) -> Placement {
+        let side = match self.side() {
+            Some((_, "before")) => Side::Before,
+            None | Some((_, "after")) => Side::After,
+            Some((pointer, unknown)) => {
+                let message = format!("unknown side `{unknown}` of an anchor; `after` is used");
+                self.unclear(pointer, message, "use `before` or `after`");
+                Side::After
+            }
+        };
+        let target = Arc::from(anchor_id(self.target().unwrap_or_default()));
+        Placement::Anchor { target, side, order: self.order }
+    }
+
+    fn target(&self) -> Option<&'a str> {
+        let nested = self.strategy.and_then(|strategy| strategy.anchor_target.as_deref());
+        nested.or(self.entry.anchor_target.as_deref())
+    }
+
+    /// The side of the anchor as it is written, and where.
+    fn side(&self) -> Option<(&'static str, &'a str)> {
+        let nested = self.strategy.and_then(|strategy| strategy.anchor_position.as_deref());
+        let nested = nested.map(|side| ("/injectionStrategy/anchorPosition", side));
+        nested.or_else(|| Some(("/anchorPoint", self.entry.anchor_point.as_deref()?)))
+    }
+
+    /// Reports the flat fields that an explicit type leaves without effect.
+    ///
+    /// Leftover fields of the strategy itself are not reported: AIO Hub's editor leaves them there.
+    fn unused(&mut self, kind: &str) {
+        let entry = self.entry;
+        let is_anchor = kind == "anchor";
+        let flat = [
+            ("insertionPoint", entry.insertion_point.is_some()),
+            ("anchorTarget", entry.anchor_target.is_some() && !is_anchor),
+            ("anchorPoint", entry.anchor_point.is_some() && !is_anchor),
+        ];
+        for (field, _) in flat.into_iter().filter(|(_, is_unused)| *is_unused) {
+            let message = format!("`{field}` has no effect: `injectionStrategy.type` is `{kind}`");
+            self.unclear(&format!("/{field}"), message, "remove one of the two");
+        }
+    }
+
+    fn unknown_type(&mut self, unknown: &str) {
+        let message = format!("unknown injection strategy type `{unknown}`");
+        let help = "use `default`, `depth`, `advanced_depth` or `anchor`; the type is inferred from the other fields";
+        self.unclear("/injectionStrategy/type", message, help);
+    }
+
+    /// An explicit type without its value: the entry stays in its list.
+    fn without(&mut self, field: &str) -> Placement {
+        let message =
+            format!("the injection strategy needs `{field}`; the entry stays where the list has it");
+        self.unclear("/injectionStrategy/type", message, "write it, or use type `default`");
+        Placement::InOrder
+    }
+
+    fn unclear(&mut self, pointer: &str, message: String, help: &str) {
+        let unclear = Diagnostic::warning(codes::PLACEMENT_SPELLING, message);
+        self.diagnostics.push(unclear.at_pointer(pointer).with_help(help));
+    }
+}
