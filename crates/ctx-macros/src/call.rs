@@ -1,0 +1,165 @@
+//! What the body of a macro sees of its call, and what it gives back.
+
+use std::borrow::Cow;
+
+use ctx_types::{Code, Diagnostic, Span, Text, Trust};
+
+use crate::codes;
+use crate::definition::Definition;
+use crate::dialect::Dialect;
+use crate::env::Env;
+use crate::findings::Findings;
+use crate::space::SpaceSet;
+use crate::state::State;
+
+/// One call of a macro while it is evaluated: its arguments, the environment and the variables.
+///
+/// See [`Definition`] for an example.
+#[derive(Debug)]
+pub struct Call<'a> {
+    pub(crate) definition: &'a Definition,
+    pub(crate) dialect: Dialect,
+    pub(crate) span: Span,
+    pub(crate) arguments: &'a [Argument<'a>],
+    pub(crate) env: &'a Env,
+    pub(crate) state: &'a mut State,
+    pub(crate) findings: &'a mut Findings,
+    pub(crate) trust: Trust,
+}
+
+/// The value of one argument.
+#[derive(Clone, Debug)]
+pub(crate) struct Argument<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// The argument in the source, without the white space around it.
+    pub(crate) span: Span,
+    pub(crate) trust: Trust,
+    /// Whether every byte stands in the template.
+    pub(crate) is_template: bool,
+}
+
+/// What a macro gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A piece of text of its own.
+    Str(Cow<'static, str>),
+    /// A shared text, which is not copied where it is the whole result.
+    Text(Text),
+    /// Nothing, and characters of this set are removed on both sides of the place, whoever wrote them.
+    Trim(SpaceSet),
+}
+
+/// Why a macro gives no value; its call stays as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub(crate) diagnostic: Box<Diagnostic>,
+    /// The rest of the text stays as it is written too.
+    pub(crate) is_limit: bool,
+}
+
+impl<'a> Call<'a> {
+    /// Returns the definition that is called.
+    pub const fn definition(&self) -> &'a Definition {
+        self.definition
+    }
+
+    /// Returns the dialect of the text.
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Returns the values that the run was given.
+    pub const fn env(&self) -> &'a Env {
+        self.env
+    }
+
+    /// Returns the number of arguments, which is within the arity except for ones too many in a dialect that
+    /// ignores them.
+    pub const fn argument_count(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// Returns the argument at `index`, counted from 0; empty where there is none.
+    pub fn argument(&self, index: usize) -> &'a str {
+        self.arguments.get(index).map_or("", |argument| argument.text.as_ref())
+    }
+
+    /// Returns the value of a variable; the call's value is trusted no further than it.
+    pub fn variable(&mut self, name: &str) -> Option<Text> {
+        let trust = self.state.variable_trust(name)?;
+        self.limit_trust(trust);
+        self.state.variable(name).cloned()
+    }
+
+    /// Sets a variable; its value is trusted as far as everything that this call used.
+    ///
+    /// # Errors
+    /// A limit of the run is reached; return the failure.
+    pub fn set_variable(&mut self, name: &str, value: impl Into<Text>) -> Result<(), Failure> {
+        let value = value.into();
+        self.state.take_output(value.len()).map_err(Failure::limit)?;
+        self.state.set_variable(name, value, self.trust)
+    }
+
+    /// Says that the call's value may be trusted no further than `trust`.
+    pub fn limit_trust(&mut self, trust: Trust) {
+        self.trust = self.trust.max(trust);
+    }
+
+    /// Reports something about the call that does not keep it from having a value.
+    pub fn warn(&mut self, code: Code, message: impl Into<String>) {
+        let span = self.span;
+        self.findings.add(|| Diagnostic::warning(code, message).at_span(span));
+    }
+}
+
+impl Value {
+    /// The value of macros that only have an effect.
+    pub const EMPTY: Self = Self::Str(Cow::Borrowed(""));
+}
+
+impl From<&'static str> for Value {
+    fn from(text: &'static str) -> Self {
+        Self::Str(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Str(Cow::Owned(text))
+    }
+}
+
+impl From<Text> for Value {
+    fn from(text: Text) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Option<Text>> for Value {
+    fn from(text: Option<Text>) -> Self {
+        text.map_or(Self::EMPTY, Self::Text)
+    }
+}
+
+impl Failure {
+    /// Creates the failure of one call; the place of the call is added to the finding.
+    pub fn new(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic: Box::new(diagnostic), is_limit: false }
+    }
+
+    /// Creates a failure that needs no code of its own.
+    pub fn because(message: impl Into<String>) -> Self {
+        Self::new(Diagnostic::error(codes::MACRO_FAILED, message))
+    }
+
+    /// Returns what there is to say about it.
+    pub fn diagnostic(&self) -> &Diagnostic {
+        &self.diagnostic
+    }
+
+    pub(crate) fn limit(diagnostic: Box<Diagnostic>) -> Self {
+        Self { diagnostic, is_limit: true }
+    }
+}

@@ -1,0 +1,163 @@
+//! The declaration of a macro: its name, what it takes, what it does.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ctx_types::Trust;
+
+use crate::call::{Call, Failure, Value};
+
+/// The body of a macro: makes the value of one call.
+pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync;
+
+/// One macro, as it is registered and listed.
+///
+/// ```
+/// use ctx_macros::{Definition, Dialect, Env, Limits, Registry, State, Template};
+/// use ctx_types::{Source, SourceKind, Text, Trust};
+///
+/// let mut registry = Registry::builtin();
+/// registry.register(
+///     Definition::always("shout", |call| call.argument(0).to_uppercase().into())
+///         .arity(1, 1)
+///         .describe("Its argument in capitals.", "{{shout::hey}}"),
+/// )?;
+/// let template = Template::parse(&Text::from("{{shout::{{char}}}}!"), Dialect::Aio, &registry);
+/// let origin = Source::new(SourceKind::Preset, Trust::Preset);
+/// let expansion = template.expand(&Env::default(), &mut State::new(Limits::default()), &origin);
+/// assert_eq!(expansion.text, "ASSISTANT!");
+/// # Ok::<(), ctx_macros::RegisterError>(())
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Definition {
+    /// The name by which it is called and listed.
+    pub name: Arc<str>,
+    /// Other names for it.
+    pub aliases: Vec<Arc<str>>,
+    /// How many arguments it takes; none by default.
+    pub arity: Arity,
+    /// Whether a call changes what later calls give, as setting a variable does.
+    pub changes_state: bool,
+    /// Whether equal texts and variables can give another value in the next turn, as the time does; a
+    /// provider's prompt cache ends at such a call.
+    pub volatile: bool,
+    /// How far its value may be trusted at best; arguments and variables that it used can only lower it.
+    pub trust: Trust,
+    /// What it gives, in one sentence.
+    pub description: String,
+    /// A call as one would write it.
+    pub example: String,
+    /// Makes the value.
+    pub expand: Arc<ExpandFn>,
+}
+
+/// How many arguments a macro takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arity {
+    /// The fewest; a call with fewer stays as it is written.
+    pub min: usize,
+    /// The most; none is any number.
+    pub max: Option<usize>,
+}
+
+impl Definition {
+    /// Declares a macro that always has a value; the rest is as with [`Definition::new`].
+    pub fn always<F>(name: impl Into<Arc<str>>, expand: F) -> Self
+    where
+        F: Fn(&mut Call<'_>) -> Value + Send + Sync + 'static,
+    {
+        Self::new(name, move |call| Ok(expand(call)))
+    }
+
+    /// Declares a macro without arguments whose value is trusted as the preset is.
+    pub fn new<F>(name: impl Into<Arc<str>>, expand: F) -> Self
+    where
+        F: Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync + 'static,
+    {
+        Self {
+            name: name.into(),
+            aliases: Vec::new(),
+            arity: Arity { min: 0, max: Some(0) },
+            changes_state: false,
+            volatile: false,
+            trust: Trust::Preset,
+            description: String::new(),
+            example: String::new(),
+            expand: Arc::new(expand),
+        }
+    }
+
+    /// Adds another name.
+    #[must_use]
+    pub fn alias(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.aliases.push(name.into());
+        self
+    }
+
+    /// Sets the fewest and the most arguments; `None` as the most is any number.
+    #[must_use]
+    pub fn arity(mut self, min: usize, max: impl Into<Option<usize>>) -> Self {
+        self.arity = Arity { min, max: max.into() };
+        self
+    }
+
+    /// Says that a call changes what later calls give.
+    #[must_use]
+    pub fn changes_state(mut self) -> Self {
+        self.changes_state = true;
+        self
+    }
+
+    /// Says that the value can differ from turn to turn.
+    #[must_use]
+    pub fn volatile(mut self) -> Self {
+        self.volatile = true;
+        self
+    }
+
+    /// Sets how far the value may be trusted at best.
+    #[must_use]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
+
+    /// Sets the description, one sentence, and an example call.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>, example: impl Into<String>) -> Self {
+        self.description = description.into();
+        self.example = example.into();
+        self
+    }
+
+    /// Returns the name and the aliases.
+    pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        std::iter::once(&self.name).chain(&self.aliases)
+    }
+}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Definition")
+            .field("name", &self.name)
+            .field("aliases", &self.aliases)
+            .field("arity", &self.arity)
+            .field("changes_state", &self.changes_state)
+            .field("volatile", &self.volatile)
+            .field("trust", &self.trust)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Arity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.max {
+            Some(0) => f.write_str("no arguments"),
+            Some(1) if self.min == 1 => f.write_str("1 argument"),
+            Some(max) if max == self.min => write!(f, "{max} arguments"),
+            Some(max) => write!(f, "{} to {max} arguments", self.min),
+            None => write!(f, "{} or more arguments", self.min),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The result of expanding a template, and how it is put together.
+
+use std::sync::Arc;
+
+use ctx_types::{Diagnostic, Segment, Source, SourceKind, Span, Text, Trust};
+
+use crate::definition::Definition;
+use crate::space::SpaceSet;
+
+/// An expanded text, and who wrote which bytes of it.
+#[derive(Clone, Debug)]
+pub struct Expansion {
+    /// The text.
+    pub text: Text,
+    /// What was found during this evaluation.
+    pub diagnostics: Vec<Diagnostic>,
+    provenance: Option<Provenance>,
+}
+
+#[derive(Clone, Debug)]
+struct Provenance {
+    pieces: Vec<Piece>,
+    origin: Source,
+    definitions: Arc<Vec<Definition>>,
+}
+
+/// Bytes of the output, from the end of the piece before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    end: usize,
+    writer: Writer,
+}
+
+/// Who wrote a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writer {
+    /// The template: its bytes were copied.
+    Template,
+    /// The value of a call of the definition with this number.
+    Macro { definition: usize, trust: Trust },
+}
+
+impl Expansion {
+    /// The expansion of a text that holds nothing to expand.
+    pub(crate) const fn plain(text: Text) -> Self {
+        Self { text, diagnostics: Vec::new(), provenance: None }
+    }
+
+    pub(crate) fn new(
+        text: Text,
+        pieces: Vec<Piece>,
+        origin: &Source,
+        definitions: &Arc<Vec<Definition>>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Self {
+        let provenance = (!is_all_template(&pieces)).then(|| Provenance {
+            pieces,
+            origin: origin.clone(),
+            definitions: Arc::clone(definitions),
+        });
+        Self { text, diagnostics, provenance }
+    }
+
+    /// Returns a partition of the text: runs of bytes copied from the template, which have the source given
+    /// to [`expand`](crate::Template::expand), and the value of each call, via that source.
+    ///
+    /// Empty if no macro wrote a byte: the whole text has the source of the template. O(number of segments).
+    pub fn segments(&self) -> Vec<Segment> {
+        let Some(Provenance { pieces, origin, definitions }) = &self.provenance else {
+            return Vec::new();
+        };
+        let mut start = 0;
+        let mut segments = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let span = Span::new(start, piece.end);
+            start = piece.end;
+            segments.push(match piece.writer {
+                Writer::Template => Segment { span, source: origin.clone(), via: Vec::new() },
+                Writer::Macro { definition, trust } => {
+                    let mut source = Source::new(SourceKind::Macro, trust);
+                    source.id = definitions.get(definition).map(|known| Arc::clone(&known.name));
+                    Segment { span, source, via: vec![origin.clone()] }
+                }
+            });
+        }
+        segments
+    }
+}
+
+/// A text under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    text: String,
+    pieces: Vec<Piece>,
+    /// Characters that are dropped until another one comes.
+    dropped: Option<SpaceSet>,
+}
+
+impl Output {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { text: String::with_capacity(bytes), ..Self::default() }
+    }
+
+    pub(crate) fn push(&mut self, text: &str, writer: Writer) {
+        let text = match self.dropped {
+            Some(set) => text.trim_start_matches(|c| set.contains(c)),
+            None => text,
+        };
+        if text.is_empty() {
+            return;
+        }
+        self.dropped = None;
+        self.text.push_str(text);
+        let end = self.text.len();
+        match self.pieces.last_mut() {
+            Some(last) if writer == Writer::Template && last.writer == writer => last.end = end,
+            _ => self.pieces.push(Piece { end, writer }),
+        }
+    }
+
+    /// Drops the characters of a set at the end, and those that are pushed next.
+    ///
+    /// Amortised O(1): each byte is dropped once.
+    pub(crate) fn trim(&mut self, set: SpaceSet) {
+        self.dropped = Some(set);
+        let end = self.text.trim_end_matches(|c| set.contains(c)).len();
+        self.text.truncate(end);
+        while self.pieces.len() > 1 && self.pieces.iter().rev().nth(1).is_some_and(|piece| piece.end >= end) {
+            self.pieces.pop();
+        }
+        match self.pieces.last_mut() {
+            Some(_) if end == 0 => self.pieces.clear(),
+            Some(last) => last.end = end,
+            None => {}
+        }
+    }
+
+    pub(crate) fn into_parts(self) -> (String, Vec<Piece>) {
+        (self.text, self.pieces)
+    }
+}
+
+impl Piece {
+    /// The pieces of a text that has one writer.
+    pub(crate) fn whole(text: &str, writer: Writer) -> Vec<Self> {
+        if text.is_empty() { Vec::new() } else { vec![Self { end: text.len(), writer }] }
+    }
+}
+
+/// Tells whether no macro wrote a byte.
+pub(crate) fn is_all_template(pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| piece.writer == Writer::Template)
+}
+
+/// Returns the least trust of all pieces, where the template has the given one.
+pub(crate) fn least_trust(pieces: &[Piece], template: Trust) -> Option<Trust> {
+    let trust = |piece: &Piece| match piece.writer {
+        Writer::Template => template,
+        Writer::Macro { trust, .. } => trust,
+    };
+    pieces.iter().map(trust).max()
+}

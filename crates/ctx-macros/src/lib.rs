@@ -1,0 +1,56 @@
+//! The `{{macro}}` engine: a text with macro calls becomes plain text, with the origin of every byte.
+//!
+//! Layer 1: uses `ctx-types` only. No I/O, no clock, no randomness: the time, the zone and the names come
+//! in with [`Env`], the variables and the limits with [`State`].
+//!
+//! A text is compiled once to a [`Template`] and expanded as often as needed. Evaluation goes from left to
+//! right, arguments may hold calls, a value is inserted as it is and never looked at again. Nothing here
+//! fails: what cannot be expanded stays as it is written, with a diagnostic.
+//!
+//! ```
+//! use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};
+//! use ctx_types::{Source, SourceKind, Text, Trust};
+//!
+//! let registry = Registry::builtin();
+//! let text = Text::from("{{setvar::mood::calm}}{{char}} is {{getvar::mood}}, {{usr}}.");
+//! let template = Template::parse(&text, Dialect::Aio, &registry);
+//! assert_eq!(template.diagnostics()[0].help.as_deref(), Some("did you mean `user`?"));
+//!
+//! let env = Env { char: Some(Text::from("Alice")), ..Env::default() };
+//! let origin = Source::new(SourceKind::Preset, Trust::Preset);
+//! let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin);
+//! assert_eq!(expansion.text, "Alice is calm, {{usr}}.");
+//! assert_eq!(expansion.segments()[0].source.to_string(), "macro:char");
+//! ```
+#![warn(clippy::disallowed_methods)]
+
+mod builtins;
+mod call;
+mod check;
+pub mod codes;
+mod definition;
+mod dialect;
+mod env;
+mod evaluate;
+mod expansion;
+mod findings;
+mod head;
+mod number;
+mod op;
+mod parse;
+mod registry;
+mod settle;
+mod space;
+mod state;
+mod suggest;
+mod template;
+
+pub use call::{Call, Failure, Value};
+pub use definition::{Arity, Definition, ExpandFn};
+pub use dialect::Dialect;
+pub use env::Env;
+pub use expansion::Expansion;
+pub use registry::{RegisterError, Registry};
+pub use space::SpaceSet;
+pub use state::{Limits, State};
+pub use template::{MacroUse, Template};

@@ -1,0 +1,105 @@
+//! Numbers as JavaScript reads and writes them, because variables of both apps are counted that way.
+
+/// Texts longer than this are not numbers; it bounds the work.
+const MAX_BYTES: usize = 256;
+
+/// Reads a number as `Number(text)` does; `None` where that gives NaN.
+///
+/// Blank is 0; a fraction, an exponent, `Infinity` and `0x`, `0o`, `0b` are understood.
+pub(crate) fn read(text: &str) -> Option<f64> {
+    if text.len() > MAX_BYTES {
+        return None;
+    }
+    let text = crate::space::trim(text);
+    match text {
+        "" => Some(0.0),
+        "Infinity" | "+Infinity" => Some(f64::INFINITY),
+        "-Infinity" => Some(f64::NEG_INFINITY),
+        _ => radix(text).or_else(|| decimal(text)),
+    }
+}
+
+/// Writes a number as `String(number)` does: no fraction for whole numbers, an exponent from 1e21 on and
+/// below 1e-6.
+pub(crate) fn write(number: f64) -> String {
+    if number.is_nan() {
+        return "NaN".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if (1e-6..1e21).contains(&number.abs()) {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    if text.contains("e-") { text } else { text.replace('e', "e+") }
+}
+
+fn decimal(text: &str) -> Option<f64> {
+    let allowed = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    if text.bytes().all(allowed) { text.parse().ok() } else { None }
+}
+
+fn radix(text: &str) -> Option<f64> {
+    let digits = |base: u32, rest: &str| {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut number = 0.0;
+        for c in rest.chars() {
+            number = number * f64::from(base) + f64::from(c.to_digit(base)?);
+        }
+        Some(number)
+    };
+    let (prefix, rest) = text.split_at_checked(2)?;
+    match prefix {
+        "0x" | "0X" => digits(16, rest),
+        "0o" | "0O" => digits(8, rest),
+        "0b" | "0B" => digits(2, rest),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_read(text: &str, expected: Option<&str>) {
+        assert_eq!(read(text).map(write).as_deref(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn numbers_are_read_as_javascript_does() {
+        check_read("", Some("0"));
+        check_read(" 5 ", Some("5"));
+        check_read("0x10", Some("16"));
+        check_read("-0b1", None);
+        check_read("0b101", Some("5"));
+        check_read("1.50", Some("1.5"));
+        check_read(".5", Some("0.5"));
+        check_read("5.", Some("5"));
+        check_read("+7", Some("7"));
+        check_read("1e3", Some("1000"));
+        check_read("3abc", None);
+        check_read("inf", None);
+        check_read("nan", None);
+        check_read("Infinity", Some("Infinity"));
+        check_read("-Infinity", Some("-Infinity"));
+        check_read("0x", None);
+        check_read("１", None);
+    }
+
+    #[test]
+    fn numbers_are_written_as_javascript_does() {
+        assert_eq!(write(-0.0), "0");
+        assert_eq!(write(0.1 + 0.2), "0.30000000000000004");
+        assert_eq!(write(1e20), "100000000000000000000");
+        assert_eq!(write(1e21), "1e+21");
+        assert_eq!(write(1.5e-7), "1.5e-7");
+        assert_eq!(write(-2.0), "-2");
+    }
+}

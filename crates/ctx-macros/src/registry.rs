@@ -1,0 +1,141 @@
+//! The macros that a text may call.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::builtins;
+use crate::definition::Definition;
+use crate::dialect::Dialect;
+use crate::suggest;
+
+/// A set of macros, found by name.
+///
+/// It is a value: two hosts in one process may have different ones, and templates that were compiled with it
+/// keep the macros that it had then. Cloning is O(number of names).
+///
+/// ```
+/// use ctx_macros::{Definition, Registry};
+///
+/// let mut registry = Registry::builtin();
+/// assert_eq!(registry.get("agent").map(|definition| &*definition.name), Some("char"));
+/// let taken = registry.register(Definition::new("User", |_| Ok("me".into())));
+/// assert_eq!(taken.unwrap_err().to_string(), "a macro called `User` is registered already");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    definitions: Arc<Vec<Definition>>,
+    /// Lower-case names and aliases. Names that differ in case only are one name, because SillyTavern's
+    /// dialect cannot tell them apart. Never iterated.
+    by_name: HashMap<String, usize>,
+}
+
+/// Why a macro cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// Another macro has this name, or it is given twice.
+    #[error("a macro called `{name}` is registered already")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// No call could be spelled with this name.
+    #[error("`{name}` cannot be the name of a macro")]
+    BadName {
+        /// The name.
+        name: String,
+    },
+    /// The fewest arguments are more than the most.
+    #[error("the macro `{name}` needs more arguments than it takes")]
+    BadArity {
+        /// The name of the macro.
+        name: String,
+    },
+}
+
+impl Registry {
+    /// Returns a registry without macros.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns a registry of all built-in macros.
+    pub fn builtin() -> Self {
+        let mut registry = Self::new();
+        for definition in builtins::all() {
+            let registered = registry.register(definition);
+            debug_assert!(registered.is_ok(), "{registered:?}");
+        }
+        registry
+    }
+
+    /// Adds a macro.
+    ///
+    /// # Errors
+    /// One of its names is taken or cannot be written in a call, or its arity is impossible; then nothing
+    /// is added.
+    pub fn register(&mut self, definition: Definition) -> Result<(), RegisterError> {
+        let name = definition.name.to_string();
+        if definition.arity.max.is_some_and(|max| max < definition.arity.min) {
+            return Err(RegisterError::BadArity { name });
+        }
+        let mut folded = Vec::new();
+        for name in definition.names() {
+            let lower = name.to_lowercase();
+            if self.by_name.contains_key(&lower) || folded.contains(&lower) {
+                return Err(RegisterError::Duplicate { name: name.to_string() });
+            }
+            if !is_name(name) {
+                return Err(RegisterError::BadName { name: name.to_string() });
+            }
+            folded.push(lower);
+        }
+        let index = self.definitions.len();
+        self.by_name.extend(folded.into_iter().map(|name| (name, index)));
+        Arc::make_mut(&mut self.definitions).push(definition);
+        Ok(())
+    }
+
+    /// Returns the macro with this name or alias, in the given spelling.
+    pub fn get(&self, name: &str) -> Option<&Definition> {
+        self.find(name, Dialect::Aio).and_then(|index| self.definition(index))
+    }
+
+    /// Returns all macros in the order of registration.
+    pub fn iter(&self) -> impl Iterator<Item = &Definition> {
+        self.definitions.iter()
+    }
+
+    pub(crate) fn definition(&self, index: usize) -> Option<&Definition> {
+        self.definitions.get(index)
+    }
+
+    pub(crate) fn find(&self, name: &str, dialect: Dialect) -> Option<usize> {
+        let index = *self.by_name.get(&name.to_lowercase())?;
+        let spelled = || self.definitions.get(index)?.names().find(|known| ***known == *name);
+        match dialect {
+            Dialect::Aio => spelled().map(|_| index),
+            Dialect::SillyTavern => Some(index),
+        }
+    }
+
+    /// Returns the registered name that the writer of `name` most likely meant.
+    pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
+        suggest::nearest(name, self.definitions.iter().flat_map(Definition::names).map(|known| &**known))
+    }
+
+    pub(crate) fn share(&self) -> Arc<Vec<Definition>> {
+        Arc::clone(&self.definitions)
+    }
+}
+
+/// A name is an identifier of any script: a letter, then letters, digits, `_` and `-`.
+fn is_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(char::is_alphabetic) && chars.all(is_name_char)
+}
+
+/// Tells whether `c` may stand inside the name of a macro.
+pub(crate) fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
+}

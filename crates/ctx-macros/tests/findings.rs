@@ -1,0 +1,126 @@
+//! What is reported, and where.
+
+mod support;
+
+use ctx_macros::{Dialect, Env, Limits, State, codes};
+use ctx_types::{Code, Diagnostic, Severity, Span};
+use support::{env, expand, origin, parse};
+
+/// Checks the findings of compiling: code, place, help.
+#[track_caller]
+fn check(text: &str, expected: &[(Code, &str, Option<&str>)]) {
+    let template = parse(text, Dialect::Aio);
+    let found: Vec<_> =
+        template.diagnostics().iter().map(|f| (f.code, place(f, text), f.help.as_deref())).collect();
+    assert_eq!(found, expected, "{text:?}");
+}
+
+fn place<'t>(finding: &Diagnostic, text: &'t str) -> &'t str {
+    finding.location.span.map_or("", |Span { start, end }| &text[start..end])
+}
+
+#[test]
+fn a_good_text_has_no_findings() {
+    check("{{user}} { } }} {{ {{}} {{setvar::a::{{char}}}} {{setvar::a::}}", &[]);
+}
+
+#[test]
+fn an_unknown_macro_is_reported_with_its_place() {
+    check("a {{nobody::x}} b", &[(codes::UNKNOWN_MACRO, "{{nobody::x}}", None)]);
+}
+
+#[test]
+fn a_near_name_is_suggested() {
+    check("{{usr}}", &[(codes::UNKNOWN_MACRO, "{{usr}}", Some("did you mean `user`?"))]);
+    check("{{User}}", &[(codes::UNKNOWN_MACRO, "{{User}}", Some("did you mean `user`?"))]);
+    check(
+        "{{discription}}",
+        &[(codes::UNKNOWN_MACRO, "{{discription}}", Some("did you mean `description`?"))],
+    );
+}
+
+#[test]
+fn findings_are_in_the_order_of_the_text() {
+    check(
+        "{{aaa::{{bbb}}}} {{ccc}}",
+        &[
+            (codes::UNKNOWN_MACRO, "{{aaa::{{bbb}}}}", None),
+            (codes::UNKNOWN_MACRO, "{{bbb}}", None),
+            (codes::UNKNOWN_MACRO, "{{ccc}}", None),
+        ],
+    );
+}
+
+#[test]
+fn a_wrong_number_of_arguments_is_reported() {
+    let help = Some("write it like `{{setvar::mood::calm}}`");
+    check("{{setvar::a}}", &[(codes::MISSING_ARGUMENT, "{{setvar::a}}", help)]);
+    check("{{user::a}}", &[(codes::EXTRA_ARGUMENT, "{{user::a}}", Some("write it like `{{user}}`"))]);
+}
+
+#[test]
+fn a_call_that_is_not_closed_is_reported() {
+    let help = Some("close it with `}}`");
+    check("hi {{user", &[(codes::UNCLOSED_CALL, "{{user", help)]);
+    check("{{user} x", &[(codes::UNCLOSED_CALL, "{{user", help)]);
+    check("{{setvar::a::b", &[(codes::UNCLOSED_CALL, "{{setvar", help)]);
+    check("{{setvar::a::{{user}}", &[(codes::UNCLOSED_CALL, "{{setvar", help)]);
+    check("{{nobody", &[]);
+}
+
+#[test]
+fn many_findings_are_counted() {
+    let template = parse(&"{{x}}".repeat(1000), Dialect::Aio);
+    let last = template.diagnostics().last().unwrap();
+    assert_eq!(template.diagnostics().len(), 65);
+    assert_eq!(last.to_string(), "info[CTX0399]: 936 more findings in this text are not shown");
+}
+
+#[test]
+fn expanding_does_not_repeat_findings_of_compiling() {
+    assert_eq!(expand("{{nobody}} {{setvar::a}}", Dialect::Aio).diagnostics, []);
+}
+
+#[test]
+fn without_a_time_its_macros_stay() {
+    check_run(
+        &Env { at_millis: None, ..env() },
+        "{{ time }}, {{user}}",
+        "{{ time }}, Mei",
+        &[(codes::NO_TIME, "{{ time }}")],
+    );
+    let far = Env { at_millis: Some(i64::MAX), ..env() };
+    check_run(&far, "{{date}}", "{{date}}", &[(codes::NO_TIME, "{{date}}")]);
+}
+
+#[test]
+fn an_unknown_zone_is_reported_once() {
+    let env = Env { zone: Some("Mars/Olympus".into()), ..env() };
+    let expected = "10:30 PM November 7, 2025";
+    check_run(&env, "{{time}} {{date}}", expected, &[(codes::UNKNOWN_ZONE, "{{time}}")]);
+}
+
+#[test]
+fn counting_with_something_else_is_reported() {
+    let text = "{{setvar::n::abc}}{{incvar::n}}";
+    check_run(&env(), text, "", &[(codes::NOT_A_NUMBER, "{{incvar::n}}")]);
+}
+
+/// Checks the text and the findings of one expansion: code, place.
+#[track_caller]
+fn check_run(env: &Env, text: &str, expected: &str, findings: &[(Code, &str)]) {
+    let template = parse(text, Dialect::Aio);
+    let expansion = template.expand(env, &mut State::new(Limits::default()), &origin());
+    assert_eq!(expansion.text, expected);
+    assert!(expansion.diagnostics.iter().all(|finding| finding.severity == Severity::Warning));
+    let found: Vec<_> = expansion.diagnostics.iter().map(|f| (f.code, place(f, text))).collect();
+    assert_eq!(found, findings);
+}
+
+#[test]
+fn the_calls_of_a_template_are_listed() {
+    let template = parse("{{agent}} {{setvar::a::{{time}}}} {{nobody::{{date}}}}", Dialect::Aio);
+    let uses: Vec<_> = template.macros().map(|used| (used.name, used.volatile, used.changes_state)).collect();
+    assert_eq!(uses, [("char", false, false), ("setvar", false, true), ("time", true, false)]);
+    assert_eq!(template.macros().next().unwrap().span, Span::new(0, 9));
+}

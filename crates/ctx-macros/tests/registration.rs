@@ -1,0 +1,103 @@
+//! Macros of plug-ins.
+
+mod support;
+
+use ctx_macros::{Definition, Dialect, Failure, Limits, RegisterError, Registry, State, Template, codes};
+use ctx_types::{Span, Text};
+use support::{env, origin};
+
+#[track_caller]
+fn check(definition: Definition, expected: &Result<(), RegisterError>) {
+    assert_eq!(&Registry::builtin().register(definition), expected);
+}
+
+fn nothing(name: &str) -> Definition {
+    Definition::new(name, |_| Ok("".into()))
+}
+
+#[test]
+fn a_new_name_is_registered() {
+    check(nothing("weather"), &Ok(()));
+    check(nothing("天气").alias("tianqi"), &Ok(()));
+}
+
+#[test]
+fn a_taken_name_is_refused_in_any_case() {
+    let duplicate = |name: &str| Err(RegisterError::Duplicate { name: name.to_owned() });
+    check(nothing("user"), &duplicate("user"));
+    check(nothing("weather").alias("AGENT"), &duplicate("AGENT"));
+    check(nothing("weather").alias("Weather"), &duplicate("Weather"));
+}
+
+#[test]
+fn a_name_that_cannot_be_called_is_refused() {
+    for name in ["", " ", "a b", "a::b", "{x", "1x", "/x"] {
+        check(nothing(name), &Err(RegisterError::BadName { name: name.to_owned() }));
+    }
+}
+
+#[test]
+fn an_impossible_arity_is_refused() {
+    check(nothing("x").arity(2, 1), &Err(RegisterError::BadArity { name: "x".to_owned() }));
+}
+
+#[test]
+fn a_closure_sees_arguments_and_variables() {
+    let mut registry = Registry::new();
+    let prefix = String::from("> ");
+    registry
+        .register(
+            Definition::new("quote", move |call| {
+                let all: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
+                let count = call.variable("quotes").map_or(1, |old| old.len() + 1);
+                call.set_variable("quotes", "i".repeat(count))?;
+                Ok(format!("{prefix}{}", all.join("/")).into())
+            })
+            .arity(1, None),
+        )
+        .unwrap();
+    let mut state = State::new(Limits::default());
+    let template = Template::parse(&Text::from("{{quote::a::b}} {{quote::c}}"), Dialect::Aio, &registry);
+    assert_eq!(template.expand(&env(), &mut state, &origin()).text, "> a/b > c");
+    assert_eq!(state.variables().collect::<Vec<_>>(), [("quotes", &Text::from("ii"))]);
+}
+
+#[test]
+fn a_failure_keeps_the_call_and_says_why() {
+    let mut registry = Registry::new();
+    registry.register(Definition::new("net", |_| Err(Failure::because("offline")))).unwrap();
+    let template = Template::parse(&Text::from("a {{ net }} b"), Dialect::Aio, &registry);
+    let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
+    assert_eq!(expansion.text, "a {{ net }} b");
+    let finding = &expansion.diagnostics[0];
+    assert_eq!((finding.code, finding.message.as_str()), (codes::MACRO_FAILED, "offline"));
+    assert_eq!(finding.location.span, Some(Span::new(2, 11)));
+}
+
+#[test]
+fn a_template_keeps_the_macros_that_it_was_compiled_with() {
+    let mut registry = Registry::new();
+    registry.register(nothing("a")).unwrap();
+    let template = Template::parse(&Text::from("{{a}}{{b}}"), Dialect::Aio, &registry);
+    registry.register(nothing("b")).unwrap();
+    let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
+    assert_eq!(expansion.text, "{{b}}");
+}
+
+#[test]
+fn templates_can_be_sent_to_other_threads() {
+    fn check<T: Send + Sync + Clone>() {}
+    check::<Template>();
+    check::<Registry>();
+}
+
+#[test]
+fn every_built_in_macro_is_described_and_its_example_is_a_call() {
+    let registry = Registry::builtin();
+    for definition in registry.iter() {
+        let template = Template::parse(&Text::from(definition.example.as_str()), Dialect::Aio, &registry);
+        assert!(!definition.description.is_empty(), "{definition:?}");
+        assert_eq!(template.macros().map(|used| used.name).collect::<Vec<_>>(), [&*definition.name]);
+        assert_eq!(template.diagnostics(), []);
+    }
+}
