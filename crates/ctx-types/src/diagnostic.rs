@@ -179,15 +179,12 @@ impl Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(document) = &self.document {
-            f.write_str(document)?;
-        }
-        if let Some(pointer) = &self.pointer {
-            f.write_str(if self.document.is_some() { " " } else { "" })?;
-            f.write_str(if pointer.is_empty() { "/" } else { pointer })?;
-        }
-        if let Some(span) = self.span {
-            write!(f, " bytes {}..{}", span.start, span.end)?;
+        let pointer = self.pointer.as_deref().map(|pointer| if pointer.is_empty() { "/" } else { pointer });
+        let span = self.span.map(|span| format!("bytes {}..{}", span.start, span.end));
+        let parts = [self.document.as_deref(), pointer, span.as_deref()];
+        for (index, part) in parts.into_iter().flatten().enumerate() {
+            f.write_str(if index == 0 { "" } else { " " })?;
+            f.write_str(part)?;
         }
         Ok(())
     }

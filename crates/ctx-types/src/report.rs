@@ -27,6 +27,12 @@ pub struct StageReport {
     pub messages_before: usize,
     /// How many messages there were after it.
     pub messages_after: usize,
+    /// How many messages it added.
+    pub added: usize,
+    /// How many messages it took out.
+    pub removed: usize,
+    /// How many messages it changed: their text, role or files.
+    pub changed: usize,
     /// What it logged, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<String>,
