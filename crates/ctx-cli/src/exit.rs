@@ -1,0 +1,44 @@
+//! Exit codes, and which error gives which.
+
+use std::process::ExitCode;
+
+/// How a run of `ctx` ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All went well; warnings do not count.
+    Success = 0,
+    /// What was looked at has faults.
+    Findings = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// A file cannot be read or written.
+    Unreadable = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// An error of the command line that clap cannot see.
+#[derive(Debug)]
+pub(crate) struct UsageError(pub(crate) String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+impl Exit {
+    /// Returns the exit of an error: a usage error, or else a file that could not be read or written.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        match error.is::<UsageError>() {
+            true => Self::Usage,
+            false => Self::Unreadable,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The `ctx` command: see, test and trust what a model is sent.
+//!
+//! Layer 6: files, the clock and the terminal are here and nowhere below. Results go to standard output,
+//! diagnostics and progress to standard error.
+
+mod args;
+mod commands;
+mod exit;
+mod files;
+mod locate;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Arguments, Command};
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    let result = match arguments.command {
+        Command::Assemble(arguments) => commands::assemble::run(&arguments),
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Anchors(arguments) => commands::anchors::run(&arguments),
+        Command::Init(arguments) => commands::init::run(&arguments),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            show::failure(&error);
+            Exit::of(&error).into()
+        }
+    }
+}
+
+/// Prints what clap says; help and version are no errors.
+fn usage(error: &clap::Error) -> ExitCode {
+    let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
+    // A closed pipe is the only way to fail here, and nobody is left to tell.
+    error.print().map_or(Exit::Unreadable, |()| exit).into()
+}

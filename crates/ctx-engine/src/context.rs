@@ -1,0 +1,86 @@
+//! A context: the messages that are sent, and the report that explains them.
+
+use ctx_types::{Content, ContentPart, Message, Place, Report, SessionOp};
+use serde_json::{Map, Value, json};
+
+/// What one assembly gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// The messages, in the order in which they are sent.
+    pub messages: Vec<Message>,
+    /// What explains them.
+    pub report: Report,
+    /// What the host commits to the session when it sends.
+    pub effects: Vec<SessionOp>,
+}
+
+impl Context {
+    /// Writes the context as JSON: `{"messages": […], "report": {…}, "effects": […]}`.
+    ///
+    /// Each message has `role`, `content` and `source`, and where it applies `name`, `tool_calls`,
+    /// `tool_call_id`, `attachments`, `place`, `placement` and `segments` (byte ranges of the text).
+    pub fn to_json(&self) -> Value {
+        json!({
+            "messages": self.messages.iter().map(message_json).collect::<Vec<_>>(),
+            "report": &self.report,
+            "effects": &self.effects,
+        })
+    }
+}
+
+fn message_json(message: &Message) -> Value {
+    let mut map = Map::new();
+    map.insert("role".to_owned(), json!(message.role));
+    map.insert("content".to_owned(), content_json(&message.content));
+    if let Some(name) = &message.name {
+        map.insert("name".to_owned(), json!(name));
+    }
+    if !message.tool_calls.is_empty() {
+        map.insert("tool_calls".to_owned(), json!(message.tool_calls));
+    }
+    if let Some(id) = &message.tool_call_id {
+        map.insert("tool_call_id".to_owned(), json!(id));
+    }
+    if !message.attachments.is_empty() {
+        let attachments: Vec<Value> = message.attachments.iter().map(|file| (*file.kept).clone()).collect();
+        map.insert("attachments".to_owned(), Value::Array(attachments));
+    }
+    if message.is_continuation_prefix {
+        map.insert("prefix".to_owned(), json!(true));
+    }
+    map.insert("source".to_owned(), json!(message.source));
+    map.insert("place".to_owned(), json!(place_name(message.place)));
+    if let Some(placement) = &message.placement {
+        map.insert("placement".to_owned(), json!(placement.to_string()));
+    }
+    if !message.written.is_empty() {
+        map.insert("segments".to_owned(), json!(message.written));
+    }
+    Value::Object(map)
+}
+
+fn content_json(content: &Content) -> Value {
+    match content {
+        Content::Text(text) => json!(text),
+        Content::Parts(parts) => Value::Array(parts.iter().map(part_json).collect()),
+    }
+}
+
+fn part_json(part: &ContentPart) -> Value {
+    match part {
+        ContentPart::Text(text) => json!({ "type": "text", "text": text }),
+        ContentPart::Other(value) => (**value).clone(),
+    }
+}
+
+/// The word for a place in reports and snapshots.
+pub(crate) const fn place_name(place: Place) -> &'static str {
+    match place {
+        Place::History => "history",
+        Place::Pinned => "pinned",
+        Place::Skeleton => "skeleton",
+        Place::Anchored => "anchored",
+        Place::AroundHistory => "around_history",
+        Place::Gap { .. } => "gap",
+    }
+}

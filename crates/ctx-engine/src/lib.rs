@@ -1,0 +1,39 @@
+//! The façade of `ctx`: compile an agent once, assemble any number of contexts.
+//!
+//! Layer 4: pure. Bytes come in through [`read_agent`] and its kin, request bodies go out through
+//! [`openai_chat`]; files, clocks and networks are the caller's.
+//!
+//! ```
+//! use ctx_engine::{Compile, Engine, Limits, Request, openai_chat, read_agent, read_conversation};
+//! use ctx_types::TurnInput;
+//!
+//! let engine = Engine::new();
+//! let limits = Limits::default();
+//! let agent = read_agent(b"presetMessages:\n- {role: system, content: Be kind.}", "agent.yaml", &limits, &engine.anchors)?;
+//! let chat = read_conversation(br#"[{"role": "user", "content": "Hello"}]"#, "chat.json", &limits)?;
+//! let compiled = engine.compile(&agent.value, &Compile::default());
+//! let context = compiled.assemble(&chat.value, &TurnInput::default());
+//! let request = Request { model: "gpt-5", tools: &[], parameters: &Default::default() };
+//! let body = openai_chat::encode(&context.messages, &request).body;
+//! assert_eq!(body["messages"][1]["content"], "Hello");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![warn(clippy::disallowed_methods)]
+
+pub mod codes;
+mod compiled;
+mod context;
+mod engine;
+mod load;
+mod snapshot;
+mod switches;
+
+pub use compiled::CompiledAgent;
+pub use context::Context;
+pub use engine::{Compile, Engine};
+pub use switches::Switches;
+
+pub use ctx_preset_import::{
+    Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile,
+};
+pub use ctx_wire::{Encoded, Request, openai_chat};
