@@ -1,5 +1,7 @@
 //! A parsed pattern, before an engine is chosen.
 
+use std::collections::BTreeMap;
+
 use crate::code_set::CodeSet;
 
 /// A pattern that is valid JavaScript.
@@ -12,23 +14,36 @@ pub(crate) struct Pattern {
 /// The capture groups of a pattern.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
-    /// One entry for each group, in order of number: its name, if it has one.
-    pub(crate) names: Vec<Option<Box<str>>>,
+    count: usize,
+    /// The numbers of the groups that have a name.
+    named: BTreeMap<Box<str>, usize>,
 }
 
 impl Groups {
+    /// Enters the next group; `false` if its name is taken.
+    pub(crate) fn push(&mut self, name: Option<String>) -> bool {
+        self.count += 1;
+        let Some(name) = name else { return true };
+        self.named.insert(name.into(), self.count).is_none()
+    }
+
     pub(crate) fn count(&self) -> usize {
-        self.names.len()
+        self.count
     }
 
     /// Whether any group has a name, which changes what `\k` and `$<` mean.
     pub(crate) fn are_named(&self) -> bool {
-        self.names.iter().any(Option::is_some)
+        !self.named.is_empty()
     }
 
     /// The number of the group called `name`, from 1.
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known.as_deref() == Some(name)).map(|index| index + 1)
+        self.named.get(name).copied()
+    }
+
+    /// The names with the numbers of their groups, in the order of the names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.named.iter().map(|(name, number)| (&**name, *number))
     }
 }
 

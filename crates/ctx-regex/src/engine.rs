@@ -11,6 +11,11 @@ use crate::{Error, Limits};
 /// alternatives, sequence.
 const DEPTH_FACTOR: usize = 4;
 
+/// A search that finds groups keeps two offsets of each group for each state of the program. Programs
+/// of patterns with more groups than this must be the smaller, so that this table stays within a few
+/// times `Limits::compiled_bytes`.
+const GROUPS_AT_FULL_SIZE: usize = 12;
+
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
@@ -24,17 +29,19 @@ pub(crate) struct Slots {
 }
 
 impl Engine {
-    pub(crate) fn linear(source: &Linear, limits: &Limits) -> Result<Self, Error> {
+    /// Builds an engine for a pattern with `groups` capture groups.
+    pub(crate) fn linear(source: &Linear, groups: usize, limits: &Limits) -> Result<Self, Error> {
+        let program_bytes = limits.compiled_bytes / groups.div_ceil(GROUPS_AT_FULL_SIZE).max(1);
         let nest = limits.nest.saturating_add(2).saturating_mul(DEPTH_FACTOR);
         let built = RegexBuilder::new(&source.pattern)
-            .size_limit(limits.compiled_bytes)
+            .size_limit(program_bytes)
             .dfa_size_limit(limits.compiled_bytes)
             .nest_limit(u32::try_from(nest).unwrap_or(u32::MAX))
             .line_terminator(source.line_terminator)
             .build();
         match built {
             Ok(linear) => Ok(Self { linear }),
-            Err(regex::Error::CompiledTooBig(limit)) => Err(Error::TooComplex { limit }),
+            Err(regex::Error::CompiledTooBig(_)) => Err(Error::TooComplex { limit: limits.compiled_bytes }),
             Err(other) => Err(Error::Untranslatable { reason: other.to_string() }),
         }
     }

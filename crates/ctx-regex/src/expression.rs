@@ -56,9 +56,9 @@ impl Regex {
         self.groups.count()
     }
 
-    /// The name of each capture group, from group 1 on; `None` for a group that has only a number.
-    pub fn group_names(&self) -> impl Iterator<Item = Option<&str>> {
-        self.groups.names.iter().map(Option::as_deref)
+    /// The names of groups with their numbers, in the order of the names.
+    pub fn group_names(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.groups.names()
     }
 
     /// Whether the pattern matches somewhere in `text`, or with the flag `y` at its start.

@@ -25,6 +25,7 @@ mod error;
 mod expression;
 mod flags;
 mod fold;
+mod iteration;
 mod limits;
 mod literal;
 mod matches;

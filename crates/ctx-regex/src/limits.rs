@@ -15,7 +15,8 @@ pub struct Limits {
     /// Longest pattern, in bytes of its source. Default: 64 KiB.
     pub pattern_bytes: usize,
     /// Largest compiled program, in bytes, and likewise the largest state cache that a search may
-    /// build. Default: 4 MiB.
+    /// build; a pattern with many groups may use only a part, for its searches need more. Default:
+    /// 4 MiB.
     pub compiled_bytes: usize,
     /// Deepest nesting of groups and classes; the outermost group has depth 1. Default: 128.
     pub nest: usize,

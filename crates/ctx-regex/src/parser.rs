@@ -153,7 +153,7 @@ impl Parser<'_> {
     /// Reads what follows the parenthesis and enters a capture group into the list.
     fn group_kind(&mut self, offset: usize) -> Result<GroupKind, Error> {
         if !self.cursor.eat("?") {
-            self.groups.names.push(None);
+            self.groups.push(None);
             return Ok(GroupKind::Capture);
         }
         if self.cursor.eat(":") {
@@ -169,10 +169,9 @@ impl Parser<'_> {
             return Err(self.syntax(offset, "invalid group"));
         }
         let name = self.group_name().ok_or(self.syntax(offset, "invalid name of a group"))?;
-        if self.groups.number(&name).is_some() {
+        if !self.groups.push(Some(name)) {
             return Err(self.syntax(offset, "duplicate name of a group"));
         }
-        self.groups.names.push(Some(name.into()));
         Ok(GroupKind::Capture)
     }
 

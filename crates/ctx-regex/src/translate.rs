@@ -11,7 +11,7 @@ pub(crate) fn compile(pattern: &str, flags: Flags, limits: &Limits) -> Result<(E
     }
     let parsed = parser::parse(pattern, flags.check()?, limits)?;
     let linear = emit::linear(&parsed.root, flags, limits)?;
-    Ok((Engine::linear(&linear, limits)?, parsed.groups))
+    Ok((Engine::linear(&linear, parsed.groups.count(), limits)?, parsed.groups))
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl Parser<'_> {
         let mut set = first;
         while !self.cursor.eat("]") {
             let offset = self.cursor.offset();
-            if !self.cursor.eat(operator) || self.cursor.starts_with("&") {
+            if !self.cursor.eat(operator) || operator == "&&" && self.cursor.starts_with("&") {
                 return Err(self.syntax(offset, "mixed operators in a class"));
             }
             let operand = self.set_operand(class)?;
@@ -96,7 +96,7 @@ impl Parser<'_> {
         };
         match c {
             '[' => Ok(Escaped::Set(self.set_class(offset)?)),
-            '\\' if self.cursor.starts_with("q") => {
+            '\\' if self.cursor.starts_with("q{") => {
                 Err(Error::Unsupported { offset, feature: r"class string `\q{}`" })
             }
             '\\' => self.class_escape(offset),

@@ -4,6 +4,7 @@ use super::Parser;
 use crate::Error;
 use crate::ast::Node;
 use crate::cursor::Cursor;
+use crate::iteration;
 
 /// How often a piece may repeat; no maximum means any number.
 type Bounds = (u32, Option<u32>);
@@ -13,7 +14,8 @@ impl Parser<'_> {
     pub(super) fn quantified(&mut self, atom: Node) -> Result<Node, Error> {
         let Some((min, max)) = self.quantifier()? else { return Ok(atom) };
         let greedy = !self.cursor.eat("?");
-        Ok(Node::Repeat { node: Box::new(atom), min, max, greedy })
+        let body = if min == 0 { iteration::without_empty(atom) } else { atom };
+        Ok(Node::Repeat { node: Box::new(body), min, max, greedy })
     }
 
     fn quantifier(&mut self) -> Result<Option<Bounds>, Error> {
