@@ -18,3 +18,5 @@ pub const BROKEN_LINK: Code = Code::new(121, "broken link");
 pub const CYCLIC_PARENTS: Code = Code::new(122, "cyclic parents");
 /// A node's own id differs from the key it stands under, or is used twice.
 pub const NODE_ID: Code = Code::new(123, "node id");
+/// A session has no usable root.
+pub const NO_ROOT: Code = Code::new(124, "no root");

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
 use crate::message::{Content, ContentPart, Role};
@@ -104,68 +106,102 @@ fn exact_integer(number: f64) -> Option<i64> {
 
 impl Field for Option<Value> {
     fn take(slot: Option<&mut Value>, _reader: &mut Reader) -> Self {
-        match slot {
-            None | Some(Value::Null) => None,
-            Some(value) => Some(value.take()),
-        }
+        slot.filter(|slot| !slot.is_null()).map(move_out)
     }
 
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
-        if let Some(value) = self {
-            put_value(map, key, Some(value.clone()));
+        if self.is_some() || map.get(key).is_some_and(|slot| !slot.is_null()) {
+            put_value(map, key, self.clone());
         }
+    }
+}
+
+/// Moves a value out of its slot and leaves an empty one of the same type.
+fn move_out(slot: &mut Value) -> Value {
+    let empty = match slot {
+        Value::String(_) => Value::String(String::new()),
+        Value::Array(_) => Value::Array(Vec::new()),
+        Value::Object(_) => Value::Object(Map::new()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => slot.clone(),
+    };
+    std::mem::replace(slot, empty)
+}
+
+impl Field for Vec<Arc<Value>> {
+    fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
+        take_list(slot, "a list", reader).into_iter().map(Arc::new).collect()
+    }
+
+    fn put(&self, map: &mut Map<String, Value>, key: &str) {
+        put_list(self, |value| (**value).clone(), map, key);
+    }
+}
+
+/// Reads a slot that holds nothing, null or a list; moves the list out and leaves `[]`.
+fn take_list(slot: Option<&mut Value>, expected: &str, reader: &mut Reader) -> Vec<Value> {
+    match slot {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(items)) => std::mem::take(items),
+        Some(other) => {
+            reader.wrong_type(expected, other);
+            Vec::new()
+        }
+    }
+}
+
+/// Writes a list; an empty one leaves a slot that held no list.
+fn put_list<T>(items: &[T], write: impl Fn(&T) -> Value, map: &mut Map<String, Value>, key: &str) {
+    if !items.is_empty() || map.get(key).is_some_and(Value::is_array) {
+        put_value(map, key, Some(Value::Array(items.iter().map(write).collect())));
     }
 }
 
 impl Field for Vec<Arc<str>> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
-        let items = match slot {
-            None | Some(Value::Null) => return Self::new(),
-            Some(Value::Array(items)) => items,
-            Some(other) => {
-                reader.wrong_type("a list of texts", other);
-                return Self::new();
-            }
-        };
-        let mut texts = Self::with_capacity(items.len());
-        for (index, item) in items.iter().enumerate() {
-            match item.as_str() {
-                Some(text) => texts.push(Arc::from(text)),
-                None => reader.at_index(index, |reader| reader.wrong_type("a text", item)),
-            }
+        // A list with foreign items stays where it is: moved out, it could not be put together again.
+        if let Some(Value::Array(items)) = &slot
+            && !items.iter().all(Value::is_string)
+        {
+            return items.iter().enumerate().filter_map(|item| read_item(item, reader)).collect();
         }
-        texts
+        let texts = take_list(slot, "a list of texts", reader);
+        texts.iter().filter_map(Value::as_str).map(Arc::from).collect()
     }
 
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
-        let foreign = map.get(key).and_then(Value::as_array).into_iter().flatten();
-        let foreign = foreign.filter(|item| !item.is_string()).cloned();
-        let texts = self.iter().map(|text| Value::from(&**text));
-        let list: Vec<Value> = texts.chain(foreign).collect();
+        let write = |text: &Arc<str>| Value::from(&**text);
+        let Some(Value::Array(items)) = map.get(key).filter(|slot| slot.get(0).is_some()) else {
+            return put_list(self, write, map, key);
+        };
+        let foreign = items.iter().filter(|item| !item.is_string()).cloned();
+        let list = self.iter().map(write).chain(foreign).collect();
         put_if_changed(self, map, key, Some(Value::Array(list)));
     }
 }
 
+fn read_item((index, item): (usize, &Value), reader: &mut Reader) -> Option<Arc<str>> {
+    if !item.is_string() {
+        reader.at_index(index, |reader| reader.wrong_type("a text", item));
+    }
+    item.as_str().map(Arc::from)
+}
+
 impl<T: Persist> Field for Vec<T> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
-        let items = match slot {
-            None | Some(Value::Null) => return Self::new(),
-            Some(Value::Array(items)) => std::mem::take(items),
-            Some(other) => {
-                reader.wrong_type("a list", other);
-                return Self::new();
-            }
-        };
+        let items = take_list(slot, "a list", reader);
         let read = |(index, item)| reader.at_index(index, |reader| T::read(item, reader));
         items.into_iter().enumerate().map(read).collect()
     }
 
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
-        let list = || Value::Array(self.iter().map(T::write).collect());
-        match map.get(key) {
-            Some(Value::Array(_)) => put_value(map, key, Some(list())),
-            _ if self.is_empty() => {}
-            _ => put_value(map, key, Some(list())),
+        put_list(self, T::write, map, key);
+    }
+
+    fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
+        self.iter_mut().for_each(T::settle);
+        put_list(self, |_| Value::Null, map, key);
+        if let Some(Value::Array(items)) = map.get_mut(key) {
+            items.clear();
         }
     }
 }
@@ -191,6 +227,16 @@ impl<T: Persist> Field for Option<T> {
             None => {}
         }
     }
+
+    fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
+        match self {
+            Some(noun) => {
+                noun.settle();
+                put_value(map, key, Some(Value::Object(Map::new())));
+            }
+            None => self.put(map, key),
+        }
+    }
 }
 
 impl Field for Option<Content> {
@@ -198,7 +244,7 @@ impl Field for Option<Content> {
         match slot {
             None | Some(Value::Null) => None,
             Some(Value::String(text)) => Some(Content::Text(Text::from(std::mem::take(text)))),
-            Some(Value::Array(parts)) => Some(Content::Parts(parts.iter().map(read_part).collect())),
+            Some(Value::Array(parts)) => Some(Content::Parts(parts.iter_mut().map(take_part).collect())),
             Some(other) => {
                 reader.wrong_type("a text or a list of content parts", other);
                 None
@@ -207,31 +253,69 @@ impl Field for Option<Content> {
     }
 
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
+        let slot = map.get(key);
+        let value = match self {
+            Some(Content::Text(text)) => Some(Value::from(text.as_str())),
+            Some(Content::Parts(parts)) => Some(write_parts(parts, slot)),
+            None if slot.is_some_and(|slot| slot.is_string() || slot.is_array()) => None,
+            None => return,
+        };
+        put_value(map, key, value);
+    }
+}
+
+/// Contents are stored as in files: a text, or a list of parts.
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Some(Content::Text(text)) => put_value(map, key, Some(Value::from(text.as_str()))),
-            Some(Content::Parts(parts)) => {
-                let list = parts.iter().map(write_part).collect();
-                put_if_changed(self, map, key, Some(Value::Array(list)));
-            }
-            None if map.get(key).is_some_and(|slot| slot.is_string() || slot.is_array()) => {
-                put_value(map, key, None);
-            }
-            None => {}
+            Self::Text(text) => text.serialize(serializer),
+            Self::Parts(parts) => write_parts(parts, None).serialize(serializer),
         }
     }
 }
 
-fn read_part(part: &Value) -> ContentPart {
-    let is_text = part.get("type").and_then(Value::as_str) == Some("text");
-    match part.get("text").and_then(Value::as_str) {
-        Some(text) if is_text => ContentPart::Text(Text::from(text)),
-        _ => ContentPart::Other(Arc::new(part.clone())),
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut value = Value::deserialize(deserializer)?;
+        let content: Option<Self> = Field::take(Some(&mut value), &mut Reader::new());
+        content.ok_or_else(|| D::Error::custom("expected a text or a list of content parts"))
     }
 }
 
-fn write_part(part: &ContentPart) -> Value {
+/// Reads a part; of a text part only the text is moved out, since the file may say more about it.
+fn take_part(part: &mut Value) -> ContentPart {
+    match text_of_part(part) {
+        Some(text) => ContentPart::Text(Text::from(std::mem::take(text))),
+        None => ContentPart::Other(Arc::new(part.take())),
+    }
+}
+
+fn text_of_part(part: &mut Value) -> Option<&mut String> {
+    let part = part.as_object_mut().filter(|part| part.get("type").is_some_and(|kind| kind == "text"))?;
+    match part.get_mut("text") {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Writes parts; what the file said about a text part beside its text comes back if their number is the same.
+fn write_parts(parts: &[ContentPart], slot: Option<&Value>) -> Value {
+    let slots = slot.and_then(Value::as_array).filter(|slots| slots.len() == parts.len());
+    let write =
+        |(index, part): (usize, &ContentPart)| write_part(part, slots.and_then(|slots| slots.get(index)));
+    Value::Array(parts.iter().enumerate().map(write).collect())
+}
+
+fn write_part(part: &ContentPart, slot: Option<&Value>) -> Value {
     match part {
-        ContentPart::Text(text) => serde_json::json!({ "type": "text", "text": text }),
+        ContentPart::Text(text) => {
+            let mut part = slot.cloned().unwrap_or_default();
+            match text_of_part(&mut part) {
+                Some(slot) => text.as_str().clone_into(slot),
+                None => part = serde_json::json!({ "type": "text", "text": text }),
+            }
+            part
+        }
         ContentPart::Other(value) => (**value).clone(),
     }
 }

@@ -7,8 +7,6 @@
 //! Bodies are not held twice: reading moves texts and lists out of the kept value and leaves an empty
 //! placeholder of the same type, which marks the key's place.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -21,24 +19,43 @@ pub trait Persist: Sized {
 
     /// Writes the noun, with everything that its file held.
     fn write(&self) -> Value;
+
+    /// Makes a noun whose fields were set keep what it would keep had it been written and read again.
+    ///
+    /// From then on a key that is set anew is written in the same place by both. By default nothing is done.
+    fn settle(&mut self) {}
+}
+
+impl<T: Persist> Persist for Box<T> {
+    fn read(value: Value, reader: &mut Reader) -> Self {
+        Self::new(T::read(value, reader))
+    }
+
+    fn write(&self) -> Value {
+        (**self).write()
+    }
+
+    fn settle(&mut self) {
+        (**self).settle();
+    }
 }
 
 /// Collects diagnostics while a document is read, and knows the place in it.
+///
+/// One document reports at most 1,000 findings of 1 MiB together; the rest is only counted.
 #[derive(Debug, Default)]
 pub struct Reader {
-    path: Vec<Step>,
+    pointer: String,
     diagnostics: Vec<Diagnostic>,
+    bytes: usize,
     suppressed: usize,
-}
-
-#[derive(Debug)]
-enum Step {
-    Key(Arc<str>),
-    Index(usize),
 }
 
 /// How many findings one document reports before the rest is only counted.
 const MAX_DIAGNOSTICS: usize = 1_000;
+
+/// How many bytes of messages and pointers they may have, since keys of a file can be of any length.
+const MAX_DIAGNOSTIC_BYTES: usize = 1 << 20;
 
 impl Reader {
     /// Creates a reader at the root of a document.
@@ -46,7 +63,7 @@ impl Reader {
         Self::default()
     }
 
-    /// Returns what was found, in document order.
+    /// Returns what was found, in the order of reading.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         if self.suppressed > 0 {
             let message = format!("{} more findings in this document are not shown", self.suppressed);
@@ -57,30 +74,28 @@ impl Reader {
 
     /// Returns the JSON pointer of the value being read.
     pub fn pointer(&self) -> String {
-        let mut pointer = String::new();
-        for step in &self.path {
-            pointer.push('/');
-            match step {
-                Step::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-                Step::Index(index) => pointer.push_str(&index.to_string()),
-            }
-        }
-        pointer
+        self.pointer.clone()
     }
 
     /// Reports a finding at the value being read, unless it names a place already.
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() >= MAX_DIAGNOSTICS {
+        if self.is_full() {
             self.suppressed += 1;
             return;
         }
         let placed = diagnostic.location.pointer.is_some();
         let diagnostic = if placed { diagnostic } else { diagnostic.at_pointer(self.pointer()) };
+        let pointer = diagnostic.location.pointer.as_ref().map_or(0, String::len);
+        self.bytes = self.bytes.saturating_add(diagnostic.message.len()).saturating_add(pointer);
         self.diagnostics.push(diagnostic);
     }
 
     /// Reports that the value being read is not of the type it should have.
     pub fn wrong_type(&mut self, expected: &str, found: &Value) {
+        if self.is_full() {
+            self.suppressed += 1;
+            return;
+        }
         let message = format!("expected {expected}, found {}", describe(found));
         let help = "the value is kept as it is and otherwise ignored";
         self.report(Diagnostic::warning(codes::WRONG_TYPE, message).with_help(help));
@@ -88,18 +103,28 @@ impl Reader {
 
     /// Runs `read` one step down at `key`.
     pub fn at_key<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.path.push(Step::Key(Arc::from(key)));
-        let result = read(self);
-        self.path.pop();
-        result
+        if key.contains(['~', '/']) {
+            return self.below(&key.replace('~', "~0").replace('/', "~1"), read);
+        }
+        self.below(key, read)
     }
 
     /// Runs `read` one step down at `index`.
     pub fn at_index<T>(&mut self, index: usize, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.path.push(Step::Index(index));
+        self.below(&index.to_string(), read)
+    }
+
+    fn below<T>(&mut self, step: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let end = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(step);
         let result = read(self);
-        self.path.pop();
+        self.pointer.truncate(end);
         result
+    }
+
+    fn is_full(&self) -> bool {
+        self.diagnostics.len() >= MAX_DIAGNOSTICS || self.bytes >= MAX_DIAGNOSTIC_BYTES
     }
 }
 
@@ -154,6 +179,15 @@ impl Kept {
 pub(crate) trait Field: Sized {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self;
     fn put(&self, map: &mut Map<String, Value>, key: &str);
+
+    /// Makes the slot what writing and reading the field again would leave.
+    fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
+        let slot = map.get_mut(key).map(Value::take);
+        let mut written: Map<String, Value> = slot.into_iter().map(|slot| (key.to_owned(), slot)).collect();
+        self.put(&mut written, key);
+        drop(Self::take(written.get_mut(key), &mut Reader::new()));
+        put_value(map, key, written.remove(key));
+    }
 }
 
 /// Writes a field of a small type: only if reading the slot again would give another value.
@@ -191,7 +225,9 @@ macro_rules! noun {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, Default, PartialEq)]
+        ///
+        /// Two values are equal if they write equal JSON; the order of keys does not count.
+        #[derive(Clone, Debug, Default)]
         pub struct $Name {
             $( $(#[$field_meta])* pub $field: $Type, )*
             /// Everything else that the file held.
@@ -217,6 +253,20 @@ macro_rules! noun {
                     return self.kept.0.clone();
                 }
                 serde_json::Value::Object(map)
+            }
+
+            fn settle(&mut self) {
+                let serde_json::Value::Object(map) = &mut self.kept.0 else { return };
+                $( $crate::persist::Field::settle(&mut self.$field, map, $key); )*
+            }
+        }
+
+        impl PartialEq for $Name {
+            fn eq(&self, other: &Self) -> bool {
+                use $crate::persist::Persist as _;
+                // What is kept holds placeholders for fields that were read, none for fields that were set.
+                $( self.$field == other.$field && )*
+                    (self.kept == other.kept || self.write() == other.write())
             }
         }
 

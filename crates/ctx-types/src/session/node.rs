@@ -7,19 +7,20 @@ use serde_json::Value;
 use crate::agent::StoredAttachment;
 use crate::message::{Content, Role};
 use crate::persist::noun;
+use crate::session::NodeId;
 use crate::text::Text;
 
 noun! {
     /// A message of a conversation, as it is stored.
     pub struct Node {
         /// The id, unique within the session.
-        id: Option<Arc<str>> => "id",
+        id: Option<NodeId> => "id",
         /// The node above; none for the root.
-        parent_id: Option<Arc<str>> => "parentId",
+        parent_id: Option<NodeId> => "parentId",
         /// The nodes below, oldest branch first.
-        children_ids: Vec<Arc<str>> => "childrenIds",
+        children_ids: Vec<NodeId> => "childrenIds",
         /// The branch that was last shown.
-        last_selected_child_id: Option<Arc<str>> => "lastSelectedChildId",
+        last_selected_child_id: Option<NodeId> => "lastSelectedChildId",
         /// What is said.
         content: Option<Content> => "content",
         /// The name of the speaker.
@@ -39,7 +40,74 @@ noun! {
         /// The call that a tool message answers, in our own form.
         tool_call_id: Option<Arc<str>> => "toolCallId",
         /// Everything else that applications note beside a message.
-        metadata: Option<NodeMetadata> => "metadata",
+        metadata: Option<Box<NodeMetadata>> => "metadata",
+    }
+}
+
+impl Node {
+    /// Creates a finished message without id and links, which a session gives it.
+    ///
+    /// ```
+    /// use ctx_types::{Node, Role};
+    ///
+    /// let node = Node::new(Role::User, "hello").with_id("n1");
+    /// assert_eq!(serde_json::json!(node)["content"], "hello");
+    /// ```
+    pub fn new(role: Role, text: impl Into<Text>) -> Self {
+        Self {
+            content: Some(Content::Text(text.into())),
+            role: Some(role),
+            status: Some(Arc::from("complete")),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<NodeId>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Tells whether the message is switched on; whether a summary hides it is another question.
+    pub fn is_enabled(&self) -> bool {
+        self.is_enabled.unwrap_or(true)
+    }
+
+    /// Tells whether the message is a summary that stands for others.
+    pub fn is_summary(&self) -> bool {
+        self.metadata.as_ref().is_some_and(|metadata| metadata.is_compression_node == Some(true))
+    }
+
+    /// Returns the messages that a summary stands for, as it lists them; none for another message.
+    pub fn summarized_ids(&self) -> &[NodeId] {
+        match &self.metadata {
+            Some(metadata) if self.is_summary() => &metadata.compressed_node_ids,
+            _ => &[],
+        }
+    }
+
+    /// Returns the child that was last shown, else the newest.
+    pub fn selected_child_id(&self) -> Option<&NodeId> {
+        self.last_selected_child_id.as_ref().or(self.children_ids.last())
+    }
+
+    /// Tells whether the file held something else than an object where the node should stand.
+    pub fn is_malformed(&self) -> bool {
+        self.kept.is_malformed()
+    }
+
+    /// Puts the keys of id, parent and children first, as applications write them, and forgets what the
+    /// others of a new node's links held.
+    pub(super) fn begin_links(&mut self) {
+        let Value::Object(map) = &mut self.kept.0 else { return };
+        let rest = std::mem::take(map);
+        map.insert("id".to_owned(), Value::from(""));
+        map.insert("parentId".to_owned(), Value::from(""));
+        map.insert("childrenIds".to_owned(), Value::Array(Vec::new()));
+        let is_link = |key: &String| map.contains_key(key) || key == "lastSelectedChildId";
+        let rest: Vec<_> = rest.into_iter().filter(|(key, _)| !is_link(key)).collect();
+        map.extend(rest);
     }
 }
 
@@ -55,11 +123,11 @@ noun! {
         /// Whether the message is a summary that stands for others.
         is_compression_node: Option<bool> => "isCompressionNode",
         /// The messages that a summary stands for.
-        compressed_node_ids: Vec<Arc<str>> => "compressedNodeIds",
+        compressed_node_ids: Vec<NodeId> => "compressedNodeIds",
         /// The visible reasoning of an assistant message.
         reasoning_content: Option<Text> => "reasoningContent",
         /// Provider state of the reasoning, to be replayed unchanged.
-        reasoning_artifacts: Option<Value> => "reasoningArtifacts",
+        reasoning_artifacts: Vec<Arc<Value>> => "reasoningArtifacts",
         /// The call that a tool message answers, in AIO Hub's form: `{requestId, toolName, …}`.
         tool_call: Option<Value> => "toolCall",
         /// The calls that an assistant message makes, in AIO Hub's form: `[{requestId, toolName, args, …}]`.

@@ -1,0 +1,262 @@
+//! Ports: what a host implements so that the pure crates can reach the world.
+//!
+//! Each is optional; without it the feature that needs it is off and says so. What has to wait returns a
+//! [`PortFuture`], so that no runtime is required. A preview never waits: it asks the `cached` variants only.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::attachment::Attachment;
+use crate::text::{EncodingId, Text};
+
+/// What a port that has to wait returns.
+pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Counts the tokens of texts in one encoding.
+///
+/// ```
+/// use ctx_types::ports::TokenCounter;
+/// use ctx_types::{EncodingId, Text};
+///
+/// /// One token a byte.
+/// struct Bytes;
+///
+/// impl TokenCounter for Bytes {
+///     fn encoding(&self) -> EncodingId {
+///         EncodingId(1)
+///     }
+///
+///     fn count(&self, text: &str) -> u32 {
+///         u32::try_from(text.len()).unwrap_or(u32::MAX)
+///     }
+/// }
+///
+/// let counter: &dyn TokenCounter = &Bytes;
+/// assert_eq!(counter.count_text(&Text::from("hello")), 5);
+/// assert_eq!(counter.count_till_limit("hello", 4), None);
+/// ```
+pub trait TokenCounter: Send + Sync {
+    /// Returns the identity of the encoding; texts remember their counts under it.
+    ///
+    /// Two counters with the same identity give every text the same count.
+    fn encoding(&self) -> EncodingId;
+
+    /// Returns the number of tokens of a text, at most [`u32::MAX`]; never more than its bytes.
+    fn count(&self, text: &str) -> u32;
+
+    /// Returns the number of tokens of a text unless it is above `limit`.
+    ///
+    /// A counter that can stop early overrides this; by default everything is counted.
+    fn count_till_limit(&self, text: &str, limit: u32) -> Option<u32> {
+        Some(self.count(text)).filter(|count| *count <= limit)
+    }
+
+    /// Returns the number of tokens of a text that remembers it; counts only what was not counted before.
+    fn count_text(&self, text: &Text) -> u32 {
+        text.tokens_with(self.encoding(), |text| self.count(text))
+    }
+}
+
+/// Loads the bytes of attachments.
+pub trait AssetStore: Send + Sync {
+    /// Loads the bytes of an attachment if they are at most `max_bytes`.
+    ///
+    /// Errors: [`PortErrorKind::NotFound`], [`PortErrorKind::TooLarge`], [`PortErrorKind::Denied`],
+    /// [`PortErrorKind::Unavailable`].
+    fn load<'a>(
+        &'a self,
+        attachment: &'a Attachment,
+        max_bytes: u64,
+    ) -> PortFuture<'a, Result<Asset, PortError>>;
+
+    /// Returns the asset if it is at hand without waiting; by default it never is.
+    fn cached(&self, _attachment: &Attachment) -> Option<Asset> {
+        None
+    }
+}
+
+/// The bytes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asset {
+    /// The bytes.
+    pub bytes: Arc<[u8]>,
+    /// The media type that the store knows for them, for example `image/png`.
+    pub mime_type: Option<Arc<str>>,
+}
+
+/// Turns recordings and pictures into text.
+pub trait Transcriber: Send + Sync {
+    /// Returns what is said or seen in an attachment.
+    ///
+    /// Errors: [`PortErrorKind::Unsupported`] for a kind of media that it cannot read, and those of
+    /// [`AssetStore::load`].
+    fn transcribe<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>>;
+
+    /// Returns the transcript if it was made before; by default it never was.
+    fn cached(&self, _attachment: &Attachment) -> Option<Text> {
+        None
+    }
+}
+
+/// Reads the text of documents.
+pub trait DocumentText: Send + Sync {
+    /// Returns the text of a document.
+    ///
+    /// Errors: [`PortErrorKind::Unsupported`] for a format that it cannot read, [`PortErrorKind::Invalid`]
+    /// for a broken file, and those of [`AssetStore::load`].
+    fn extract<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>>;
+
+    /// Returns the text if it was read before; by default it never was.
+    fn cached(&self, _attachment: &Attachment) -> Option<Text> {
+        None
+    }
+}
+
+/// Writes summaries, usually by asking a model.
+pub trait Summarizer: Send + Sync {
+    /// Returns the text that a prompt asks for; it may be blank, which the caller has to check.
+    ///
+    /// Errors: [`PortErrorKind::TooLarge`] if the prompt does not fit the model, [`PortErrorKind::Denied`],
+    /// [`PortErrorKind::Unavailable`], [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
+    fn summarize<'a>(&'a self, request: &'a SummaryRequest) -> PortFuture<'a, Result<Text, PortError>>;
+}
+
+/// What a summary is made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SummaryRequest {
+    /// The whole prompt, sent as one user message.
+    pub prompt: Text,
+    /// The model to ask, as `profile:model`; the host's choice if absent.
+    pub model: Option<Arc<str>>,
+    /// The sampling temperature; the model's default if absent.
+    pub temperature: Option<f64>,
+    /// How many tokens the answer may have; the model's default if absent.
+    pub max_tokens: Option<u32>,
+}
+
+/// Lists the tools that a model may call.
+pub trait ToolCatalog: Send + Sync {
+    /// Returns the tools in the order in which they are sent; equal calls give equal lists.
+    fn tools(&self) -> Vec<ToolDefinition>;
+
+    /// Returns instructions on the use of tools for the prompt, if the host has any.
+    fn usage(&self) -> Option<Text> {
+        None
+    }
+}
+
+/// A tool that a model may call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolDefinition {
+    /// The name by which it is called.
+    pub name: Arc<str>,
+    /// What it does, for the model.
+    pub description: Option<Text>,
+    /// The JSON schema of its arguments.
+    pub parameters: Arc<Value>,
+}
+
+/// Tells facts about the host's machine.
+pub trait SystemInfo: Send + Sync {
+    /// Returns a fact: `os`, `osVersion`, `arch`, `platform`, `hostname`, `locale`; none if unknown.
+    fn fact(&self, name: &str) -> Option<Arc<str>>;
+}
+
+/// A limit of time that was set when it was made.
+pub trait Deadline: Send + Sync {
+    /// Tells whether the time is over or the work was cancelled. Cheap: it is asked in loops.
+    fn is_over(&self) -> bool;
+
+    /// Waits until the time is over.
+    fn over(&self) -> PortFuture<'_, ()>;
+
+    /// Makes a deadline that is over after `limit` from now, or with this one if that comes first.
+    fn within(&self, limit: Duration) -> Box<dyn Deadline>;
+}
+
+/// Measures how long things take; it never decides anything.
+pub trait Stopwatch: Send + Sync {
+    /// Returns the time since some fixed moment before the first call; it never goes back.
+    fn elapsed(&self) -> Duration;
+}
+
+/// Why a port did not do what it was asked for.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{kind}: {detail}")]
+pub struct PortError {
+    /// The kind, by which callers decide.
+    pub kind: PortErrorKind,
+    /// What happened: lower case, no full stop, things named in backticks, no secrets.
+    pub detail: String,
+    /// The cause, if the host tells it.
+    pub source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl PortError {
+    /// Creates an error without a cause.
+    pub fn new(kind: PortErrorKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), source: None }
+    }
+
+    /// Sets the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+}
+
+/// What kind of failure a port reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PortErrorKind {
+    /// The thing asked for does not exist.
+    NotFound,
+    /// It is larger than allowed.
+    TooLarge,
+    /// Its kind or format is not supported.
+    Unsupported,
+    /// It is broken.
+    Invalid,
+    /// Access is not allowed.
+    Denied,
+    /// The service cannot be reached or is overloaded.
+    Unavailable,
+    /// The time limit was reached.
+    TimedOut,
+    /// The caller or the user cancelled.
+    Cancelled,
+}
+
+impl PortErrorKind {
+    /// Returns the wording used in messages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotFound => "not found",
+            Self::TooLarge => "too large",
+            Self::Unsupported => "not supported",
+            Self::Invalid => "not readable",
+            Self::Denied => "not allowed",
+            Self::Unavailable => "not available",
+            Self::TimedOut => "timed out",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Tells whether the same request may succeed later.
+    pub const fn is_transient(self) -> bool {
+        matches!(self, Self::Unavailable | Self::TimedOut)
+    }
+}
+
+impl fmt::Display for PortErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

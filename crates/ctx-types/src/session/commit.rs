@@ -1,0 +1,102 @@
+//! Carrying out operations.
+
+use crate::session::nodes::{Position, UNKNOWN_DEPTH};
+use crate::session::plan::{Changes, NodeState, Plan};
+use crate::session::{ActiveLeaf, NodeId, NodePatch, Patch, Session, SessionError, SessionOp};
+
+impl Session {
+    /// Carries out an operation and returns its exact inverse; one that fails changes nothing.
+    ///
+    /// Undoing restores the file byte for byte: links, the branches last shown, the active leaf, the order of
+    /// nodes and keys, and what was not sound. O(nodes that change + their links + nodes whose depth changes);
+    /// on a session whose nodes do not all select the way to the active leaf, the first operation also walks
+    /// up to the root.
+    pub fn apply(&mut self, op: &SessionOp) -> Result<SessionOp, SessionError> {
+        let mut plan = match op {
+            SessionOp::Patch(patch) => Plan::of_patch(self, patch)?,
+            _ => Plan::new(self),
+        };
+        plan.add(op)?;
+        plan.check()?;
+        let is_way_known = match op {
+            SessionOp::Edit { .. } | SessionOp::Toggle { .. } => self.is_way_known,
+            SessionOp::Patch(_) => self.is_way_known && plan.strays().is_empty(),
+            _ => true,
+        };
+        let Plan { changes, leaf, .. } = plan;
+        let undo = self.commit(changes, leaf);
+        self.is_way_known = is_way_known;
+        Ok(SessionOp::Patch(undo))
+    }
+
+    /// Sets nodes to new states, which are sound, and returns the patch that restores the old ones.
+    fn commit(&mut self, changes: Changes, leaf: Option<ActiveLeaf>) -> Patch {
+        let changed: Vec<NodeId> = changes.keys().cloned().collect();
+        let mut undo = Patch::default();
+        undo.nodes.extend(changes.into_iter().map(|(id, state)| self.exchange(id, state)));
+        undo.nodes.reverse();
+        undo.active_leaf = leaf.map(|leaf| std::mem::replace(&mut self.leaf, leaf));
+        for id in &changed {
+            self.find_parent(id);
+        }
+        for id in &changed {
+            self.measure_depths(id);
+        }
+        undo
+    }
+
+    /// Sets a node to a new state and returns its old one.
+    fn exchange(&mut self, id: NodeId, state: NodeState) -> NodePatch {
+        let index = self.nodes.index(&id);
+        let mut old = NodeState { after: None, node: None };
+        match (index, state.node) {
+            (None, None) => {}
+            (None, Some((node, filing))) => {
+                let position = match &state.after {
+                    None => Position::First,
+                    Some(after) => self.nodes.index(after).map_or(Position::Last, Position::After),
+                };
+                self.nodes.insert(id.clone(), node, filing, position);
+            }
+            (Some(index), None) => {
+                old.after = self.nodes.id_before(index).cloned();
+                old.node = self.nodes.remove(index).map(|slot| (slot.node, slot.filing));
+            }
+            (Some(index), Some((node, filing))) => {
+                if let Some(slot) = self.nodes.slot_mut(index) {
+                    let node = std::mem::replace(&mut slot.node, node);
+                    old.node = Some((node, std::mem::replace(&mut slot.filing, filing)));
+                }
+            }
+        }
+        old.into_patch(id)
+    }
+
+    fn find_parent(&mut self, id: &NodeId) {
+        let Some(index) = self.nodes.index(id) else { return };
+        let parent = self.nodes.slot(index).and_then(|slot| slot.node.parent_id.as_deref());
+        let parent = parent.and_then(|parent| self.nodes.index(parent));
+        if let Some(slot) = self.nodes.slot_mut(index) {
+            slot.parent = parent;
+        }
+    }
+
+    /// Sets the depths of a node and of those below it, as far as they change.
+    fn measure_depths(&mut self, id: &NodeId) {
+        let Some(slot) = self.nodes.get(id) else { return };
+        let depth = match self.nodes.parent(slot) {
+            None => 0,
+            // The walk down from the new node above comes here.
+            Some(parent) if parent.depth == UNKNOWN_DEPTH => return,
+            Some(parent) => parent.depth + 1,
+        };
+        let mut below = vec![(self.nodes.index(id), depth)];
+        while let Some((index, depth)) = below.pop() {
+            let Some(slot) = index.and_then(|index| self.nodes.slot_mut(index)) else { continue };
+            if std::mem::replace(&mut slot.depth, depth) != depth {
+                let children = slot.node.children_ids.clone();
+                below.extend(children.iter().map(|child| (self.nodes.index(child), depth + 1)));
+            }
+        }
+    }
+}

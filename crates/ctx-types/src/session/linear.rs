@@ -1,0 +1,136 @@
+//! Building conversations: empty ones, and ones that have no branches.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::message::Role;
+use crate::persist::Reader;
+use crate::session::links::Filing;
+use crate::session::nodes::{Nodes, Position};
+use crate::session::{ActiveLeaf, Node, NodeId, Session, SessionHeader};
+
+impl Session {
+    /// Creates a conversation without messages.
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self::with_root(id.into(), free_root_id(|_| false))
+    }
+
+    /// Builds a conversation without branches from messages, oldest first; the last one becomes the leaf.
+    ///
+    /// Messages without an id get `n1`, `n2`, … as far as these are free. An id that comes again is replaced
+    /// in the same way and reported, with the message's index as pointer. Links that the messages bring are
+    /// replaced. A malformed one keeps its place in the file and never takes part. O(messages).
+    ///
+    /// ```
+    /// use ctx_types::{Node, Role, Session};
+    ///
+    /// let messages = [Node::new(Role::User, "hello"), Node::new(Role::Assistant, "hi")];
+    /// let (session, diagnostics) = Session::linear("s1", messages);
+    /// assert_eq!(&**session.active_leaf_id(), "n2");
+    /// assert!(diagnostics.is_empty());
+    /// ```
+    pub fn linear(id: impl Into<Arc<str>>, nodes: impl IntoIterator<Item = Node>) -> (Self, Vec<Diagnostic>) {
+        let nodes: Vec<Node> = nodes.into_iter().collect();
+        let mut reader = Reader::new();
+        let (ids, taken) = assign_ids(&nodes, &mut reader);
+        let mut session = Self::with_root(id.into(), free_root_id(|id| taken.contains(id)));
+        session.nodes.reserve(nodes.len());
+        session.chain(ids, nodes);
+        (session, reader.finish())
+    }
+
+    fn with_root(id: Arc<str>, root_id: NodeId) -> Self {
+        let mut nodes = Nodes::default();
+        let index = nodes.insert(root_id.clone(), root(&root_id), Filing::AsIs, Position::First);
+        if let Some(root) = nodes.slot_mut(index) {
+            root.depth = 0;
+        }
+        Self {
+            header: SessionHeader { id: Some(id), ..SessionHeader::default() },
+            nodes,
+            leaf: ActiveLeaf { id: root_id.clone(), is_repair: false },
+            root_id,
+            is_way_known: true,
+        }
+    }
+
+    /// Adds nodes to a session that has only its root, each below the one before.
+    fn chain(&mut self, ids: Vec<NodeId>, nodes: Vec<Node>) {
+        let mut above = self.nodes.index(&self.root_id);
+        for (id, mut node) in ids.into_iter().zip(nodes) {
+            if node.is_malformed() {
+                self.nodes.insert(id, node, Filing::AsIs, Position::Last);
+                continue;
+            }
+            let mut depth = 0;
+            if let Some(slot) = above.and_then(|index| self.nodes.slot_mut(index)) {
+                slot.node.children_ids = vec![id.clone()];
+                slot.node.last_selected_child_id = Some(id.clone());
+                node.parent_id = Some(slot.id.clone());
+                depth = slot.depth + 1;
+            }
+            node.id = Some(id.clone());
+            node.children_ids = Vec::new();
+            node.last_selected_child_id = None;
+            self.leaf.id = id.clone();
+            let index = self.nodes.insert(id, node, Filing::AsIs, Position::Last);
+            if let Some(slot) = self.nodes.slot_mut(index) {
+                slot.parent = above;
+                slot.depth = depth;
+            }
+            above = Some(index);
+        }
+        if let Some(leaf) = above.and_then(|index| self.nodes.slot_mut(index)) {
+            leaf.node.begin_links();
+        }
+    }
+}
+
+/// Makes the node of a root, as applications expect it.
+pub(super) fn root(id: &NodeId) -> Node {
+    let mut root = Node::new(Role::System, "").with_id(id.clone());
+    root.begin_links();
+    root.kept.set("parentId", serde_json::Value::Null);
+    root
+}
+
+/// Finds an id for a root: `root`, else `root-2`, `root-3`, …
+pub(super) fn free_root_id(is_taken: impl Fn(&str) -> bool) -> NodeId {
+    let numbered = (2_usize..).map(|number| format!("root-{number}"));
+    let mut names = std::iter::once("root".to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default().into()
+}
+
+/// Gives every node an id of its own; returns them with the set of all.
+fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<NodeId>) {
+    let mut taken: HashSet<NodeId> = nodes.iter().filter_map(|node| node.id.clone()).collect();
+    let mut seen: HashSet<NodeId> = HashSet::with_capacity(taken.len());
+    let mut ids = Vec::with_capacity(nodes.len());
+    let mut number = 0_usize;
+    for (index, node) in nodes.iter().enumerate() {
+        if let Some(id) = node.id.as_ref().filter(|id| seen.insert(Arc::clone(id))) {
+            ids.push(id.clone());
+            continue;
+        }
+        let fresh = fresh_id(&mut number, &taken);
+        taken.insert(fresh.clone());
+        if let Some(id) = &node.id {
+            let message = format!("the id `{id}` is used twice; the later message gets `{fresh}`");
+            reader.at_index(index, |reader| reader.report(Diagnostic::warning(codes::NODE_ID, message)));
+        }
+        ids.push(fresh);
+    }
+    (ids, taken)
+}
+
+fn fresh_id(number: &mut usize, taken: &HashSet<NodeId>) -> NodeId {
+    loop {
+        *number += 1;
+        let id = format!("n{number}");
+        if !taken.contains(id.as_str()) {
+            return id.into();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Sessions in files: one flat object in AIO Hub's form.
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::persist::{Persist, Reader, put_value};
+use crate::session::links::Filing;
+use crate::session::nodes::{Nodes, Position, Slot};
+use crate::session::repair::repair;
+use crate::session::{Node, Session, SessionHeader};
+
+const NODES: &str = "nodes";
+const ROOT: &str = "rootNodeId";
+const LEAF: &str = "activeLeafId";
+
+impl Persist for Session {
+    /// Reads a session; what is wrong with its links is reported and repaired in memory. O(nodes + links).
+    fn read(mut value: Value, reader: &mut Reader) -> Self {
+        let stored = take_nodes(&mut value, reader);
+        let root = read_id(&value, ROOT, reader);
+        let leaf = read_id(&value, LEAF, reader);
+        let header = SessionHeader::read(value, reader);
+        let mut nodes = reader.at_key(NODES, |reader| read_nodes(stored, reader));
+        let tree = repair(&mut nodes, root.as_deref(), leaf.as_deref(), reader);
+        Self { header, nodes, root_id: tree.root_id, leaf: tree.leaf, is_way_known: tree.is_way_known }
+    }
+
+    fn write(&self) -> Value {
+        let Value::Object(mut map) = self.outline() else { return self.outline() };
+        if self.has_filed_nodes() {
+            let nodes = self.filed_nodes().map(|slot| (slot.id.to_string(), write_node(slot)));
+            map.insert(NODES.to_owned(), Value::Object(nodes.collect()));
+        }
+        Value::Object(map)
+    }
+}
+
+impl Session {
+    /// Writes all but the nodes; their key is in its place.
+    pub(super) fn outline(&self) -> Value {
+        let mut map = match self.header.write() {
+            Value::Object(map) => map,
+            malformed if !self.has_filed_nodes() => return malformed,
+            _ => Map::new(),
+        };
+        if self.has_filed_nodes() && !map.get(NODES).is_some_and(Value::is_object) {
+            put_value(&mut map, NODES, Some(Value::Object(Map::new())));
+        }
+        if self.nodes.get(&self.root_id).is_some_and(|root| root.filing == Filing::AsIs) {
+            put_value(&mut map, ROOT, Some(Value::from(&*self.root_id)));
+        }
+        if !self.leaf.is_repair {
+            put_value(&mut map, LEAF, Some(Value::from(&*self.leaf.id)));
+        }
+        Value::Object(map)
+    }
+
+    fn filed_nodes(&self) -> impl Iterator<Item = &Slot> {
+        self.nodes.iter().filter(|slot| slot.filing != Filing::Unfiled)
+    }
+
+    fn has_filed_nodes(&self) -> bool {
+        self.filed_nodes().next().is_some()
+    }
+}
+
+/// Moves the nodes out and leaves an empty object.
+fn take_nodes(session: &mut Value, reader: &mut Reader) -> Map<String, Value> {
+    match session.get_mut(NODES) {
+        Some(Value::Object(nodes)) => std::mem::take(nodes),
+        None | Some(Value::Null) => Map::new(),
+        Some(other) => {
+            reader.at_key(NODES, |reader| reader.wrong_type("an object of nodes", other));
+            Map::new()
+        }
+    }
+}
+
+fn read_id(session: &Value, key: &str, reader: &mut Reader) -> Option<String> {
+    match session.get(key) {
+        Some(Value::String(id)) => Some(id.clone()),
+        None | Some(Value::Null) => None,
+        Some(other) => {
+            reader.at_key(key, |reader| reader.wrong_type("the id of a node", other));
+            None
+        }
+    }
+}
+
+fn read_nodes(stored: Map<String, Value>, reader: &mut Reader) -> Nodes {
+    let mut nodes = Nodes::default();
+    nodes.reserve(stored.len());
+    for (key, value) in stored {
+        let node = reader.at_key(&key, |reader| Node::read(value, reader));
+        nodes.insert(key.into(), node, Filing::AsIs, Position::Last);
+    }
+    nodes
+}
+
+/// Writes a node as it is filed.
+fn write_node(slot: &Slot) -> Value {
+    match &slot.filing {
+        Filing::AsIs | Filing::Unfiled => slot.node.write(),
+        Filing::Repaired(links) => {
+            let (mut node, mut links) = (slot.node.clone(), links.clone());
+            links.swap(&mut node);
+            node.write()
+        }
+    }
+}
+
+/// Writes the same as [`Persist::write`], one node after the other.
+impl Serialize for Session {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Value::Object(outline) = self.outline() else {
+            return self.outline().serialize(serializer);
+        };
+        let mut map = serializer.serialize_map(Some(outline.len()))?;
+        for (key, value) in &outline {
+            match key.as_str() {
+                NODES if self.has_filed_nodes() => map.serialize_entry(key, &FiledNodes(self))?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+struct FiledNodes<'a>(&'a Session);
+
+impl Serialize for FiledNodes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.filed_nodes().map(|slot| (&*slot.id, write_node(slot))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Session {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Ok(Self::read(value, &mut Reader::new()))
+    }
+}

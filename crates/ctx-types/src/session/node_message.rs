@@ -1,0 +1,111 @@
+//! Nodes as messages in flight.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::agent::StoredAttachment;
+use crate::attachment::Attachment;
+use crate::message::{Message, Reasoning, Role, ToolCall};
+use crate::session::{Node, NodeId, NodeMetadata, StoredToolCall};
+use crate::source::{Source, SourceKind};
+use crate::text::Text;
+
+impl Node {
+    /// Makes the message that the node stands for; its texts are shared, not copied.
+    ///
+    /// Calls and their ids come from the node's own fields, else from AIO Hub's metadata.
+    ///
+    /// ```
+    /// use ctx_types::{Node, Role};
+    ///
+    /// let message = Node::new(Role::Assistant, "hi").to_message(&"n1".into());
+    /// assert_eq!((message.role, message.source.to_string().as_str()), (Role::Assistant, "history:n1"));
+    /// ```
+    pub fn to_message(&self, id: &NodeId) -> Message {
+        let role = self.role.unwrap_or_default();
+        let metadata = self.metadata.as_deref();
+        let mut source = Source::history(id.clone(), role);
+        if self.is_summary() {
+            source.kind = SourceKind::Summary;
+        }
+        let mut message = Message::new(role, Text::default(), source);
+        if let Some(content) = &self.content {
+            message.content = content.clone();
+        }
+        message.tool_calls = self.message_tool_calls(role);
+        message.tool_call_id = self.message_tool_call_id(role);
+        message.name.clone_from(&self.name);
+        message.attachments = self.message_attachments();
+        message.reasoning = metadata.and_then(reasoning);
+        message.is_continuation_prefix = metadata.and_then(|data| data.is_continuation_prefix) == Some(true);
+        message
+    }
+
+    fn message_tool_calls(&self, role: Role) -> Vec<ToolCall> {
+        if !self.tool_calls.is_empty() {
+            return self.tool_calls.iter().map(StoredToolCall::to_call).collect();
+        }
+        let requested = self.metadata.as_ref().and_then(|metadata| metadata.tool_calls_requested.as_ref());
+        match requested {
+            Some(Value::Array(requested)) if role == Role::Assistant => {
+                requested.iter().filter(|call| call.is_object()).map(requested_call).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn message_tool_call_id(&self, role: Role) -> Option<Arc<str>> {
+        if self.tool_call_id.is_some() || role != Role::Tool {
+            return self.tool_call_id.clone();
+        }
+        let metadata = self.metadata.as_ref()?;
+        let answered =
+            [metadata.tool_call.as_ref(), metadata.kept.get("toolCalls").and_then(|calls| calls.get(0))];
+        answered.into_iter().flatten().find_map(|call| text(call, "requestId"))
+    }
+
+    fn message_attachments(&self) -> Vec<Attachment> {
+        let sound = self.attachments.iter().filter(|stored| !stored.kept.is_malformed());
+        sound.map(StoredAttachment::to_attachment).collect()
+    }
+}
+
+impl StoredToolCall {
+    /// Makes the call that messages carry; a missing name is sought where OpenAI's form has it.
+    pub fn to_call(&self) -> ToolCall {
+        let function = self.kept.get("function").unwrap_or(&Value::Null);
+        ToolCall {
+            id: self.id.clone().unwrap_or_default(),
+            name: self.name.clone().or_else(|| text(function, "name")).unwrap_or_default(),
+            arguments: self.arguments.clone().unwrap_or_else(|| arguments(function.get("arguments"))),
+        }
+    }
+}
+
+fn requested_call(call: &Value) -> ToolCall {
+    ToolCall {
+        id: text(call, "requestId").unwrap_or_default(),
+        name: text(call, "toolName").unwrap_or_default(),
+        arguments: arguments(call.get("args")),
+    }
+}
+
+/// Returns arguments as JSON text: a text as it is, another value in compact form, none as an empty object.
+fn arguments(value: Option<&Value>) -> Text {
+    match value {
+        None | Some(Value::Null) => Text::from("{}"),
+        Some(Value::String(text)) => Text::from(text.as_str()),
+        Some(value) => Text::from(value.to_string()),
+    }
+}
+
+fn reasoning(metadata: &NodeMetadata) -> Option<Reasoning> {
+    let text = metadata.reasoning_content.clone().filter(|text| !text.is_empty());
+    let artifacts = metadata.reasoning_artifacts.clone();
+    (text.is_some() || !artifacts.is_empty()).then_some(Reasoning { text, artifacts })
+}
+
+fn text(value: &Value, key: &str) -> Option<Arc<str>> {
+    value.get(key).and_then(Value::as_str).map(Arc::from)
+}

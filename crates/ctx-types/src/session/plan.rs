@@ -1,0 +1,173 @@
+//! Plans: the new states of some nodes over a session that stands as it is until the plan is carried out.
+
+use indexmap::IndexMap;
+
+use crate::persist::Persist;
+use crate::session::linear::root;
+use crate::session::links::{Filing, Links};
+use crate::session::nodes::Slot;
+use crate::session::{ActiveLeaf, Node, NodeId, NodePatch, Patch, Session, SessionError};
+
+/// The new states of some nodes, by id, in the order in which they are set.
+pub(super) type Changes = IndexMap<NodeId, NodeState>;
+
+/// The state of a node that changes.
+#[derive(Clone, Debug)]
+pub(super) struct NodeState {
+    /// The node before it in the file, if the node is new.
+    pub(super) after: Option<NodeId>,
+    /// The node with sound links, and how it is written; none removes it.
+    pub(super) node: Option<(Node, Filing)>,
+}
+
+/// New states over a session.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    pub(super) session: &'a Session,
+    pub(super) changes: Changes,
+    pub(super) leaf: Option<ActiveLeaf>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(session: &'a Session) -> Self {
+        Self { session, changes: Changes::new(), leaf: None }
+    }
+
+    /// Makes the plan that a patch describes, which may be unsound.
+    pub(super) fn of_patch(session: &'a Session, patch: &Patch) -> Result<Self, SessionError> {
+        let mut plan = Self { leaf: patch.active_leaf.clone(), ..Self::new(session) };
+        for patch in &patch.nodes {
+            let state = NodeState::of_patch(patch, session)?;
+            if plan.changes.insert(patch.id.clone(), state).is_some() {
+                return Err(bad_patch(&patch.id, "it is set twice"));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Returns a node as it will be; nothing for a malformed one.
+    pub(super) fn node(&self, id: &str) -> Option<&Node> {
+        match self.changes.get(id) {
+            Some(state) => state.node.as_ref().map(|(node, _)| node),
+            None => self.session.node(id),
+        }
+    }
+
+    /// Returns the slot that a node has now.
+    pub(super) fn old(&self, id: &str) -> Option<&'a Slot> {
+        self.session.nodes.sound(id)
+    }
+
+    /// Returns a node whose links will change.
+    pub(super) fn relink(&mut self, id: &NodeId) -> Result<&mut Node, SessionError> {
+        let (node, filing) = self.state(id)?;
+        *filing = Filing::AsIs;
+        Ok(node)
+    }
+
+    /// Returns a node and how it will be written, to be changed.
+    pub(super) fn state(&mut self, id: &NodeId) -> Result<&mut (Node, Filing), SessionError> {
+        let unknown = || SessionError::UnknownNode { id: id.clone() };
+        if !self.changes.contains_key(id) {
+            let slot = self.session.nodes.sound(id).ok_or_else(unknown)?;
+            let node = Some((slot.node.clone(), slot.filing.clone()));
+            let mut state = NodeState { after: None, node };
+            state.settle();
+            self.changes.insert(slot.id.clone(), state);
+        }
+        self.changes.get_mut(id).and_then(|state| state.node.as_mut()).ok_or_else(unknown)
+    }
+
+    /// Returns the smallest depth, before the plan, of a node that changes.
+    pub(super) fn top(&self) -> usize {
+        let slots = self.changes.keys().filter_map(|id| self.old(id));
+        slots.map(|slot| slot.depth).min().unwrap_or(usize::MAX)
+    }
+
+    /// Returns the active leaf as it will be.
+    pub(super) fn leaf_id(&self) -> &NodeId {
+        self.leaf.as_ref().map_or(&self.session.leaf.id, |leaf| &leaf.id)
+    }
+
+    /// Finds the nodes above the active leaf that will not select the way to it, with the child on that way.
+    ///
+    /// O(distance to where nothing changes and the old way is met), if the old way is known to be selected.
+    pub(super) fn strays(&self) -> Vec<(NodeId, NodeId)> {
+        let nodes = &self.session.nodes;
+        let top = self.top();
+        let mut old_way = nodes.get(&self.session.leaf.id);
+        let mut strays = Vec::new();
+        let mut child = self.leaf_id();
+        while let Some(above) = self.node(child).and_then(|node| node.parent_id.as_ref()) {
+            let Some(node) = self.node(above) else { break };
+            if node.last_selected_child_id.as_ref() != Some(child) {
+                strays.push((above.clone(), child.clone()));
+            }
+            if let Some(slot) = self.old(above).filter(|slot| slot.depth < top && self.session.is_way_known) {
+                while let Some(lower) = old_way.filter(|lower| lower.depth > slot.depth) {
+                    old_way = nodes.parent(lower);
+                }
+                if old_way.is_some_and(|old| old.id == slot.id) {
+                    break;
+                }
+            }
+            child = above;
+        }
+        strays
+    }
+}
+
+impl NodeState {
+    fn of_patch(patch: &NodePatch, session: &Session) -> Result<Self, SessionError> {
+        let links = patch.links.clone();
+        let node = match (patch.node.as_deref().cloned(), links) {
+            (Some(node), None) => Some((node, Filing::AsIs)),
+            (Some(mut node), Some(mut links)) => {
+                links.swap(&mut node);
+                Some((node, Filing::Repaired(links)))
+            }
+            (None, None) => None,
+            (None, Some(mut links)) => {
+                if patch.id != session.root_id {
+                    return Err(bad_patch(&patch.id, "only a root can be without a place in the file"));
+                }
+                let mut node = root(&patch.id);
+                links.swap(&mut node);
+                Some((node, Filing::Unfiled))
+            }
+        };
+        Ok(Self { after: patch.after.clone(), node })
+    }
+
+    /// Makes the node keep what it would keep had it been filed and read again, so that what an operation
+    /// writes does not depend on when the session was loaded.
+    pub(super) fn settle(&mut self) {
+        match &mut self.node {
+            None | Some((_, Filing::Unfiled)) => {}
+            Some((node, Filing::AsIs)) => node.settle(),
+            Some((node, Filing::Repaired(links))) => {
+                links.swap(node);
+                node.settle();
+                links.swap(node);
+            }
+        }
+    }
+
+    /// Describes the state.
+    pub(super) fn into_patch(self, id: NodeId) -> NodePatch {
+        let (node, links) = match self.node {
+            None => (None, None),
+            Some((node, Filing::AsIs)) => (Some(Box::new(node)), None),
+            Some((mut node, Filing::Repaired(mut links))) => {
+                links.swap(&mut node);
+                (Some(Box::new(node)), Some(links))
+            }
+            Some((node, Filing::Unfiled)) => (None, Some(Box::new(Links::of(&node)))),
+        };
+        NodePatch { id, after: self.after, node, links }
+    }
+}
+
+pub(super) fn bad_patch(id: &NodeId, fault: &'static str) -> SessionError {
+    SessionError::BadPatch { id: id.clone(), fault }
+}

@@ -1,0 +1,326 @@
+//! Making the links of a file sound, in memory; each repair is reported.
+//!
+//! Every node but the malformed ones comes to hang below the root, so that each has a depth and no message is
+//! out of reach. The way up decides: a node is a child of the node that its `parentId` names.
+
+use std::collections::BTreeSet;
+
+use crate::codes;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::message::Content;
+use crate::persist::Reader;
+use crate::session::linear::{free_root_id, root};
+use crate::session::links::{Filing, Links};
+use crate::session::nodes::{Nodes, Position, Slot, UNKNOWN_DEPTH};
+use crate::session::{ActiveLeaf, Node, NodeId};
+
+/// What is known of a tree whose links are sound.
+pub(super) struct Tree {
+    pub(super) root_id: NodeId,
+    pub(super) leaf: ActiveLeaf,
+    pub(super) is_way_known: bool,
+}
+
+/// Makes all links sound, given the root and the active leaf that the file names. O(nodes + links).
+pub(super) fn repair(nodes: &mut Nodes, root: Option<&str>, leaf: Option<&str>, reader: &mut Reader) -> Tree {
+    let order: Vec<usize> = nodes.indexes().filter(|index| is_sound(nodes, *index)).collect();
+    let mut repair = Repair { nodes, reader, root: 0, order, hung: BTreeSet::new() };
+    repair.settle_ids();
+    repair.settle_root(root);
+    repair.settle_parents();
+    repair.break_cycles();
+    repair.settle_children();
+    repair.settle_selections();
+    repair.measure_depths();
+    let leaf = repair.settle_leaf(leaf);
+    let root_id = repair.id(repair.root);
+    let is_way_known = is_way_selected(repair.nodes, &leaf.id);
+    Tree { root_id, leaf, is_way_known }
+}
+
+fn is_sound(nodes: &Nodes, index: usize) -> bool {
+    nodes.slot(index).is_some_and(|slot| !slot.node.is_malformed())
+}
+
+fn is_way_selected(nodes: &Nodes, leaf: &str) -> bool {
+    let way = std::iter::successors(nodes.get(leaf), |slot| nodes.parent(slot));
+    way.zip(std::iter::successors(nodes.get(leaf), |slot| nodes.parent(slot)).skip(1))
+        .all(|(child, above)| above.node.last_selected_child_id.as_ref() == Some(&child.id))
+}
+
+struct Repair<'a> {
+    nodes: &'a mut Nodes,
+    reader: &'a mut Reader,
+    root: usize,
+    /// The nodes that take part, in the order of the file.
+    order: Vec<usize>,
+    /// The nodes that were hung below the root.
+    hung: BTreeSet<usize>,
+}
+
+impl Repair<'_> {
+    /// Every node is named by its key.
+    fn settle_ids(&mut self) {
+        for index in self.order.clone() {
+            let Some(slot) = self.nodes.slot(index) else { continue };
+            let key = slot.id.clone();
+            let own = slot.node.id.clone();
+            if own.as_ref() == Some(&key) {
+                // One shared text for all places that name the node.
+                self.change(index, |node| node.id = Some(key));
+                continue;
+            }
+            if let Some(own) = own {
+                let is_used = self.nodes.index(&own).is_some();
+                let whose = if is_used { ", which is another node's" } else { "" };
+                let message = format!("node `{key}` says that its id is `{own}`{whose}; the key counts");
+                self.report(codes::NODE_ID, index, "id", message);
+            }
+            self.mend(index, |node| node.id = Some(key));
+        }
+    }
+
+    /// The root is the node that the file names, else the first blank node without a parent, else a new one.
+    fn settle_root(&mut self, named: Option<&str>) {
+        let index = named.and_then(|id| self.nodes.index(id)).filter(|index| is_sound(self.nodes, *index));
+        if let Some(index) = index {
+            self.root = index;
+            self.clear_parent_of_root();
+            return;
+        }
+        let is_blank = |node: &Node| node.content.as_ref().is_none_or(Content::is_blank);
+        let is_root = |slot: &Slot| slot.node.parent_id.is_none() && is_blank(&slot.node);
+        let found = self.order.iter().copied().find(|index| self.nodes.slot(*index).is_some_and(is_root));
+        self.root = found.unwrap_or_else(|| {
+            let id = free_root_id(|id| self.nodes.index(id).is_some());
+            self.nodes.insert(id.clone(), root(&id), Filing::Unfiled, Position::First)
+        });
+        // Also without a change of links the file's own word for the root has to stay.
+        self.mend(self.root, |_| {});
+        let used = self.id(self.root);
+        let fault = match named {
+            Some(id) => format!("the root `{id}` does not exist"),
+            None => "the session names no root".to_owned(),
+        };
+        let remedy = if found.is_some() { "is used" } else { "is made in memory" };
+        let message = format!("{fault}; `{used}` {remedy}");
+        let diagnostic = Diagnostic::warning(codes::NO_ROOT, message);
+        self.reader.at_key("rootNodeId", |reader| reader.report(diagnostic));
+    }
+
+    fn clear_parent_of_root(&mut self) {
+        let parent = self.nodes.slot(self.root).and_then(|slot| slot.node.parent_id.clone());
+        if let Some(parent) = parent {
+            let message = format!("the root has a parent, `{parent}`; it is ignored");
+            self.report(codes::BROKEN_LINK, self.root, "parentId", message);
+            self.mend(self.root, |node| node.parent_id = None);
+        }
+    }
+
+    /// Every node has a parent that exists; one without is read as a child of the root.
+    fn settle_parents(&mut self) {
+        for index in self.order.clone() {
+            if index == self.root {
+                continue;
+            }
+            let named = self.nodes.slot(index).and_then(|slot| slot.node.parent_id.clone());
+            let parent = named.as_deref().and_then(|id| self.nodes.index(id));
+            match parent.filter(|parent| *parent != index && is_sound(self.nodes, *parent)) {
+                Some(parent) => {
+                    let id = self.id(parent);
+                    self.change(index, |node| node.parent_id = Some(id));
+                    self.set_parent(index, parent);
+                }
+                None => self.hang_below_root(index, codes::BROKEN_LINK, &missing_parent(named.as_deref())),
+            }
+        }
+    }
+
+    /// No node is above itself: of each circle the node that comes first in the file goes below the root.
+    fn break_cycles(&mut self) {
+        // 0: not seen; otherwise the number of the walk that saw it.
+        let mut seen = vec![0_usize; self.nodes.capacity()];
+        for (walk, start) in self.order.clone().into_iter().enumerate() {
+            let walk = walk + 1;
+            let mut index = start;
+            while let Some(mark) = seen.get_mut(index).filter(|mark| **mark == 0) {
+                *mark = walk;
+                let Some(parent) = self.nodes.slot(index).and_then(|slot| slot.parent) else { break };
+                index = parent;
+            }
+            let is_circle = seen.get(index) == Some(&walk);
+            if is_circle && self.nodes.slot(index).is_some_and(|slot| slot.parent.is_some()) {
+                let first = self.first_of_circle(index);
+                self.hang_below_root(first, codes::CYCLIC_PARENTS, "its parents lead back to it");
+            }
+        }
+    }
+
+    fn first_of_circle(&self, start: usize) -> usize {
+        let above = |index: &usize| self.nodes.slot(*index)?.parent.filter(|parent| *parent != start);
+        // Slots of a file that was just read are numbered in its order.
+        std::iter::successors(Some(start), above).min().unwrap_or(start)
+    }
+
+    fn hang_below_root(&mut self, index: usize, code: Code, fault: &str) {
+        let root_id = self.id(self.root);
+        let message = format!("node `{}`: {fault}; it is read as a child of the root", self.id(index));
+        self.report(code, index, "parentId", message);
+        self.mend(index, |node| node.parent_id = Some(root_id));
+        self.set_parent(index, self.root);
+        self.hung.insert(index);
+    }
+
+    /// Every node lists its children, each once: those it listed in their order, then the others.
+    fn settle_children(&mut self) {
+        let mut is_listed = vec![false; self.nodes.capacity()];
+        for index in self.with_root() {
+            self.settle_children_of(index, &mut is_listed);
+        }
+        for index in self.order.clone() {
+            let parent = self.nodes.slot(index).and_then(|slot| slot.parent);
+            let Some(parent) = parent.filter(|_| is_listed.get(index) == Some(&false)) else { continue };
+            if !self.hung.contains(&index) {
+                let message = format!("`{}` does not list its child `{}`", self.id(parent), self.id(index));
+                self.report(codes::BROKEN_LINK, parent, "childrenIds", message);
+            }
+            let child = self.id(index);
+            self.mend(parent, |node| node.children_ids.push(child));
+        }
+    }
+
+    fn settle_children_of(&mut self, index: usize, is_listed: &mut [bool]) {
+        let Some(slot) = self.nodes.slot(index) else { return };
+        let named = slot.node.children_ids.clone();
+        let mut sound = Vec::with_capacity(named.len());
+        for id in &named {
+            match self.child(index, id, is_listed) {
+                Ok(child) => sound.push(self.id(child)),
+                Err(fault) => {
+                    let message = format!("node `{}` lists the child `{id}`, which {fault}", self.id(index));
+                    self.report(codes::BROKEN_LINK, index, "childrenIds", message);
+                }
+            }
+        }
+        match sound.len() == named.len() {
+            true => self.change(index, |node| node.children_ids = sound),
+            false => self.mend(index, |node| node.children_ids = sound),
+        }
+    }
+
+    fn child(&self, parent: usize, id: &str, is_listed: &mut [bool]) -> Result<usize, &'static str> {
+        let child = self.nodes.index(id).filter(|child| is_sound(self.nodes, *child));
+        let child = child.ok_or("does not exist")?;
+        if self.nodes.slot(child).and_then(|slot| slot.parent) != Some(parent) {
+            return Err("has another parent");
+        }
+        match is_listed.get_mut(child).map(|mark| std::mem::replace(mark, true)) {
+            Some(false) => Ok(child),
+            _ => Err("it lists twice"),
+        }
+    }
+
+    /// The branch last shown is a child.
+    fn settle_selections(&mut self) {
+        for index in self.with_root() {
+            let selected = self.nodes.slot(index).and_then(|slot| slot.node.last_selected_child_id.clone());
+            let Some(selected) = selected else { continue };
+            let child = self.nodes.get(&selected).filter(|child| child.parent == Some(index));
+            if let Some(id) = child.map(|child| child.id.clone()) {
+                self.change(index, |node| node.last_selected_child_id = Some(id));
+                continue;
+            }
+            let message = format!("the branch last shown, `{selected}`, is no child of the node");
+            let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message);
+            self.report_as(diagnostic, index, "lastSelectedChildId");
+            self.mend(index, |node| node.last_selected_child_id = None);
+        }
+    }
+
+    fn measure_depths(&mut self) {
+        let mut above = Vec::new();
+        for index in self.with_root() {
+            let mut next = Some(index);
+            let mut depth = 0;
+            while let Some(slot) = next.and_then(|index| self.nodes.slot(index)) {
+                if slot.depth != UNKNOWN_DEPTH {
+                    depth = slot.depth + 1;
+                    break;
+                }
+                above.extend(next);
+                next = slot.parent;
+            }
+            while let Some(slot) = above.pop().and_then(|index| self.nodes.slot_mut(index)) {
+                slot.depth = depth;
+                depth += 1;
+            }
+        }
+    }
+
+    /// The active leaf is the node that the file names, else the end of the branches last shown.
+    fn settle_leaf(&mut self, named: Option<&str>) -> ActiveLeaf {
+        if let Some(slot) = named.and_then(|id| self.nodes.sound(id)) {
+            return ActiveLeaf { id: slot.id.clone(), is_repair: false };
+        }
+        let end = self.nodes.slot(self.root).map(|root| self.nodes.leaf_below(root).id.clone());
+        let id = end.unwrap_or_else(|| self.id(self.root));
+        let fault = match named {
+            Some(named) => format!("the active leaf `{named}` does not exist"),
+            None => "the session names no active leaf".to_owned(),
+        };
+        let message = format!("{fault}; `{id}`, the end of the branch last shown, is used");
+        let diagnostic = Diagnostic::warning(codes::DANGLING_LEAF, message);
+        self.reader.at_key("activeLeafId", |reader| reader.report(diagnostic));
+        ActiveLeaf { id, is_repair: true }
+    }
+
+    /// The root and all nodes that take part; a root that was made in memory is none of the file's.
+    fn with_root(&self) -> Vec<usize> {
+        let made = Some(self.root).filter(|root| !self.order.contains(root));
+        made.into_iter().chain(self.order.iter().copied()).collect()
+    }
+
+    fn id(&self, index: usize) -> NodeId {
+        self.nodes.slot(index).map(|slot| slot.id.clone()).unwrap_or_default()
+    }
+
+    fn set_parent(&mut self, index: usize, parent: usize) {
+        if let Some(slot) = self.nodes.slot_mut(index) {
+            slot.parent = Some(parent);
+        }
+    }
+
+    /// Changes a node in a way that does not change what it writes.
+    fn change(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
+        if let Some(slot) = self.nodes.slot_mut(index) {
+            change(&mut slot.node);
+        }
+    }
+
+    /// Changes a node's links in memory only: it goes on to write those of its file.
+    fn mend(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
+        let Some(slot) = self.nodes.slot_mut(index) else { return };
+        if slot.filing == Filing::AsIs {
+            slot.filing = Filing::Repaired(Box::new(Links::of(&slot.node)));
+        }
+        change(&mut slot.node);
+    }
+
+    fn report(&mut self, code: Code, index: usize, key: &str, message: String) {
+        self.report_as(Diagnostic::warning(code, message), index, key);
+    }
+
+    fn report_as(&mut self, diagnostic: Diagnostic, index: usize, key: &str) {
+        let id = self.id(index);
+        self.reader.at_key("nodes", |reader| {
+            reader.at_key(&id, |reader| reader.at_key(key, |reader| reader.report(diagnostic)));
+        });
+    }
+}
+
+fn missing_parent(named: Option<&str>) -> String {
+    match named {
+        Some(id) => format!("its parent `{id}` does not exist"),
+        None => "it has no parent and is not the root".to_owned(),
+    }
+}
