@@ -1,0 +1,158 @@
+//! Documents that hold an agent.
+
+use ctx_anchors::AnchorRegistry;
+use ctx_types::{Agent, Diagnostic, Persist, Reader};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::document::Document;
+use crate::error::ImportError;
+use crate::format::{self, Format};
+use crate::groups;
+use crate::imported::{Imported, Moved, relocate};
+use crate::kept;
+use crate::limits::Limits;
+use crate::migrate::migrate;
+
+/// Reads an agent from any form that people have one in, and brings it up to date.
+///
+/// Forms: an agent or preset file of AIO Hub (JSON or YAML), its export (the first agent; others are kept
+/// and reported), a bare list of preset entries (seed 000), entries under `messages` (seed 001), also with
+/// `groups` beside them. What the form holds beyond an agent is kept under `imported`.
+///
+/// Old spellings are migrated with [`migrate`], and each change is an info finding.
+///
+/// ```
+/// use ctx_anchors::AnchorRegistry;
+/// use ctx_preset_import::{Limits, read_agent};
+///
+/// let yaml = b"version: 2\ngroups: [{id: g, enabled: false}]\nmessages: [{role: system, groupId: g}]\n";
+/// let agent = read_agent(yaml, "a.yaml", &Limits::default(), &AnchorRegistry::system())?.value;
+/// assert_eq!(agent.preset_group("g").and_then(|group| group.enabled), Some(false));
+/// # Ok::<(), ctx_preset_import::ImportError>(())
+/// ```
+pub fn read_agent(
+    bytes: &[u8],
+    name: &str,
+    limits: &Limits,
+    anchors: &AnchorRegistry,
+) -> Result<Imported<Agent>, ImportError> {
+    let document = Document::read(bytes, name, limits)?;
+    let form = Form::of(document.value)?;
+    let mut reader = Reader::new();
+    let mut agent = Agent::read(form.agent, &mut reader);
+    let mut found = reader.finish();
+    found.extend(migrate(&mut agent, anchors));
+    found.extend(groups::check(&agent));
+    relocate(&mut found, form.moves);
+    if !form.envelope.is_empty() {
+        kept::set(&mut agent.kept, Value::Object(form.envelope));
+    }
+    let diagnostics = [document.diagnostics, form.diagnostics, found].concat();
+    Ok(Imported { value: agent, format: form.format, diagnostics }.named(name))
+}
+
+/// An agent in the unified form, and what the document held around it.
+struct Form {
+    format: Format,
+    agent: Value,
+    envelope: Map<String, Value>,
+    moves: &'static [Moved<'static>],
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Form {
+    fn of(value: Value) -> Result<Self, ImportError> {
+        let shape = format::shape(&value);
+        match (shape, value) {
+            (Some(Format::Agent), agent) => Ok(Self::plain(Format::Agent, agent, &[])),
+            (Some(Format::AgentExport), Value::Object(export)) => Self::export(export),
+            (Some(Format::PresetList | Format::ChatMessages), Value::Array(entries)) => {
+                let agent = Map::from_iter([("presetMessages".to_owned(), Value::Array(entries))]);
+                let moves = &[Moved { ours: "/presetMessages", theirs: "" }];
+                Ok(Self::plain(Format::PresetList, Value::Object(agent), moves))
+            }
+            (Some(Format::PresetFile | Format::ChatMessages), Value::Object(file)) => {
+                Ok(Self::plain(Format::PresetFile, Value::Object(renamed(file)), PRESET_FILE_MOVES))
+            }
+            (_, value) => Err(unknown_shape(shape, format::describe(&value))),
+        }
+    }
+
+    fn plain(format: Format, agent: Value, moves: &'static [Moved<'static>]) -> Self {
+        Self { format, agent, envelope: Map::new(), moves, diagnostics: Vec::new() }
+    }
+
+    /// Takes the first agent out of an export and leaves all else in the envelope.
+    fn export(mut export: Map<String, Value>) -> Result<Self, ImportError> {
+        let agents = match export.get_mut("agents") {
+            Some(Value::Array(agents)) if agents.first().is_some_and(Value::is_object) => agents,
+            _ => return Err(unknown_shape(None, "an export without an agent".to_owned())),
+        };
+        let agent = agents.remove(0);
+        let others = names(agents);
+        if agents.is_empty() {
+            export.shift_remove("agents");
+        }
+        let moves = &[Moved { ours: "", theirs: "/agents/0" }];
+        let diagnostics = several(&others).into_iter().collect();
+        Ok(Self { envelope: export, diagnostics, ..Self::plain(Format::AgentExport, agent, moves) })
+    }
+}
+
+const PRESET_FILE_MOVES: &[Moved<'static>] = &[
+    Moved { ours: "/presetMessages", theirs: "/messages" },
+    Moved { ours: "/presetGroups", theirs: "/groups" },
+];
+
+/// Gives the lists of a preset file the names that they have in an agent, each in its place.
+fn renamed(file: Map<String, Value>) -> Map<String, Value> {
+    let groups = !file.contains_key("presetGroups") && file.get("groups").is_some_and(Value::is_array);
+    let rename = |(key, value): (String, Value)| match key.as_str() {
+        "messages" => ("presetMessages".to_owned(), value),
+        "groups" if groups => ("presetGroups".to_owned(), value),
+        _ => (key, value),
+    };
+    file.into_iter().map(rename).collect()
+}
+
+/// How many of the agents that are not read are named.
+const SHOWN_AGENTS: usize = 10;
+
+fn names(agents: &[Value]) -> Vec<String> {
+    let name = |agent: &Value| {
+        agent.get("name").or_else(|| agent.get("id")).and_then(Value::as_str).map(str::to_owned)
+    };
+    agents.iter().map(|agent| name(agent).unwrap_or_else(|| "without a name".to_owned())).collect()
+}
+
+fn several(others: &[String]) -> Option<Diagnostic> {
+    if others.is_empty() {
+        return None;
+    }
+    let shown: Vec<_> = others.iter().take(SHOWN_AGENTS).map(|name| format!("`{name}`")).collect();
+    let more = if others.len() > SHOWN_AGENTS { " and more" } else { "" };
+    let message =
+        format!("the first of {} agents is read; not read: {}{more}", others.len() + 1, shown.join(", "));
+    let help = "split the export into one file for each agent; the others are kept under `imported`";
+    Some(Diagnostic::warning(codes::SEVERAL_AGENTS, message).at_pointer("/agents/1").with_help(help))
+}
+
+fn unknown_shape(shape: Option<Format>, found: String) -> ImportError {
+    let help = match shape {
+        Some(
+            Format::Session
+            | Format::SessionHalves
+            | Format::ChatMessages
+            | Format::StoredMessages
+            | Format::SillyTavernChat,
+        ) => Some("this is a conversation: give it where a session is expected"),
+        Some(Format::Profile) => Some("this looks like a user profile: give it where a profile is expected"),
+        _ => None,
+    };
+    ImportError::UnknownShape {
+        expected: "an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`)",
+        found,
+        help,
+    }
+}

@@ -1,0 +1,67 @@
+//! Diagnostic codes of this crate: 600 to 699.
+
+use ctx_types::Code;
+
+/// A document is larger than its limit.
+pub const TOO_LARGE: Code = Code::new(600, "document too large");
+/// A document holds bytes that are not text.
+pub const NOT_TEXT: Code = Code::new(601, "not text");
+/// A document is not valid JSON.
+pub const JSON_SYNTAX: Code = Code::new(602, "invalid JSON");
+/// A document is not valid YAML.
+pub const YAML_SYNTAX: Code = Code::new(603, "invalid YAML");
+/// A document is nested more deeply than its limit.
+pub const TOO_DEEP: Code = Code::new(604, "nested too deeply");
+/// A document has more values than its limit.
+pub const TOO_MANY_NODES: Code = Code::new(605, "too many values");
+/// A document holds nothing.
+pub const EMPTY: Code = Code::new(606, "empty document");
+/// A document is not what was asked for.
+pub const UNKNOWN_SHAPE: Code = Code::new(607, "unknown shape");
+
+/// A key stands twice in one object; the last one counts.
+pub const DUPLICATE_KEY: Code = Code::new(610, "duplicate key");
+/// A number cannot be represented as it is written.
+pub const NUMBER: Code = Code::new(611, "number out of range");
+/// A YAML tag is not known; the value is read without it.
+pub const UNKNOWN_TAG: Code = Code::new(612, "unknown YAML tag");
+/// A key is no text; it is read as one.
+pub const KEY_TYPE: Code = Code::new(613, "key is not a text");
+/// A document looks like JSON, is not, and was read as YAML.
+pub const READ_AS_YAML: Code = Code::new(614, "read as YAML");
+/// Half of a surrogate pair stands alone and was replaced.
+pub const LONE_SURROGATE: Code = Code::new(615, "lone surrogate");
+/// A YAML merge key does not name objects.
+pub const MERGE_KEY: Code = Code::new(616, "bad merge key");
+/// A line of a JSON Lines document is no object; it is kept as it is.
+pub const BAD_LINE: Code = Code::new(617, "unreadable line");
+
+/// A file holds several agents, of which one is read.
+pub const SEVERAL_AGENTS: Code = Code::new(620, "several agents");
+/// A group of alternatives has several entries switched on.
+pub const SEVERAL_ALTERNATIVES: Code = Code::new(621, "several alternatives are on");
+
+/// A message's role is missing or not known; it is treated as the user's.
+pub const UNKNOWN_ROLE: Code = Code::new(631, "unknown role");
+/// A message's id is no text, or an empty one; it gets another.
+pub const MESSAGE_ID: Code = Code::new(632, "message id");
+/// A tool call is not of a form that can be read.
+pub const TOOL_CALL: Code = Code::new(633, "unreadable tool call");
+/// A call without an id got one, so that its result can be paired with it.
+pub const CALL_ID: Code = Code::new(634, "tool call without an id");
+/// Messages that their application hides from the model are kept and switched off.
+pub const HIDDEN_MESSAGES: Code = Code::new(635, "hidden messages");
+/// The two halves of a session's file disagree; the half with the messages counts.
+pub const SESSION_HALVES: Code = Code::new(636, "session index and detail disagree");
+
+/// A text was taken for a user profile without any fields.
+pub const PLAIN_PROFILE: Code = Code::new(640, "plain text profile");
+
+/// A custom parameters object got its present form.
+pub const MIGRATED_PARAMETERS: Code = Code::new(650, "migrated parameters");
+/// The fixed text of an old template anchor became its default template.
+pub const MIGRATED_TEMPLATE: Code = Code::new(651, "migrated template");
+/// An injection strategy without a type got the one that its fields say.
+pub const MIGRATED_STRATEGY: Code = Code::new(652, "migrated injection strategy");
+/// Greetings that stood among the preset's entries moved to the greetings.
+pub const MIGRATED_GREETINGS: Code = Code::new(653, "migrated greetings");

@@ -1,0 +1,114 @@
+//! Documents that hold a conversation.
+
+mod chat_message;
+mod halves;
+mod linear;
+mod silly_tavern;
+mod tool_calls;
+
+use ctx_types::{Persist, Reader, Session};
+use serde_json::{Map, Value};
+
+use crate::document::{Document, Syntax};
+use crate::error::ImportError;
+use crate::format::{self, Format};
+use crate::imported::Imported;
+use crate::limits::Limits;
+
+use linear::Messages;
+
+/// Reads a conversation from any form that people have one in.
+///
+/// Forms: a session of AIO Hub, flat or as `{index, detail}`; messages as `OpenAI` takes them, or as seed 004
+/// stores them, as a list or under `messages` or one a line; a chat of `SillyTavern`. A conversation without
+/// branches becomes a session whose nodes follow each other.
+///
+/// What the form holds beyond a session is kept: unknown keys of a message beside it, those of the file in
+/// the session's header, and what our own keys displace under `imported`. A message that is no object is
+/// kept and never sent. A conversation without an id is named after its file.
+///
+/// ```
+/// use ctx_preset_import::{Limits, read_conversation};
+///
+/// let chat = br#"[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function",
+///     "function":{"name":"weather","arguments":"{}"}}]},
+///     {"role":"tool","tool_call_id":"c1","content":"rain"}]"#;
+/// let session = read_conversation(chat, "rain.json", &Limits::default())?.value;
+/// let path = session.path();
+/// assert_eq!(path[0].tool_calls[0].name.as_deref(), Some("weather"));
+/// assert_eq!(path[1].tool_call_id.as_deref(), Some("c1"));
+/// # Ok::<(), ctx_preset_import::ImportError>(())
+/// ```
+pub fn read_conversation(
+    bytes: &[u8],
+    name: &str,
+    limits: &Limits,
+) -> Result<Imported<Session>, ImportError> {
+    let mut document = Document::read(bytes, name, limits)?;
+    let value = document.value.take();
+    let shape = format::shape(&value);
+    let mut imported = match (shape, value) {
+        (Some(Format::Session), value) => session(value),
+        (Some(Format::SessionHalves), Value::Object(halves)) => halves::read(halves),
+        (Some(format), Value::Array(items)) if is_messages(format) => {
+            let skip_null = document.syntax == Syntax::JsonLines;
+            messages(format, items, Map::new(), "", skip_null).finish(name, document.bad_lines)
+        }
+        (Some(format), Value::Object(mut file)) if is_messages(format) => match file.shift_remove("messages")
+        {
+            Some(Value::Array(items)) => {
+                messages(format, items, file, "/messages", false).finish(name, Vec::new())
+            }
+            // One line of a SillyTavern chat is a JSON document too.
+            other => {
+                file.extend(other.map(|other| ("messages".to_owned(), other)));
+                messages(format, vec![Value::Object(file)], Map::new(), "", false).finish(name, Vec::new())
+            }
+        },
+        (shape, value) => return Err(unknown_shape(shape, &value)),
+    };
+    document.diagnostics.append(&mut imported.diagnostics);
+    imported.diagnostics = document.diagnostics;
+    Ok(imported.named(name))
+}
+
+fn is_messages(format: Format) -> bool {
+    matches!(format, Format::ChatMessages | Format::StoredMessages | Format::SillyTavernChat)
+}
+
+fn session(value: Value) -> Imported<Session> {
+    let mut reader = Reader::new();
+    let session = Session::read(value, &mut reader);
+    Imported { value: session, format: Format::Session, diagnostics: reader.finish() }
+}
+
+/// Reads a list of messages that stands at `place` in the document, with what stands around it.
+fn messages(
+    format: Format,
+    items: Vec<Value>,
+    file: Map<String, Value>,
+    place: &'static str,
+    skip_null: bool,
+) -> Messages {
+    let items = items.into_iter().enumerate();
+    let items = items.filter(|(_, item)| !(skip_null && item.is_null())).collect();
+    match format {
+        Format::SillyTavernChat => silly_tavern::read(items, file, place),
+        _ => chat_message::read(format, items, file, place),
+    }
+}
+
+fn unknown_shape(shape: Option<Format>, value: &Value) -> ImportError {
+    let help = match shape {
+        Some(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile) => {
+            Some("this is an agent: give it where an agent is expected")
+        }
+        Some(Format::Profile) => Some("this looks like a user profile: give it where a profile is expected"),
+        _ => None,
+    };
+    ImportError::UnknownShape {
+        expected: "a conversation (a session with `nodes`, a list of messages, or a SillyTavern chat)",
+        found: format::describe(value),
+        help,
+    }
+}

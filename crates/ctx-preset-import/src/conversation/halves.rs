@@ -1,0 +1,70 @@
+//! Sessions in two halves, as AIO Hub keeps them in memory: `{index, detail}`.
+
+use ctx_types::{Diagnostic, Persist, Reader, Session};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::format::Format;
+use crate::imported::{Imported, Moved, relocate};
+use crate::kept;
+
+/// Joins the halves and reads the session; where they disagree, the half with the messages counts.
+pub(super) fn read(mut file: Map<String, Value>) -> Imported<Session> {
+    let detail = take_object(&mut file, "detail");
+    let index = take_object(&mut file, "index");
+    let news = index.into_iter().filter(|(key, value)| detail.get(key) != Some(value));
+    let (differing, mut flat): (Map<_, _>, Map<_, _>) = news.partition(|(key, _)| detail.contains_key(key));
+    let from_index: Vec<String> = flat.keys().cloned().collect();
+    flat.extend(detail);
+    let (mut aside, around): (Map<_, _>, Map<_, _>) =
+        file.into_iter().partition(|(key, _)| flat.contains_key(key));
+    flat.extend(around);
+    let found = disagreement(&differing);
+    if !differing.is_empty() {
+        aside.insert("index".to_owned(), Value::Object(differing));
+    }
+    kept::add(&mut flat, aside);
+    join(flat, &from_index, found)
+}
+
+/// Takes an object out of the file; what is none stays.
+fn take_object(file: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
+    if !file.get(key).is_some_and(Value::is_object) {
+        return Map::new();
+    }
+    match file.shift_remove(key) {
+        Some(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}
+
+/// Reads the joined session; `from_index` names the keys that the index brought.
+fn join(flat: Map<String, Value>, from_index: &[String], found: Option<Diagnostic>) -> Imported<Session> {
+    let mut reader = Reader::new();
+    let session = Session::read(Value::Object(flat), &mut reader);
+    let mut diagnostics = reader.finish();
+    let name = |key: &str| from_index.iter().any(|moved| moved == key);
+    let mut moves = Vec::new();
+    if name("id") {
+        moves.push(Moved { ours: "/id", theirs: "/index/id" });
+    }
+    if name("name") {
+        moves.push(Moved { ours: "/name", theirs: "/index/name" });
+    }
+    moves.push(Moved { ours: "", theirs: "/detail" });
+    relocate(&mut diagnostics, &moves);
+    let diagnostics = found.into_iter().chain(diagnostics).collect();
+    Imported { value: session, format: Format::SessionHalves, diagnostics }
+}
+
+fn disagreement(differing: &Map<String, Value>) -> Option<Diagnostic> {
+    // The times of the last change differ as a rule.
+    let keys: Vec<_> =
+        differing.keys().filter(|key| *key != "updatedAt").map(|key| format!("`{key}`")).collect();
+    if keys.is_empty() {
+        return None;
+    }
+    let message = format!("index and detail disagree on {}; the detail counts", keys.join(", "));
+    let help = "the values of the index are kept under `imported`";
+    Some(Diagnostic::warning(codes::SESSION_HALVES, message).at_pointer("/index").with_help(help))
+}

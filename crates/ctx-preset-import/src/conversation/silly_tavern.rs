@@ -1,0 +1,137 @@
+//! Chats of `SillyTavern`: a header line, then one message a line.
+
+use ctx_types::{Diagnostic, Reader};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::conversation::chat_message::rename_text;
+use crate::conversation::linear::Messages;
+use crate::format::Format;
+use crate::kept;
+
+/// Reads the lines of a chat, each with its index in the document.
+///
+/// The keys of the header line become keys of the session's header. The selected swipe is the text, the
+/// others stay beside it. Messages that `SillyTavern` hides from the model are switched off.
+pub(super) fn read(items: Vec<(usize, Value)>, file: Map<String, Value>, place: &'static str) -> Messages {
+    let mut messages = Messages::new(Format::SillyTavernChat, file, place);
+    let mut hidden = Hidden::default();
+    for (position, (index, item)) in items.into_iter().enumerate() {
+        match item {
+            Value::Object(line) if position == 0 && is_header(&line) => messages.set_file(index, line),
+            item => {
+                hidden.count(index, &item);
+                messages.push(index, item, mend);
+            }
+        }
+    }
+    if let Some((index, finding)) = hidden.finish() {
+        messages.report(index, finding);
+    }
+    messages
+}
+
+fn is_header(line: &Map<String, Value>) -> bool {
+    let has = |key: &str| line.contains_key(key);
+    !has("mes") && (has("chat_metadata") || has("user_name") || has("character_name"))
+}
+
+/// Keys of a node that mean something else in a chat, or nothing.
+const FOREIGN_KEYS: [&str; 13] = [
+    "id",
+    "parentId",
+    "childrenIds",
+    "lastSelectedChildId",
+    "content",
+    "role",
+    "attachments",
+    "status",
+    "isEnabled",
+    "timestamp",
+    "toolCalls",
+    "toolCallId",
+    "metadata",
+];
+
+/// Brings a message into the form of a node; what is displaced is kept beside it.
+fn mend(mut message: Map<String, Value>, reader: &mut Reader) -> Map<String, Value> {
+    let mut aside = Map::new();
+    for key in FOREIGN_KEYS {
+        kept::displace(&mut message, key, &mut aside);
+    }
+    check_type(&message, "mes", "a text", Value::is_string, reader);
+    check_type(&message, "is_user", "true or false", Value::is_boolean, reader);
+    check_type(&message, "is_system", "true or false", Value::is_boolean, reader);
+    rename_text(&mut message, "mes", "content");
+    rename_text(&mut message, "send_date", "timestamp");
+    message.insert("role".to_owned(), Value::from(role(&message)));
+    if is_hidden(&message) {
+        message.insert("isEnabled".to_owned(), Value::Bool(false));
+    }
+    if let Some(reasoning) = take_reasoning(&mut message) {
+        let metadata = Map::from_iter([("reasoningContent".to_owned(), reasoning)]);
+        message.insert("metadata".to_owned(), Value::Object(metadata));
+    }
+    kept::add(&mut message, aside);
+    message
+}
+
+fn check_type(
+    message: &Map<String, Value>,
+    key: &str,
+    expected: &str,
+    fits: fn(&Value) -> bool,
+    reader: &mut Reader,
+) {
+    if let Some(value) = message.get(key).filter(|value| !value.is_null() && !fits(value)) {
+        reader.at_key(key, |reader| reader.wrong_type(expected, value));
+    }
+}
+
+fn role(message: &Map<String, Value>) -> &'static str {
+    let kind = message.get("extra").and_then(|extra| extra.get("type"));
+    match (kind.and_then(Value::as_str), message.get("is_user")) {
+        (Some("narrator"), _) => "system",
+        (_, Some(Value::Bool(true))) => "user",
+        _ => "assistant",
+    }
+}
+
+fn is_hidden(message: &Map<String, Value>) -> bool {
+    message.get("is_system") == Some(&Value::Bool(true))
+}
+
+fn take_reasoning(message: &mut Map<String, Value>) -> Option<Value> {
+    let extra = message.get_mut("extra")?.as_object_mut()?;
+    let reasoning = extra.get("reasoning")?.as_str()?;
+    if reasoning.is_empty() {
+        return None;
+    }
+    extra.shift_remove("reasoning")
+}
+
+/// The messages that `SillyTavern` hides from the model.
+#[derive(Debug, Default)]
+struct Hidden {
+    first: Option<usize>,
+    count: usize,
+}
+
+impl Hidden {
+    fn count(&mut self, index: usize, item: &Value) {
+        if item.as_object().is_some_and(is_hidden) {
+            self.first.get_or_insert(index);
+            self.count += 1;
+        }
+    }
+
+    fn finish(self) -> Option<(usize, Diagnostic)> {
+        let message = match self.count {
+            1 => "a message that SillyTavern hides from the model is switched off".to_owned(),
+            count => format!("{count} messages that SillyTavern hides from the model are switched off"),
+        };
+        let help = "switch them on to send them";
+        let finding = Diagnostic::info(codes::HIDDEN_MESSAGES, message).with_help(help);
+        self.first.map(|index| (index, finding))
+    }
+}

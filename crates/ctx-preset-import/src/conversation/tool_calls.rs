@@ -1,0 +1,186 @@
+//! Tool calls and their results, from `OpenAI`'s form into ours.
+
+use std::collections::VecDeque;
+
+use ctx_types::{Diagnostic, Reader};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::kept;
+
+/// Calls without an id of their own that wait for their results.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    waiting: VecDeque<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    id: String,
+    name: String,
+}
+
+/// Turns the `tool_calls` of an assistant message, or its older `function_call`, into `toolCalls`.
+pub(super) fn mend_calls(
+    message: &mut Map<String, Value>,
+    aside: &mut Map<String, Value>,
+    index: usize,
+    calls: &mut Calls,
+    reader: &mut Reader,
+) {
+    calls.waiting.clear();
+    if message.get("toolCalls").is_some_and(|own| !own.is_null()) {
+        return;
+    }
+    let Some((key, given)) = take_calls(message, reader) else { return };
+    let mut read = Vec::new();
+    let mut unread = Vec::new();
+    for (position, call) in given.into_iter().enumerate() {
+        let found = match convert(call) {
+            Ok(mut call) => {
+                let found = calls.identify(&mut call, format!("call-{index}-{position}"));
+                read.push(Value::Object(call));
+                found
+            }
+            Err((call, problem)) => {
+                unread.push(call);
+                let bad =
+                    Diagnostic::warning(codes::TOOL_CALL, format!("the tool call is not read: {problem}"));
+                Some(bad.with_help("it is kept under `imported` and not sent"))
+            }
+        };
+        let at_call = |reader: &mut Reader, found| match key {
+            Key::ToolCalls => reader.at_index(position, |reader| reader.report(found)),
+            Key::FunctionCall => reader.report(found),
+        };
+        if let Some(found) = found {
+            reader.at_key(key.as_str(), |reader| at_call(reader, found));
+        }
+    }
+    if !unread.is_empty() {
+        aside.insert(key.as_str().to_owned(), Value::Array(unread));
+    }
+    message.insert("toolCalls".to_owned(), Value::Array(read));
+}
+
+/// Where a message has its calls.
+#[derive(Clone, Copy, Debug)]
+enum Key {
+    ToolCalls,
+    /// The older form: one call, without an id.
+    FunctionCall,
+}
+
+impl Key {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::ToolCalls => "tool_calls",
+            Self::FunctionCall => "function_call",
+        }
+    }
+}
+
+/// Takes the calls out of a message, with the key under which they stood.
+fn take_calls(message: &mut Map<String, Value>, reader: &mut Reader) -> Option<(Key, Vec<Value>)> {
+    match message.get("tool_calls") {
+        None | Some(Value::Null) => {
+            message.get("function_call").filter(|call| !call.is_null())?;
+            let call = message.shift_remove("function_call")?;
+            return Some((Key::FunctionCall, vec![call]));
+        }
+        Some(Value::Array(_)) => {}
+        Some(other) => {
+            reader.at_key("tool_calls", |reader| reader.wrong_type("a list of tool calls", other));
+            return None;
+        }
+    }
+    match message.shift_remove("tool_calls") {
+        Some(Value::Array(given)) => Some((Key::ToolCalls, given)),
+        _ => None,
+    }
+}
+
+/// Turns the `tool_call_id` of a result into `toolCallId`; without one it answers the call that waits.
+pub(super) fn mend_result(message: &mut Map<String, Value>, calls: &mut Calls, reader: &mut Reader) {
+    const OWN: &str = "toolCallId";
+    if message.get(OWN).is_some_and(|own| !own.is_null()) {
+        return;
+    }
+    match message.get("tool_call_id") {
+        Some(Value::String(_)) => {
+            let id = message.shift_remove("tool_call_id").unwrap_or_default();
+            message.insert(OWN.to_owned(), id);
+        }
+        None | Some(Value::Null) => {
+            let name = message.get("name").and_then(Value::as_str);
+            if let Some(id) = calls.take(name) {
+                message.insert(OWN.to_owned(), Value::from(id));
+            }
+        }
+        Some(other) => reader.at_key("tool_call_id", |reader| reader.wrong_type("a text", other)),
+    }
+}
+
+impl Calls {
+    /// Gives a call without an id this one, so that a result without an id finds it.
+    fn identify(&mut self, call: &mut Map<String, Value>, id: String) -> Option<Diagnostic> {
+        if call.get("id").is_some_and(|id| !id.is_null()) {
+            return None;
+        }
+        let name = call.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let message = format!("the call of `{}` has no id and gets `{id}`", name.escape_debug());
+        call.insert("id".to_owned(), Value::from(id.as_str()));
+        self.waiting.push_back(Waiting { id, name });
+        Some(Diagnostic::info(codes::CALL_ID, message))
+    }
+
+    /// Returns the first call that waits, of this name if one is given.
+    fn take(&mut self, name: Option<&str>) -> Option<String> {
+        let matches = |waiting: &Waiting| name.is_none_or(|name| waiting.name == name);
+        let position = self.waiting.iter().position(matches)?;
+        self.waiting.remove(position).map(|waiting| waiting.id)
+    }
+}
+
+/// Turns `{id, type, function: {name, arguments}}` or `{id, name, arguments}` into a stored call.
+///
+/// Other keys stay; those of `function` stay in it. Arguments that are no text become the JSON text of
+/// themselves. What cannot be read comes back with the reason.
+fn convert(call: Value) -> Result<Map<String, Value>, (Value, &'static str)> {
+    let Value::Object(mut call) = call else { return Err((call, "it is no object")) };
+    let is_nested = call.get("function").is_some_and(Value::is_object);
+    let body = call.get("function").and_then(Value::as_object).unwrap_or(&call);
+    let problem = match (body.get("name"), body.get("arguments"), call.get("id")) {
+        (None | Some(Value::Null), _, _) => Some("it has no name"),
+        (Some(name), _, _) if !name.is_string() => Some("its name is no text"),
+        (_, Some(Value::Bool(_) | Value::Number(_)), _) => {
+            Some("its arguments are neither a text nor an object")
+        }
+        (_, _, Some(id)) if !id.is_string() && !id.is_null() => Some("its id is no text"),
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        return Err((Value::Object(call), problem));
+    }
+    if is_nested {
+        unnest(&mut call);
+    }
+    if let Some(arguments @ (Value::Object(_) | Value::Array(_))) = call.get_mut("arguments") {
+        *arguments = Value::from(arguments.to_string());
+    }
+    Ok(call)
+}
+
+/// Moves the name and the arguments out of `function`; what they displace is kept beside them.
+fn unnest(call: &mut Map<String, Value>) {
+    let Some(Value::Object(mut function)) = call.shift_remove("function") else { return };
+    let mut aside = Map::new();
+    for key in ["name", "arguments"] {
+        kept::displace(call, key, &mut aside);
+        kept::displace(&mut function, key, call);
+    }
+    if !function.is_empty() {
+        call.insert("function".to_owned(), Value::Object(function));
+    }
+    kept::add(call, aside);
+}

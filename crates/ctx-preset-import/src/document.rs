@@ -1,0 +1,126 @@
+//! Documents: bytes that become one JSON value, whatever they are written in.
+
+mod build;
+mod guard;
+mod json;
+mod key;
+mod lines;
+mod place;
+mod text;
+mod yaml;
+
+use std::fmt;
+
+pub(crate) use text::decode;
+
+use ctx_types::Diagnostic;
+use serde_json::Value;
+
+use crate::codes;
+use crate::error::ImportError;
+use crate::limits::Limits;
+
+/// A document as one JSON value, with what was odd about it.
+///
+/// ```
+/// use ctx_preset_import::{Document, Limits, Syntax};
+///
+/// let document = Document::read(b"name: Ada", "ada.yaml", &Limits::default())?;
+/// assert_eq!(document.syntax, Syntax::Yaml);
+/// assert_eq!(document.value, serde_json::json!({ "name": "Ada" }));
+/// # Ok::<(), ctx_preset_import::ImportError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// What the document holds. Of JSON Lines: the list of all lines, null where a line is no object.
+    pub value: Value,
+    /// What it is written in.
+    pub syntax: Syntax,
+    /// The lines of a JSON Lines document that are not blank and no objects.
+    pub bad_lines: Vec<BadLine>,
+    /// What was odd, with pointers into `value`.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A line of a JSON Lines document that is no object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// The number of the line, from 1.
+    pub number: usize,
+    /// The line as it stands.
+    pub text: String,
+}
+
+/// What a document is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Syntax {
+    /// JSON.
+    Json,
+    /// One JSON object a line.
+    JsonLines,
+    /// YAML.
+    Yaml,
+    /// Text of no syntax.
+    PlainText,
+}
+
+impl fmt::Display for Syntax {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Json => "JSON",
+            Self::JsonLines => "JSON Lines",
+            Self::Yaml => "YAML",
+            Self::PlainText => "plain text",
+        })
+    }
+}
+
+impl Document {
+    /// Reads a document.
+    ///
+    /// Its content decides what it is written in: JSON if it begins with `{` or `[` and parses, JSON Lines if
+    /// it has several lines and most are JSON objects, else YAML. `name` is its file name, or empty; the
+    /// ending only decides which error is reported when nothing fits.
+    pub fn read(bytes: &[u8], name: &str, limits: &Limits) -> Result<Self, ImportError> {
+        let text = text::decode(bytes, limits)?;
+        Self::parse(&text, name, limits)
+    }
+
+    /// Reads a document, and takes for plain text what is no document.
+    pub(crate) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Self, ImportError> {
+        let start = text.trim_start().chars().next().ok_or(ImportError::Empty)?;
+        if !matches!(start, '{' | '[') {
+            return match lines::applies(text, name) {
+                true => lines::read(text, limits),
+                false => yaml::read(text, limits),
+            };
+        }
+        let error = match json::read(text, limits) {
+            Ok(document) => return Ok(document),
+            Err(error @ ImportError::Json { .. }) => error,
+            Err(error) => return Err(error),
+        };
+        if lines::applies(text, name) {
+            return lines::read(text, limits);
+        }
+        match yaml::read(text, limits) {
+            Ok(document) if !yaml::has_comment_key(&document.value) => Ok(document.noting(&error)),
+            Err(yaml) if ends_with(name, &["yaml", "yml"]) => Err(yaml),
+            _ => Err(error),
+        }
+    }
+
+    /// Notes that the document is YAML although it begins like JSON.
+    fn noting(mut self, error: &ImportError) -> Self {
+        let message = format!("the document begins like JSON and is read as YAML: {error}");
+        self.diagnostics.insert(0, Diagnostic::warning(codes::READ_AS_YAML, message));
+        self
+    }
+}
+
+/// Tells whether a file name has one of these endings, in any letters.
+pub(crate) fn ends_with(name: &str, endings: &[&str]) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| endings.iter().any(|known| known.eq_ignore_ascii_case(ending)))
+}

@@ -1,0 +1,277 @@
+//! Builds one JSON value from a parser's events, and notes what does not fit into it.
+//!
+//! The same visitor serves JSON and YAML, so that both treat doubled keys and odd numbers alike.
+
+use std::fmt;
+
+use ctx_types::Diagnostic;
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::codes;
+use crate::document::key::{Key, KeySeed};
+
+/// How many notes one document gets before the rest is only counted.
+const MAX_NOTES: usize = 1_000;
+
+/// Collects what is said about a document while its value is built.
+#[derive(Debug)]
+pub(super) struct Builder {
+    nodes_left: usize,
+    merge_keys: bool,
+    notes: Vec<Note>,
+    suppressed: usize,
+    /// Whether the limit of values was reached, which the parser reports as an error of its own kind.
+    pub(super) exhausted: bool,
+}
+
+#[derive(Debug)]
+struct Note {
+    diagnostic: Diagnostic,
+    /// The steps to the value, innermost first: they are added on the way out.
+    path: Vec<Step>,
+}
+
+#[derive(Debug)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl Builder {
+    /// Creates a builder of at most `nodes` values, which resolves YAML merge keys if asked to.
+    pub(super) fn new(nodes: usize, merge_keys: bool) -> Self {
+        Self { nodes_left: nodes, merge_keys, notes: Vec::new(), suppressed: 0, exhausted: false }
+    }
+
+    /// Reads one value.
+    pub(super) fn read<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<Value, D::Error> {
+        Seed(self).deserialize(deserializer)
+    }
+
+    /// Reads the value of one line of many, whose notes get the line's index as first step.
+    pub(super) fn read_line<'de, D: Deserializer<'de>>(
+        &mut self,
+        index: usize,
+        deserializer: D,
+    ) -> Result<Value, D::Error> {
+        let before = self.notes.len();
+        let value = self.read(deserializer);
+        self.lift(before, || Step::Index(index));
+        value
+    }
+
+    /// Returns what was noted, in the order of the document.
+    pub(super) fn finish(self) -> Vec<Diagnostic> {
+        let mut diagnostics: Vec<Diagnostic> = self.notes.into_iter().map(Note::finish).collect();
+        if self.suppressed > 0 {
+            let message = format!("{} more findings in this document are not shown", self.suppressed);
+            diagnostics.push(Diagnostic::info(ctx_types::codes::MORE_FINDINGS, message));
+        }
+        diagnostics
+    }
+
+    /// Notes something about the value being read.
+    pub(super) fn note(&mut self, diagnostic: Diagnostic) {
+        match self.notes.len() < MAX_NOTES {
+            true => self.notes.push(Note { diagnostic, path: Vec::new() }),
+            false => self.suppressed += 1,
+        }
+    }
+
+    /// Notes something about one line of many.
+    pub(super) fn note_line(&mut self, index: usize, diagnostic: Diagnostic) {
+        let before = self.notes.len();
+        self.note(diagnostic);
+        self.lift(before, || Step::Index(index));
+    }
+
+    fn note_at(&mut self, key: &str, diagnostic: Diagnostic) {
+        let before = self.notes.len();
+        self.note(diagnostic);
+        self.lift(before, || Step::Key(key.to_owned()));
+    }
+
+    /// Adds a step to the path of the notes made since there were `before`.
+    fn lift(&mut self, before: usize, step: impl Fn() -> Step) {
+        for note in self.notes.iter_mut().skip(before) {
+            note.path.push(step());
+        }
+    }
+
+    fn count<E: Error>(&mut self) -> Result<(), E> {
+        let Some(left) = self.nodes_left.checked_sub(1) else {
+            self.exhausted = true;
+            return Err(E::custom("too many values"));
+        };
+        self.nodes_left = left;
+        Ok(())
+    }
+
+    fn number(&mut self, number: f64, written: impl fmt::Display) -> Value {
+        let Some(number) = Number::from_f64(number) else {
+            let message = format!("the number `{written}` has no place in JSON and is read as null");
+            self.note(Diagnostic::warning(codes::NUMBER, message));
+            return Value::Null;
+        };
+        Value::Number(number)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript reads such a number just so, and it is noted")]
+    fn huge(&mut self, number: i128) -> Value {
+        let message = format!("the number `{number}` is too large to be kept exactly");
+        self.note(Diagnostic::warning(codes::NUMBER, message));
+        self.number(number as f64, number)
+    }
+}
+
+impl Note {
+    fn finish(self) -> Diagnostic {
+        let mut pointer = String::new();
+        for step in self.path.iter().rev() {
+            pointer.push('/');
+            match step {
+                Step::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
+                Step::Index(index) => pointer.push_str(&index.to_string()),
+            }
+        }
+        self.diagnostic.at_pointer(pointer)
+    }
+}
+
+/// Reads one value into its builder.
+struct Seed<'b>(&'b mut Builder);
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.0.count()?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Value, E> {
+        Ok(self.0.huge(value))
+    }
+
+    fn visit_u128<E>(self, value: u128) -> Result<Value, E> {
+        Ok(self.0.huge(i128::try_from(value).unwrap_or(i128::MAX)))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(self.0.number(value, value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let builder = self.0;
+        let mut items = Vec::new();
+        loop {
+            let before = builder.notes.len();
+            let Some(item) = access.next_element_seed(Seed(builder))? else {
+                return Ok(Value::Array(items));
+            };
+            builder.lift(before, || Step::Index(items.len()));
+            items.push(item);
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let builder = self.0;
+        let mut map = Map::new();
+        while let Some(key) = access.next_key_seed(KeySeed)? {
+            if let Key::Other(text, kind) = &key {
+                let message = format!("the key `{text}` is {kind} and is read as a text");
+                builder.note_at(text, Diagnostic::info(codes::KEY_TYPE, message));
+            }
+            let key = key.into_text();
+            let before = builder.notes.len();
+            let value = access.next_value_seed(Seed(builder))?;
+            builder.lift(before, || Step::Key(key.clone()));
+            if map.contains_key(&key) {
+                let message = format!("the key `{key}` stands twice in one object; the last one counts");
+                builder.note_at(&key, Diagnostic::warning(codes::DUPLICATE_KEY, message));
+            }
+            // As in JavaScript, the value is the last one's and the place the first one's.
+            map.insert(key, value);
+        }
+        if builder.merge_keys {
+            merge(&mut map, builder);
+        }
+        Ok(Value::Object(map))
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
+        let builder = self.0;
+        let (tag, content): (String, _) = access.variant()?;
+        let value = content.newtype_variant_seed(Seed(builder))?;
+        let message = format!("the tag `!{tag}` is not known; the value is read without it");
+        builder.note(Diagnostic::warning(codes::UNKNOWN_TAG, message));
+        Ok(value)
+    }
+}
+
+/// Resolves the merge key `<<` as js-yaml does: keys that the object has itself stay.
+fn merge(map: &mut Map<String, Value>, builder: &mut Builder) {
+    const MERGE: &str = "<<";
+    let sources = match map.get(MERGE) {
+        None => return,
+        Some(Value::Object(source)) => vec![source.clone()],
+        Some(Value::Array(items)) if items.iter().all(Value::is_object) => {
+            items.iter().filter_map(Value::as_object).cloned().collect()
+        }
+        Some(_) => {
+            let message = "the merge key `<<` does not name objects and is kept as a key";
+            builder.note_at(MERGE, Diagnostic::warning(codes::MERGE_KEY, message));
+            return;
+        }
+    };
+    map.shift_remove(MERGE);
+    for (key, value) in sources.into_iter().flatten() {
+        map.entry(key).or_insert(value);
+    }
+}

@@ -1,0 +1,78 @@
+//! JSON Lines documents: one object a line.
+
+use ctx_types::Diagnostic;
+use serde_json::Value;
+
+use crate::codes;
+use crate::document::build::Builder;
+use crate::document::json::{check_size, mend_surrogates, surrogates};
+use crate::document::{BadLine, Document, Syntax, ends_with};
+use crate::error::ImportError;
+use crate::limits::Limits;
+
+/// How many lines are looked at to tell JSON Lines from anything else.
+const SAMPLE: usize = 20;
+
+/// Tells whether a text that is no JSON value is JSON Lines: at least half of its first lines are objects.
+///
+/// A text that does not begin with `{` must also be named so.
+pub(super) fn applies(text: &str, name: &str) -> bool {
+    let named = ends_with(name, &["jsonl", "ndjson"]);
+    if !named && !text.trim_start().starts_with('{') {
+        return false;
+    }
+    let mut lines = 0;
+    let mut objects = 0;
+    for line in text.lines().filter(|line| !line.trim().is_empty()).take(SAMPLE) {
+        lines += 1;
+        objects += usize::from(line.starts_with('{') && is_json(line));
+    }
+    objects > 0 && lines > 1 && 2 * objects >= lines
+}
+
+fn is_json(line: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+}
+
+/// Reads a JSON Lines document; a line that is no object is kept and reported.
+pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError> {
+    check_size(text, limits, Syntax::JsonLines)?;
+    let mut builder = Builder::new(limits.json_nodes, false);
+    let mut values = Vec::new();
+    let mut bad_lines = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let value = read_line(line, index, &mut builder);
+        if builder.exhausted {
+            return Err(ImportError::TooManyNodes { limit: limits.json_nodes });
+        }
+        if value.is_none() && !line.trim().is_empty() {
+            bad_lines.push(BadLine { number: index + 1, text: line.to_owned() });
+        }
+        values.push(value.unwrap_or(Value::Null));
+    }
+    let diagnostics = builder.finish();
+    Ok(Document { value: Value::Array(values), syntax: Syntax::JsonLines, bad_lines, diagnostics })
+}
+
+/// Reads one line; none if it is blank or no object.
+fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
+    if line.trim().is_empty() {
+        return None;
+    }
+    let mended = mend_surrogates(line);
+    if let Some((_, count)) = &mended {
+        builder.note_line(index, surrogates(*count));
+    }
+    let line = mended.as_ref().map_or(line, |(mended, _)| mended);
+    let mut deserializer = serde_json::Deserializer::from_str(line);
+    let read = builder.read_line(index, &mut deserializer);
+    let problem = match read.and_then(|value| deserializer.end().map(|()| value)) {
+        Ok(value @ Value::Object(_)) => return Some(value),
+        Ok(_) => "it is no object".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let message = format!("line {} is not read: {problem}", index + 1);
+    let bad = Diagnostic::warning(codes::BAD_LINE, message).with_help("the line is kept as it is");
+    builder.note_line(index, bad);
+    None
+}

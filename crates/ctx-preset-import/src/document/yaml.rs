@@ -1,0 +1,110 @@
+//! YAML documents.
+
+use serde_json::Value;
+
+use crate::document::build::Builder;
+use crate::document::json::check_size;
+use crate::document::{Document, Syntax, guard, place};
+use crate::error::ImportError;
+use crate::limits::{Limits, MAX_DEPTH};
+
+/// Reads a YAML document, after a look at what it would cost.
+pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError> {
+    check_size(text, limits, Syntax::Yaml)?;
+    guard::check(text, limits)?;
+    let mut builder = Builder::new(limits.yaml_nodes, true);
+    let read = builder.read(serde_yaml::Deserializer::from_str(text));
+    let value = read.map_err(|error| match builder.exhausted {
+        true => ImportError::TooManyNodes { limit: limits.yaml_nodes },
+        false => explain(&error, text, limits),
+    })?;
+    let diagnostics = builder.finish();
+    Ok(Document { value, syntax: Syntax::Yaml, bad_lines: Vec::new(), diagnostics })
+}
+
+/// Tells whether a key begins like a comment of JavaScript, which YAML takes for text.
+///
+/// Such a document is JSON with comments rather than YAML.
+pub(super) fn has_comment_key(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.iter().any(|(key, value)| {
+            let comment = key.starts_with("//") || key.starts_with("/*");
+            comment || has_comment_key(value)
+        }),
+        Value::Array(items) => items.iter().any(has_comment_key),
+        _ => false,
+    }
+}
+
+/// Turns a parser's error into ours.
+fn explain(error: &serde_yaml::Error, text: &str, limits: &Limits) -> ImportError {
+    let message = error.to_string();
+    let (line, column) = match error.location() {
+        Some(location) => (location.line(), location.column()),
+        None => (second_document(text), 1),
+    };
+    if message.contains("recursion limit exceeded") {
+        return ImportError::TooDeep { limit: MAX_DEPTH, line, column };
+    }
+    if message.contains("repetition limit exceeded") {
+        return ImportError::TooManyNodes { limit: limits.yaml_nodes };
+    }
+    let message = place::without_place(&message, line, column);
+    let message = match message.contains("more than one document") {
+        true => "a second document begins".to_owned(),
+        false => message.replace("expected a text as key", "where the text of a key should stand"),
+    };
+    ImportError::Yaml { line, column, help: help(&message, text, line), message }
+}
+
+/// Returns the line at which a second document begins; the only error without a place of its own.
+fn second_document(text: &str) -> usize {
+    let mut begun = false;
+    for (index, line) in text.lines().enumerate() {
+        if begun && line.starts_with("---") {
+            return index + 1;
+        }
+        begun |= !line.trim().is_empty() && !line.starts_with('#');
+    }
+    1
+}
+
+/// Guesses what went wrong from the line of the error and the one above it.
+fn help(message: &str, text: &str, line: usize) -> Option<&'static str> {
+    if message == "a second document begins" {
+        return Some("put each document into a file of its own, or indent `---` inside a text");
+    }
+    let here = place::line_at(text, line);
+    let above = place::line_at(text, line.saturating_sub(1));
+    if [here, above].iter().any(|line| bare_value(line).starts_with("{{")) {
+        return Some("quote a value that begins with `{{`");
+    }
+    let indent = here.len() - here.trim_start().len();
+    if here.get(..indent).is_some_and(|indent| indent.contains('\t')) {
+        return Some("indent with spaces; YAML allows no tabs there");
+    }
+    Some(match bare_value(here).chars().next() {
+        Some('*') => "quote a value that begins with `*`",
+        Some('&') => "quote a value that begins with `&`",
+        Some('@' | '`' | '%') => "quote a value that begins with `@`, `%` or a backtick",
+        Some('[' | '{') => "quote a value that begins with `[` or `{`, or close its bracket",
+        Some('"' | '\'') => "close the quotes, and write quotes inside them twice or with `\\`",
+        _ if message.contains("mapping values are not allowed") => {
+            "quote a value that holds `: `, and indent keys of one object alike"
+        }
+        _ if message.contains("did not find expected") => "indent the entries of one list or object alike",
+        _ => return None,
+    })
+}
+
+/// Returns what follows the dashes and the key of a line.
+fn bare_value(line: &str) -> &str {
+    let mut rest = line.trim_start();
+    while let Some(item) = rest.strip_prefix("- ") {
+        rest = item.trim_start();
+    }
+    match rest.split_once(": ") {
+        Some((key, value)) if !key.starts_with(['"', '\'', '{', '[']) => value.trim_start(),
+        _ => rest,
+    }
+}

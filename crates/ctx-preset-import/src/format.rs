@@ -1,0 +1,202 @@
+//! What a document is, told by its keys.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::document::{Document, Syntax};
+use crate::error::ImportError;
+use crate::limits::Limits;
+
+/// The form in which a document holds an agent, a conversation or a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// An agent or preset file of AIO Hub, which is our own unified form too.
+    Agent,
+    /// An export of AIO Hub: `{version, type: "AIO_Agent_Export", agents}`.
+    AgentExport,
+    /// The entries of a preset as a bare list, as seed 000 draws them.
+    PresetList,
+    /// The entries of a preset under `messages`, with or without `groups`.
+    PresetFile,
+    /// A session of AIO Hub, which is our own unified form too.
+    Session,
+    /// A session of AIO Hub in two halves: `{index, detail}`.
+    SessionHalves,
+    /// Messages as OpenAI's chat completions take them, as a list or under `messages`.
+    ChatMessages,
+    /// Messages as seed 004 stores them, as a list or under `messages`.
+    StoredMessages,
+    /// A chat of SillyTavern, one message a line.
+    SillyTavernChat,
+    /// A user profile of AIO Hub, which is our own unified form too.
+    Profile,
+    /// A text without fields.
+    PlainText,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Agent => "an agent",
+            Self::AgentExport => "an AIO Hub agent export",
+            Self::PresetList => "a list of preset entries",
+            Self::PresetFile => "a preset with `messages`",
+            Self::Session => "a session",
+            Self::SessionHalves => "a session as `index` and `detail`",
+            Self::ChatMessages => "a list of chat messages",
+            Self::StoredMessages => "a list of stored messages",
+            Self::SillyTavernChat => "a SillyTavern chat",
+            Self::Profile => "a user profile",
+            Self::PlainText => "a plain text",
+        })
+    }
+}
+
+/// Tells what a document is, as far as one can tell; none of ours is `None`.
+///
+/// Some documents can be read as two things: a list of `{role, content}` is a preset as well as a
+/// conversation (here: a conversation). [`crate::read_agent`] and its siblings read what they are asked for.
+pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Option<Format>, ImportError> {
+    let document = Document::read(bytes, name, limits)?;
+    Ok(match (&document.value, document.syntax) {
+        (Value::String(_), Syntax::Yaml) => Some(Format::PlainText),
+        (value, _) => shape(value),
+    })
+}
+
+/// Tells what a value is.
+pub(crate) fn shape(value: &Value) -> Option<Format> {
+    match value {
+        Value::Object(map) => object_shape(map),
+        Value::Array(items) => list_shape(items),
+        _ => None,
+    }
+}
+
+fn object_shape(map: &Map<String, Value>) -> Option<Format> {
+    let has = |key: &str| map.contains_key(key);
+    if has("presetMessages") {
+        return Some(Format::Agent);
+    }
+    if map.get("agents").is_some_and(Value::is_array) {
+        return Some(Format::AgentExport);
+    }
+    if is_tree(map) {
+        return Some(Format::Session);
+    }
+    if map.get("detail").and_then(Value::as_object).is_some_and(is_tree) {
+        return Some(Format::SessionHalves);
+    }
+    if is_silly_tavern_line(map) {
+        return Some(Format::SillyTavernChat);
+    }
+    if let Some(Value::Array(items)) = map.get("messages") {
+        let preset =
+            map.get("groups").is_some_and(Value::is_array) || list_shape(items) == Some(Format::PresetList);
+        return if preset { Some(Format::PresetFile) } else { list_shape(items) };
+    }
+    if AGENT_KEYS.iter().any(|key| has(key)) {
+        return Some(Format::Agent);
+    }
+    is_profile(map).then_some(Format::Profile)
+}
+
+/// Tells whether an object holds the tree of a session.
+fn is_tree(map: &Map<String, Value>) -> bool {
+    let Some(nodes) = map.get("nodes") else { return false };
+    let named = ["rootNodeId", "activeLeafId"].iter().any(|key| map.contains_key(*key));
+    let linked = |node: &Value| node.get("parentId").is_some() || node.get("childrenIds").is_some();
+    named || nodes.as_object().is_some_and(|nodes| nodes.values().any(linked))
+}
+
+/// The keys beside `presetMessages` that only an agent has.
+const AGENT_KEYS: [&str; 12] = [
+    "greetings",
+    "parameters",
+    "character",
+    "presetGroups",
+    "profileId",
+    "modelId",
+    "agentVersion",
+    "displayPresetCount",
+    "toolCallConfig",
+    "variableConfig",
+    "virtualTimeConfig",
+    "historyWhenUnplaced",
+];
+
+/// Tells whether an object has what a user profile is made of.
+pub(crate) fn is_profile(map: &Map<String, Value>) -> bool {
+    ["content", "name", "displayName"].iter().any(|key| map.contains_key(*key)) && !map.contains_key("role")
+}
+
+/// Tells whether an object is a message or the header of a SillyTavern chat.
+pub(crate) fn is_silly_tavern_line(map: &Map<String, Value>) -> bool {
+    let has = |key: &str| map.contains_key(key);
+    let is_header = has("chat_metadata") || (has("user_name") && has("character_name"));
+    has("mes") || (is_header && !has("messages"))
+}
+
+fn list_shape(items: &[Value]) -> Option<Format> {
+    let has = |keys: &[&str]| {
+        let objects = items.iter().filter_map(Value::as_object);
+        let mut objects = objects.filter(|map| keys.iter().any(|key| map.contains_key(*key)));
+        objects.next().is_some()
+    };
+    if items.iter().filter_map(Value::as_object).any(is_silly_tavern_line) {
+        return Some(Format::SillyTavernChat);
+    }
+    if has(&PLACEMENT_KEYS) || items.iter().any(is_anchor) {
+        return Some(Format::PresetList);
+    }
+    if has(&["createdAt", "runId", "partType"]) {
+        return Some(Format::StoredMessages);
+    }
+    (items.is_empty() || has(&["role", "content"])).then_some(Format::ChatMessages)
+}
+
+/// The keys that only the entries of a preset have.
+const PLACEMENT_KEYS: [&str; 6] =
+    ["injectionStrategy", "insertionPoint", "anchorTarget", "anchorPoint", "modelMatch", "groupId"];
+
+fn is_anchor(item: &Value) -> bool {
+    let kind = item.get("type").and_then(Value::as_str);
+    kind.is_some_and(|kind| ["chat_history", "user_profile", "placeholder"].contains(&kind))
+}
+
+/// Names a value that is not what was asked for, by what it is or by its keys.
+pub(crate) fn describe(value: &Value) -> String {
+    if let Some(format) = shape(value) {
+        return format.to_string();
+    }
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(_) | Value::Number(_) => "a single value".to_owned(),
+        Value::String(_) => "a plain text".to_owned(),
+        Value::Array(items) if items.iter().any(Value::is_object) => "a list of unknown objects".to_owned(),
+        Value::Array(_) => "a list without messages".to_owned(),
+        Value::Object(map) if map.is_empty() => "an empty object".to_owned(),
+        Value::Object(map) => describe_object(map),
+    }
+}
+
+/// How many keys of an unknown object are named, and how many characters of each.
+const SHOWN_KEYS: usize = 8;
+const SHOWN_CHARACTERS: usize = 40;
+
+fn describe_object(map: &Map<String, Value>) -> String {
+    if map.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card")) {
+        return "a character card".to_owned();
+    }
+    if map.get("entries").is_some_and(|entries| entries.is_object() || entries.is_array()) {
+        return "a worldbook".to_owned();
+    }
+    let shown = map.keys().take(SHOWN_KEYS).map(|key| {
+        let start: String = key.chars().take(SHOWN_CHARACTERS).collect();
+        format!("`{}`", start.escape_debug())
+    });
+    let more = if map.len() > SHOWN_KEYS { " and more" } else { "" };
+    format!("an object with the keys {}{more}", shown.collect::<Vec<_>>().join(", "))
+}

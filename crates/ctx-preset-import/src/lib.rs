@@ -1,0 +1,45 @@
+//! Reads agents, conversations and user profiles from every form that people have them in.
+//!
+//! Layer 2: bytes in, the nouns of `ctx-types` and a list of findings out. No file access. What a form holds
+//! beyond the nouns is kept, so that nothing is lost; what cannot be read as meant is a diagnostic. Only a
+//! document that is unreadable as a whole is an [`ImportError`]. Every size has a limit ([`Limits`]).
+//!
+//! ```
+//! use ctx_anchors::AnchorRegistry;
+//! use ctx_preset_import::{Format, Limits, read_agent, read_conversation};
+//!
+//! let preset = br#"[{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }]"#;
+//! let agent = read_agent(preset, "kind.json", &Limits::default(), &AnchorRegistry::system())?;
+//! assert_eq!(agent.format, Format::PresetList);
+//! assert_eq!(agent.value.preset_messages.len(), 2);
+//!
+//! let chat = b"messages:\n  - role: user\n    content: Hello\n";
+//! let chat = read_conversation(chat, "chat.yaml", &Limits::default())?;
+//! assert!(chat.diagnostics.is_empty());
+//! # Ok::<(), ctx_preset_import::ImportError>(())
+//! ```
+#![warn(clippy::disallowed_methods)]
+
+mod agent;
+pub mod codes;
+mod conversation;
+mod document;
+mod error;
+mod format;
+mod greetings;
+mod groups;
+mod imported;
+mod kept;
+mod limits;
+mod migrate;
+mod profile;
+
+pub use agent::read_agent;
+pub use conversation::read_conversation;
+pub use document::{BadLine, Document, Syntax};
+pub use error::ImportError;
+pub use format::{Format, detect};
+pub use imported::Imported;
+pub use limits::Limits;
+pub use migrate::migrate;
+pub use profile::read_profile;

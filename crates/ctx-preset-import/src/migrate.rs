@@ -1,0 +1,103 @@
+//! Old spellings inside an agent, brought up to date.
+
+use ctx_anchors::{AnchorDefinition, AnchorRegistry};
+use ctx_types::{Agent, Content, Diagnostic, InjectionStrategy, Placement, PresetMessage};
+use serde_json::{Map, json};
+
+use crate::codes;
+use crate::greetings;
+
+/// Brings an agent up to date and tells what was changed. Pure and idempotent: the second time nothing is.
+///
+/// 1. `parameters.custom` that is the parameters themselves becomes `{enabled, params}`.
+/// 2. A template anchor whose content is one of the three fixed texts of the time before templates gets its
+///    default template, so that what it stood for is rendered as it always was. Content that is blank, null
+///    or absent stays: an emptied template says that nothing is to be rendered.
+/// 3. An `injectionStrategy` without a `type` gets the one that its fields say. Where the entry goes never
+///    changes by that.
+/// 4. Greetings that old imports left among the preset's entries move to `greetings`, if there are none.
+///
+/// Pointers in the findings are those before the change.
+///
+/// ```
+/// use ctx_anchors::AnchorRegistry;
+/// use ctx_preset_import::migrate;
+/// use ctx_types::{Agent, Persist, Reader};
+///
+/// let old = serde_json::json!({ "presetMessages": [{ "type": "user_profile", "content": "User Profile" }] });
+/// let mut agent = Agent::read(old, &mut Reader::new());
+/// assert_eq!(migrate(&mut agent, &AnchorRegistry::system()).len(), 1);
+/// assert!(agent.write()["presetMessages"][0]["content"].as_str().unwrap().contains("{{persona}}"));
+/// assert!(migrate(&mut agent, &AnchorRegistry::system()).is_empty());
+/// ```
+pub fn migrate(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
+    let mut changes = Vec::new();
+    changes.extend(custom_parameters(agent));
+    for (index, entry) in agent.preset_messages.iter_mut().enumerate() {
+        changes.extend(legacy_template(entry, index, anchors));
+        changes.extend(strategy_type(entry, index));
+    }
+    changes.extend(greetings::gather(agent));
+    changes
+}
+
+fn custom_parameters(agent: &mut Agent) -> Option<Diagnostic> {
+    let custom = agent.parameters.as_mut()?.get_mut("custom")?;
+    let old = custom.as_object()?;
+    if old.contains_key("enabled") || old.contains_key("params") {
+        return None;
+    }
+    *custom = json!({ "enabled": !old.is_empty(), "params": Map::clone(old) });
+    let message = "the custom parameters are put under `params`, with `enabled` beside them";
+    Some(Diagnostic::info(codes::MIGRATED_PARAMETERS, message).at_pointer("/parameters/custom"))
+}
+
+/// The texts that old presets hold where a template stands today; seed 001 §8.1 and AIO Hub's migration.
+const LEGACY_TEXTS: [&str; 3] = ["用户档案", "user_profile", "User Profile"];
+
+fn legacy_template(entry: &mut PresetMessage, index: usize, anchors: &AnchorRegistry) -> Option<Diagnostic> {
+    let AnchorDefinition { has_template: true, default_template: Some(template), .. } =
+        anchors.get(entry.kind.as_deref()?)?
+    else {
+        return None;
+    };
+    let Some(Content::Text(text)) = &entry.content else { return None };
+    if !LEGACY_TEXTS.contains(&text.trim()) {
+        return None;
+    }
+    let message = format!("the fixed text `{}` is replaced by the anchor's default template", text.trim());
+    entry.content = Some(Content::Text(template.clone()));
+    let pointer = format!("/presetMessages/{index}/content");
+    Some(Diagnostic::info(codes::MIGRATED_TEMPLATE, message).at_pointer(pointer))
+}
+
+fn strategy_type(entry: &mut PresetMessage, index: usize) -> Option<Diagnostic> {
+    let strategy = entry.injection_strategy.as_ref()?;
+    // A type that is there and no text stays as the file has it.
+    if strategy.kind.is_some() || strategy.kept.get("type").is_some_and(|kind| !kind.is_null()) {
+        return None;
+    }
+    let (before, _) = Placement::of(entry);
+    let kind = type_of(strategy, &before)?;
+    let strategy = entry.injection_strategy.as_mut()?;
+    strategy.kind = Some(kind.into());
+    if Placement::of(entry).0 != before {
+        // The flat fields of seed 000 say something else; they keep their say.
+        entry.injection_strategy.as_mut()?.kind = None;
+        return None;
+    }
+    let message = format!("the injection strategy gets the type `{kind}` that its fields say");
+    let pointer = format!("/presetMessages/{index}/injectionStrategy");
+    Some(Diagnostic::info(codes::MIGRATED_STRATEGY, message).at_pointer(pointer))
+}
+
+fn type_of(strategy: &InjectionStrategy, placement: &Placement) -> Option<&'static str> {
+    let several = strategy.depth_config.as_deref().is_some_and(|config| !config.trim().is_empty());
+    match placement {
+        Placement::InOrder => Some("default"),
+        Placement::Index { .. } => None,
+        Placement::Depth { .. } if several => Some("advanced_depth"),
+        Placement::Depth { .. } => Some("depth"),
+        Placement::Anchor { .. } => Some("anchor"),
+    }
+}

@@ -1,0 +1,87 @@
+//! Documents that hold a user profile.
+
+use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile};
+use serde_json::Value;
+
+use crate::codes;
+use crate::document::{self, Document, Syntax};
+use crate::error::ImportError;
+use crate::format::{self, Format};
+use crate::imported::Imported;
+use crate::limits::Limits;
+
+/// Reads a user profile: an object with `name` and `content`, or a text that is the content.
+///
+/// A text is what is neither JSON nor a YAML object with one of a profile's keys, or what is named `.txt` or
+/// `.md` and is no JSON object.
+///
+/// ```
+/// use ctx_preset_import::{Limits, read_profile};
+///
+/// let profile = read_profile(b"name: Kim\ncontent: Likes tea.", "kim.yaml", &Limits::default())?.value;
+/// assert_eq!(profile.name.as_deref(), Some("Kim"));
+/// let profile = read_profile(b"Likes tea: green, black.", "kim.txt", &Limits::default())?.value;
+/// assert_eq!(profile.content.as_deref(), Some("Likes tea: green, black."));
+/// # Ok::<(), ctx_preset_import::ImportError>(())
+/// ```
+pub fn read_profile(bytes: &[u8], name: &str, limits: &Limits) -> Result<Imported<UserProfile>, ImportError> {
+    let text = document::decode(bytes, limits)?;
+    let document = match Document::parse(&text, name, limits) {
+        Ok(document) => document,
+        Err(ImportError::Yaml { .. }) => return plain(&text, name, limits),
+        Err(ImportError::Json { .. }) if document::ends_with(name, PLAIN) => {
+            return plain(&text, name, limits);
+        }
+        Err(error) => return Err(error),
+    };
+    match (document.value, document.syntax) {
+        (value @ Value::Object(_), Syntax::Json) if is_profile(&value) => {
+            Ok(object(value, document.diagnostics).named(name))
+        }
+        (value @ Value::Object(_), Syntax::Yaml)
+            if is_profile(&value) && !document::ends_with(name, PLAIN) =>
+        {
+            Ok(object(value, document.diagnostics).named(name))
+        }
+        (_, Syntax::Yaml) => plain(&text, name, limits),
+        (value, _) => Err(unknown_shape(&value)),
+    }
+}
+
+/// The endings of plain texts.
+const PLAIN: &[&str] = &["txt", "md"];
+
+fn is_profile(value: &Value) -> bool {
+    let known = matches!(format::shape(value), None | Some(Format::Profile));
+    known && value.as_object().is_some_and(format::is_profile)
+}
+
+fn object(value: Value, mut diagnostics: Vec<Diagnostic>) -> Imported<UserProfile> {
+    let mut reader = Reader::new();
+    let profile = UserProfile::read(value, &mut reader);
+    diagnostics.extend(reader.finish());
+    Imported { value: profile, format: Format::Profile, diagnostics }
+}
+
+fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile>, ImportError> {
+    if text.len() > limits.yaml_bytes {
+        let (bytes, limit) = (text.len(), limits.yaml_bytes);
+        return Err(ImportError::TooLarge { bytes, limit, syntax: Syntax::PlainText });
+    }
+    let profile = UserProfile { content: Some(Text::from(text)), ..UserProfile::default() };
+    let mut diagnostics = Vec::new();
+    if !document::ends_with(name, PLAIN) {
+        let message = "the whole text is read as the content of a profile without a name";
+        let help = "a profile with a name is an object with `name` and `content`";
+        diagnostics.push(Diagnostic::info(codes::PLAIN_PROFILE, message).with_help(help));
+    }
+    Ok(Imported { value: profile, format: Format::PlainText, diagnostics }.named(name))
+}
+
+fn unknown_shape(value: &Value) -> ImportError {
+    ImportError::UnknownShape {
+        expected: "a user profile (an object with `name` and `content`, or a text)",
+        found: format::describe(value),
+        help: None,
+    }
+}
