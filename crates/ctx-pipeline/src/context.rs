@@ -1,0 +1,67 @@
+//! What a processor sees while it runs.
+
+use ctx_tokens::Budget;
+use ctx_types::{Agent, Diagnostic, Session, Stopwatch, TokenCounter, TurnInput, UserProfile};
+
+use crate::blackboard::Blackboard;
+use crate::control::{Cancel, Control};
+use crate::draft::Draft;
+use crate::error::ProcessorError;
+use crate::processor::Prepared;
+use crate::settings::Config;
+
+/// The read-only inputs of a run.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The agent.
+    pub agent: &'a Agent,
+    /// The person who chats.
+    pub profile: Option<&'a UserProfile>,
+    /// The conversation.
+    pub session: &'a Session,
+    /// Everything that may differ between two turns.
+    pub turn: &'a TurnInput,
+    /// What counts tokens.
+    pub counter: &'a dyn TokenCounter,
+    /// How many tokens may be sent.
+    pub budget: &'a Budget,
+    /// Stops the run.
+    pub cancel: &'a Cancel,
+    /// Limits the time of each processor; without it there is no limit.
+    pub deadline: Option<&'a dyn ctx_types::Deadline>,
+    /// Measures the time of each processor; without it there are no timings.
+    pub stopwatch: Option<&'a dyn Stopwatch>,
+}
+
+/// What a processor sees while it runs: the draft, the inputs, and what it prepared.
+pub struct PipelineContext<'a> {
+    /// What the run has made so far.
+    pub draft: &'a mut Draft,
+    /// The read-only inputs.
+    pub inputs: Inputs<'a>,
+    /// The processor's settings.
+    pub config: &'a Config,
+    /// What the processor made of the agent.
+    pub prepared: &'a Prepared,
+    /// What processors leave for each other.
+    pub blackboard: &'a mut Blackboard,
+    pub(crate) log: &'a mut Vec<String>,
+    pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl PipelineContext<'_> {
+    /// Writes a line to the log of this stage.
+    pub fn log(&mut self, line: impl Into<String>) {
+        self.log.push(line.into());
+    }
+
+    /// Reports a finding.
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Ends the processor if the run was cancelled or its time is up; to be called in long loops.
+    pub fn checkpoint(&self) -> Result<(), ProcessorError> {
+        Control { cancel: self.inputs.cancel, deadline: self.inputs.deadline }.check()
+    }
+}

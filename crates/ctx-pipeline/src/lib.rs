@@ -1,0 +1,59 @@
+//! The pipeline from a conversation to the messages that are sent: the contract of processors, their
+//! settings, and the runner.
+//!
+//! Layer 2: starts no runtime and reads no clock; time limits and timings come in as ports. Knows no
+//! processor.
+//!
+//! A plug-in is a type with a descriptor and an `execute`:
+//!
+//! ```
+//! use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
+//! use ctx_types::{Message, Role, Source, SourceKind, Trust};
+//!
+//! struct Signature;
+//!
+//! #[async_trait]
+//! impl ContextProcessor for Signature {
+//!     fn descriptor(&self) -> Descriptor {
+//!         Descriptor::new("signature", "Signature", "Adds a closing line")
+//!     }
+//!
+//!     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+//!         let source = Source::new(SourceKind::Plugin, Trust::Preset).with_id("signature");
+//!         cx.draft.messages_mut().push(Message::new(Role::System, "Sign as Robin.", source));
+//!         Ok(())
+//!     }
+//! }
+//! assert_eq!(Signature.descriptor().priority, 900);
+//! ```
+#![warn(clippy::disallowed_methods)]
+
+mod blackboard;
+pub mod codes;
+mod context;
+mod control;
+mod draft;
+mod error;
+mod field;
+mod guard;
+mod pipeline;
+mod processor;
+mod registry;
+mod settings;
+mod stored;
+mod trace;
+
+pub use async_trait::async_trait;
+pub use blackboard::Blackboard;
+pub use context::{Inputs, PipelineContext};
+pub use control::Cancel;
+pub use draft::Draft;
+pub use error::{ProcessorError, RunError};
+pub use field::{ConfigField, FieldKind, FieldOption};
+pub use pipeline::{Pipeline, Run};
+pub use processor::{ContextProcessor, Descriptor, PrepareContext, Prepared};
+pub use registry::{ProcessorRegistry, RegistryError};
+pub use settings::{
+    Config, ConfigValue, EffectiveSetting, Origin, ProcessorSetting, SettingsLayer, Sourced, canonical_id,
+};
+pub use stored::StoredSettings;
