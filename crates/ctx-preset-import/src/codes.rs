@@ -65,3 +65,5 @@ pub const MIGRATED_TEMPLATE: Code = Code::new(651, "migrated template");
 pub const MIGRATED_STRATEGY: Code = Code::new(652, "migrated injection strategy");
 /// Greetings that stood among the preset's entries moved to the greetings.
 pub const MIGRATED_GREETINGS: Code = Code::new(653, "migrated greetings");
+/// Formatter rules of AIO Hub became settings of processors.
+pub const MIGRATED_RULES: Code = Code::new(654, "migrated formatter rules");

@@ -87,7 +87,7 @@ impl Document {
         Self::parse(&text, name, limits)
     }
 
-    /// Reads a document, and takes for plain text what is no document.
+    /// Reads a document that is decoded already.
     pub(crate) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Self, ImportError> {
         let start = text.trim_start().chars().next().ok_or(ImportError::Empty)?;
         if !matches!(start, '{' | '[') {

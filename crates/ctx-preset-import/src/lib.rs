@@ -32,6 +32,7 @@ mod imported;
 mod kept;
 mod limits;
 mod migrate;
+mod parameters;
 mod profile;
 
 pub use agent::read_agent;

@@ -2,20 +2,22 @@
 
 use ctx_anchors::{AnchorDefinition, AnchorRegistry};
 use ctx_types::{Agent, Content, Diagnostic, InjectionStrategy, Placement, PresetMessage};
-use serde_json::{Map, json};
 
 use crate::codes;
 use crate::greetings;
+use crate::parameters;
 
 /// Brings an agent up to date and tells what was changed. Pure and idempotent: the second time nothing is.
 ///
 /// 1. `parameters.custom` that is the parameters themselves becomes `{enabled, params}`.
-/// 2. A template anchor whose content is one of the three fixed texts of the time before templates gets its
+/// 2. The formatter rules of AIO Hub, `parameters.contextPostProcessing.rules`, become entries of
+///    `parameters.processors`, unless that list has the processor already.
+/// 3. A template anchor whose content is one of the three fixed texts of the time before templates gets its
 ///    default template, so that what it stood for is rendered as it always was. Content that is blank, null
 ///    or absent stays: an emptied template says that nothing is to be rendered.
-/// 3. An `injectionStrategy` without a `type` gets the one that its fields say. Where the entry goes never
+/// 4. An `injectionStrategy` without a `type` gets the one that its fields say. Where the entry goes never
 ///    changes by that.
-/// 4. Greetings that old imports left among the preset's entries move to `greetings`, if there are none.
+/// 5. Greetings that old imports left among the preset's entries move to `greetings`, if there are none.
 ///
 /// Pointers in the findings are those before the change.
 ///
@@ -32,24 +34,16 @@ use crate::greetings;
 /// ```
 pub fn migrate(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
     let mut changes = Vec::new();
-    changes.extend(custom_parameters(agent));
+    if let Some(parameters) = &mut agent.parameters {
+        changes.extend(parameters::custom(parameters));
+        changes.extend(parameters::rules(parameters));
+    }
     for (index, entry) in agent.preset_messages.iter_mut().enumerate() {
         changes.extend(legacy_template(entry, index, anchors));
         changes.extend(strategy_type(entry, index));
     }
     changes.extend(greetings::gather(agent));
     changes
-}
-
-fn custom_parameters(agent: &mut Agent) -> Option<Diagnostic> {
-    let custom = agent.parameters.as_mut()?.get_mut("custom")?;
-    let old = custom.as_object()?;
-    if old.contains_key("enabled") || old.contains_key("params") {
-        return None;
-    }
-    *custom = json!({ "enabled": !old.is_empty(), "params": Map::clone(old) });
-    let message = "the custom parameters are put under `params`, with `enabled` beside them";
-    Some(Diagnostic::info(codes::MIGRATED_PARAMETERS, message).at_pointer("/parameters/custom"))
 }
 
 /// The texts that old presets hold where a template stands today; seed 001 §8.1 and AIO Hub's migration.

@@ -299,6 +299,34 @@ fn custom_parameters_get_their_present_form() {
 }
 
 #[test]
+fn formatter_rules_become_settings_of_processors() {
+    let parameters = |parameters: Value| json!({ "parameters": parameters });
+    let found = [(codes::MIGRATED_RULES, "/parameters/contextPostProcessing/rules")];
+    migrates(
+        parameters(json!({ "contextPostProcessing": { "x": 1, "rules": [
+            { "type": "post:merge-system-to-head", "enabled": false },
+            { "enabled": true, "type": "merge-consecutive-roles", "separator": "\n" },
+            "convert-system-to-user", { "enabled": true }, 5,
+        ] } })),
+        parameters(json!({
+            "contextPostProcessing": { "x": 1, "rules": [{ "enabled": true }, 5] },
+            "processors": [
+                { "id": "post:merge-system-to-head", "enabled": false },
+                { "id": "merge-consecutive-roles", "enabled": true, "config": { "separator": "\n" } },
+                { "id": "convert-system-to-user", "enabled": true },
+            ],
+        })),
+        &found,
+    );
+    let rule = json!({ "type": "post:a", "enabled": true });
+    let set = json!({ "id": "a", "enabled": false });
+    keeps(parameters(json!({ "contextPostProcessing": { "rules": [rule] }, "processors": [set] })), &[]);
+    keeps(parameters(json!({ "contextPostProcessing": { "rules": [rule] }, "processors": "x" })), &[]);
+    keeps(parameters(json!({ "contextPostProcessing": { "rules": {} } })), &[]);
+    keeps(parameters(json!({ "contextPostProcessing": 5 })), &[]);
+}
+
+#[test]
 fn old_greetings_move_out_of_the_preset() {
     migrates(
         json!({
@@ -400,9 +428,13 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 /// An agent with many of the things that migration looks at.
 fn any_agent() -> impl Strategy<Value = Value> {
-    (prop::collection::vec(any_value(), 0..6), any_value(), any_value()).prop_map(|(entries, custom, greetings)| {
-        json!({ "presetMessages": entries, "parameters": { "custom": custom }, "greetings": greetings })
-    })
+    let rules = prop::collection::vec(any_value(), 0..4);
+    (prop::collection::vec(any_value(), 0..6), any_value(), any_value(), rules).prop_map(
+        |(entries, custom, greetings, rules)| {
+            let parameters = json!({ "custom": custom, "contextPostProcessing": { "rules": rules } });
+            json!({ "presetMessages": entries, "parameters": parameters, "greetings": greetings })
+        },
+    )
 }
 
 /// Checks that every scalar of a document is in the agent, but for those that migration replaces.
