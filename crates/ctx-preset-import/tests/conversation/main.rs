@@ -1,9 +1,13 @@
 //! Conversations from every form, losslessly.
 #![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "tests read better so")]
 
+mod any;
+mod silly_tavern;
+mod tool_calls;
+
+use any::assert_all_kept;
 use ctx_preset_import::{Format, ImportError, Imported, Limits, codes, read_conversation};
 use ctx_types::{Code, Persist, Session, codes as types};
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn read(input: impl ToString) -> Imported<Session> {
@@ -129,80 +133,6 @@ fn chat_messages_follow_each_other() {
     let lines: Vec<String> = messages.as_array().unwrap().iter().map(Value::to_string).collect();
     check(lines.join("\n\n"), Format::ChatMessages, messages, &[]);
     check("[]", Format::ChatMessages, json!([]), &[]);
-}
-
-#[test]
-fn tool_calls_get_our_form() {
-    check(
-        json!([
-            { "role": "assistant", "content": null, "tool_calls": [
-                { "id": "c1", "type": "function", "index": 0, "function": { "name": "a", "arguments": "{ }", "x": 1 } },
-                { "id": "c2", "name": "b", "arguments": { "k": 1 } },
-            ] },
-            { "role": "tool", "tool_call_id": "c1", "content": "one" },
-            { "role": "tool", "tool_call_id": "c2", "content": "two" },
-        ]),
-        Format::ChatMessages,
-        json!([
-            { "role": "assistant", "content": null, "toolCalls": [
-                { "id": "c1", "type": "function", "index": 0, "name": "a", "arguments": "{ }", "function": { "x": 1 } },
-                { "id": "c2", "name": "b", "arguments": "{\"k\":1}" },
-            ] },
-            { "role": "tool", "content": "one", "toolCallId": "c1" },
-            { "role": "tool", "content": "two", "toolCallId": "c2" },
-        ]),
-        &[],
-    );
-}
-
-#[test]
-fn calls_without_ids_are_paired_with_their_results() {
-    check(
-        json!([
-            { "role": "assistant", "function_call": { "name": "a", "arguments": "{}" } },
-            { "role": "function", "name": "a", "content": "one" },
-            { "role": "assistant", "tool_calls": [{ "function": { "name": "a" } }, { "function": { "name": "b" } }] },
-            { "role": "tool", "name": "b", "content": "two" },
-            { "role": "tool", "content": "three" },
-            { "role": "tool", "content": "four" },
-        ]),
-        Format::ChatMessages,
-        json!([
-            { "role": "assistant", "toolCalls": [{ "name": "a", "arguments": "{}", "id": "call-0-0" }] },
-            { "role": "tool", "name": "a", "content": "one", "toolCallId": "call-0-0", "imported": { "role": "function" } },
-            { "role": "assistant", "toolCalls": [{ "name": "a", "id": "call-2-0" }, { "name": "b", "id": "call-2-1" }] },
-            { "role": "tool", "name": "b", "content": "two", "toolCallId": "call-2-1" },
-            { "role": "tool", "content": "three", "toolCallId": "call-2-0" },
-            { "role": "tool", "content": "four" },
-        ]),
-        &[
-            (codes::CALL_ID, "/0/function_call"),
-            (codes::CALL_ID, "/2/tool_calls/0"),
-            (codes::CALL_ID, "/2/tool_calls/1"),
-        ],
-    );
-}
-
-#[test]
-fn unreadable_calls_are_kept_aside() {
-    let bad = json!([5, null, {}, { "function": { "name": 1 } }, { "name": "a", "arguments": 5 }, { "id": 1, "name": "a" }]);
-    check(
-        json!([{ "role": "assistant", "tool_calls": bad }, { "role": "assistant", "tool_calls": "x" }]),
-        Format::ChatMessages,
-        json!([
-            { "role": "assistant", "toolCalls": [], "imported": { "tool_calls": bad } },
-            { "role": "assistant", "tool_calls": "x" },
-        ]),
-        &[
-            (codes::TOOL_CALL, "/0/tool_calls/0"),
-            (codes::TOOL_CALL, "/0/tool_calls/1"),
-            (codes::TOOL_CALL, "/0/tool_calls/2"),
-            (codes::TOOL_CALL, "/0/tool_calls/3"),
-            (codes::TOOL_CALL, "/0/tool_calls/4"),
-            (codes::TOOL_CALL, "/0/tool_calls/5"),
-            (types::WRONG_TYPE, "/1/tool_calls"),
-        ],
-    );
 }
 
 #[test]
@@ -347,64 +277,6 @@ fn a_conversation_without_an_id_is_named_after_its_file() {
     assert_eq!(id("x.json", "{\"messages\": [], \"id\": 5}"), None);
 }
 
-/// A chat with its header, and the last line broken.
-const CHAT: &str = r#"{"user_name":"Kim","character_name":"Nyx","create_date":"2026-1-1","chat_metadata":{"note_depth":4}}
-{"name":"Nyx","is_user":false,"is_system":false,"send_date":"2026-01-01T00:00:00Z","mes":"Hoo?","extra":{"reasoning":"who?","api":"x"},"swipes":["Hoo?","Hm."],"swipe_id":0,"swipe_info":[{},{}]}
-{"name":"Kim","is_user":true,"is_system":false,"send_date":1700000000,"mes":"Me."}
-{"name":"Kim","is_user":true,"is_system":true,"mes":"(aside)","extra":{}}
-{"name":"Narrator","is_user":false,"is_system":false,"mes":"Rain.","extra":{"type":"narrator"}}
-{"name":"Nyx","is_user":false,"mes":"cut of
-"#;
-
-#[test]
-fn a_sillytavern_chat_is_read_line_by_line() {
-    check(
-        CHAT,
-        Format::SillyTavernChat,
-        json!([
-            { "name": "Nyx", "is_user": false, "is_system": false, "extra": { "api": "x" }, "swipes": ["Hoo?", "Hm."],
-                "swipe_id": 0, "swipe_info": [{}, {}], "content": "Hoo?", "timestamp": "2026-01-01T00:00:00Z",
-                "role": "assistant", "metadata": { "reasoningContent": "who?" } },
-            { "name": "Kim", "is_user": true, "is_system": false, "send_date": 1_700_000_000, "content": "Me.", "role": "user" },
-            { "name": "Kim", "is_user": true, "is_system": true, "extra": {}, "content": "(aside)", "role": "user",
-                "isEnabled": false },
-            { "name": "Narrator", "is_user": false, "is_system": false, "extra": { "type": "narrator" }, "content": "Rain.",
-                "role": "system" },
-        ]),
-        &[(codes::BAD_LINE, "/5"), (codes::HIDDEN_MESSAGES, "/3")],
-    );
-    let header = read(CHAT).value.header.write();
-    assert_eq!(header["chat_metadata"], json!({ "note_depth": 4 }));
-    assert_eq!(header["user_name"], "Kim");
-    let line = r#"{"name":"Nyx","is_user":false,"mes":"cut of"#;
-    assert_eq!(header["imported"], json!({ "badLines": [{ "line": 6, "text": line }] }));
-}
-
-#[test]
-fn a_sillytavern_chat_of_one_line_or_as_a_list_is_read() {
-    let message = json!({ "name": "Nyx", "is_user": false, "mes": "Hoo?" });
-    let expected = json!([{ "name": "Nyx", "is_user": false, "content": "Hoo?", "role": "assistant" }]);
-    check(&message, Format::SillyTavernChat, expected.clone(), &[]);
-    let header = json!({ "user_name": "Kim", "character_name": "Nyx", "id": 5 });
-    check(json!([header, message]), Format::SillyTavernChat, expected, &[(types::WRONG_TYPE, "/0/id")]);
-    check(&header, Format::SillyTavernChat, json!([]), &[(types::WRONG_TYPE, "/0/id")]);
-}
-
-#[test]
-fn wrong_types_in_a_sillytavern_chat_are_kept() {
-    let chat = json!([
-        { "mes": 5, "is_user": "yes", "is_system": 1, "name": [], "send_date": {}, "extra": 7, "id": "i", "role": "r",
-            "content": "c", "metadata": 1, "isEnabled": true, "parentId": "p" },
-        { "mes": null, "extra": { "reasoning": 5, "type": [] } },
-        "text",
-        { "name": "Nyx" },
-    ]);
-    let session = read(&chat);
-    assert_all_kept(&chat, &session.value.write());
-    let found = ["/0/mes", "/0/is_user", "/0/is_system", "/0/name", "/2"];
-    assert_eq!(findings(&session), found.map(|pointer| (types::WRONG_TYPE, pointer)));
-}
-
 #[test]
 fn what_is_no_conversation_is_refused_by_name() {
     let agent = Some("this is an agent: give it where an agent is expected");
@@ -425,111 +297,4 @@ fn unreadable_documents_are_errors() {
     assert_eq!(read(b"[\xC0]"), ImportError::NotText { offset: 1 });
     assert!(matches!(read("[".repeat(200_000).as_bytes()), ImportError::TooDeep { .. }));
     assert!(matches!(read(b"[{\"role\": \"user\""), ImportError::Json { .. }));
-}
-
-/// Checks that every scalar of a document is somewhere in what it became, in a text of its own or within one.
-#[track_caller]
-fn assert_all_kept(input: &Value, output: &Value) {
-    let mut kept = Vec::new();
-    scalars(output, &mut kept);
-    let mut given = Vec::new();
-    scalars(input, &mut given);
-    for scalar in given {
-        let within = |text: &&Value| text.as_str().is_some_and(|text| text.contains(&scalar.to_string()));
-        assert!(
-            kept.contains(&scalar) || kept.iter().any(within),
-            "{scalar} of {input:#} is not in {output:#}"
-        );
-    }
-}
-
-fn scalars<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| scalars(item, found)),
-        Value::Object(map) => map.values().for_each(|item| scalars(item, found)),
-        Value::Null => {}
-        scalar => found.push(scalar),
-    }
-}
-
-/// Any JSON value, with the keys and texts of conversations among others.
-fn any_value() -> impl Strategy<Value = Value> {
-    let key = prop::sample::select(vec![
-        "messages",
-        "nodes",
-        "rootNodeId",
-        "activeLeafId",
-        "index",
-        "detail",
-        "id",
-        "name",
-        "role",
-        "content",
-        "parentId",
-        "childrenIds",
-        "tool_calls",
-        "function_call",
-        "function",
-        "arguments",
-        "tool_call_id",
-        "toolCalls",
-        "toolCallId",
-        "createdAt",
-        "timestamp",
-        "metadata",
-        "reasoning_content",
-        "mes",
-        "is_user",
-        "is_system",
-        "extra",
-        "reasoning",
-        "type",
-        "chat_metadata",
-        "user_name",
-        "character_name",
-        "send_date",
-        "imported",
-        "x",
-    ]);
-    let text = prop::sample::select(vec!["user", "assistant", "tool", "function", "narrator", "a", "b", ""]);
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        (0_i64..9).prop_map(Value::from),
-        text.prop_map(Value::from),
-    ];
-    leaf.prop_recursive(5, 80, 8, move |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            prop::collection::vec((key.clone(), inner), 0..9)
-                .prop_map(|pairs| pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
-        ]
-    })
-}
-
-fn check_any(value: &Value) {
-    if let Ok(session) = read_conversation(value.to_string().as_bytes(), "", &Limits::default()) {
-        let written = session.value.write();
-        assert_all_kept(value, &written);
-        let again = read(&written);
-        assert_eq!(again.value.write(), written);
-    }
-}
-
-proptest! {
-    #[test]
-    fn any_value_is_read_losslessly_or_refused(value in any_value()) {
-        check_any(&value);
-    }
-
-    #[test]
-    fn any_messages_are_read_losslessly(messages in prop::collection::vec(any_value(), 0..6), around in any_value()) {
-        check_any(&Value::from(messages.clone()));
-        check_any(&json!({ "messages": messages, "around": around }));
-    }
-
-    #[test]
-    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        drop(read_conversation(&bytes, "x.jsonl", &Limits::default()));
-    }
 }
