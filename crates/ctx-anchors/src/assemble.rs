@@ -1,14 +1,17 @@
 //! The assembler: a preset, a conversation and injections become one list of messages.
 
-use ctx_types::{
-    CHAT_HISTORY, Content, ContentPart, Decision, Injection, Message, Order, Outcome, Place, Placement, Rank,
-    Role, Segment, Side, Span, Text, UnplacedHistory, Window,
-};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use ctx_types::{
+    CHAT_HISTORY, Decision, DepthPoints, Injection, Message, Outcome, Placement, Rank, Role, Side,
+    UnplacedHistory, Window, anchor_id,
+};
 
 use crate::gaps::Gaps;
 use crate::model_match::Target;
 use crate::preset::{Entry, Part, Preset, Switch};
+use crate::render::{self, Render, RenderRequest, Rendered};
 use crate::slots::{Own, Ranked, Slots, Spot};
 
 /// What came of an assembly.
@@ -20,38 +23,11 @@ pub struct Assembled {
     pub decisions: Vec<Decision>,
 }
 
-/// The text of an entry after its macros were expanded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rendered {
-    /// The text.
-    pub text: Text,
-    /// Where each byte of it came from; empty when all of it is the entry's own.
-    pub written: Vec<Segment>,
-}
-
-impl Rendered {
-    /// The text of an entry that has no macros.
-    pub fn unchanged(text: &Text) -> Self {
-        Self { text: text.clone(), written: Vec::new() }
-    }
-}
-
-/// One text of an entry that is to be rendered.
-#[derive(Clone, Copy, Debug)]
-pub struct RenderRequest<'a> {
-    /// The entry.
-    pub entry: &'a Entry,
-    /// Which of the entry's content parts it is; 0 for plain content.
-    pub part: usize,
-    /// The text.
-    pub text: &'a Text,
-}
-
 /// Assembles a preset with a conversation: scan and group, place into the history, fill the skeleton.
 ///
 /// A pure function of its arguments. `render` is called once for each text of each active entry, in list
 /// order, so that a macro's state flows down the list whatever the placements. Texts are shared, not copied.
-/// O(entries · log entries + messages + injections · log injections).
+/// O(n · log n) in the number of entries, messages, injections and depth points.
 ///
 /// ```
 /// use ctx_anchors::{AnchorRegistry, Preset, Rendered, Target, assemble};
@@ -113,38 +89,22 @@ impl Assembly {
     }
 
     /// Builds the slots and places what goes into the history; returns what goes to anchors.
-    fn scan(
-        &mut self,
-        preset: &Preset,
-        target: Target<'_>,
-        render: &mut dyn FnMut(RenderRequest<'_>) -> Rendered,
-    ) -> Vec<Anchored> {
-        let anchors = preset.anchors(target);
-        let is_anchor = |id: &str| anchors.contains_key(id) || (id == CHAT_HISTORY && self.has_history);
-        let is_reachable: Vec<bool> = preset.entries.iter().map(|entry| reaches(entry, &is_anchor)).collect();
+    fn scan(&mut self, preset: &Preset, target: Target<'_>, render: &mut Render<'_>) -> Vec<Anchored> {
+        // Asked once for each entry, because a model match runs regular expressions.
+        let active: Vec<bool> = preset.entries.iter().map(|entry| entry.is_active(target)).collect();
+        let entries = || preset.entries.iter().zip(active.iter().copied());
+        let on = entries().filter(|(_, is_active)| *is_active);
+        let mut anchors: BTreeSet<&str> = on.filter_map(|(entry, _)| entry.anchor()).collect();
+        if self.has_history {
+            anchors.insert(CHAT_HISTORY);
+        }
         let mut anchored = Vec::new();
-        for (entry, is_reachable) in preset.entries.iter().zip(is_reachable) {
-            if !entry.marks_place(target) {
+        for (entry, is_active) in entries() {
+            if !is_active {
                 self.note_inactive(entry);
-                continue;
             }
-            let message = self.render(entry, target, render);
-            match (&entry.part, message) {
-                (Part::Message, Some(message)) if is_reachable => {
-                    anchored.extend(self.place_entry(entry, message));
-                }
-                (Part::Message, Some(message)) => {
-                    let reason =
-                        format!("no anchor for {}; it stands where the list has it", entry.placement);
-                    self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
-                    self.slots.push(None, Own::Message(Box::new(message)));
-                }
-                (Part::Message | Part::Nothing, _) => {}
-                (Part::History, _) => self.slots.push(entry.anchor(), Own::History),
-                (Part::Placeholder { .. } | Part::Template { .. }, message) => {
-                    let own = message.map_or(Own::Nothing, |message| Own::Message(Box::new(message)));
-                    self.slots.push(entry.anchor(), own);
-                }
+            if is_active || entry.part == Part::History {
+                anchored.extend(self.scan_entry(entry, &anchors, render));
             }
         }
         if !preset.places_history() && self.has_history {
@@ -153,21 +113,42 @@ impl Assembly {
         anchored
     }
 
-    /// Renders an entry's own content; a blank one is not sent.
-    fn render(
+    /// Renders and places one entry; one that goes to an anchor is returned.
+    fn scan_entry(
         &mut self,
         entry: &Entry,
-        target: Target<'_>,
-        render: &mut dyn FnMut(RenderRequest<'_>) -> Rendered,
-    ) -> Option<Message> {
-        if !entry.has_own_content() || !entry.is_active(target) {
+        anchors: &BTreeSet<&str>,
+        render: &mut Render<'_>,
+    ) -> Option<Anchored> {
+        match entry.part {
+            Part::Nothing => None,
+            Part::History => {
+                self.slots.push(entry.anchor(), Own::History);
+                None
+            }
+            Part::Placeholder { .. } | Part::Template { .. } => {
+                let message = self.render(entry, render);
+                let own = message.map_or(Own::Nothing, |message| Own::Message(Box::new(message)));
+                self.slots.push(entry.anchor(), own);
+                None
+            }
+            Part::Message => {
+                let message = self.render(entry, render)?;
+                self.place_entry(entry, message, anchors)
+            }
+        }
+    }
+
+    /// Renders an entry's own content; a blank one is not sent.
+    fn render(&mut self, entry: &Entry, render: &mut Render<'_>) -> Option<Message> {
+        if !entry.has_own_content() {
             return None;
         }
-        let message = render_entry(entry, render);
+        let message = render::message(entry, render);
         if message.is_blank() {
-            let reason = match message.content.is_empty() && !entry.content.is_empty() {
-                true => "nothing is left after its macros were expanded",
-                false => "its content is blank",
+            let reason = match entry.content.is_blank() {
+                true => "its content is blank",
+                false => "nothing is left after its macros were expanded",
             };
             self.decisions.push(Decision::new(Outcome::Dropped, entry.source.clone(), reason));
             return None;
@@ -176,41 +157,46 @@ impl Assembly {
     }
 
     fn note_inactive(&mut self, entry: &Entry) {
-        if !entry.has_own_content() {
-            return;
-        }
-        let decision = match &entry.switch {
-            Switch::Off(reason) => Decision::new(Outcome::Hidden, entry.source.clone(), reason.clone()),
-            Switch::On | Switch::When(_) => {
-                let reason = "its model match does not admit the target";
-                Decision::new(Outcome::NotActivated, entry.source.clone(), reason)
+        let (outcome, reason) = match (&entry.part, &entry.switch) {
+            (Part::Message | Part::Template { .. }, Switch::Off(reason)) => {
+                (Outcome::Hidden, reason.as_str())
             }
+            (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_)) => {
+                (Outcome::NotActivated, "its model match does not admit the target")
+            }
+            (Part::History, Switch::When(_)) => (
+                Outcome::Kept,
+                "its model match does not admit the target; the history goes there all the same",
+            ),
+            (Part::History | Part::Placeholder { .. } | Part::Nothing, _) => return,
         };
-        self.decisions.push(decision);
+        self.decisions.push(Decision::new(outcome, entry.source.clone(), reason));
     }
 
-    /// Places a message of the preset whose place exists; one that goes to an anchor is returned.
-    fn place_entry(&mut self, entry: &Entry, message: Message) -> Option<Anchored> {
-        let ranked = Ranked {
-            order: entry.placement.order(),
-            lane: entry.lane,
-            rank: Rank::Preset,
-            position: entry.index,
-            message,
-        };
+    /// Places a message of the preset; one that goes to an anchor is returned.
+    fn place_entry(
+        &mut self,
+        entry: &Entry,
+        mut message: Message,
+        anchors: &BTreeSet<&str>,
+    ) -> Option<Anchored> {
         match &entry.placement {
-            Placement::InOrder => {
-                self.slots.push(None, Own::Message(Box::new(ranked.message)));
-                None
-            }
+            Placement::InOrder => self.slots.push(None, Own::Message(Box::new(message))),
             Placement::Index { .. } | Placement::Depth { .. } => {
-                self.place_in_history(&entry.placement, ranked);
-                None
+                self.place_in_history(&entry.placement, rank_entry(entry, message));
             }
-            Placement::Anchor { target, side, .. } => {
-                Some(Anchored { target: target.clone(), side: *side, ranked })
+            Placement::Anchor { target, side, .. } if anchors.contains(&**target) => {
+                let ranked = rank_entry(entry, message);
+                return Some(Anchored { target: target.clone(), side: *side, ranked });
+            }
+            Placement::Anchor { target, .. } => {
+                let reason = format!("no anchor `{target}`; it stands where the list has it");
+                self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
+                message.placement = None;
+                self.slots.push(None, Own::Message(Box::new(message)));
             }
         }
+        None
     }
 
     fn place_in_history(&mut self, placement: &Placement, ranked: Ranked) {
@@ -229,71 +215,48 @@ impl Assembly {
     }
 
     fn place_at_anchor(&mut self, anchored: Anchored) {
-        let Anchored { target, side, ranked } = anchored;
-        match self.slots.at_anchor(&target, side) {
-            Some(spot) => self.slots.place(spot, ranked),
-            // `scan` found its anchor, so that this is never reached; nothing is lost if it is.
-            None => self.slots.push(None, Own::Message(Box::new(ranked.message))),
-        }
+        // `scan` found the anchor, so that the bottom is never needed; nothing is lost if it is.
+        let spot = self.slots.at_anchor(&anchored.target, anchored.side).unwrap_or(Spot::Bottom);
+        self.slots.place(spot, anchored.ranked);
     }
 
     /// Places an injection, at a stated other place if its anchor does not exist.
     fn inject(&mut self, position: usize, injection: Injection) {
         let placement = injection.placement.clone();
-        let mut ranked = rank_injection(position, injection);
+        let ranked = rank_injection(position, injection);
+        if ranked.message.is_blank() {
+            let blank = Decision::new(Outcome::Dropped, ranked.message.source, "its content is blank");
+            self.decisions.push(blank);
+            return;
+        }
         match &placement {
             Placement::Index { .. } | Placement::Depth { .. } => self.place_in_history(&placement, ranked),
-            Placement::Anchor { target, side, .. } => match self.slots.at_anchor(target, *side) {
-                Some(spot) => self.slots.place(spot, ranked),
-                None => self.inject_elsewhere(target, ranked),
-            },
-            Placement::InOrder => {
-                ranked.order = Order::DEFAULT;
-                self.inject_elsewhere("", ranked);
+            Placement::Anchor { target, side, .. } => {
+                let target = anchor_id(target);
+                match self.slots.at_anchor(target, *side) {
+                    Some(spot) => self.slots.place(spot, ranked),
+                    None => self.inject_elsewhere(target, &format!("no anchor `{target}`"), ranked),
+                }
             }
+            Placement::InOrder => self.inject_elsewhere("", "it names no place", ranked),
         }
     }
 
     /// The fallbacks of anchors that a preset need not have, in the order of preference of each.
-    fn inject_elsewhere(&mut self, target: &str, mut ranked: Ranked) {
+    fn inject_elsewhere(&mut self, target: &str, missing: &str, mut ranked: Ranked) {
         let source = ranked.message.source.clone();
-        let missing = match target {
-            "" => "it names no place".to_owned(),
-            target => format!("no anchor `{target}`"),
+        let note = |place: &str| {
+            self.decisions.push(Decision::new(Outcome::Moved, source, format!("{missing}; {place}")));
         };
         if target == "author_note" && self.has_history {
-            let reason = format!("{missing}; it stands at depth 4 as a system message");
-            self.decisions.push(Decision::new(Outcome::Moved, source, reason));
+            note("it stands at depth 4 as a system message");
             ranked.message.role = Role::System;
-            self.gaps.place_at_depths(&ctx_types::DepthPoints::single(4), ranked, &mut self.decisions);
+            self.gaps.place_at_depths(&DepthPoints::single(4), ranked, &mut self.decisions);
             return;
         }
-        let (spot, place) = self.fallback(target);
-        self.decisions.push(Decision::new(Outcome::Moved, source, format!("{missing}; it stands {place}")));
-        match spot {
-            Some(spot) => self.slots.place(spot, ranked),
-            None => self.slots.push(None, Own::Message(Box::new(ranked.message))),
-        }
-    }
-
-    fn fallback(&self, target: &str) -> (Option<Spot>, &'static str) {
-        let slots = &self.slots;
-        let before_history = || (slots.at_anchor(CHAT_HISTORY, Side::Before), "before the history");
-        let choices: [(Option<Spot>, &'static str); 3] = match target {
-            "world_info_before" => [
-                (slots.at_anchor("char_description", Side::Before), "before `char_description`"),
-                (slots.before_first_system(), "before the first system entry"),
-                (slots.top(), "at the top"),
-            ],
-            "world_info_after" => [
-                (slots.at_anchor("char_description", Side::After), "after `char_description`"),
-                (slots.after_last_system_before_history(), "after the last system entry before the history"),
-                before_history(),
-            ],
-            _ => [before_history(), (None, ""), (None, "")],
-        };
-        let found = choices.into_iter().find(|(spot, _)| spot.is_some());
-        found.unwrap_or((None, "at the end of the list"))
+        let (spot, place) = fallback(&self.slots, target);
+        note(&format!("it stands {place}"));
+        self.slots.place(spot, ranked);
     }
 
     fn finish(mut self) -> Assembled {
@@ -309,12 +272,36 @@ impl Assembly {
     }
 }
 
-/// Tells whether the place that an entry names exists.
-fn reaches(entry: &Entry, is_anchor: &dyn Fn(&str) -> bool) -> bool {
-    match &entry.placement {
-        Placement::Anchor { target, .. } => is_anchor(target),
-        Placement::InOrder | Placement::Index { .. } | Placement::Depth { .. } => true,
+/// Finds another spot for an injection whose anchor does not exist.
+fn fallback(slots: &Slots, target: &str) -> (Spot, &'static str) {
+    let description = |side| slots.at_anchor("char_description", side);
+    let before_history = || match slots.at_anchor(CHAT_HISTORY, Side::Before) {
+        Some(spot) => (spot, "before the history"),
+        None => (Spot::Bottom, "at the end of the list"),
+    };
+    match target {
+        "world_info_before" => {
+            let described = (description(Side::Before), "before `char_description`");
+            let system = (slots.before_first_system(), "before the first system entry");
+            first_spot([described, system]).unwrap_or((Spot::Top, "at the top"))
+        }
+        "world_info_after" => {
+            let described = (description(Side::After), "after `char_description`");
+            let system =
+                (slots.after_last_system_before_history(), "after the last system entry before the history");
+            first_spot([described, system]).unwrap_or_else(before_history)
+        }
+        _ => before_history(),
     }
+}
+
+fn first_spot(choices: [(Option<Spot>, &'static str); 2]) -> Option<(Spot, &'static str)> {
+    choices.into_iter().find_map(|(spot, place)| Some((spot?, place)))
+}
+
+fn rank_entry(entry: &Entry, message: Message) -> Ranked {
+    let order = entry.placement.order();
+    Ranked { order, lane: entry.lane, rank: Rank::Preset, position: entry.index, message }
 }
 
 fn rank_injection(position: usize, injection: Injection) -> Ranked {
@@ -325,63 +312,6 @@ fn rank_injection(position: usize, injection: Injection) -> Ranked {
     let order = injection.placement.order();
     message.placement = Some(Arc::new(injection.placement));
     Ranked { order, lane: injection.lane, rank: injection.rank, position, message }
-}
-
-/// Renders the texts of an entry; parts that are no texts stay as they are.
-fn render_entry(entry: &Entry, render: &mut dyn FnMut(RenderRequest<'_>) -> Rendered) -> Message {
-    let mut message = Message::new(entry.role, "", entry.source.clone());
-    message.place = Place::Skeleton;
-    message.attachments.clone_from(&entry.attachments);
-    if entry.placement != Placement::InOrder {
-        message.placement = Some(Arc::new(entry.placement.clone()));
-    }
-    match &entry.content {
-        Content::Text(text) => {
-            let rendered = render(RenderRequest { entry, part: 0, text });
-            message.content = Content::Text(rendered.text);
-            message.written = rendered.written;
-        }
-        Content::Parts(parts) => {
-            let mut texts = PartTexts { entry, offset: 0, written: Vec::new() };
-            let parts = parts.iter().enumerate().map(|(index, part)| texts.render(index, part, render));
-            message.content = Content::Parts(parts.collect());
-            message.written = texts.written;
-        }
-    }
-    message
-}
-
-/// The texts of an entry with several parts, with the segments of all of them one after the other.
-struct PartTexts<'a> {
-    entry: &'a Entry,
-    offset: usize,
-    written: Vec<Segment>,
-}
-
-impl PartTexts<'_> {
-    fn render(
-        &mut self,
-        index: usize,
-        part: &ContentPart,
-        render: &mut dyn FnMut(RenderRequest<'_>) -> Rendered,
-    ) -> ContentPart {
-        let ContentPart::Text(text) = part else { return part.clone() };
-        let rendered = render(RenderRequest { entry: self.entry, part: index, text });
-        let len = rendered.text.len();
-        if rendered.written.is_empty() && len > 0 {
-            self.push(Segment::whole(len, self.entry.source.clone()));
-        }
-        for segment in rendered.written {
-            self.push(segment);
-        }
-        self.offset += len;
-        ContentPart::Text(rendered.text)
-    }
-
-    fn push(&mut self, mut segment: Segment) {
-        segment.span = Span::new(segment.span.start + self.offset, segment.span.end + self.offset);
-        self.written.push(segment);
-    }
 }
 
 /// One decision for a conversation that the preset does not send.

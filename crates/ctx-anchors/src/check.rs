@@ -1,183 +1,237 @@
 //! What is wrong with a preset, whatever the conversation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{Agent, CHAT_HISTORY, Diagnostic, Placement, UnplacedHistory, closest};
+use ctx_types::{Agent, CHAT_HISTORY, Code, Diagnostic, Placement, PresetMessage, UnplacedHistory, closest};
 
 use crate::codes;
-use crate::preset::{Entry, Part};
+use crate::preset::{Entry, Part, Switch};
 use crate::registry::AnchorRegistry;
 
-/// Reports everything that can be known without a conversation.
+/// How many names may be compared with mistyped ones, so that a preset full of them costs little.
+const MAX_GUESSES: usize = 5_000;
+
+/// Reports everything that can be known without a conversation. O(entries · log entries).
 pub(crate) fn preset(
     agent: &Agent,
     entries: &[Entry],
     registry: &AnchorRegistry,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
+    let mut check = Check { agent, entries, registry, guesses: MAX_GUESSES, diagnostics };
     for entry in entries {
-        types(agent, entry, registry, diagnostics);
-        groups(agent, entry, diagnostics);
+        check.kind(entry);
+        check.content(entry);
+        check.history(entry);
     }
-    duplicates(entries, diagnostics);
-    targets(agent, entries, registry, diagnostics);
-    if let Some(other) = agent.history_when_unplaced.as_deref()
-        && !matches!(other, "append" | "omit")
-    {
-        let message = format!("`{other}` is not a way to treat history; `append` is used");
-        let unknown = Diagnostic::warning(codes::UNPLACED_HISTORY, message);
-        diagnostics.push(unknown.at_pointer("/historyWhenUnplaced").with_help("use `append` or `omit`"));
-    }
+    check.groups();
+    check.ids();
+    check.anchors();
+    check.targets();
+    check.unplaced();
 }
 
 /// The finding about a further entry of type `chat_history`.
 pub(crate) fn second_history(index: usize, chosen: usize) -> Diagnostic {
-    let message = format!("a second `chat_history`; the one at entry {chosen} is used and this one ignored");
+    let message = format!("another `chat_history`; the one at entry {chosen} is used and this one ignored");
     Diagnostic::warning(codes::DUPLICATE_ANCHOR, message)
         .at_pointer(pointer(index, "/type"))
         .with_help("remove one of the two")
 }
 
-fn types(agent: &Agent, entry: &Entry, registry: &AnchorRegistry, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(file) = agent.preset_messages.get(entry.index) else { return };
-    let Some(kind) = file.kind.as_deref().filter(|kind| *kind != "message") else { return };
-    match &entry.part {
-        Part::Message => {
-            let known = registry.definitions().iter().map(|definition| &*definition.id);
-            let help = match closest(kind, known.chain(["message", "placeholder"])) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "register the anchor, or use type `placeholder` with an id".to_owned(),
-            };
-            let message = format!("`{kind}` is not a registered anchor; the entry is an ordinary message");
-            let unregistered = Diagnostic::warning(codes::UNREGISTERED_TYPE, message);
-            diagnostics.push(unregistered.at_pointer(pointer(entry.index, "/type")).with_help(help));
-        }
-        Part::Nothing if kind == "placeholder" && !file.kept.is_malformed() => {
-            let nameless = Diagnostic::warning(codes::NAMELESS_PLACEHOLDER, "a placeholder without an id");
-            let help = "give it an `id`: that is the name of its anchor";
-            diagnostics.push(nameless.at_pointer(pointer(entry.index, "")).with_help(help));
-        }
-        Part::Placeholder { anchor } if !entry.content.is_blank() => {
-            let message = format!("`{anchor}` only marks a place; its content is not sent");
-            let content = Diagnostic::info(codes::PLACEHOLDER_CONTENT, message);
-            let help = format!("put the text into an entry with `anchorTarget: {anchor}`");
-            diagnostics.push(content.at_pointer(pointer(entry.index, "/content")).with_help(help));
-        }
-        Part::Nothing | Part::Placeholder { .. } | Part::History | Part::Template { .. } => {}
-    }
-    let placed = file.injection_strategy.as_ref().is_some_and(|s| s.kind.as_deref() != Some("default"));
-    let placed = placed || file.insertion_point.is_some() || file.anchor_target.is_some();
-    if entry.part != Part::Message && placed {
-        let message = "an anchor stands where the list has it; its own placement is ignored";
-        diagnostics.push(
-            Diagnostic::warning(codes::PLACED_ANCHOR, message)
-                .at_pointer(pointer(entry.index, ""))
-                .with_help("move the entry in the list, or make it an ordinary message"),
-        );
-    }
-    if entry.part == Part::History && entry.off_reason().is_some() {
-        let message = "`chat_history` is switched off; the history goes there all the same";
-        let disabled = Diagnostic::warning(codes::DISABLED_HISTORY, message);
-        let help = "remove the entry and set `historyWhenUnplaced: omit` to send no history";
-        diagnostics.push(disabled.at_pointer(pointer(entry.index, "/isEnabled")).with_help(help));
-    }
-}
-
-fn groups(agent: &Agent, entry: &Entry, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(id) = agent.preset_messages.get(entry.index).and_then(|file| file.group_id.as_deref()) else {
-        return;
-    };
-    if agent.preset_group(id).is_none() {
-        let message = format!("no group `{id}`; the entry takes part by itself");
-        let known = agent.preset_groups.iter().filter_map(|group| group.id.as_deref());
-        let unknown = Diagnostic::info(codes::UNKNOWN_GROUP, message);
-        let unknown = unknown.at_pointer(pointer(entry.index, "/groupId"));
-        diagnostics.push(match closest(id, known) {
-            Some(near) => unknown.with_help(format!("did you mean `{near}`?")),
-            None => unknown,
-        });
-    }
-}
-
-fn duplicates(entries: &[Entry], diagnostics: &mut Vec<Diagnostic>) {
-    let mut ids = BTreeMap::new();
-    let mut anchors = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| entry.off_reason().is_none()) {
-        if let Some(id) = entry.source.id.as_deref()
-            && let Some(first) = ids.insert(id, entry.index)
-        {
-            let message = format!("entry {first} has the id `{id}` too");
-            let duplicate = Diagnostic::warning(codes::DUPLICATE_ID, message);
-            let help = "give each entry its own id, so that reports can name it";
-            diagnostics.push(duplicate.at_pointer(pointer(entry.index, "/id")).with_help(help));
-        }
-        let anchor = entry.anchor().filter(|_| entry.part != Part::History);
-        if let Some(anchor) = anchor
-            && let Some(first) = anchors.get(anchor)
-        {
-            let message = format!("a second `{anchor}`; things placed at it stand at entry {first}");
-            let duplicate = Diagnostic::warning(codes::DUPLICATE_ANCHOR, message);
-            diagnostics.push(duplicate.at_pointer(pointer(entry.index, "/type")));
-        } else if let Some(anchor) = anchor {
-            anchors.insert(anchor, entry.index);
-        }
-    }
-}
-
-fn targets(agent: &Agent, entries: &[Entry], registry: &AnchorRegistry, diagnostics: &mut Vec<Diagnostic>) {
-    let on: Vec<&str> = declared(entries, |entry| entry.off_reason().is_none());
-    let any: Vec<&str> = declared(entries, |_| true);
-    let implied = agent.unplaced_history() == UnplacedHistory::Append || any.contains(&CHAT_HISTORY);
-    for entry in entries.iter().filter(|entry| entry.off_reason().is_none()) {
-        let Placement::Anchor { target, .. } = &entry.placement else { continue };
-        if on.contains(&&**target) || (&**target == CHAT_HISTORY && implied) {
-            continue;
-        }
-        let is_off = any.contains(&&**target);
-        let finding = match (is_off, registry.get(target).is_some()) {
-            (true, _) => Diagnostic::error(
-                codes::DISABLED_TARGET,
-                format!("anchor `{target}` is switched off; the entry stays where the list has it"),
-            )
-            .with_help(format!("switch the entry of `{target}` on, or place this one elsewhere")),
-            (false, true) => Diagnostic::error(
-                codes::MISSING_TARGET,
-                format!("no entry of type `{target}`; the entry stays where the list has it"),
-            )
-            .with_help(format!("add an entry with `type: {target}` where its things should stand")),
-            (false, false) => Diagnostic::error(
-                codes::MISSING_TARGET,
-                format!("no anchor `{target}`; the entry stays where the list has it"),
-            )
-            .with_help(missing_help(target, &on)),
-        };
-        diagnostics.push(finding.at_pointer(target_pointer(agent, entry.index)));
-    }
-}
-
-fn missing_help(target: &str, declared: &[&str]) -> String {
-    match closest(target, declared.iter().copied().chain([CHAT_HISTORY])) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("add an entry with `type: placeholder` and `id: {target}`"),
-    }
-}
-
-fn declared(entries: &[Entry], mut wanted: impl FnMut(&Entry) -> bool) -> Vec<&str> {
-    entries.iter().filter(|entry| wanted(entry)).filter_map(Entry::anchor).collect()
-}
-
-/// Points at the spelling of the target that the file uses.
-fn target_pointer(agent: &Agent, index: usize) -> String {
-    let file = agent.preset_messages.get(index);
-    let strategy = file.and_then(|file| file.injection_strategy.as_ref());
-    let key = match strategy.and_then(|strategy| strategy.anchor_target.as_ref()) {
-        Some(_) => "/injectionStrategy/anchorTarget",
-        None if file.is_some_and(|file| file.anchor_target.is_some()) => "/anchorTarget",
-        None => "",
-    };
-    pointer(index, key)
-}
-
-fn pointer(index: usize, key: &str) -> String {
+/// Returns the JSON pointer of an entry, or of the value at `key` in it.
+pub(crate) fn pointer(index: usize, key: &str) -> String {
     format!("/presetMessages/{index}{key}")
+}
+
+/// A check under way.
+struct Check<'a> {
+    agent: &'a Agent,
+    entries: &'a [Entry],
+    registry: &'a AnchorRegistry,
+    /// How many names may still be compared.
+    guesses: usize,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Check<'a> {
+    fn file(&self, entry: &Entry) -> Option<&'a PresetMessage> {
+        self.agent.preset_messages.get(entry.index)
+    }
+
+    /// Reports a type that means nothing, and an anchor with a placement of its own.
+    fn kind(&mut self, entry: &Entry) {
+        let Some(file) = self.file(entry) else { return };
+        let kind = file.kind.as_deref().unwrap_or_default();
+        if matches!(kind, "" | "message") {
+            return;
+        }
+        if entry.part == Part::Message {
+            let known = self.registry.definitions().iter().map(|definition| &*definition.id);
+            let help = self
+                .guess(kind, known.chain(["message", "placeholder"]))
+                .unwrap_or_else(|| "register the anchor, or use type `placeholder` with an id".to_owned());
+            let message = format!("`{kind}` is not a registered anchor; the entry is an ordinary message");
+            self.warn(codes::UNREGISTERED_TYPE, message, pointer(entry.index, "/type"), &help);
+        } else if Placement::of(file).0 != Placement::InOrder {
+            let message = "an anchor stands where the list has it; its own placement is ignored".to_owned();
+            let help = "move the entry in the list, or make it an ordinary message";
+            self.warn(codes::PLACED_ANCHOR, message, pointer(entry.index, ""), help);
+        }
+    }
+
+    /// Reports placeholders that nothing can go to, and content that is never sent.
+    fn content(&mut self, entry: &Entry) {
+        let Some(file) = self.file(entry) else { return };
+        let is_nameless = file.id.as_deref().is_none_or(|id| id.trim().is_empty());
+        match &entry.part {
+            Part::Nothing if is_nameless && file.kind.as_deref() == Some("placeholder") => {
+                let message = "a placeholder without an id".to_owned();
+                let help = "give it an `id`: that is the name of its anchor";
+                self.warn(codes::NAMELESS_PLACEHOLDER, message, pointer(entry.index, ""), help);
+            }
+            Part::Placeholder { anchor } if !entry.content.is_blank() => {
+                let message = format!("`{anchor}` only marks a place; its content is not sent");
+                let content = Diagnostic::info(codes::PLACEHOLDER_CONTENT, message);
+                let help = format!("put the text into an entry with `anchorTarget: {anchor}`");
+                self.diagnostics.push(content.at_pointer(pointer(entry.index, "/content")).with_help(help));
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports that the place of the conversation is switched off, where it says so.
+    fn history(&mut self, entry: &Entry) {
+        let Some(file) = self.file(entry) else { return };
+        if entry.part == Part::History && entry.off_reason().is_some() {
+            let key = if file.is_enabled == Some(false) { "/isEnabled" } else { "/groupId" };
+            let message = "`chat_history` is switched off; the history goes there all the same".to_owned();
+            let help = "remove the entry and set `historyWhenUnplaced: omit` to send no history";
+            self.warn(codes::DISABLED_HISTORY, message, pointer(entry.index, key), help);
+        }
+    }
+
+    /// Reports groups that the preset does not declare.
+    fn groups(&mut self) {
+        let known = || self.agent.preset_groups.iter().filter_map(|group| group.id.as_deref());
+        let declared: BTreeSet<&str> = known().collect();
+        let files = self.agent.preset_messages.iter().enumerate();
+        let named = files.filter_map(|(index, file)| Some((index, file.group_id.as_deref()?)));
+        for (index, id) in named.filter(|(_, id)| !declared.contains(id)) {
+            let message = format!("no group `{id}`; the entry takes part by itself");
+            let unknown = Diagnostic::info(codes::UNKNOWN_GROUP, message);
+            let unknown = unknown.at_pointer(pointer(index, "/groupId"));
+            let guess = guess(&mut self.guesses, id, declared.iter().copied());
+            self.diagnostics.push(match guess {
+                Some(guess) => unknown.with_help(guess),
+                None => unknown,
+            });
+        }
+    }
+
+    /// Reports entries with the same id, anchors by their own name excepted.
+    fn ids(&mut self) {
+        let mut ids = BTreeMap::new();
+        for entry in self.entries.iter().filter(|entry| entry.off_reason().is_none()) {
+            let Some(id) = entry.source.id.as_deref() else { continue };
+            let Some(first) = ids.insert(id, entry.index) else { continue };
+            if entry.anchor() != Some(id) {
+                let message = format!("entry {first} has the id `{id}` too");
+                let help = "give each entry its own id, so that reports can name it";
+                self.warn(codes::DUPLICATE_ID, message, pointer(entry.index, "/id"), help);
+            }
+        }
+    }
+
+    /// Reports anchors that several entries declare; those for different models may well exclude each other.
+    fn anchors(&mut self) {
+        let mut anchors = BTreeMap::new();
+        let always = self.entries.iter().filter(|entry| matches!(entry.switch, Switch::On));
+        for entry in always.filter(|entry| entry.part != Part::History) {
+            let (Some(anchor), Some(file)) = (entry.anchor(), self.file(entry)) else { continue };
+            let first = *anchors.entry(anchor).or_insert(entry.index);
+            if first != entry.index {
+                let message = format!("a second `{anchor}`; things placed at it stand at entry {first}");
+                let key = if file.kind.as_deref() == Some("placeholder") { "/id" } else { "/type" };
+                let help = "remove one of the two, or give it another id";
+                self.warn(codes::DUPLICATE_ANCHOR, message, pointer(entry.index, key), help);
+            }
+        }
+    }
+
+    /// Reports entries whose anchor does not exist or is switched off.
+    fn targets(&mut self) {
+        let on = self.declared(|entry| entry.off_reason().is_none());
+        let any = self.declared(|_| true);
+        let is_implied =
+            self.agent.unplaced_history() == UnplacedHistory::Append || any.contains(CHAT_HISTORY);
+        for entry in self.entries.iter().filter(|entry| entry.off_reason().is_none()) {
+            let Placement::Anchor { target, .. } = &entry.placement else { continue };
+            let target = &**target;
+            if on.contains(target) || (target == CHAT_HISTORY && is_implied) {
+                continue;
+            }
+            let finding = match any.contains(target) {
+                true => Diagnostic::error(
+                    codes::DISABLED_TARGET,
+                    format!("anchor `{target}` is switched off; the entry stays where the list has it"),
+                )
+                .with_help(format!("switch the entry of `{target}` on, or place this one elsewhere")),
+                false => self.missing(target, &on),
+            };
+            let pointer = self.file(entry).map_or("", target_key);
+            self.diagnostics.push(finding.at_pointer(self::pointer(entry.index, pointer)));
+        }
+    }
+
+    fn missing(&mut self, target: &str, on: &BTreeSet<&str>) -> Diagnostic {
+        if self.registry.get(target).is_some() {
+            let message = format!("no entry of type `{target}`; the entry stays where the list has it");
+            let help = format!("add an entry with `type: {target}` where its things should stand");
+            return Diagnostic::error(codes::MISSING_TARGET, message).with_help(help);
+        }
+        let message = format!("no anchor `{target}`; the entry stays where the list has it");
+        let guess = self.guess(target, on.iter().copied().chain([CHAT_HISTORY]));
+        let help =
+            guess.unwrap_or_else(|| format!("add an entry with `type: placeholder` and `id: {target}`"));
+        Diagnostic::error(codes::MISSING_TARGET, message).with_help(help)
+    }
+
+    fn declared(&self, mut wanted: impl FnMut(&Entry) -> bool) -> BTreeSet<&'a str> {
+        self.entries.iter().filter(|entry| wanted(entry)).filter_map(Entry::anchor).collect()
+    }
+
+    fn unplaced(&mut self) {
+        let Some(other) = self.agent.history_when_unplaced.as_deref() else { return };
+        if !matches!(other, "append" | "omit") {
+            let message = format!("`{other}` is not a way to treat history; `append` is used");
+            let pointer = "/historyWhenUnplaced".to_owned();
+            self.warn(codes::UNPLACED_HISTORY, message, pointer, "use `append` or `omit`");
+        }
+    }
+
+    fn guess<'n>(&mut self, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+        guess(&mut self.guesses, name, known)
+    }
+
+    fn warn(&mut self, code: Code, message: String, pointer: String, help: &str) {
+        self.diagnostics.push(Diagnostic::warning(code, message).at_pointer(pointer).with_help(help));
+    }
+}
+
+/// Guesses the name that a mistyped one means, as far as there are comparisons left.
+fn guess<'n>(left: &mut usize, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    let known: Vec<&str> = known.into_iter().take(*left).collect();
+    *left -= known.len();
+    closest(name, known).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// The key under which the file spells the anchor of an entry.
+fn target_key(file: &PresetMessage) -> &'static str {
+    let strategy = file.injection_strategy.as_ref();
+    match strategy.is_some_and(|strategy| strategy.anchor_target.is_some()) {
+        true => "/injectionStrategy/anchorTarget",
+        false if file.anchor_target.is_some() => "/anchorTarget",
+        false => "",
+    }
 }

@@ -2,9 +2,15 @@
 
 use std::ops::Range;
 
-use ctx_types::{Decision, DepthPoints, Message, Outcome, Place, Window, groups};
+use ctx_types::{Decision, DepthPoints, MAX_POINTS, Message, Outcome, Place, Source, Window, groups};
 
 use crate::slots::Ranked;
+
+/// How many points all placements with several points may have together in one assembly.
+const MAX_REPEATS: usize = 100_000;
+
+/// How many depths a reason lists.
+const MAX_LISTED: usize = 8;
 
 /// The history of one assembly, and what is placed between its messages.
 ///
@@ -15,6 +21,7 @@ pub(crate) struct Gaps {
     groups: Vec<Range<usize>>,
     settled: usize,
     placed: Vec<(usize, Ranked)>,
+    repeats: usize,
 }
 
 impl Gaps {
@@ -22,7 +29,7 @@ impl Gaps {
     pub(crate) fn new(window: Window) -> Self {
         let groups = groups(&window.messages);
         let settled = window.settled_len();
-        Self { window, groups, settled, placed: Vec::new() }
+        Self { window, groups, settled, placed: Vec::new(), repeats: 0 }
     }
 
     /// Places a message at an index of the settled history, clamped to it.
@@ -44,37 +51,17 @@ impl Gaps {
         ranked: Ranked,
         decisions: &mut Vec<Decision>,
     ) {
-        let total = self.window.total_len();
-        let length = total as u64;
-        let beyond = points.beyond(length);
-        let mut gaps =
-            points.within(length).into_iter().map(|depth| total - usize::try_from(depth).unwrap_or(total));
-        if !points.is_multiple() {
-            if let [depth] = beyond.as_slice() {
-                let reason =
-                    format!("depth {depth} is beyond the {total} messages; it stands before the oldest");
-                decisions.push(Decision::new(Outcome::Moved, ranked.message.source.clone(), reason));
-            }
-            if let Some(gap) = gaps.next_back() {
-                self.place_single(gap, ranked, decisions);
-            }
+        let Some(depth) = points.as_single() else {
+            self.place_at_points(points, &ranked, decisions);
             return;
+        };
+        let total = self.window.total_len();
+        let within = usize::try_from(depth).ok().filter(|depth| *depth <= total);
+        if within.is_none() && self.window.skipped == 0 {
+            let reason = format!("depth {depth} is beyond the {total} messages; it stands before the oldest");
+            decisions.push(Decision::new(Outcome::Moved, ranked.message.source.clone(), reason));
         }
-        if !beyond.is_empty() {
-            let list: Vec<String> = beyond.iter().map(u64::to_string).collect();
-            let reason = format!("no point at depth {}: there are {total} messages", list.join(", "));
-            let mut decision = Decision::new(Outcome::NotActivated, ranked.message.source.clone(), reason);
-            decision.count = beyond.len();
-            decisions.push(decision);
-        }
-        let (loaded, unloaded): (Vec<usize>, Vec<usize>) = gaps.partition(|gap| *gap >= self.window.skipped);
-        if !unloaded.is_empty() {
-            let reason = "its points lie in history that is not loaded";
-            let mut decision = Decision::new(Outcome::NotLoaded, ranked.message.source.clone(), reason);
-            decision.count = unloaded.len();
-            decisions.push(decision);
-        }
-        self.place_multiple(loaded, &ranked, decisions);
+        self.place_single(within.map_or(0, |depth| total - depth), ranked, decisions);
     }
 
     /// Writes the history out: pinned messages, then the messages with what is placed between them.
@@ -115,32 +102,55 @@ impl Gaps {
             let reason = "its place lies in history that is not loaded; it stands at the front of what is";
             decisions.push(Decision::new(Outcome::Moved, ranked.message.source.clone(), reason));
         }
-        self.insert(gap.max(front), false, ranked, decisions);
+        let gap = gap.max(front);
+        let open = self.out_of_group(gap);
+        decisions.extend(moved_out(&ranked, usize::from(open != gap)));
+        self.insert(open, false, ranked);
     }
 
-    /// Several points that give way to the same group become one.
-    fn place_multiple(&mut self, gaps: Vec<usize>, ranked: &Ranked, decisions: &mut Vec<Decision>) {
-        let mut taken: Vec<usize> = Vec::with_capacity(gaps.len());
+    fn place_at_points(&mut self, points: &DepthPoints, ranked: &Ranked, decisions: &mut Vec<Decision>) {
+        let total = self.window.total_len();
+        let source = &ranked.message.source;
+        if points.is_empty() {
+            decisions.push(Decision::new(Outcome::Dropped, source.clone(), "it names no depth"));
+        }
+        decisions.extend(beyond(points, total, source));
+        let room = MAX_POINTS.min(MAX_REPEATS - self.repeats);
+        let mut depths = points.nearest(total as u64, room + 1);
+        if depths.len() > room {
+            depths.truncate(room);
+            let reason = format!("it has more than {room} points; only the nearest {room} are placed");
+            decisions.push(Decision::new(Outcome::Cut, source.clone(), reason));
+        }
+        self.repeats += depths.len();
+        let gaps = depths.into_iter().map(|depth| total - usize::try_from(depth).unwrap_or(total));
+        let (loaded, unloaded): (Vec<usize>, Vec<usize>) = gaps.partition(|gap| *gap >= self.window.skipped);
+        let reason = "its points lie in history that is not loaded";
+        decisions.extend(counted(Outcome::NotLoaded, source, reason, unloaded.len()));
+        self.insert_at(&loaded, ranked, decisions);
+    }
+
+    /// Inserts a message at several gaps, the last one first; those that give way to one group become one.
+    fn insert_at(&mut self, gaps: &[usize], ranked: &Ranked, decisions: &mut Vec<Decision>) {
+        let (mut moved, mut doubled, mut last) = (0, 0, None);
         for gap in gaps {
-            let open = self.out_of_group(gap);
-            if taken.contains(&open) {
-                let reason = "another of its points stands at the same place";
-                decisions.push(Decision::new(Outcome::Dropped, ranked.message.source.clone(), reason));
+            let open = self.out_of_group(*gap);
+            if last == Some(open) {
+                doubled += 1;
                 continue;
             }
-            taken.push(open);
-            self.insert(gap, true, ranked.clone(), decisions);
+            last = Some(open);
+            moved += usize::from(open != *gap);
+            self.insert(open, true, ranked.clone());
         }
+        decisions.extend(moved_out(ranked, moved));
+        let reason = "another of its points stands at the same place";
+        decisions.extend(counted(Outcome::Dropped, &ranked.message.source, reason, doubled));
     }
 
-    fn insert(&mut self, gap: usize, multiple: bool, mut ranked: Ranked, decisions: &mut Vec<Decision>) {
-        let open = self.out_of_group(gap);
-        if open != gap {
-            let reason = "a tool call and its results are not separated; it stands before them";
-            decisions.push(Decision::new(Outcome::Moved, ranked.message.source.clone(), reason));
-        }
+    fn insert(&mut self, gap: usize, multiple: bool, mut ranked: Ranked) {
         ranked.message.place = Place::Gap { multiple };
-        self.placed.push((open, ranked));
+        self.placed.push((gap, ranked));
     }
 
     /// Returns the gap itself, or the one just before the group that it lies in. O(log groups).
@@ -152,4 +162,24 @@ impl Gaps {
             _ => gap,
         }
     }
+}
+
+fn moved_out(ranked: &Ranked, count: usize) -> Option<Decision> {
+    let reason = "a tool call and its results are not separated; it stands before them";
+    counted(Outcome::Moved, &ranked.message.source, reason, count)
+}
+
+fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decision> {
+    let beyond = points.beyond(total as u64);
+    let mut list: Vec<String> = beyond.iter().take(MAX_LISTED).map(u64::to_string).collect();
+    if beyond.len() > MAX_LISTED {
+        list.push("…".to_owned());
+    }
+    let reason = format!("no point at depth {}: there are {total} messages", list.join(", "));
+    counted(Outcome::NotActivated, source, &reason, beyond.len())
+}
+
+/// One decision about several points; none if there are none.
+fn counted(outcome: Outcome, source: &Source, reason: &str, count: usize) -> Option<Decision> {
+    (count > 0).then(|| Decision { count, ..Decision::new(outcome, source.clone(), reason) })
 }

@@ -21,13 +21,16 @@
 mod assemble;
 mod check;
 pub mod codes;
+mod compile;
 mod gaps;
 mod model_match;
 mod preset;
 mod registry;
+mod render;
 mod slots;
 
-pub use assemble::{Assembled, RenderRequest, Rendered, assemble};
+pub use assemble::{Assembled, assemble};
 pub use model_match::Target;
 pub use preset::{Entry, Part, Preset};
 pub use registry::{AnchorDefinition, AnchorRegistry, RegistryError};
+pub use render::{RenderRequest, Rendered};

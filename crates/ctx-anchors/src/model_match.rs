@@ -1,5 +1,8 @@
 //! For which models and profiles an entry takes part.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use ctx_regex::{Flags, Limits, Regex};
 use ctx_types::{Diagnostic, ModelMatch};
 
@@ -16,6 +19,31 @@ pub struct Target<'a> {
     pub profile: Option<&'a str>,
 }
 
+/// How many different patterns one preset may have.
+const MAX_PATTERNS: usize = 1_000;
+
+/// What one pattern may cost; names of models are short, and a preset may have many patterns.
+const LIMITS: Limits =
+    Limits { pattern_bytes: 4 << 10, compiled_bytes: 256 << 10, nest: 32, output_bytes: 0 };
+
+/// The patterns of a preset, each compiled once; one that cannot run has its error.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns(BTreeMap<Arc<str>, Result<Regex, String>>);
+
+impl Patterns {
+    fn compile(&mut self, pattern: &Arc<str>) -> Result<Regex, String> {
+        if let Some(known) = self.0.get(pattern) {
+            return known.clone();
+        }
+        if self.0.len() == MAX_PATTERNS {
+            return Err(format!("the preset has more than {MAX_PATTERNS} different ones"));
+        }
+        let compiled = Regex::new(pattern, Flags::IGNORE_CASE, &LIMITS).map_err(|error| error.to_string());
+        self.0.insert(pattern.clone(), compiled.clone());
+        compiled
+    }
+}
+
 /// A compiled model match: the rule of AIO Hub's `modelMatch`, except that an empty list takes no part.
 ///
 /// There, an empty list of profile patterns counts as matched, so that mode `any` never filters.
@@ -30,17 +58,23 @@ pub(crate) struct ModelRule {
 
 impl ModelRule {
     /// Compiles a rule; none if it is off or has no pattern at all.
-    pub(crate) fn compile(rule: &ModelMatch, diagnostics: &mut Vec<Diagnostic>) -> Option<Self> {
+    pub(crate) fn compile(
+        rule: &ModelMatch,
+        patterns: &mut Patterns,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
         if rule.enabled != Some(true) {
             return None;
         }
-        let mut compile = |patterns: &[std::sync::Arc<str>], key: &str| {
-            let compiled = patterns.iter().enumerate().filter_map(|(index, pattern)| {
-                let regex = Regex::new(pattern, Flags::IGNORE_CASE, &Limits::default());
-                regex.inspect_err(|error| diagnostics.push(bad_pattern(pattern, key, index, error))).ok()
+        let mut compile = |list: &[Arc<str>], key: &'static str| {
+            let positions = positions(rule, key);
+            let compiled = list.iter().enumerate().filter_map(|(index, pattern)| {
+                let compiled = patterns.compile(pattern);
+                let index = positions.get(index).copied().unwrap_or(index);
+                compiled.inspect_err(|error| diagnostics.push(bad_pattern(pattern, key, index, error))).ok()
             });
             let compiled: Vec<Regex> = compiled.collect();
-            (!patterns.is_empty()).then_some(compiled)
+            (!list.is_empty()).then_some(compiled)
         };
         let models = compile(&rule.patterns, "patterns");
         let mut profiles = compile(&rule.profile_patterns, "profilePatterns");
@@ -81,7 +115,13 @@ fn matches_name(patterns: &[Regex], name: Option<&str>) -> bool {
     name.is_some_and(|name| patterns.iter().any(|pattern| pattern.is_match(name)))
 }
 
-fn bad_pattern(pattern: &str, key: &str, index: usize, error: &ctx_regex::Error) -> Diagnostic {
+/// Where the texts of a list stand in its file, which may hold other values between them.
+fn positions(rule: &ModelMatch, key: &str) -> Vec<usize> {
+    let items = rule.kept.get(key).and_then(|list| list.as_array()).into_iter().flatten();
+    items.enumerate().filter(|(_, item)| item.is_string()).map(|(position, _)| position).collect()
+}
+
+fn bad_pattern(pattern: &str, key: &str, index: usize, error: &str) -> Diagnostic {
     let message = format!("the model pattern `{pattern}` cannot run: {error}");
     Diagnostic::warning(codes::MODEL_PATTERN, message)
         .at_pointer(format!("/modelMatch/{key}/{index}"))
@@ -97,7 +137,7 @@ mod tests {
     #[track_caller]
     fn check(rule: Value, model: Option<&str>, profile: Option<&str>, expected: bool) {
         let rule = ModelMatch::read(rule, &mut Reader::new());
-        let compiled = ModelRule::compile(&rule, &mut Vec::new());
+        let compiled = ModelRule::compile(&rule, &mut Patterns::default(), &mut Vec::new());
         let found = compiled.is_none_or(|compiled| compiled.admits(Target { model, profile }));
         assert_eq!(found, expected);
     }
@@ -146,12 +186,32 @@ mod tests {
         check(json!({ "enabled": true }), Some("claude"), None, true);
     }
 
-    #[test]
-    fn a_bad_pattern_is_reported_and_matches_nothing() {
-        let rule = ModelMatch::read(json!({ "enabled": true, "patterns": ["("] }), &mut Reader::new());
+    #[track_caller]
+    fn check_findings(rule: Value, expected: &[&str]) {
+        let rule = ModelMatch::read(rule, &mut Reader::new());
         let mut diagnostics = Vec::new();
-        let compiled = ModelRule::compile(&rule, &mut diagnostics).unwrap();
-        assert!(!compiled.admits(Target { model: Some("("), profile: None }));
-        assert_eq!(diagnostics[0].location.pointer.as_deref(), Some("/modelMatch/patterns/0"));
+        let compiled = ModelRule::compile(&rule, &mut Patterns::default(), &mut diagnostics).unwrap();
+        assert!(!compiled.admits(Target { model: Some("("), profile: Some("(") }));
+        let found: Vec<_> =
+            diagnostics.iter().map(|found| found.location.pointer.as_deref().unwrap()).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_bad_pattern_is_reported_where_it_stands_and_matches_nothing() {
+        check_findings(json!({ "enabled": true, "patterns": ["("] }), &["/modelMatch/patterns/0"]);
+        check_findings(json!({ "enabled": true, "patterns": [7, null, "("] }), &["/modelMatch/patterns/2"]);
+        check_findings(
+            json!({ "enabled": true, "profilePatterns": ["a", "("] }),
+            &["/modelMatch/profilePatterns/1"],
+        );
+    }
+
+    #[test]
+    fn a_preset_has_no_more_patterns_than_the_limit() {
+        let patterns: Vec<String> = (0..MAX_PATTERNS + 2).map(|number| format!("model {number}")).collect();
+        let last = format!("/modelMatch/patterns/{}", MAX_PATTERNS + 1);
+        let first = format!("/modelMatch/patterns/{MAX_PATTERNS}");
+        check_findings(json!({ "enabled": true, "patterns": patterns }), &[&first, &last]);
     }
 }

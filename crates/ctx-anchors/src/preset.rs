@@ -1,16 +1,14 @@
 //! A compiled preset: each entry with its part, placement and switch, checked once.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{
-    Agent, Attachment, CHAT_HISTORY, Content, Diagnostic, Placement, PresetMessage, Role, Source,
-    UnplacedHistory,
+    Agent, Attachment, CHAT_HISTORY, Content, Diagnostic, Placement, Role, Source, UnplacedHistory,
 };
 
-use crate::check;
 use crate::model_match::{ModelRule, Target};
 use crate::registry::AnchorRegistry;
+use crate::{check, compile};
 
 /// A preset, ready to be assembled with any number of conversations. `Send + Sync`.
 ///
@@ -91,11 +89,7 @@ impl Preset {
     /// Diagnostics have JSON pointers into the agent's unified form, such as `/presetMessages/3`.
     /// O(entries · log entries).
     pub fn compile(agent: &Agent, registry: &AnchorRegistry) -> (Self, Vec<Diagnostic>) {
-        let mut diagnostics = Vec::new();
-        let files = agent.preset_messages.iter().enumerate();
-        let compile = |(index, file)| compile_entry(agent, registry, index, file, &mut diagnostics);
-        let mut entries: Vec<Entry> = files.map(compile).collect();
-        keep_one_history(&mut entries, &mut diagnostics);
+        let (entries, mut diagnostics) = compile::entries(agent, registry);
         check::preset(agent, &entries, registry, &mut diagnostics);
         (Self { entries, unplaced: agent.unplaced_history() }, diagnostics)
     }
@@ -103,17 +97,6 @@ impl Preset {
     /// Returns the entries in list order, switched off ones included.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
-    }
-
-    /// Returns the anchors at which things can stand, with the entry that declares each, for a target.
-    pub(crate) fn anchors<'a>(&'a self, target: Target<'_>) -> BTreeMap<&'a str, usize> {
-        let mut anchors = BTreeMap::new();
-        for entry in self.entries.iter().filter(|entry| entry.marks_place(target)) {
-            if let Some(anchor) = entry.anchor() {
-                anchors.entry(anchor).or_insert(entry.index);
-            }
-        }
-        anchors
     }
 
     /// Tells whether the preset says where the conversation goes.
@@ -152,96 +135,5 @@ impl Entry {
             Switch::Off(_) => false,
             Switch::When(rule) => rule.admits(target),
         }
-    }
-
-    /// Tells whether the entry's place exists: the place of the history does even when it is switched off.
-    pub(crate) fn marks_place(&self, target: Target<'_>) -> bool {
-        self.part == Part::History || self.is_active(target)
-    }
-}
-
-fn compile_entry(
-    agent: &Agent,
-    registry: &AnchorRegistry,
-    index: usize,
-    file: &PresetMessage,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Entry {
-    let mut found = Vec::new();
-    let part = read_part(file, registry);
-    let placement = if part == Part::Message {
-        let (placement, mut unclear) = Placement::of(file);
-        found.append(&mut unclear);
-        placement
-    } else {
-        Placement::InOrder
-    };
-    let switch = read_switch(agent, file, &mut found);
-    let prefix = format!("/presetMessages/{index}");
-    diagnostics.extend(found.into_iter().map(|mut diagnostic| {
-        let inner = diagnostic.location.pointer.take().unwrap_or_default();
-        diagnostic.at_pointer(prefix.clone() + &inner)
-    }));
-    Entry {
-        index,
-        part,
-        role: file.role.unwrap_or_default(),
-        content: file.content.clone().unwrap_or_else(|| Content::Text("".into())),
-        attachments: file.all_attachments(),
-        placement,
-        lane: file.injection_strategy.as_ref().and_then(|strategy| strategy.lane).unwrap_or(0),
-        source: Source::preset(file.id.clone(), index, file.name.clone()),
-        switch,
-    }
-}
-
-/// An unregistered type makes an ordinary message, so that its content is not lost.
-fn read_part(file: &PresetMessage, registry: &AnchorRegistry) -> Part {
-    if file.kept.is_malformed() {
-        return Part::Nothing;
-    }
-    match file.kind.as_deref() {
-        None | Some("message") => Part::Message,
-        Some(CHAT_HISTORY) => Part::History,
-        Some("placeholder") => match file.id.clone().filter(|id| !id.trim().is_empty()) {
-            Some(anchor) if &*anchor == CHAT_HISTORY => Part::History,
-            Some(anchor) => Part::Placeholder { anchor },
-            None => Part::Nothing,
-        },
-        Some(kind) => match registry.get(kind) {
-            Some(definition) if definition.has_template => Part::Template { anchor: definition.id.clone() },
-            Some(definition) => Part::Placeholder { anchor: definition.id.clone() },
-            None => Part::Message,
-        },
-    }
-}
-
-fn read_switch(agent: &Agent, file: &PresetMessage, diagnostics: &mut Vec<Diagnostic>) -> Switch {
-    if file.kept.is_malformed() {
-        return Switch::Off("the entry is not an object".to_owned());
-    }
-    if !file.is_enabled() {
-        return Switch::Off("switched off".to_owned());
-    }
-    let group = file.group_id.as_deref().and_then(|id| agent.preset_group(id));
-    if let Some(group) = group
-        && group.enabled == Some(false)
-    {
-        let name = group.name.as_deref().or(group.id.as_deref()).unwrap_or_default();
-        return Switch::Off(format!("its group `{name}` is switched off"));
-    }
-    let rule = file.model_match.as_ref().and_then(|rule| ModelRule::compile(rule, diagnostics));
-    rule.map_or(Switch::On, |rule| Switch::When(Arc::new(rule)))
-}
-
-/// Keeps the first switched-on place of the conversation, or else the first; reports and ignores the others.
-fn keep_one_history(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
-    let is_place = |entry: &&Entry| entry.part == Part::History;
-    let places = || entries.iter().filter(is_place);
-    let chosen = places().find(|entry| entry.off_reason().is_none()).or_else(|| places().next());
-    let Some(chosen) = chosen.map(|entry| entry.index) else { return };
-    for entry in entries.iter_mut().filter(|entry| entry.part == Part::History && entry.index != chosen) {
-        diagnostics.push(check::second_history(entry.index, chosen));
-        entry.part = Part::Nothing;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{CHAT_HISTORY, Content, PresetMessage, Role, Text};
+use ctx_types::{CHAT_HISTORY, Content, PresetMessage, Role, Text, anchor_id};
 
 /// What is known about an anchor, independent of any preset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub enum RegistryError {
         /// The id.
         id: Arc<str>,
     },
-    /// The id is one that entries use for something else.
+    /// The id is one that entries use for something else, or one that no entry can name.
     #[error("`{id}` cannot be the id of an anchor")]
     Reserved {
         /// The id.
@@ -97,9 +97,12 @@ impl AnchorRegistry {
     }
 
     /// Adds an anchor.
+    ///
+    /// Refused are ids that are registered, that entries use for something else, and that no target can spell:
+    /// with white space around them.
     pub fn register(&mut self, definition: AnchorDefinition) -> Result<(), RegistryError> {
         let id = definition.id.clone();
-        if matches!(&*id, "" | "message" | "placeholder") {
+        if matches!(&*id, "message" | "placeholder") || anchor_id(&id) != &*id {
             return Err(RegistryError::Reserved { id });
         }
         if self.get(&id).is_some() {

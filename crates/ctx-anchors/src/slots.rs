@@ -1,6 +1,8 @@
 //! The skeleton as slots: each entry of the list that stays in order, with what stands before and after it.
 
-use ctx_types::{CHAT_HISTORY, Message, Order, Place, Rank, Side};
+use std::collections::BTreeMap;
+
+use ctx_types::{Message, Order, Place, Rank, Side};
 
 /// A message with its rank among others at the same place: order, lane, kind, position in its list.
 #[derive(Clone, Debug)]
@@ -18,16 +20,22 @@ impl Ranked {
     }
 }
 
-/// The skeleton in list order.
+/// The skeleton in list order; every question about it takes O(log anchors).
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
-    slots: Vec<Slot>,
+    top: Vec<Ranked>,
+    list: Vec<Slot>,
+    bottom: Vec<Ranked>,
+    /// The first slot of each anchor.
+    anchors: BTreeMap<String, usize>,
+    history: Option<usize>,
+    first_system: Option<usize>,
+    last_system_before_history: Option<usize>,
 }
 
 /// One entry of the skeleton.
 #[derive(Debug)]
 struct Slot {
-    anchor: Option<String>,
     before: Vec<Ranked>,
     own: Own,
     after: Vec<Ranked>,
@@ -42,62 +50,76 @@ pub(crate) enum Own {
     History,
 }
 
-/// A side of a slot.
+/// A place in the skeleton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
-    slot: usize,
-    side: Side,
+pub(crate) enum Spot {
+    /// Above the whole list.
+    Top,
+    /// At a side of a slot.
+    Beside(usize, Side),
+    /// Below the whole list.
+    Bottom,
 }
 
 impl Slots {
     /// Adds the next entry of the list; `anchor` is the anchor that it declares.
     pub(crate) fn push(&mut self, anchor: Option<&str>, own: Own) {
-        let anchor = anchor.map(str::to_owned);
-        self.slots.push(Slot { anchor, before: Vec::new(), own, after: Vec::new() });
+        let slot = self.list.len();
+        if let Some(anchor) = anchor {
+            self.anchors.entry(anchor.to_owned()).or_insert(slot);
+        }
+        match &own {
+            Own::History => self.history = self.history.or(Some(slot)),
+            Own::Message(message) if message.role.is_instruction() => self.push_system(slot),
+            Own::Message(_) | Own::Nothing => {}
+        }
+        self.list.push(Slot { before: Vec::new(), own, after: Vec::new() });
+    }
+
+    fn push_system(&mut self, slot: usize) {
+        self.first_system = self.first_system.or(Some(slot));
+        if self.history.is_none() {
+            self.last_system_before_history = Some(slot);
+        }
     }
 
     /// Finds the side of the first slot that declares an anchor.
     pub(crate) fn at_anchor(&self, anchor: &str, side: Side) -> Option<Spot> {
-        let slot = self.slots.iter().position(|slot| slot.anchor.as_deref() == Some(anchor))?;
-        Some(Spot { slot, side })
+        self.anchors.get(anchor).map(|slot| Spot::Beside(*slot, side))
     }
 
     /// The spot before the first system message of the list.
     pub(crate) fn before_first_system(&self) -> Option<Spot> {
-        let slot = self.slots.iter().position(Slot::is_system)?;
-        Some(Spot { slot, side: Side::Before })
+        self.first_system.map(|slot| Spot::Beside(slot, Side::Before))
     }
 
     /// The spot after the last system message of the list that precedes the history.
     pub(crate) fn after_last_system_before_history(&self) -> Option<Spot> {
-        let end = self.history_slot().unwrap_or(self.slots.len());
-        let slot = self.slots.iter().take(end).rposition(Slot::is_system)?;
-        Some(Spot { slot, side: Side::After })
-    }
-
-    /// The spot above the whole list, if the list has anything.
-    pub(crate) fn top(&self) -> Option<Spot> {
-        (!self.slots.is_empty()).then_some(Spot { slot: 0, side: Side::Before })
+        self.last_system_before_history.map(|slot| Spot::Beside(slot, Side::After))
     }
 
     /// Puts a message at a spot.
     pub(crate) fn place(&mut self, spot: Spot, mut ranked: Ranked) {
-        let Some(slot) = self.slots.get_mut(spot.slot) else { return };
-        ranked.message.place = match slot.anchor.as_deref() {
-            Some(CHAT_HISTORY) => Place::AroundHistory,
-            _ => Place::Anchored,
+        let is_history = matches!(spot, Spot::Beside(slot, _) if self.history == Some(slot));
+        ranked.message.place = if is_history { Place::AroundHistory } else { Place::Anchored };
+        let list = match spot {
+            Spot::Top => &mut self.top,
+            Spot::Bottom => &mut self.bottom,
+            Spot::Beside(slot, side) => match (self.list.get_mut(slot), side) {
+                (Some(slot), Side::Before) => &mut slot.before,
+                (Some(slot), Side::After) => &mut slot.after,
+                // Spots come from this very list, so that this is never reached; nothing is lost if it is.
+                (None, _) => &mut self.bottom,
+            },
         };
-        match spot.side {
-            Side::Before => slot.before.push(ranked),
-            Side::After => slot.after.push(ranked),
-        }
+        list.push(ranked);
     }
 
     /// Writes the skeleton out, with `history` where the conversation goes.
     pub(crate) fn fill(self, history: Vec<Message>) -> Vec<Message> {
         let mut history = Some(history);
-        let mut messages = Vec::new();
-        for slot in self.slots {
+        let mut messages: Vec<Message> = in_rank(self.top).collect();
+        for slot in self.list {
             messages.extend(in_rank(slot.before));
             match slot.own {
                 Own::Nothing => {}
@@ -106,17 +128,8 @@ impl Slots {
             }
             messages.extend(in_rank(slot.after));
         }
+        messages.extend(in_rank(self.bottom));
         messages
-    }
-
-    fn history_slot(&self) -> Option<usize> {
-        self.slots.iter().position(|slot| matches!(slot.own, Own::History))
-    }
-}
-
-impl Slot {
-    fn is_system(&self) -> bool {
-        matches!(&self.own, Own::Message(message) if message.role.is_instruction())
     }
 }
 

@@ -9,7 +9,8 @@ use crate::message::{Message, Role};
 ///
 /// The ranges follow each other and cover all messages. A result belongs to the calls above it if only tool
 /// messages stand between and it answers one of them; a tool message that names no call belongs to the calls
-/// it directly follows. Anything between two results of one group is part of the group.
+/// it directly follows. Anything between two results of one group is part of the group. What a preset or a
+/// plug-in placed is never a member.
 /// O(messages + calls · log calls).
 ///
 /// ```
@@ -42,7 +43,9 @@ fn group_end(messages: &[Message], start: usize) -> usize {
         return start + 1;
     }
     let calls: BTreeSet<&str> = first.tool_calls.iter().map(|call| &*call.id).collect();
-    let answers = |message: &Message| message.tool_call_id.as_deref().is_none_or(|id| calls.contains(id));
+    let answers = |message: &Message| {
+        message.place == first.place && message.tool_call_id.as_deref().is_none_or(|id| calls.contains(id))
+    };
     let results = rest.iter().take_while(|message| message.role == Role::Tool);
     let last = results.enumerate().filter(|(_, message)| answers(message)).last();
     last.map_or(start + 1, |(offset, _)| start + offset + 2)
@@ -68,12 +71,11 @@ mod tests {
         };
         let ids = ids.split(',').filter(|id| !id.is_empty());
         let mut message = Message::new(role, word, Source::history(word, role));
-        match role {
-            Role::Tool => message.tool_call_id = ids.map(Into::into).next(),
-            _ => {
-                let call = |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() };
-                message.tool_calls = ids.map(call).collect();
-            }
+        if role == Role::Tool {
+            message.tool_call_id = ids.map(Into::into).next();
+        } else {
+            let call = |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() };
+            message.tool_calls = ids.map(call).collect();
         }
         message
     }
@@ -101,6 +103,13 @@ mod tests {
     #[test]
     fn a_result_without_an_id_belongs_to_the_calls_above() {
         check("a:x t u t", &[0..2, 2..3, 3..4]);
+    }
+
+    #[test]
+    fn a_placed_tool_message_is_no_member() {
+        let mut messages = messages("a:x t:x t u");
+        messages[2].place = crate::Place::Gap { multiple: false };
+        assert_eq!(groups(&messages), [0..2, 2..3, 3..4]);
     }
 
     #[test]

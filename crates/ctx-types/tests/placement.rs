@@ -11,16 +11,17 @@ fn check(entry: &str, expected: &str) {
     let value: Value = serde_json::from_str(entry).unwrap();
     let entry = PresetMessage::read(value.clone(), &mut Reader::new());
     let (placement, diagnostics) = Placement::of(&entry);
-    let mut found = placement.to_string();
-    if placement.order() != Order::DEFAULT {
-        found += &format!(", order {}", placement.order().0);
-    }
+    let order = placement.order();
+    let mut lines = match order == Order::DEFAULT {
+        true => vec![placement.to_string()],
+        false => vec![format!("{placement}, order {}", order.0)],
+    };
     for diagnostic in &diagnostics {
         let pointer = diagnostic.location.pointer.as_deref().unwrap();
         assert!(value.pointer(pointer).is_some(), "`{pointer}` is not in the entry");
-        found += &format!("\n{}", line(diagnostic));
+        lines.push(line(diagnostic));
     }
-    assert_eq!(found, expected);
+    assert_eq!(lines.join("\n"), expected);
 }
 
 fn line(diagnostic: &Diagnostic) -> String {
@@ -173,26 +174,26 @@ fn orders_ascend_and_minus_zero_is_zero() {
 
 /// Writes the placement of `from` into `into`.
 #[track_caller]
-fn check_written(from: Value, into: Value, expected: Value) {
+fn check_written(from: Value, into: Value, expected: &Value) {
     let (placement, _) = Placement::of(&PresetMessage::read(from, &mut Reader::new()));
     let mut entry = PresetMessage::read(into, &mut Reader::new());
     placement.write_to(&mut entry);
-    assert_eq!(entry.write(), expected);
+    assert_eq!(entry.write(), *expected);
 }
 
 #[test]
 fn an_index_is_written_flat_and_the_others_as_a_strategy() {
     let index = json!({ "insertionPoint": -2, "order": 5 });
-    check_written(index.clone(), json!({ "injectionStrategy": { "type": "depth", "depth": 1 } }), index);
+    check_written(index.clone(), json!({ "injectionStrategy": { "type": "depth", "depth": 1 } }), &index);
     check_written(
         json!({ "anchorTarget": "lore", "anchorPoint": "before" }),
         json!({ "insertionPoint": 3 }),
-        json!({ "injectionStrategy": { "type": "anchor", "anchorTarget": "lore", "anchorPosition": "before" } }),
+        &json!({ "injectionStrategy": { "type": "anchor", "anchorTarget": "lore", "anchorPosition": "before" } }),
     );
     check_written(
         json!({ "injectionStrategy": { "depthConfig": "1, 2~3" } }),
         json!({}),
-        json!({ "injectionStrategy": { "type": "advanced_depth", "depthConfig": "1, 2~3" } }),
+        &json!({ "injectionStrategy": { "type": "advanced_depth", "depthConfig": "1, 2~3" } }),
     );
 }
 
@@ -201,14 +202,14 @@ fn writing_keeps_the_lane_and_unknown_keys() {
     check_written(
         json!({ "insertionPoint": 1 }),
         json!({ "injectionStrategy": { "type": "depth", "depth": 1, "lane": 3, "x": null } }),
-        json!({ "injectionStrategy": { "lane": 3, "x": null }, "insertionPoint": 1 }),
+        &json!({ "injectionStrategy": { "lane": 3, "x": null }, "insertionPoint": 1 }),
     );
 }
 
 #[test]
 fn the_same_placement_leaves_the_entry_as_it_is() {
     let flat = json!({ "anchorTarget": "lore", "order": 100 });
-    check_written(json!({ "injectionStrategy": { "anchorTarget": "lore" } }), flat.clone(), flat);
+    check_written(json!({ "injectionStrategy": { "anchorTarget": "lore" } }), flat.clone(), &flat);
 }
 
 const WORDS: [&str; 10] =

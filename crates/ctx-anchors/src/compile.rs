@@ -1,0 +1,119 @@
+//! From the entries of a file to those of a compiled preset.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ctx_types::{
+    Agent, CHAT_HISTORY, Content, Diagnostic, Placement, PresetGroup, PresetMessage, Source, anchor_id,
+};
+
+use crate::check;
+use crate::model_match::{ModelRule, Patterns};
+use crate::preset::{Entry, Part, Switch};
+use crate::registry::AnchorRegistry;
+
+/// Compiles the entries of an agent's preset, with what is wrong with each of them by itself.
+pub(crate) fn entries(agent: &Agent, registry: &AnchorRegistry) -> (Vec<Entry>, Vec<Diagnostic>) {
+    let mut compiler = Compiler::new(agent, registry);
+    let files = agent.preset_messages.iter().enumerate();
+    let mut entries: Vec<Entry> = files.map(|(index, file)| compiler.entry(index, file)).collect();
+    let mut diagnostics = compiler.diagnostics;
+    keep_one_history(&mut entries, &mut diagnostics);
+    (entries, diagnostics)
+}
+
+/// What compiling one entry after the other needs to know.
+struct Compiler<'a> {
+    registry: &'a AnchorRegistry,
+    groups: BTreeMap<&'a str, &'a PresetGroup>,
+    patterns: Patterns,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(agent: &'a Agent, registry: &'a AnchorRegistry) -> Self {
+        let mut groups = BTreeMap::new();
+        for group in &agent.preset_groups {
+            if let Some(id) = group.id.as_deref() {
+                groups.entry(id).or_insert(group);
+            }
+        }
+        Self { registry, groups, patterns: Patterns::default(), diagnostics: Vec::new() }
+    }
+
+    fn entry(&mut self, index: usize, file: &PresetMessage) -> Entry {
+        let part = read_part(file, self.registry);
+        let (placement, mut found) = match part {
+            Part::Message => Placement::of(file),
+            _ => (Placement::InOrder, Vec::new()),
+        };
+        let switch = self.switch(file, &mut found);
+        self.diagnostics.extend(found.into_iter().map(|mut diagnostic| {
+            let inner = diagnostic.location.pointer.take().unwrap_or_default();
+            diagnostic.at_pointer(check::pointer(index, &inner))
+        }));
+        Entry {
+            index,
+            part,
+            role: file.role.unwrap_or_default(),
+            content: file.content.clone().unwrap_or_else(|| Content::Text("".into())),
+            attachments: file.all_attachments(),
+            placement,
+            lane: file.injection_strategy.as_ref().and_then(|strategy| strategy.lane).unwrap_or(0),
+            source: Source::preset(file.id.clone(), index, file.name.clone()),
+            switch,
+        }
+    }
+
+    fn switch(&mut self, file: &PresetMessage, diagnostics: &mut Vec<Diagnostic>) -> Switch {
+        if file.kept.is_malformed() {
+            return Switch::Off("the entry is not an object".to_owned());
+        }
+        if !file.is_enabled() {
+            return Switch::Off("switched off".to_owned());
+        }
+        let group = file.group_id.as_deref().and_then(|id| self.groups.get(id));
+        if let Some(group) = group
+            && group.enabled == Some(false)
+        {
+            let name = group.name.as_deref().or(group.id.as_deref()).unwrap_or_default();
+            return Switch::Off(format!("its group `{name}` is switched off"));
+        }
+        let rule = file.model_match.as_ref();
+        let rule = rule.and_then(|rule| ModelRule::compile(rule, &mut self.patterns, diagnostics));
+        rule.map_or(Switch::On, |rule| Switch::When(Arc::new(rule)))
+    }
+}
+
+/// An unregistered type makes an ordinary message, so that its content is not lost.
+fn read_part(file: &PresetMessage, registry: &AnchorRegistry) -> Part {
+    if file.kept.is_malformed() {
+        return Part::Nothing;
+    }
+    match file.kind.as_deref() {
+        None | Some("" | "message") => Part::Message,
+        Some("placeholder") => match file.id.as_deref().map(str::trim) {
+            None | Some("") => Part::Nothing,
+            Some(id) if anchor_id(id) == CHAT_HISTORY => Part::History,
+            Some(id) => Part::Placeholder { anchor: Arc::from(id) },
+        },
+        Some(kind) if anchor_id(kind) == CHAT_HISTORY => Part::History,
+        Some(kind) => match registry.get(kind) {
+            Some(definition) if definition.has_template => Part::Template { anchor: definition.id.clone() },
+            Some(definition) => Part::Placeholder { anchor: definition.id.clone() },
+            None => Part::Message,
+        },
+    }
+}
+
+/// Keeps the first switched-on place of the conversation, or else the first; reports and ignores the others.
+fn keep_one_history(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
+    let is_place = |entry: &&Entry| entry.part == Part::History;
+    let places = || entries.iter().filter(is_place);
+    let chosen = places().find(|entry| entry.off_reason().is_none()).or_else(|| places().next());
+    let Some(chosen) = chosen.map(|entry| entry.index) else { return };
+    for entry in entries.iter_mut().filter(|entry| entry.part == Part::History && entry.index != chosen) {
+        diagnostics.push(check::second_history(entry.index, chosen));
+        entry.part = Part::Nothing;
+    }
+}

@@ -1,0 +1,586 @@
+//! Anchors: placeholders, templates, targets, the place of the conversation, and the registry.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod case;
+
+use case::{Case, check};
+use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, Target};
+
+/// Checks the help of every diagnostic of a preset.
+#[track_caller]
+fn check_help(preset: &str, expected: &[&str]) {
+    let (_, diagnostics) = Preset::compile(&case::agent(preset), &case::registry());
+    let found: Vec<_> = diagnostics.iter().map(|found| found.help.as_deref().unwrap_or_default()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_placeholder_is_not_sent_and_things_stand_around_it() {
+    check(
+        r#"[
+            {"content": "A"},
+            {"type": "placeholder", "id": "lore"},
+            {"content": "B"},
+            {"content": "below", "anchorTarget": "lore", "anchorPoint": "after"},
+            {"content": "above", "anchorTarget": "lore", "anchorPoint": "before"},
+            {"content": "nested", "injectionStrategy": {"type": "anchor", "anchorTarget": "lore", "anchorPosition": "before"}}
+        ]"#,
+        "u",
+        "A above nested below B u1",
+    );
+}
+
+#[test]
+fn the_example_of_the_seed_assembles_as_it_says() {
+    check(
+        r#"[
+            {"role": "system", "content": "global"},
+            {"id": "world_info_placeholder", "type": "placeholder", "role": "user"},
+            {"role": "user", "content": "world", "anchorTarget": "world_info_placeholder", "anchorPoint": "before"},
+            {"type": "chat_history", "role": "user"},
+            {"role": "user", "content": "remember", "insertionPoint": -2}
+        ]"#,
+        "uau",
+        "global(s) world u1 remember a2 u3",
+    );
+}
+
+#[test]
+fn things_at_one_side_stand_by_order_then_lane_then_list() {
+    check(
+        r#"[
+            {"type": "placeholder", "id": "lore"},
+            {"content": "last", "anchorTarget": "lore", "order": 101},
+            {"content": "lane", "injectionStrategy": {"anchorTarget": "lore", "lane": 1}},
+            {"content": "one", "anchorTarget": "lore"},
+            {"content": "two", "anchorTarget": "lore"},
+            {"content": "first", "anchorTarget": "lore", "order": -1}
+        ]"#,
+        "",
+        "first one two lane last",
+    );
+}
+
+#[test]
+fn without_a_target_things_stand_at_the_history() {
+    check(
+        r#"[
+            {"content": "below", "injectionStrategy": {"type": "anchor"}},
+            {"content": "above", "anchorTarget": "__CHAT_HISTORY__", "anchorPoint": "before"},
+            {"type": "chat_history"},
+            {"content": "end"}
+        ]"#,
+        "u",
+        "above u1 below end",
+    );
+}
+
+#[test]
+fn a_template_sends_its_content_between_what_stands_around_it() {
+    check(
+        r#"[
+            {"type": "user_profile", "role": "system", "content": "I_am_{{user}}"},
+            {"content": "above", "anchorTarget": "user_profile", "anchorPoint": "before"},
+            {"content": "below", "anchorTarget": "user_profile"}
+        ]"#,
+        "u",
+        "above I_am_Ada(s) below u1",
+    );
+}
+
+#[test]
+fn a_blank_template_is_not_sent_but_remains_a_target() {
+    check(
+        r#"[
+            {"type": "user_profile", "content": " \n"},
+            {"type": "weather"},
+            {"content": "at_profile", "anchorTarget": "user_profile"},
+            {"content": "at_weather", "anchorTarget": "weather", "anchorPoint": "before"}
+        ]"#,
+        "u",
+        "at_profile at_weather u1
+        dropped preset#0: its content is blank
+        dropped preset#1: its content is blank",
+    );
+}
+
+#[test]
+fn a_template_that_expands_to_nothing_is_not_sent() {
+    check(
+        r#"[{"type": "user_profile", "content": " {{empty}} "}, {"content": "{{empty}}"}]"#,
+        "u",
+        "u1
+        dropped preset#0: nothing is left after its macros were expanded
+        dropped preset#1: nothing is left after its macros were expanded",
+    );
+}
+
+#[test]
+fn a_blank_template_with_a_file_is_sent() {
+    check(
+        r#"[{"type": "user_profile", "content": "", "presetAttachments": [{"assetId": "a", "name": "cat.png"}]}]"#,
+        "u",
+        "@cat.png u1",
+    );
+}
+
+#[test]
+fn a_blank_message_is_not_sent() {
+    check(
+        r#"[{"role": "system"}, {"role": "system", "content": "  "}]"#,
+        "u",
+        "u1\ndropped preset#0: its content is blank\ndropped preset#1: its content is blank",
+    );
+}
+
+#[test]
+fn the_texts_of_several_parts_are_expanded_each() {
+    check(
+        r#"[{"content": [{"type": "text", "text": "Hi_{{user}}"}, {"type": "image_url"}, {"type": "text", "text": "!"}]}]"#,
+        "",
+        "Hi_Ada!",
+    );
+}
+
+#[test]
+fn a_plugin_may_register_templates_and_placeholders() {
+    check(
+        r#"[
+            {"type": "weather", "content": "sunny"},
+            {"type": "code"},
+            {"content": "x", "anchorTarget": "weather"},
+            {"content": "y", "anchorTarget": "code"}
+        ]"#,
+        "",
+        "sunny x y",
+    );
+}
+
+#[test]
+fn the_content_of_a_placeholder_is_not_sent_and_that_is_reported() {
+    check(
+        r#"[{"type": "code", "content": "A"}, {"type": "placeholder", "id": "lore", "content": "B"}]"#,
+        "u",
+        "u1
+        info CTX0207 /0/content: `code` only marks a place; its content is not sent
+        info CTX0207 /1/content: `lore` only marks a place; its content is not sent",
+    );
+}
+
+#[test]
+fn an_entry_without_its_anchor_stays_where_the_list_has_it() {
+    check(
+        r#"[{"content": "A"}, {"content": "x", "anchorTarget": "lore"}, {"type": "chat_history"}, {"content": "B"}]"#,
+        "u",
+        "A x u1 B
+        moved preset#1: no anchor `lore`; it stands where the list has it
+        error CTX0200 /1/anchorTarget: no anchor `lore`; the entry stays where the list has it",
+    );
+    check(
+        r#"[{"content": "A"}, {"content": "x", "injectionStrategy": {"anchorTarget": "user_profile"}}]"#,
+        "u",
+        "A x u1
+        moved preset#1: no anchor `user_profile`; it stands where the list has it
+        error CTX0200 /1/injectionStrategy/anchorTarget: no entry of type `user_profile`; the entry stays where the list has it",
+    );
+}
+
+#[test]
+fn an_entry_at_a_history_that_is_not_sent_stays_where_the_list_has_it() {
+    check(
+        r#"{"historyWhenUnplaced": "omit", "presetMessages": [
+            {"content": "x", "anchorTarget": "chat_history"}, {"content": "A"}
+        ]}"#,
+        "",
+        "x A
+        moved preset#0: no anchor `chat_history`; it stands where the list has it
+        error CTX0200 /0/anchorTarget: no entry of type `chat_history`; the entry stays where the list has it",
+    );
+}
+
+#[test]
+fn an_entry_whose_anchor_is_switched_off_stays_where_the_list_has_it() {
+    check(
+        r#"[
+            {"type": "placeholder", "id": "lore", "isEnabled": false},
+            {"content": "A"},
+            {"content": "x", "anchorTarget": "lore", "anchorPoint": "before"}
+        ]"#,
+        "u",
+        "A x u1
+        moved preset#2: no anchor `lore`; it stands where the list has it
+        error CTX0201 /2/anchorTarget: anchor `lore` is switched off; the entry stays where the list has it",
+    );
+}
+
+#[test]
+fn the_id_of_a_message_is_not_an_anchor() {
+    check(
+        r#"[{"id": "lore", "content": "A"}, {"id": "x", "content": "X", "anchorTarget": "lore"}]"#,
+        "",
+        "A X
+        moved preset:x: no anchor `lore`; it stands where the list has it
+        error CTX0200 /1/anchorTarget: no anchor `lore`; the entry stays where the list has it",
+    );
+}
+
+#[test]
+fn a_mistyped_target_is_guessed() {
+    check_help(
+        r#"[{"type": "placeholder", "id": "world_info"}, {"content": "x", "anchorTarget": "world_inof"}]"#,
+        &["did you mean `world_info`?"],
+    );
+    check_help(r#"[{"content": "x", "anchorTarget": "Chat_History"}]"#, &["did you mean `chat_history`?"]);
+    check_help(
+        r#"[{"content": "x", "anchorTarget": "lore"}]"#,
+        &["add an entry with `type: placeholder` and `id: lore`"],
+    );
+    check_help(
+        r#"[{"content": "x", "anchorTarget": "user_profile"}]"#,
+        &["add an entry with `type: user_profile` where its things should stand"],
+    );
+}
+
+#[test]
+fn a_mistyped_type_is_guessed() {
+    check_help(r#"[{"content": "x", "type": "user_profil"}]"#, &["did you mean `user_profile`?"]);
+    check_help(r#"[{"content": "x", "type": "mesage"}]"#, &["did you mean `message`?"]);
+    check_help(
+        r#"[{"content": "x", "type": "lore"}]"#,
+        &["register the anchor, or use type `placeholder` with an id"],
+    );
+}
+
+#[test]
+fn an_unregistered_type_is_an_ordinary_message() {
+    check(
+        r#"[
+            {"content": "A"},
+            {"type": "lore", "content": "x"},
+            {"type": "lore", "content": "y", "insertionPoint": 0},
+            {"content": "z", "anchorTarget": "lore"}
+        ]"#,
+        "u",
+        "A x z y u1
+        moved preset#3: no anchor `lore`; it stands where the list has it
+        warning CTX0202 /1/type: `lore` is not a registered anchor; the entry is an ordinary message
+        warning CTX0202 /2/type: `lore` is not a registered anchor; the entry is an ordinary message
+        error CTX0200 /3/anchorTarget: no anchor `lore`; the entry stays where the list has it",
+    );
+}
+
+#[test]
+fn an_empty_type_is_an_ordinary_message() {
+    check(r#"[{"type": "", "content": "A"}, {"type": "message", "content": "B"}]"#, "", "A B");
+}
+
+#[test]
+fn a_placeholder_without_an_id_is_reported() {
+    check(
+        r#"[{"type": "placeholder"}, {"type": "placeholder", "id": " "}]"#,
+        "u",
+        "u1
+        warning CTX0203 /0: a placeholder without an id
+        warning CTX0203 /1: a placeholder without an id",
+    );
+}
+
+#[test]
+fn white_space_around_the_name_of_an_anchor_does_not_count() {
+    check(
+        r#"[{"type": "placeholder", "id": " lore "}, {"content": "A"}, {"content": "x", "anchorTarget": "lore  "}]"#,
+        "",
+        "x A",
+    );
+}
+
+#[test]
+fn a_placeholder_may_be_the_place_of_the_history() {
+    check(r#"[{"type": "placeholder", "id": "chat_history"}, {"content": "A"}]"#, "u", "u1 A");
+    check(r#"[{"type": "placeholder", "id": "__CHAT_HISTORY__"}, {"content": "A"}]"#, "u", "u1 A");
+}
+
+#[test]
+fn a_placement_on_an_anchor_is_ignored() {
+    check(
+        r#"[
+            {"type": "placeholder", "id": "lore", "insertionPoint": 0},
+            {"content": "x", "anchorTarget": "lore"},
+            {"type": "user_profile", "content": "me", "injectionStrategy": {"type": "depth", "depth": 0}},
+            {"type": "chat_history", "anchorTarget": "lore"}
+        ]"#,
+        "u",
+        "x me u1
+        warning CTX0206 /0: an anchor stands where the list has it; its own placement is ignored
+        warning CTX0206 /2: an anchor stands where the list has it; its own placement is ignored
+        warning CTX0206 /3: an anchor stands where the list has it; its own placement is ignored",
+    );
+}
+
+#[test]
+fn an_anchor_whose_strategy_names_no_place_has_none() {
+    check(r#"[{"type": "chat_history", "injectionStrategy": {"order": 100}}]"#, "u", "u1");
+    check(r#"[{"type": "chat_history", "injectionStrategy": {"type": "default", "depth": 4}}]"#, "u", "u1");
+}
+
+#[test]
+fn a_second_place_of_the_history_is_ignored() {
+    check(
+        r#"[
+            {"type": "chat_history"},
+            {"content": "A"},
+            {"type": "chat_history"},
+            {"content": "x", "anchorTarget": "chat_history"}
+        ]"#,
+        "u",
+        "u1 x A
+        warning CTX0204 /2/type: another `chat_history`; the one at entry 0 is used and this one ignored",
+    );
+}
+
+#[test]
+fn the_history_stands_where_its_place_is_switched_off() {
+    check(
+        r#"[
+            {"type": "chat_history", "isEnabled": false},
+            {"content": "A"},
+            {"content": "x", "anchorTarget": "chat_history", "anchorPoint": "before"}
+        ]"#,
+        "u",
+        "x u1 A
+        warning CTX0205 /0/isEnabled: `chat_history` is switched off; the history goes there all the same",
+    );
+    check(
+        r#"{"presetGroups": [{"id": "g", "enabled": false}], "presetMessages": [
+            {"type": "chat_history", "groupId": "g"}, {"content": "A"}
+        ]}"#,
+        "u",
+        "u1 A
+        warning CTX0205 /0/groupId: `chat_history` is switched off; the history goes there all the same",
+    );
+}
+
+#[test]
+fn of_two_places_of_the_history_the_one_that_is_on_is_used() {
+    check(
+        r#"[{"type": "chat_history", "isEnabled": false}, {"content": "A"}, {"type": "chat_history"}]"#,
+        "u",
+        "A u1
+        warning CTX0204 /0/type: another `chat_history`; the one at entry 2 is used and this one ignored",
+    );
+}
+
+#[test]
+fn the_history_stands_where_its_place_is_meant_for_another_model() {
+    let preset = r#"[
+        {"type": "chat_history", "modelMatch": {"enabled": true, "patterns": ["gpt"]}}, {"content": "A"}
+    ]"#;
+    let target = Target { model: Some("claude"), profile: None };
+    Case { target, ..Case::new(preset, "u") }.check(
+        "u1 A
+        kept preset#0: its model match does not admit the target; the history goes there all the same",
+    );
+}
+
+#[test]
+fn of_two_anchors_with_one_name_the_first_is_the_target() {
+    check(
+        r#"[
+            {"type": "placeholder", "id": "lore"},
+            {"type": "user_profile", "content": "me"},
+            {"type": "placeholder", "id": "lore"},
+            {"type": "user_profile", "content": "again"},
+            {"content": "x", "anchorTarget": "lore"},
+            {"content": "y", "anchorTarget": "user_profile"}
+        ]"#,
+        "",
+        "x me y again
+        warning CTX0204 /2/id: a second `lore`; things placed at it stand at entry 0
+        warning CTX0204 /3/type: a second `user_profile`; things placed at it stand at entry 1",
+    );
+}
+
+#[test]
+fn entries_with_one_id_are_both_sent_and_reported() {
+    check(
+        r#"[{"id": "a", "content": "A"}, {"id": "a", "content": "B"}, {"id": "a", "content": "C", "isEnabled": false}]"#,
+        "",
+        "A B
+        hidden preset:a: switched off
+        warning CTX0208 /1/id: entry 0 has the id `a` too",
+    );
+}
+
+#[test]
+fn an_entry_that_is_switched_off_is_not_sent() {
+    check(
+        r#"[
+            {"content": "A", "isEnabled": false},
+            {"type": "user_profile", "content": "me", "isEnabled": false},
+            {"content": "B", "isEnabled": true, "insertionPoint": 0},
+            {"content": "C", "isEnabled": null}
+        ]"#,
+        "u",
+        "C B u1
+        hidden preset#0: switched off
+        hidden preset#1: switched off",
+    );
+}
+
+#[test]
+fn a_group_of_the_preset_switches_its_entries() {
+    check(
+        r#"{
+            "presetGroups": [
+                {"id": "off", "name": "Style", "enabled": false}, {"id": "on", "enabled": true}, {"id": "open"}
+            ],
+            "presetMessages": [
+                {"content": "A", "groupId": "off"},
+                {"content": "B", "groupId": "on"},
+                {"content": "C", "groupId": "open"},
+                {"content": "D", "groupId": "opne"},
+                {"type": "placeholder", "id": "lore", "groupId": "off"},
+                {"content": "x", "anchorTarget": "lore"}
+            ]
+        }"#,
+        "",
+        "B C D x
+        hidden preset#0: its group `Style` is switched off
+        moved preset#5: no anchor `lore`; it stands where the list has it
+        info CTX0209 /3/groupId: no group `opne`; the entry takes part by itself
+        error CTX0201 /5/anchorTarget: anchor `lore` is switched off; the entry stays where the list has it",
+    );
+}
+
+const FOR_MODELS: &str = r#"[
+    {"type": "weather", "content": "gpt", "modelMatch": {"enabled": true, "patterns": ["^gpt"]}},
+    {"type": "weather", "content": "other", "modelMatch": {"enabled": true, "exclude": true, "patterns": ["^gpt"]}},
+    {"type": "code", "modelMatch": {"enabled": true, "patterns": ["^gpt"]}},
+    {"content": "x", "anchorTarget": "weather"},
+    {"content": "y", "anchorTarget": "code"}
+]"#;
+
+#[test]
+fn an_anchor_exists_for_the_models_that_it_is_meant_for() {
+    let model = |model| Target { model: Some(model), profile: None };
+    Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }.check(
+        "gpt x y
+        not_activated preset#1: its model match does not admit the target",
+    );
+    Case { target: model("claude"), ..Case::new(FOR_MODELS, "") }.check(
+        "other x y
+        not_activated preset#0: its model match does not admit the target
+        moved preset#4: no anchor `code`; it stands where the list has it",
+    );
+}
+
+#[test]
+fn a_bad_model_pattern_is_reported_where_it_stands() {
+    check(
+        r#"[{"content": "A", "modelMatch": {"enabled": true, "patterns": [1, "("]}}]"#,
+        "u",
+        "u1
+        not_activated preset#0: its model match does not admit the target
+        warning CTX0210 /0/modelMatch/patterns/1: the model pattern `(` cannot run: invalid pattern at byte 0: unterminated group",
+    );
+}
+
+#[test]
+fn malformed_entries_are_passed_over() {
+    check(r#"[{"content": "A"}, 7, null, ["x"], "y", {"content": "B"}]"#, "u", "A B u1");
+}
+
+#[test]
+fn values_of_the_wrong_type_count_as_absent() {
+    check(
+        r#"[{"content": "A", "role": "bot", "type": 3, "insertionPoint": "0", "injectionStrategy": []}]"#,
+        "u",
+        "A u1",
+    );
+    check(r#"{"presetMessages": {"content": "A"}}"#, "u", "u1");
+}
+
+#[test]
+fn a_message_that_no_anchor_takes_has_no_placement() {
+    let agent =
+        case::agent(r#"[{"content": "x", "anchorTarget": "lore"}, {"content": "y", "insertionPoint": 0}]"#);
+    let (preset, _) = Preset::compile(&agent, &AnchorRegistry::system());
+    let target = Target::default();
+    let assembled = ctx_anchors::assemble(&preset, case::window(""), Vec::new(), target, &mut case::render);
+    let placed: Vec<bool> = assembled.messages.iter().map(|message| message.placement.is_some()).collect();
+    assert_eq!(placed, [false, true]);
+}
+
+#[test]
+fn the_built_in_anchors_are_those_of_the_design() {
+    let registry = AnchorRegistry::system();
+    let ids: Vec<&str> = registry.definitions().iter().map(|definition| &*definition.id).collect();
+    assert_eq!(
+        ids,
+        [
+            "chat_history",
+            "user_profile",
+            "world_info_before",
+            "world_info_after",
+            "char_description",
+            "char_personality",
+            "scenario",
+            "dialogue_examples",
+            "author_note"
+        ]
+    );
+    assert!(registry.definitions().iter().all(|definition| definition.is_system));
+    let templates = registry.definitions().iter().filter(|definition| definition.has_template);
+    let templates: Vec<&str> = templates.map(|definition| &*definition.id).collect();
+    assert_eq!(templates, ["user_profile", "char_description", "char_personality", "scenario"]);
+}
+
+#[test]
+fn a_new_entry_of_the_profile_begins_with_its_default_template() {
+    let entry = AnchorRegistry::system().new_entry("user_profile").unwrap();
+    let text = entry.content.as_ref().unwrap().text().into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("### ") && lines[0].contains("{{user}}"));
+    assert_eq!(lines[1..], ["", "{{persona}}"]);
+    assert_eq!(AnchorRegistry::system().new_entry("nothing"), None);
+}
+
+fn definition(id: &str) -> AnchorDefinition {
+    AnchorDefinition {
+        id: id.into(),
+        name: "".into(),
+        description: "".into(),
+        is_system: false,
+        has_template: false,
+        default_template: None,
+    }
+}
+
+#[track_caller]
+fn check_refused(id: &str, expected: &str) {
+    assert_eq!(case::registry().register(definition(id)).unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn an_anchor_is_registered_once() {
+    check_refused("weather", "anchor `weather` is registered already");
+    check_refused("chat_history", "anchor `chat_history` is registered already");
+}
+
+#[test]
+fn an_id_that_no_entry_can_name_is_refused() {
+    for id in ["", "message", "placeholder", " lore", "__CHAT_HISTORY__"] {
+        check_refused(id, &format!("`{id}` cannot be the id of an anchor"));
+    }
+}
+
+#[test]
+fn a_built_in_anchor_stays_registered_and_another_may_go() {
+    let mut registry = case::registry();
+    let refused = registry.unregister("user_profile").unwrap_err();
+    assert_eq!(refused.to_string(), "anchor `user_profile` is built in and cannot be unregistered");
+    assert_eq!(registry.unregister("lore").unwrap_err().to_string(), "no anchor `lore`");
+    assert_eq!(&*registry.unregister("weather").unwrap().id, "weather");
+    assert!(registry.get("weather").is_none());
+    assert!(registry.register(definition("weather")).is_ok());
+}

@@ -1,0 +1,168 @@
+//! One assembly written as text: what the tests of this crate compare.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use ctx_anchors::{
+    AnchorDefinition, AnchorRegistry, Assembled, Preset, RenderRequest, Rendered, Target, assemble,
+};
+use ctx_types::{
+    Agent, Diagnostic, Injection, Message, Persist as _, Placement, PresetMessage, Rank, Reader, Role,
+    Source, SourceKind, Text, ToolCall, Trust, Window,
+};
+use serde_json::{Value, json};
+
+/// What goes into an assembly.
+#[derive(Clone, Copy)]
+pub(crate) struct Case<'a> {
+    /// The JSON of a list of entries, or of an agent.
+    pub(crate) preset: &'a str,
+    /// The roles of the conversation; see [`window`].
+    pub(crate) history: &'a str,
+    /// The JSON of a list of injections, spelled like entries, with a `rank`.
+    pub(crate) injections: &'a str,
+    pub(crate) target: Target<'a>,
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn new(preset: &'a str, history: &'a str) -> Self {
+        Self { preset, history, injections: "[]", target: Target::default() }
+    }
+
+    /// Assembles, and compares the texts in order, the decisions and the diagnostics, one a line.
+    ///
+    /// Indentation and empty lines of `expected` do not count.
+    #[track_caller]
+    pub(crate) fn check(self, expected: &str) {
+        let agent = agent(self.preset);
+        let (preset, diagnostics) = Preset::compile(&agent, &registry());
+        let assembled =
+            assemble(&preset, window(self.history), injections(self.injections), self.target, &mut render);
+        let mut lines = vec![texts(&assembled)];
+        lines.extend(assembled.decisions.iter().map(ToString::to_string));
+        lines.extend(diagnostics.iter().map(line));
+        let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines.join("\n"), expected.join("\n"));
+    }
+}
+
+/// Checks an assembly of a preset and a conversation, without injections.
+#[track_caller]
+pub(crate) fn check(preset: &str, history: &str, expected: &str) {
+    Case::new(preset, history).check(expected);
+}
+
+/// Writes the texts of the messages, with the role of those that do not come from the user or the
+/// conversation, and the names of attached files.
+pub(crate) fn texts(assembled: &Assembled) -> String {
+    let text = |message: &Message| {
+        let mut text = message.text().into_owned();
+        if message.source.kind != SourceKind::History && message.role != Role::User {
+            text.extend(["(", &message.role.as_str()[..1], ")"]);
+        }
+        for attachment in &message.attachments {
+            text.extend(["@", &*attachment.name]);
+        }
+        text
+    };
+    let texts: Vec<String> = assembled.messages.iter().map(text).collect();
+    texts.join(" ")
+}
+
+fn line(diagnostic: &Diagnostic) -> String {
+    let Diagnostic { code, severity, message, location, .. } = diagnostic;
+    let pointer = location.pointer.as_deref().unwrap_or("nowhere");
+    format!("{severity} {code} {}: {message}", pointer.trim_start_matches("/presetMessages"))
+}
+
+/// Reads an agent, or a list of preset entries.
+pub(crate) fn agent(json: &str) -> Agent {
+    let value: Value = serde_json::from_str(json).unwrap();
+    let value = if value.is_array() { json!({ "presetMessages": value }) } else { value };
+    Agent::read(value, &mut Reader::new())
+}
+
+/// The built-in anchors, and `weather` (a template) and `code` (a placeholder) of plug-ins.
+pub(crate) fn registry() -> AnchorRegistry {
+    let mut registry = AnchorRegistry::system();
+    for (id, has_template) in [("weather", true), ("code", false)] {
+        let definition = AnchorDefinition {
+            id: id.into(),
+            name: id.into(),
+            description: "".into(),
+            is_system: false,
+            has_template,
+            default_template: None,
+        };
+        registry.register(definition).unwrap();
+    }
+    registry
+}
+
+/// Makes a conversation, one message a letter: `u`ser, `a`ssistant, `s`ystem, `c`all of as many tools as
+/// results follow, `t`ool result, unfinished answer `p`. What precedes a `|` is not loaded, system messages
+/// at the start excepted. The texts are the letters with their position.
+pub(crate) fn window(letters: &str) -> Window {
+    let (skipped, loaded) = letters.split_once('|').unwrap_or(("", letters));
+    let all: Vec<char> = skipped.chars().chain(loaded.chars()).collect();
+    let messages = (0..all.len()).map(|index| message(&all, index)).collect();
+    let mut window = Window::whole(messages);
+    window.skipped = skipped.len().saturating_sub(window.pinned.len());
+    window.messages.drain(..window.skipped);
+    window
+}
+
+fn message(letters: &[char], index: usize) -> Message {
+    let letter = letters[index];
+    let role = match letter {
+        'u' => Role::User,
+        't' => Role::Tool,
+        's' => Role::System,
+        'a' | 'c' | 'p' => Role::Assistant,
+        other => panic!("no message is spelled `{other}`"),
+    };
+    let name = format!("{letter}{}", index + 1);
+    let mut message = Message::new(role, name.as_str(), Source::history(name.as_str(), role));
+    message.is_continuation_prefix = letter == 'p';
+    if letter == 't' {
+        message.tool_call_id = Some(index.to_string().into());
+    }
+    if letter == 'c' {
+        let results = letters[index + 1..].iter().take_while(|letter| **letter == 't').count();
+        let call = |offset: usize| ToolCall {
+            id: (index + offset).to_string().into(),
+            name: "f".into(),
+            arguments: "{}".into(),
+        };
+        message.tool_calls = (1..=results.max(1)).map(call).collect();
+    }
+    message
+}
+
+/// Reads injections; one whose `rank` is not `worldbook` is a plug-in's.
+fn injections(json: &str) -> Vec<Injection> {
+    let list: Vec<Value> = serde_json::from_str(json).unwrap();
+    list.into_iter().map(injection).collect()
+}
+
+fn injection(value: Value) -> Injection {
+    let is_worldbook = value["rank"] == "worldbook";
+    let lane = value["lane"].as_i64().unwrap_or(0);
+    let entry = PresetMessage::read(value, &mut Reader::new());
+    let (placement, _) = Placement::of(&entry);
+    let text = entry.content.as_ref().map(|content| content.text().into_owned()).unwrap_or_default();
+    let kind = if is_worldbook { SourceKind::Worldbook } else { SourceKind::Plugin };
+    let source = Source::new(kind, Trust::Preset).with_id(text.as_str());
+    let mut injection = Injection::plugin(text, placement, source);
+    injection.rank = if is_worldbook { Rank::Worldbook } else { Rank::Plugin };
+    injection.lane = lane;
+    injection.role = entry.role.unwrap_or_default();
+    injection
+}
+
+/// Expands `{{user}}` to `Ada` and `{{empty}}` to nothing.
+pub(crate) fn render(request: RenderRequest<'_>) -> Rendered {
+    if !request.text.contains("{{") {
+        return Rendered::unchanged(request.text);
+    }
+    let text = request.text.replace("{{user}}", "Ada").replace("{{empty}}", "");
+    Rendered { text: Text::from(text), written: Vec::new() }
+}

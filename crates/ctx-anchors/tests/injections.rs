@@ -1,0 +1,284 @@
+//! What worldbooks and plug-ins hand in, and where it goes without its anchor.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod case;
+
+use case::Case;
+use ctx_anchors::{AnchorRegistry, Preset, Target};
+use ctx_types::{DepthPoints, Injection, Order, Place, Placement, Source, SourceKind, Trust};
+
+#[track_caller]
+fn check(preset: &str, injections: &str, expected: &str) {
+    Case { injections, ..Case::new(preset, "uau") }.check(expected);
+}
+
+#[test]
+fn an_injection_stands_at_its_anchor() {
+    check(
+        r#"[{"type": "code"}, {"type": "chat_history"}]"#,
+        r#"[
+            {"content": "x", "anchorTarget": "code"},
+            {"content": "y", "anchorTarget": "code", "anchorPoint": "before"},
+            {"content": "z", "anchorTarget": "__CHAT_HISTORY__"}
+        ]"#,
+        "y x u1 a2 u3 z",
+    );
+}
+
+#[test]
+fn an_injection_may_have_an_index_or_depths() {
+    check(
+        "[]",
+        r#"[
+            {"content": "i", "insertionPoint": 0},
+            {"content": "d", "injectionStrategy": {"depth": 0}},
+            {"content": "m", "injectionStrategy": {"depthConfig": "1~1"}}
+        ]"#,
+        "i m u1 m a2 m u3 d",
+    );
+}
+
+#[test]
+fn at_one_gap_presets_come_before_worldbooks_and_those_before_plugins() {
+    check(
+        r#"[{"content": "preset", "insertionPoint": -1}]"#,
+        r#"[
+            {"content": "plugin", "insertionPoint": -1},
+            {"content": "book", "rank": "worldbook", "insertionPoint": -1},
+            {"content": "book2", "rank": "worldbook", "injectionStrategy": {"depth": 1}},
+            {"content": "lane", "rank": "plugin", "lane": -1, "insertionPoint": -1},
+            {"content": "order", "rank": "plugin", "lane": 5, "insertionPoint": -1, "order": 99}
+        ]"#,
+        "u1 a2 order lane preset book book2 plugin u3",
+    );
+}
+
+#[test]
+fn at_one_side_of_an_anchor_the_same_order_holds() {
+    check(
+        r#"[{"type": "code"}, {"content": "preset", "anchorTarget": "code"}]"#,
+        r#"[
+            {"content": "plugin", "anchorTarget": "code"},
+            {"content": "book", "rank": "worldbook", "anchorTarget": "code"},
+            {"content": "lane", "rank": "plugin", "lane": -1, "anchorTarget": "code"},
+            {"content": "order", "rank": "plugin", "anchorTarget": "code", "order": 1}
+        ]"#,
+        "order lane preset book plugin u1 a2 u3",
+    );
+}
+
+#[test]
+fn world_info_before_goes_before_the_description() {
+    check(
+        r#"[{"role": "system", "content": "A"}, {"type": "char_description", "role": "system", "content": "D"}]"#,
+        r#"[{"content": "w", "anchorTarget": "world_info_before", "order": 7}]"#,
+        "A(s) w D(s) u1 a2 u3
+        moved plugin:w: no anchor `world_info_before`; it stands before `char_description`",
+    );
+}
+
+#[test]
+fn world_info_before_goes_before_the_first_system_entry_otherwise() {
+    check(
+        r#"[{"content": "U"}, {"role": "system", "content": "A"}, {"role": "system", "content": "B"}]"#,
+        r#"[
+            {"content": "w2", "anchorTarget": "world_info_before"},
+            {"content": "w1", "anchorTarget": "world_info_before", "order": 1}
+        ]"#,
+        "U w1 w2 A(s) B(s) u1 a2 u3
+        moved plugin:w2: no anchor `world_info_before`; it stands before the first system entry
+        moved plugin:w1: no anchor `world_info_before`; it stands before the first system entry",
+    );
+}
+
+#[test]
+fn world_info_before_goes_to_the_top_at_last() {
+    check(
+        r#"[{"type": "code"}, {"content": "U"}, {"content": "x", "anchorTarget": "code", "anchorPoint": "before"}]"#,
+        r#"[
+            {"role": "system", "content": "w1", "anchorTarget": "world_info_before"},
+            {"role": "system", "content": "w2", "anchorTarget": "world_info_before"}
+        ]"#,
+        "w1(s) w2(s) x U u1 a2 u3
+        moved plugin:w1: no anchor `world_info_before`; it stands at the top
+        moved plugin:w2: no anchor `world_info_before`; it stands at the top",
+    );
+}
+
+#[test]
+fn world_info_after_goes_after_the_description() {
+    check(
+        r#"[{"type": "char_description", "content": ""}, {"role": "system", "content": "A"}]"#,
+        r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
+        "w A(s) u1 a2 u3
+        dropped preset#0: its content is blank
+        moved plugin:w: no anchor `world_info_after`; it stands after `char_description`",
+    );
+}
+
+#[test]
+fn world_info_after_goes_after_the_last_system_entry_before_the_history_otherwise() {
+    check(
+        r#"[
+            {"role": "system", "content": "A"},
+            {"role": "system", "content": "B"},
+            {"content": "U"},
+            {"type": "chat_history"},
+            {"role": "system", "content": "C"}
+        ]"#,
+        r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
+        "A(s) B(s) w U u1 a2 u3 C(s)
+        moved plugin:w: no anchor `world_info_after`; it stands after the last system entry before the history",
+    );
+}
+
+#[test]
+fn world_info_after_goes_before_the_history_at_last() {
+    check(
+        r#"[{"content": "U"}, {"type": "chat_history"}, {"role": "system", "content": "C"}]"#,
+        r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
+        "U w u1 a2 u3 C(s)
+        moved plugin:w: no anchor `world_info_after`; it stands before the history",
+    );
+}
+
+#[test]
+fn dialogue_examples_go_before_the_history() {
+    check(
+        r#"[{"content": "U"}, {"type": "chat_history"}]"#,
+        r#"[{"content": "e", "anchorTarget": "dialogue_examples"}]"#,
+        "U e u1 a2 u3
+        moved plugin:e: no anchor `dialogue_examples`; it stands before the history",
+    );
+}
+
+#[test]
+fn an_authors_note_goes_to_depth_four_as_a_system_message() {
+    let preset = r#"[{"type": "chat_history"}]"#;
+    let injections = r#"[{"role": "user", "content": "n", "anchorTarget": "author_note"}]"#;
+    Case { injections, ..Case::new(preset, "uauau") }.check(
+        "u1 n(s) a2 u3 a4 u5
+        moved plugin:n: no anchor `author_note`; it stands at depth 4 as a system message",
+    );
+    Case { injections, ..Case::new(preset, "uau") }.check(
+        "n(s) u1 a2 u3
+        moved plugin:n: no anchor `author_note`; it stands at depth 4 as a system message
+        moved plugin:n: depth 4 is beyond the 3 messages; it stands before the oldest",
+    );
+}
+
+#[test]
+fn any_other_injection_without_its_anchor_goes_before_the_history() {
+    check(
+        r#"[{"content": "U"}, {"type": "chat_history"}, {"type": "code", "isEnabled": false}]"#,
+        r#"[
+            {"content": "x", "anchorTarget": "lore"},
+            {"content": "y", "anchorTarget": "code", "order": 1},
+            {"content": "z"}
+        ]"#,
+        "U y x z u1 a2 u3
+        moved plugin:x: no anchor `lore`; it stands before the history
+        moved plugin:y: no anchor `code`; it stands before the history
+        moved plugin:z: it names no place; it stands before the history",
+    );
+}
+
+#[test]
+fn an_anchor_that_exists_is_used_before_any_fallback() {
+    check(
+        r#"[{"type": "author_note"}, {"type": "world_info_before"}, {"type": "char_description", "content": "D"}]"#,
+        r#"[
+            {"content": "w", "anchorTarget": "world_info_before"},
+            {"content": "n", "anchorTarget": "author_note"}
+        ]"#,
+        "n w D u1 a2 u3",
+    );
+}
+
+#[test]
+fn without_a_history_injections_that_would_stand_before_it_end_the_list() {
+    check(
+        r#"{"historyWhenUnplaced": "omit", "presetMessages": [{"content": "U"}]}"#,
+        r#"[
+            {"content": "b", "role": "system", "anchorTarget": "lore"},
+            {"content": "a", "role": "system", "anchorTarget": "author_note", "order": 1},
+            {"content": "t", "anchorTarget": "world_info_before"},
+            {"content": "d", "injectionStrategy": {"depth": 0}}
+        ]"#,
+        "t U a(s) b(s)
+        moved plugin:b: no anchor `lore`; it stands at the end of the list
+        moved plugin:a: no anchor `author_note`; it stands at the end of the list
+        moved plugin:t: no anchor `world_info_before`; it stands at the top
+        dropped plugin:d: depth 0 is a place in the history, and no history is sent
+        dropped history:u1 and 2 more: the preset has no `chat_history` and `historyWhenUnplaced` is `omit`",
+    );
+}
+
+#[test]
+fn a_blank_injection_is_not_sent() {
+    check(
+        "[]",
+        r#"[{"content": " ", "insertionPoint": 0}]"#,
+        "u1 a2 u3\ndropped plugin: : its content is blank",
+    );
+}
+
+#[test]
+fn injections_are_placed_in_history_that_is_not_loaded_as_entries_are() {
+    let injections = r#"[
+        {"content": "i", "insertionPoint": 0},
+        {"content": "n", "anchorTarget": "author_note"},
+        {"content": "m", "injectionStrategy": {"depthConfig": "1, 5"}}
+    ]"#;
+    Case { injections, ..Case::new("[]", "uau|au") }.check(
+        "i n(s) a4 m u5
+        moved plugin:i: its place lies in history that is not loaded; it stands at the front of what is
+        moved plugin:n: no anchor `author_note`; it stands at depth 4 as a system message
+        moved plugin:n: its place lies in history that is not loaded; it stands at the front of what is
+        not_loaded plugin:m: its points lie in history that is not loaded",
+    );
+}
+
+fn places(preset: &str, placements: Vec<Placement>) -> Vec<Place> {
+    let (preset, _) = Preset::compile(&case::agent(preset), &AnchorRegistry::system());
+    let source = Source::new(SourceKind::Plugin, Trust::Preset);
+    let injection = |placement| Injection::plugin("x", placement, source.clone());
+    let injections = placements.into_iter().map(injection).collect();
+    let target = Target::default();
+    let assembled = ctx_anchors::assemble(&preset, case::window("s"), injections, target, &mut case::render);
+    assembled.messages.iter().map(|message| message.place).collect()
+}
+
+fn at(target: &str) -> Placement {
+    Placement::Anchor { target: target.into(), side: ctx_types::Side::Before, order: Order::DEFAULT }
+}
+
+#[test]
+fn every_message_knows_what_it_is_a_part_of() {
+    let points = DepthPoints::parse("0, 0~1").0;
+    let placements = vec![
+        at("chat_history"),
+        at("scenario"),
+        Placement::Index { at: 0, order: Order::DEFAULT },
+        Placement::Depth { points, order: Order::DEFAULT },
+        at("world_info_before"),
+    ];
+    let found = places(r#"[{"content": "A"}, {"type": "scenario", "content": "S"}]"#, placements);
+    let (once, many) = (Place::Gap { multiple: false }, Place::Gap { multiple: true });
+    let (listed, anchored) = (Place::Skeleton, Place::Anchored);
+    assert_eq!(found, [anchored, listed, anchored, listed, Place::AroundHistory, Place::Pinned, once, many]);
+    let omitted = r#"{"historyWhenUnplaced": "omit"}"#;
+    assert_eq!(places(omitted, vec![at("lore")]), [anchored]);
+}
+
+#[test]
+fn an_injection_with_no_depth_at_all_is_dropped_with_a_reason() {
+    let (preset, _) = Preset::compile(&case::agent("[]"), &AnchorRegistry::system());
+    let placement = Placement::Depth { points: DepthPoints::parse("").0, order: Order::DEFAULT };
+    let source = Source::new(SourceKind::Plugin, Trust::Preset);
+    let injections = vec![Injection::plugin("x", placement, source)];
+    let target = Target::default();
+    let assembled = ctx_anchors::assemble(&preset, case::window("u"), injections, target, &mut case::render);
+    assert_eq!(case::texts(&assembled), "u1");
+    assert_eq!(assembled.decisions[0].to_string(), "dropped plugin: it names no depth");
+}

@@ -1,0 +1,132 @@
+//! Sizes that a stranger's file may have: everything stays about linear, and every limit says so.
+//!
+//! No clock is asked: at these sizes a quadratic step would be felt.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod case;
+
+use ctx_anchors::{AnchorRegistry, Assembled, Preset, Target, assemble};
+use ctx_types::{
+    Agent, Diagnostic, Injection, Message, Order, Persist as _, Placement, Reader, Role, Side, Source,
+    SourceKind, ToolCall, Trust, Window, groups,
+};
+use serde_json::{Value, json};
+
+const ENTRIES: usize = 10_000;
+
+fn run(entries: &[Value], history: usize, injections: Vec<Injection>) -> (Assembled, Vec<Diagnostic>) {
+    let agent = Agent::read(json!({ "presetMessages": entries }), &mut Reader::new());
+    let (preset, diagnostics) = Preset::compile(&agent, &AnchorRegistry::system());
+    let message = |index: usize| {
+        let role = if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
+        Message::new(role, "m", Source::history(index.to_string(), role))
+    };
+    let window = Window::whole((0..history).map(message).collect());
+    (assemble(&preset, window, injections, Target::default(), &mut case::render), diagnostics)
+}
+
+fn entries(entry: impl Fn(usize) -> Value) -> Vec<Value> {
+    (0..ENTRIES).map(entry).collect()
+}
+
+#[track_caller]
+fn check_decisions(assembled: &Assembled, expected: &[&str]) {
+    let found: Vec<String> = assembled.decisions.iter().map(ToString::to_string).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn many_entries_at_the_last_of_many_anchors() {
+    let anchor = |index| json!({ "type": "placeholder", "id": format!("anchor {index}") });
+    let placed = |_| json!({ "content": "x", "anchorTarget": format!("anchor {}", ENTRIES - 1) });
+    let (assembled, diagnostics) = run(&[entries(anchor), entries(placed)].concat(), 0, Vec::new());
+    assert_eq!((assembled.messages.len(), diagnostics.len()), (ENTRIES, 0));
+}
+
+#[test]
+fn many_mistyped_targets_among_many_anchors() {
+    let anchor =
+        |index| json!({ "type": "placeholder", "id": format!("the very long name of anchor {index}") });
+    let placed =
+        |index| json!({ "content": "x", "anchorTarget": format!("the very long nema of anchor {index}") });
+    let (assembled, diagnostics) = run(&[entries(anchor), entries(placed)].concat(), 0, Vec::new());
+    assert_eq!((assembled.messages.len(), diagnostics.len()), (ENTRIES, ENTRIES));
+}
+
+#[test]
+fn many_entries_of_unknown_groups_types_and_patterns() {
+    let entry = |index| {
+        json!({
+            "content": "x", "type": format!("user_profil{index}"), "groupId": format!("group {index}"),
+            "modelMatch": { "enabled": true, "exclude": true, "patterns": ["gpt"] },
+        })
+    };
+    let (assembled, diagnostics) = run(&entries(entry), 0, Vec::new());
+    assert_eq!((assembled.messages.len(), diagnostics.len()), (ENTRIES, 2 * ENTRIES));
+}
+
+#[test]
+fn many_indexes_and_depths_in_a_long_history() {
+    let index = |index| json!({ "content": "x", "insertionPoint": index });
+    let depth = |index| json!({ "content": "x", "injectionStrategy": { "depth": 3 * index } });
+    let (assembled, _) = run(&[entries(index), entries(depth)].concat(), 100_000, Vec::new());
+    assert_eq!(assembled.messages.len(), 120_000);
+    assert!(assembled.decisions.is_empty());
+}
+
+#[test]
+fn one_entry_at_more_points_than_the_limit_keeps_the_nearest() {
+    let entry = json!({ "content": "x", "injectionStrategy": { "depthConfig": "50000~1, 0~2" } });
+    let (assembled, _) = run(&[entry], 100_000, Vec::new());
+    assert_eq!(assembled.messages.len(), 110_000);
+    assert_eq!(assembled.messages.last().unwrap().text(), "x");
+    check_decisions(
+        &assembled,
+        &["cut preset#0: it has more than 10000 points; only the nearest 10000 are placed"],
+    );
+}
+
+#[test]
+fn all_entries_together_have_no_more_points_than_the_limit() {
+    let entry = json!({ "content": "x", "injectionStrategy": { "depthConfig": "0~1" } });
+    let (assembled, _) = run(&vec![entry; 12], 9_999, Vec::new());
+    assert_eq!(assembled.messages.len(), 9_999 + 100_000);
+    check_decisions(
+        &assembled,
+        &[
+            "cut preset#10: it has more than 0 points; only the nearest 0 are placed",
+            "cut preset#11: it has more than 0 points; only the nearest 0 are placed",
+        ],
+    );
+}
+
+#[test]
+fn many_injections_without_their_anchors() {
+    let source = Source::new(SourceKind::Worldbook, Trust::Import);
+    let anchors = ["world_info_before", "world_info_after", "author_note", "dialogue_examples"];
+    let injection = |index: usize| {
+        let target = anchors[index % anchors.len()].into();
+        let placement = Placement::Anchor { target, side: Side::After, order: Order::DEFAULT };
+        Injection::plugin("x", placement, source.clone())
+    };
+    let entry =
+        |index| json!({ "content": "x", "role": if index < ENTRIES / 2 { "user" } else { "system" } });
+    let (assembled, _) = run(&entries(entry), 10, (0..ENTRIES).map(injection).collect());
+    assert_eq!(assembled.messages.len(), 2 * ENTRIES + 10);
+    assert_eq!(assembled.decisions.len(), ENTRIES);
+}
+
+#[test]
+fn one_group_of_many_calls() {
+    let mut call = Message::new(Role::Assistant, "", Source::history("c", Role::Assistant));
+    let mut messages = Vec::new();
+    for index in 0..20_000 {
+        let id: std::sync::Arc<str> = index.to_string().into();
+        call.tool_calls.push(ToolCall { id: id.clone(), name: "f".into(), arguments: "{}".into() });
+        let mut result = Message::new(Role::Tool, "r", Source::history("t", Role::Tool));
+        result.tool_call_id = Some(id);
+        messages.push(result);
+    }
+    messages.insert(0, call);
+    assert_eq!(groups(&messages).len(), 1);
+}

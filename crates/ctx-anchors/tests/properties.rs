@@ -1,0 +1,451 @@
+//! What holds for every preset and every conversation.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod case;
+
+use std::ops::Range;
+
+use ctx_anchors::{AnchorRegistry, Assembled, Entry, Preset, RenderRequest, Rendered, Target, assemble};
+use ctx_types::{
+    Agent, DepthPoints, Diagnostic, Injection, Message, Order, Outcome, Persist as _, Place, Placement, Rank,
+    Reader, Segment, Side, Source, SourceKind, Span, Text, Trust, Window, groups, is_partition,
+    pending_start,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Map, Value, json};
+
+/// What goes into an assembly.
+#[derive(Clone, Debug)]
+struct Input {
+    agent: Value,
+    history: String,
+    injections: Vec<Injection>,
+    model: Option<&'static str>,
+}
+
+impl Input {
+    fn preset(&self) -> (Preset, Vec<Diagnostic>) {
+        Preset::compile(&Agent::read(self.agent.clone(), &mut Reader::new()), &case::registry())
+    }
+
+    fn assemble(&self, window: Window) -> Assembled {
+        let target = Target { model: self.model, profile: None };
+        assemble(&self.preset().0, window, self.injections.clone(), target, &mut render)
+    }
+
+    fn run(&self) -> Assembled {
+        self.assemble(case::window(&self.history))
+    }
+
+    /// Tells whether the history is sent.
+    fn has_history(&self) -> bool {
+        self.agent["historyWhenUnplaced"] != "omit" || self.preset().0.places_history()
+    }
+}
+
+/// Replaces `{{user}}`, and says so of every byte.
+fn render(request: RenderRequest<'_>) -> Rendered {
+    let (own, mut text, mut written) = (&request.entry.source, String::new(), Vec::new());
+    for (index, literal) in request.text.split("{{user}}").enumerate() {
+        let value = if index == 0 { "" } else { "Ada" };
+        for (part, source) in [(value, Source::new(SourceKind::Macro, Trust::User)), (literal, own.clone())] {
+            let span = Span::new(text.len(), text.len() + part.len());
+            if !span.is_empty() {
+                written.push(Segment { span, source, via: Vec::new() });
+            }
+            text.push_str(part);
+        }
+    }
+    Rendered { text: Text::from(text), written }
+}
+
+fn content() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        6 => select(&["x", "Hello {{user}}!", "{{user}}", "$&"][..]).prop_map(Value::from),
+        1 => select(&["", " \n"][..]).prop_map(Value::from),
+        1 => Just(json!([{"type": "text", "text": "a{{user}}"}, {"type": "image_url"}, {"type": "text", "text": "b"}])),
+        1 => Just(Value::Null),
+    ]
+}
+
+fn kind() -> impl Strategy<Value = Value> {
+    let kinds =
+        &["chat_history", "user_profile", "weather", "code", "placeholder", "lore", "char_description"];
+    prop_oneof![6 => Just(Value::Null), 4 => select(&kinds[..]).prop_map(Value::from)]
+}
+
+const TARGETS: [&str; 8] = [
+    "chat_history",
+    "user_profile",
+    "weather",
+    "code",
+    "lore",
+    "char_description",
+    "world_info_before",
+    "author_note",
+];
+
+fn order() -> impl Strategy<Value = f64> {
+    select(&[100.0, 100.0, -1.0, 0.0, 99.5, 200.0][..])
+}
+
+/// The keys of a placement, valid or nearly so.
+fn placement() -> impl Strategy<Value = Value> {
+    let side = || select(&["before", "after"][..]);
+    let depths = select(&["0", "0~1", "1, 3", "2~3, 50", "9:0", "x"][..]);
+    prop_oneof![
+        2 => Just(json!({})),
+        2 => (-6_i64..12, order()).prop_map(|(at, order)| json!({ "insertionPoint": at, "order": order })),
+        2 => (-1_i64..12, order()).prop_map(|(depth, order)| json!({
+            "injectionStrategy": { "type": "depth", "depth": depth, "order": order, "lane": depth % 2 }
+        })),
+        1 => depths.prop_map(|depths| json!({
+            "injectionStrategy": { "type": "advanced_depth", "depthConfig": depths }
+        })),
+        2 => (select(&TARGETS[..]), side(), order()).prop_map(|(target, side, order)| json!({
+            "anchorTarget": target, "anchorPoint": side, "order": order
+        })),
+    ]
+}
+
+prop_compose! {
+    fn entry()(
+        kind in kind(), content in content(), placement in placement(),
+        role in select(&["system", "user", "assistant", "tool"][..]),
+        id in select(&["lore", "a", "b", ""][..]),
+        off in 0..8, group in select(&["on", "off", "none"][..]),
+    ) -> Value {
+        let mut entry = placement;
+        entry["type"] = kind;
+        entry["content"] = content;
+        entry["role"] = role.into();
+        entry["id"] = id.into();
+        match off {
+            0 => entry["isEnabled"] = false.into(),
+            1 => entry["groupId"] = group.into(),
+            2 => entry["modelMatch"] = json!({ "enabled": true, "patterns": ["gpt"] }),
+            _ => {}
+        }
+        entry
+    }
+}
+
+prop_compose! {
+    fn agent()(entries in vec(entry(), 0..12), omit in proptest::bool::weighted(0.2)) -> Value {
+        json!({
+            "presetMessages": entries,
+            "presetGroups": [{ "id": "on" }, { "id": "off", "enabled": false }],
+            "historyWhenUnplaced": if omit { "omit" } else { "append" },
+        })
+    }
+}
+
+fn history() -> impl Strategy<Value = String> {
+    let turn = select(&["ua", "u", "ucta", "ucttcta", "uct", "uuas", "uc", "ta"][..]);
+    let (head, tail) = (select(&["", "s", "ss"][..]), select(&["", "u", "uct", "up", "ucttp", "uu"][..]));
+    (head, vec(turn, 0..5), tail).prop_map(|(head, turns, tail)| format!("{head}{}{tail}", turns.concat()))
+}
+
+fn injection() -> impl Strategy<Value = Injection> {
+    let source = Source::new(SourceKind::Plugin, Trust::Preset);
+    (placement(), select(&[Rank::Worldbook, Rank::Plugin][..]), -1_i64..2).prop_map(
+        move |(keys, rank, lane)| {
+            let file = ctx_types::PresetMessage::read(keys, &mut Reader::new());
+            let text = if lane == 1 { "injected" } else { "" };
+            let mut injection = Injection::plugin(text, Placement::of(&file).0, source.clone());
+            injection.rank = rank;
+            injection.lane = lane;
+            injection
+        },
+    )
+}
+
+prop_compose! {
+    fn input()(
+        agent in agent(), history in history(), injections in vec(injection(), 0..4),
+        model in select(&[None, Some("gpt-5"), Some("claude")][..]),
+    ) -> Input {
+        Input { agent, history, injections, model }
+    }
+}
+
+/// How often an entry should be sent if nothing is said about it.
+fn times(entry: &Entry, total: usize) -> usize {
+    match &entry.placement {
+        Placement::Depth { points, .. } => points.within(total as u64).len(),
+        _ => 1,
+    }
+}
+
+/// The positions in `messages` of the members of a group of the conversation.
+fn positions(messages: &[Message], members: &[Message]) -> Vec<usize> {
+    let is_member = |message: &&Message| members.iter().any(|member| member.source == message.source);
+    let found = messages.iter().enumerate().filter(|(_, message)| is_member(message));
+    found.map(|(position, _)| position).collect()
+}
+
+/// The group borders at which a loader may begin the window of a conversation, with something after them.
+fn borders(window: &Window) -> Vec<usize> {
+    let pending = pending_start(&window.messages);
+    let starts = groups(&window.messages).into_iter().map(|Range { start, .. }| start);
+    starts.filter(|start| *start <= pending).collect()
+}
+
+proptest! {
+    #[test]
+    fn every_entry_is_sent_once_at_each_of_its_points_or_has_a_decision(input in input()) {
+        let assembled = input.run();
+        let total = case::window(&input.history).total_len();
+        let target = Target { model: input.model, profile: None };
+        for entry in input.preset().0.entries().iter().filter(|entry| entry.has_own_content()) {
+            let sent = assembled.messages.iter().filter(|message| message.source == entry.source).count();
+            let mut decisions = assembled.decisions.iter().filter(|decision| decision.source == entry.source);
+            if !entry.is_active(target) {
+                prop_assert_eq!(sent, 0);
+                prop_assert!(decisions.next().is_some());
+            } else if decisions.clone().next().is_none() {
+                prop_assert_eq!(sent, times(entry, total), "{:?}", entry);
+            } else if sent == 0 {
+                prop_assert!(decisions.any(|decision| decision.outcome != Outcome::Moved), "{:?}", entry);
+            }
+        }
+    }
+
+    #[test]
+    fn every_injection_is_sent_or_has_a_decision(input in input()) {
+        let assembled = input.run();
+        let sent = assembled.messages.iter().filter(|message| message.source.kind == SourceKind::Plugin);
+        let lost = assembled.decisions.iter().filter(|decision| {
+            decision.source.kind == SourceKind::Plugin && decision.outcome != Outcome::Moved
+        });
+        prop_assert!(sent.count() + lost.count() >= input.injections.len());
+    }
+
+    #[test]
+    fn the_history_is_complete_and_keeps_its_order(input in input()) {
+        let assembled = input.run();
+        let is_history = |message: &&Message| message.source.kind == SourceKind::History;
+        let found: Vec<_> = assembled.messages.iter().filter(is_history).map(|message| &message.source).collect();
+        let window = case::window(&input.history);
+        let all = window.pinned.iter().chain(&window.messages).chain(&window.prefix);
+        let expected: Vec<_> = all.filter(|_| input.has_history()).map(|message| &message.source).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn nothing_stands_inside_a_group(input in input()) {
+        let assembled = input.run();
+        let window = case::window(&input.history);
+        for group in groups(&window.messages) {
+            let members = &window.messages[group];
+            let found = positions(&assembled.messages, members);
+            if let [first, .., last] = found.as_slice() {
+                prop_assert_eq!((found.len(), last - first + 1), (members.len(), members.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_placed_never_joins_a_group(input in input()) {
+        let messages = input.run().messages;
+        for group in groups(&messages).into_iter().filter(|group| group.len() > 1) {
+            prop_assert!(messages[group].iter().all(|message| message.source.kind == SourceKind::History));
+        }
+    }
+
+    #[test]
+    fn pins_stand_before_every_gap_and_a_prefix_is_last(input in input()) {
+        let messages = input.run().messages;
+        let last_pin = messages.iter().rposition(|message| message.place == Place::Pinned);
+        let is_placed = |message: &Message| matches!(message.place, Place::Gap { .. });
+        if let (Some(pin), Some(gap)) = (last_pin, messages.iter().position(is_placed)) {
+            prop_assert!(pin < gap);
+        }
+        let prefix = messages.iter().position(|message| message.is_continuation_prefix);
+        prop_assert!(prefix.is_none_or(|prefix| prefix + 1 == messages.len()));
+    }
+
+    #[test]
+    fn the_same_input_gives_the_same_result(input in input()) {
+        prop_assert_eq!(input.run(), input.run());
+        prop_assert_eq!(input.preset().1, input.preset().1);
+    }
+
+    #[test]
+    fn every_byte_belongs_to_one_segment(input in input()) {
+        for message in input.run().messages {
+            prop_assert!(is_partition(&message.segments(), message.content.len()), "{:?}", message);
+        }
+    }
+
+    #[test]
+    fn a_window_gives_the_end_of_what_the_whole_gives(input in input(), choice in any::<proptest::sample::Index>()) {
+        let whole = case::window(&input.history);
+        let borders = borders(&whole);
+        prop_assume!(input.has_history() && !borders.is_empty());
+        let mut window = whole.clone();
+        window.skipped = borders[choice.index(borders.len())];
+        window.messages.drain(..window.skipped);
+        let first = window.messages[0].source.clone();
+        prop_assert_eq!(window.settled_len(), whole.settled_len());
+        let end = |assembled: Assembled| {
+            let start = assembled.messages.iter().position(|message| message.source == first);
+            assembled.messages[start.unwrap()..].to_vec()
+        };
+        prop_assert_eq!(end(input.assemble(window)), end(input.assemble(whole)));
+    }
+
+    #[test]
+    fn findings_point_into_the_file(input in input()) {
+        for diagnostic in input.preset().1 {
+            let pointer = diagnostic.location.pointer.clone().unwrap_or_default();
+            prop_assert!(input.agent.pointer(&pointer).is_some(), "{}", diagnostic);
+        }
+    }
+
+    #[test]
+    fn messages_at_one_gap_ascend_by_order_then_rank(
+        orders in vec((order(), select(&[Rank::Worldbook, Rank::Plugin][..])), 0..8)
+    ) {
+        let source = Source::new(SourceKind::Plugin, Trust::Preset);
+        let injection = |(index, (order, rank)): (usize, &(f64, Rank))| {
+            let placement = Placement::Depth { points: DepthPoints::single(0), order: Order(*order) };
+            let mut injection = Injection::plugin(index.to_string(), placement, source.clone());
+            injection.rank = *rank;
+            injection
+        };
+        let injections = orders.iter().enumerate().map(injection).collect();
+        let input = Input { agent: json!({}), history: "u".to_owned(), injections, model: None };
+        let mut expected: Vec<usize> = (0..orders.len()).collect();
+        expected.sort_by_key(|index| (Order(orders[*index].0), orders[*index].1));
+        let found: Vec<usize> =
+            input.run().messages.iter().skip(1).map(|message| message.text().parse().unwrap()).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn no_file_makes_it_panic(agent in junk(), history in history()) {
+        let input = Input { agent, history, injections: Vec::new(), model: Some("gpt") };
+        for diagnostic in input.preset().1 {
+            let pointer = diagnostic.location.pointer.clone().unwrap_or_default();
+            prop_assert!(input.agent.pointer(&pointer).is_some(), "{}", diagnostic);
+        }
+        input.run();
+    }
+
+    #[test]
+    fn no_placement_of_an_injection_makes_it_panic(
+        at in any::<i64>(), depth in any::<u64>(), order in any::<f64>(), target in ".*", syntax in "[0-9~:, -]*",
+    ) {
+        let order = Order(order);
+        let placements = [
+            Placement::Index { at, order },
+            Placement::Depth { points: DepthPoints::single(depth), order },
+            Placement::Depth { points: DepthPoints::parse(&syntax).0, order },
+            Placement::Anchor { target: target.into(), side: Side::Before, order },
+        ];
+        let source = Source::new(SourceKind::Plugin, Trust::Preset);
+        let injections = placements.into_iter().map(|placement| Injection::plugin("x", placement, source.clone()));
+        let injections: Vec<Injection> = injections.collect();
+        for history in ["", "uau", "sucttaup"] {
+            let input =
+                Input { agent: json!({}), history: history.to_owned(), injections: injections.clone(), model: None };
+            input.run();
+        }
+    }
+}
+
+/// Keys that mean something, so that junk reaches the code behind them.
+const KEYS: [&str; 27] = [
+    "presetMessages",
+    "presetGroups",
+    "historyWhenUnplaced",
+    "id",
+    "name",
+    "role",
+    "content",
+    "type",
+    "text",
+    "isEnabled",
+    "groupId",
+    "enabled",
+    "injectionStrategy",
+    "insertionPoint",
+    "anchorPoint",
+    "anchorTarget",
+    "order",
+    "modelMatch",
+    "patterns",
+    "profilePatterns",
+    "matchProfileName",
+    "depth",
+    "depthConfig",
+    "anchorPosition",
+    "lane",
+    "attachments",
+    "x",
+];
+
+/// Values that mean something somewhere.
+const WORDS: [&str; 18] = [
+    "chat_history",
+    "placeholder",
+    "message",
+    "user_profile",
+    "text",
+    "lore",
+    "omit",
+    "system",
+    "tool",
+    "depth",
+    "advanced_depth",
+    "anchor",
+    "before",
+    "0~1",
+    "gpt",
+    "(",
+    "{{user}}",
+    "",
+];
+
+fn junk_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-4_i64..9).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        select(&WORDS[..]).prop_map(Value::from),
+        ".*".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        let object = vec((select(&KEYS[..]), inner.clone()), 0..8);
+        let object = object.prop_map(|fields| {
+            let fields = fields.into_iter().map(|(key, value)| (key.to_owned(), value));
+            Value::Object(fields.collect::<Map<_, _>>())
+        });
+        prop_oneof![vec(inner, 0..6).prop_map(Value::Array), object]
+    })
+}
+
+fn junk() -> impl Strategy<Value = Value> {
+    let entry = vec((select(&KEYS[..]), junk_value()), 0..8).prop_map(|fields| {
+        let fields = fields.into_iter().map(|(key, value)| (key.to_owned(), value));
+        Value::Object(fields.collect::<Map<_, _>>())
+    });
+    let entries = vec(prop_oneof![4 => entry, 1 => junk_value()], 0..8);
+    (entries, junk_value(), junk_value(), any::<bool>()).prop_map(|(entries, groups, unplaced, is_list)| {
+        let entries =
+            if is_list { Value::Array(entries) } else { entries.into_iter().next().unwrap_or_default() };
+        json!({ "presetMessages": entries, "presetGroups": groups, "historyWhenUnplaced": unplaced })
+    })
+}
+
+#[test]
+fn a_preset_may_be_shared_between_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<Preset>();
+    is_shared::<AnchorRegistry>();
+}
