@@ -14,8 +14,9 @@ mod plan;
 mod plan_check;
 mod plan_op;
 mod repair;
+mod sent;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::persist::noun;
 
@@ -24,6 +25,7 @@ pub use hidden::{DisplayNode, DisplayState, HiddenSet, display_path, hidden_set,
 pub use links::Links;
 pub use node::{Node, NodeMetadata, StoredToolCall};
 pub use op::{ActiveLeaf, NodePatch, Patch, SessionError, SessionOp};
+pub use sent::{LeftOut, LeftOutReason};
 
 use nodes::{Nodes, Slot};
 
@@ -59,6 +61,8 @@ pub struct Session {
     leaf: ActiveLeaf,
     /// Whether every node above the active leaf is known to select the way to it.
     is_way_known: bool,
+    /// What is sent of the active path, unless it is to be found again.
+    sent: OnceLock<sent::Sent>,
 }
 
 noun! {

@@ -24,7 +24,9 @@ impl Session {
             _ => true,
         };
         let Plan { changes, leaf, .. } = plan;
+        let leaf_before = self.leaf.id.clone();
         let undo = self.commit(changes, leaf);
+        self.follow_sent(op, &leaf_before);
         self.is_way_known = is_way_known;
         Ok(SessionOp::Patch(undo))
     }

@@ -1,7 +1,7 @@
 //! Building conversations: empty ones, and ones that have no branches.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -38,6 +38,8 @@ impl Session {
         let mut session = Self::with_root(id.into(), free_root_id(|id| taken.contains(id)));
         session.nodes.reserve(nodes.len());
         session.chain(ids, nodes);
+        // Building walks everything in any case; the first turn then need not.
+        session.sent_len();
         (session, reader.finish())
     }
 
@@ -53,6 +55,7 @@ impl Session {
             leaf: ActiveLeaf { id: root_id.clone(), is_repair: false },
             root_id,
             is_way_known: true,
+            sent: OnceLock::new(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Sessions in files: one flat object in AIO Hub's form.
 
+use std::sync::OnceLock;
+
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -23,7 +25,17 @@ impl Persist for Session {
         let header = SessionHeader::read(value, reader);
         let mut nodes = reader.at_key(NODES, |reader| read_nodes(stored, reader));
         let tree = repair(&mut nodes, root.as_deref(), leaf.as_deref(), reader);
-        Self { header, nodes, root_id: tree.root_id, leaf: tree.leaf, is_way_known: tree.is_way_known }
+        let session = Self {
+            header,
+            nodes,
+            root_id: tree.root_id,
+            leaf: tree.leaf,
+            is_way_known: tree.is_way_known,
+            sent: OnceLock::new(),
+        };
+        // Reading walks everything in any case; the first turn then need not.
+        session.sent_len();
+        session
     }
 
     fn write(&self) -> Value {

@@ -1,0 +1,175 @@
+//! What is sent of the active path, kept beside the tree so that a turn need not walk the whole path.
+
+use crate::message::Content;
+use crate::session::hidden::{DisplayState, display_path};
+use crate::session::nodes::Slot;
+use crate::session::{Node, NodeId, Session, SessionOp};
+
+/// What is sent of the active path, oldest first, with random access.
+///
+/// Made when a session is read, extended in O(1) when a message is appended at the active leaf, and made anew
+/// (O(path)) when it is asked for after any other change. It costs 16 bytes a message.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sent {
+    entries: Vec<Entry>,
+    left_out: Vec<LeftOut>,
+}
+
+/// A message that is sent.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    slot: usize,
+    /// The bytes of text of this message and all before it.
+    bytes_through: u64,
+}
+
+/// Neighbouring messages of the active path that are not sent, for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The oldest of them.
+    pub first: NodeId,
+    /// Why they are not sent.
+    pub reason: LeftOutReason,
+    /// How many they are.
+    pub count: usize,
+    /// How many bytes of text they have.
+    pub bytes: u64,
+}
+
+/// Why a message of the active path is not sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOutReason {
+    /// A summary stands for it.
+    Hidden {
+        /// The summary.
+        by: NodeId,
+    },
+    /// It is switched off.
+    Disabled,
+    /// It has nothing to send: no text but white space, no calls, no files, no reasoning.
+    Blank,
+}
+
+impl Session {
+    /// Returns how many messages of the active path are sent.
+    ///
+    /// This and its siblings cost O(1), but for the first call after a change other than an append at the
+    /// active leaf, which walks the path.
+    pub fn sent_len(&self) -> usize {
+        self.sent().entries.len()
+    }
+
+    /// Returns the message at a position of what is sent, the oldest at 0.
+    pub fn sent_node(&self, position: usize) -> Option<(&NodeId, &Node)> {
+        let slot = self.nodes.slot(self.sent().entries.get(position)?.slot)?;
+        Some((&slot.id, &slot.node))
+    }
+
+    /// Returns how many bytes of text the oldest `count` messages of what is sent have.
+    pub fn sent_bytes(&self, count: usize) -> u64 {
+        let last = count.checked_sub(1).map(|last| last.min(self.sent_len().saturating_sub(1)));
+        last.and_then(|last| self.sent().entries.get(last)).map_or(0, |entry| entry.bytes_through)
+    }
+
+    /// Returns what of the active path is not sent and why, oldest first, neighbours together.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.sent().left_out
+    }
+
+    fn sent(&self) -> &Sent {
+        self.sent.get_or_init(|| Sent::of(self))
+    }
+
+    /// Keeps what is sent if an operation only appended a message at the active leaf; else forgets it.
+    pub(super) fn follow_sent(&mut self, op: &SessionOp, leaf_before: &NodeId) {
+        let Some(mut sent) = self.sent.take() else { return };
+        let SessionOp::Append { parent, .. } = op else { return };
+        let Some(index) = self.nodes.index(&self.leaf.id).filter(|_| parent == leaf_before) else { return };
+        let Some(slot) = self.nodes.slot(index).filter(|slot| !slot.node.is_summary()) else { return };
+        sent.add(index, slot, None);
+        self.sent = std::sync::OnceLock::from(sent);
+    }
+}
+
+impl Sent {
+    fn of(session: &Session) -> Self {
+        let mut sent = Self::default();
+        for shown in display_path(session, &[]) {
+            let index = session.nodes.index(shown.id);
+            let by = match shown.state {
+                DisplayState::Hidden { by } => Some(by),
+                DisplayState::Visible | DisplayState::Disabled => None,
+            };
+            if let Some((index, slot)) = index.and_then(|index| Some((index, session.nodes.slot(index)?))) {
+                sent.add(index, slot, by);
+            }
+        }
+        sent
+    }
+
+    fn add(&mut self, index: usize, slot: &Slot, hidden_by: Option<NodeId>) {
+        let bytes = slot.node.content.as_ref().map_or(0, Content::len) as u64;
+        let reason = match hidden_by {
+            Some(by) => LeftOutReason::Hidden { by },
+            None if !slot.node.is_enabled() => LeftOutReason::Disabled,
+            None if is_blank(slot) => LeftOutReason::Blank,
+            None => {
+                let before = self.entries.last().map_or(0, |entry| entry.bytes_through);
+                self.entries.push(Entry { slot: index, bytes_through: before + bytes });
+                return;
+            }
+        };
+        match self.left_out.last_mut().filter(|run| run.reason == reason) {
+            Some(run) => {
+                run.count += 1;
+                run.bytes += bytes;
+            }
+            None => self.left_out.push(LeftOut { first: slot.id.clone(), reason, count: 1, bytes }),
+        }
+    }
+}
+
+/// Calls, files and reasoning are looked at only where there is no text.
+fn is_blank(slot: &Slot) -> bool {
+    slot.node.content.as_ref().is_none_or(Content::is_blank) && slot.node.to_message(&slot.id).is_blank()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Role;
+
+    fn letters(session: &Session) -> String {
+        (0..session.sent_len()).filter_map(|at| session.sent_node(at)).map(|(id, _)| &**id).collect()
+    }
+
+    fn append(session: &mut Session, parent: &str, id: &str, text: &str) {
+        let node = Box::new(Node::new(Role::User, text).with_id(id));
+        session.apply(&SessionOp::Append { parent: parent.into(), node }).unwrap();
+    }
+
+    #[test]
+    fn an_append_at_the_leaf_extends_what_is_sent() {
+        let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
+        let (mut session, _) = Session::linear("s", nodes);
+        assert_eq!((letters(&session).as_str(), session.sent_bytes(2)), ("ab", 4));
+        append(&mut session, "b", "c", "xyz");
+        append(&mut session, "c", "d", "  ");
+        assert!(session.sent.get().is_some());
+        assert_eq!((letters(&session).as_str(), session.sent_bytes(9)), ("abc", 7));
+        assert_eq!(session.left_out()[0].reason, LeftOutReason::Blank);
+        append(&mut session, "a", "e", "x");
+        assert!(session.sent.get().is_none());
+        assert_eq!((letters(&session).as_str(), session.sent_bytes(1)), ("ae", 2));
+    }
+
+    #[test]
+    fn a_change_of_a_switch_is_seen() {
+        let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
+        let (mut session, _) = Session::linear("s", nodes);
+        let undo = session.apply(&SessionOp::Toggle { id: "a".into(), enabled: false }).unwrap();
+        assert_eq!(letters(&session), "b");
+        session.apply(&undo).unwrap();
+        assert_eq!(letters(&session), "ab");
+    }
+}
