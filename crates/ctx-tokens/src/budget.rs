@@ -1,0 +1,167 @@
+//! How many tokens a context may have, and why.
+
+use ctx_types::Diagnostic;
+
+use crate::codes;
+use crate::model::ModelFacts;
+
+/// The most tokens that anything may have here: a billion, far above any model.
+pub const MAX_TOKENS: u32 = 1_000_000_000;
+
+/// What a request takes from the window before the first message is counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BudgetRequest {
+    /// What the user allows in place of the model's window; absent or 0 means the window.
+    pub context_tokens: Option<i64>,
+    /// What is kept free for the answer.
+    ///
+    /// Absent: nothing if the user allows a number of tokens, for that number is then meant for the context;
+    /// otherwise the model's longest answer, but no more than a quarter of the window.
+    pub reserve: Option<u32>,
+    /// The tokens of the definitions of tools, as [`tools_cost`](crate::tools_cost) counts them.
+    pub tools: u32,
+    /// Anything else that is sent in any case, by name.
+    pub fixed: Vec<(String, u32)>,
+}
+
+/// How many tokens a context may have, with the account of how that came about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// What is left for messages; `None` if nothing limits them.
+    pub available: Option<u32>,
+    /// The account: the window first, then what goes off, as negative numbers. They add up to `available`.
+    ///
+    /// Without a window only what goes off is listed.
+    pub lines: Vec<BudgetLine>,
+}
+
+/// One line of the account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetLine {
+    /// What it is, for people.
+    pub name: String,
+    /// Its tokens; negative if they go off the window.
+    pub tokens: i64,
+}
+
+/// Why there is no budget.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BudgetError {
+    /// The user allows a negative number of tokens.
+    #[error("the context cannot have `{context_tokens}` tokens; 0 means the model's window")]
+    Negative {
+        /// What was asked for.
+        context_tokens: i64,
+    },
+    /// Nothing is left for messages.
+    #[error("nothing is left for messages: {}", account(lines))]
+    NothingLeft {
+        /// The account, as in [`Budget::lines`].
+        lines: Vec<BudgetLine>,
+    },
+}
+
+impl Budget {
+    /// Computes the window, or what the user allows, minus the reserve for the answer, tools and overheads.
+    ///
+    /// Without either there is no limit, and a diagnostic says so. A number above [`MAX_TOKENS`] is lowered
+    /// to it and one above the model's window taken as it is, both with a diagnostic.
+    ///
+    /// ```
+    /// use ctx_tokens::{Budget, BudgetRequest, ModelTable};
+    ///
+    /// let (model, _) = ModelTable::builtin().lookup("gpt-4");
+    /// let request = BudgetRequest { reserve: Some(1_000), tools: 120, ..BudgetRequest::default() };
+    /// let (budget, _) = Budget::compute(&model, &request)?;
+    /// assert_eq!(budget.available, Some(8_192 - 1_000 - 120 - 3));
+    /// assert_eq!(budget.lines[0].name, "window of `gpt-4`");
+    /// # Ok::<(), ctx_tokens::BudgetError>(())
+    /// ```
+    pub fn compute(
+        model: &ModelFacts,
+        request: &BudgetRequest,
+    ) -> Result<(Self, Vec<Diagnostic>), BudgetError> {
+        let mut diagnostics = Vec::new();
+        let window = window(model, request, &mut diagnostics)?;
+        let mut lines = Vec::new();
+        let mut list = |name: &str, tokens: i64| {
+            if tokens != 0 {
+                lines.push(BudgetLine { name: name.to_owned(), tokens });
+            }
+        };
+        if let Some((name, tokens)) = &window {
+            list(name, i64::from(*tokens));
+        }
+        list("reserve for the answer", -i64::from(reserve(model, request)));
+        list("tools", -i64::from(request.tools));
+        list("beginning of the answer", -i64::from(model.overheads.per_reply));
+        for (name, tokens) in &request.fixed {
+            list(name, -i64::from(*tokens));
+        }
+        if window.is_none() {
+            return Ok((Self { available: None, lines }, diagnostics));
+        }
+        let left = lines.iter().fold(0_i64, |sum, line| sum.saturating_add(line.tokens));
+        match u32::try_from(left) {
+            Ok(left) if left > 0 => Ok((Self { available: Some(left), lines }, diagnostics)),
+            _ => Err(BudgetError::NothingLeft { lines }),
+        }
+    }
+}
+
+/// Returns what limits the context, with its name.
+fn window(
+    model: &ModelFacts,
+    request: &BudgetRequest,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<(String, u32)>, BudgetError> {
+    match request.context_tokens {
+        Some(context_tokens) if context_tokens < 0 => Err(BudgetError::Negative { context_tokens }),
+        Some(allowed) if allowed > 0 => {
+            Ok(Some(("allowed context".to_owned(), allow(allowed, model, diagnostics))))
+        }
+        _ => {
+            let shown = model.name.as_deref().unwrap_or(&model.model);
+            let window = model.context_window.map(|tokens| (format!("window of `{shown}`"), tokens));
+            if window.is_none() {
+                diagnostics.push(no_window(model));
+            }
+            Ok(window)
+        }
+    }
+}
+
+/// Brings what the user allows into range.
+fn allow(allowed: i64, model: &ModelFacts, diagnostics: &mut Vec<Diagnostic>) -> u32 {
+    let Some(tokens) = u32::try_from(allowed).ok().filter(|tokens| *tokens <= MAX_TOKENS) else {
+        let message = format!("a context of {allowed} tokens is lowered to {MAX_TOKENS}");
+        diagnostics.push(Diagnostic::warning(codes::CLAMPED, message));
+        return MAX_TOKENS;
+    };
+    if let Some(window) = model.context_window.filter(|window| tokens > *window) {
+        let message =
+            format!("{tokens} tokens are allowed, but the window of `{}` has {window}", model.model);
+        diagnostics.push(Diagnostic::warning(codes::ABOVE_WINDOW, message));
+    }
+    tokens
+}
+
+fn no_window(model: &ModelFacts) -> Diagnostic {
+    let message = format!("the window of `{}` is not known: nothing is limited", model.model);
+    Diagnostic::warning(codes::NO_WINDOW, message).with_help("say how many tokens the context may have")
+}
+
+fn reserve(model: &ModelFacts, request: &BudgetRequest) -> u32 {
+    let is_allowed = request.context_tokens.is_some_and(|tokens| tokens > 0);
+    match (request.reserve, model.max_output, model.context_window) {
+        (Some(reserve), _, _) => reserve,
+        (None, Some(output), Some(window)) if !is_allowed => output.min(window / 4),
+        (None, _, _) => 0,
+    }
+}
+
+fn account(lines: &[BudgetLine]) -> String {
+    let lines = lines.iter().map(|line| format!("{} {}", line.name, line.tokens));
+    lines.collect::<Vec<_>>().join(", ")
+}

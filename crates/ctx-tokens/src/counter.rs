@@ -1,0 +1,161 @@
+//! The token counters.
+
+use std::fmt;
+
+use ctx_types::{Diagnostic, EncodingId, TokenCounter};
+
+use crate::codes;
+use crate::encoding::Encoding;
+use crate::estimate::{estimate, estimate_till_limit};
+use crate::model::ModelFacts;
+
+/// Counts the tokens of plain text: exactly with a tokenizer, or by a labelled estimate.
+///
+/// The tables of a tokenizer are loaded at the first count, once per process (64 to 200 ms, 20 to 70 MB).
+/// They are immutable constants in another form, so that sharing them is no hidden state; [`Counter::warm`]
+/// loads them beforehand, on another thread if the host likes.
+///
+/// ```
+/// use ctx_tokens::{Counter, Encoding};
+/// use ctx_types::{Text, TokenCounter};
+///
+/// let counter = Counter::estimate();
+/// assert_eq!(counter.to_string(), "estimate");
+/// assert!(!counter.is_exact());
+///
+/// let text = Text::from("remembered by all clones");
+/// assert_eq!(counter.count_text(&text), 6);
+/// assert_eq!(text.known_tokens(Encoding::Estimate.id()), Some(6));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    encoding: Encoding,
+    engine: Engine,
+    is_exact: bool,
+}
+
+/// What does the counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Engine {
+    Estimate,
+    #[cfg(feature = "tiktoken")]
+    Tiktoken,
+    #[cfg(feature = "bpe")]
+    Bpe,
+}
+
+impl Counter {
+    /// Creates the counter that needs no tokenizer.
+    pub const fn estimate() -> Self {
+        Self { encoding: Encoding::Estimate, engine: Engine::Estimate, is_exact: false }
+    }
+
+    /// Creates the fastest counter of an encoding that is compiled in; `None` if there is none.
+    pub fn new(encoding: Encoding) -> Option<Self> {
+        if encoding == Encoding::Estimate {
+            return Some(Self::estimate());
+        }
+        #[cfg(feature = "bpe")]
+        return Self::bpe(encoding);
+        #[cfg(all(feature = "tiktoken", not(feature = "bpe")))]
+        return Self::tiktoken(encoding);
+        #[cfg(not(any(feature = "tiktoken", feature = "bpe")))]
+        None
+    }
+
+    /// Creates the counter that uses `tiktoken-rs`; `None` for [`Encoding::Estimate`].
+    ///
+    /// It is exact with one exception: where a text runs on for half a megabyte without a break between
+    /// words or lines, it is counted in pieces, each of which may add or save a token.
+    #[cfg(feature = "tiktoken")]
+    pub fn tiktoken(encoding: Encoding) -> Option<Self> {
+        let counter = Self { encoding, engine: Engine::Tiktoken, is_exact: true };
+        (encoding != Encoding::Estimate).then_some(counter)
+    }
+
+    /// Creates the counter that uses `bpe-openai`; `None` for [`Encoding::Estimate`].
+    #[cfg(feature = "bpe")]
+    pub fn bpe(encoding: Encoding) -> Option<Self> {
+        let counter = Self { encoding, engine: Engine::Bpe, is_exact: true };
+        (encoding != Encoding::Estimate).then_some(counter)
+    }
+
+    /// Creates the counter for a model.
+    ///
+    /// Where the model's encoding is not compiled in, that is the estimate, with a diagnostic.
+    pub fn for_model(model: &ModelFacts) -> (Self, Option<Diagnostic>) {
+        let Some(counter) = Self::new(model.encoding) else {
+            let message = format!("no tokenizer for `{}` is built in: tokens are estimated", model.encoding);
+            let help = "build with the feature `tiktoken` or `bpe` of ctx-tokens";
+            return (
+                Self::estimate(),
+                Some(Diagnostic::warning(codes::NO_TOKENIZER, message).with_help(help)),
+            );
+        };
+        (Self { is_exact: counter.is_exact && model.is_exact, ..counter }, None)
+    }
+
+    /// Returns the encoding that it counts in; [`TokenCounter::encoding`] gives that one's identity.
+    pub const fn kind(self) -> Encoding {
+        self.encoding
+    }
+
+    /// Tells whether its counts are those of the model, rather than an estimate.
+    ///
+    /// A counter for a model of another family counts exactly in a foreign encoding: that is an estimate.
+    pub const fn is_exact(self) -> bool {
+        self.is_exact
+    }
+
+    /// Returns the name of what does the counting: `estimate`, `tiktoken-rs` or `bpe-openai`.
+    pub const fn engine_name(self) -> &'static str {
+        match self.engine {
+            Engine::Estimate => "estimate",
+            #[cfg(feature = "tiktoken")]
+            Engine::Tiktoken => "tiktoken-rs",
+            #[cfg(feature = "bpe")]
+            Engine::Bpe => "bpe-openai",
+        }
+    }
+
+    /// Loads what the first count would load.
+    pub fn warm(self) {
+        let _: u32 = self.count("a");
+    }
+}
+
+impl TokenCounter for Counter {
+    fn encoding(&self) -> EncodingId {
+        self.encoding.id()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        match self.engine {
+            Engine::Estimate => estimate(text),
+            #[cfg(feature = "tiktoken")]
+            Engine::Tiktoken => crate::tiktoken::count(self.encoding, text),
+            #[cfg(feature = "bpe")]
+            Engine::Bpe => crate::bpe::count(self.encoding, text),
+        }
+    }
+
+    fn count_till_limit(&self, text: &str, limit: u32) -> Option<u32> {
+        match self.engine {
+            Engine::Estimate => estimate_till_limit(text, limit),
+            #[cfg(feature = "tiktoken")]
+            Engine::Tiktoken => crate::tiktoken::count_till_limit(self.encoding, text, limit),
+            #[cfg(feature = "bpe")]
+            Engine::Bpe => crate::bpe::count_till_limit(self.encoding, text, limit),
+        }
+    }
+}
+
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.encoding.name())?;
+        match (self.encoding, self.is_exact) {
+            (Encoding::Estimate, _) | (_, true) => Ok(()),
+            (_, false) => f.write_str(" as an estimate"),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Counts the tokens of texts, messages and media, knows models and their windows, and does the arithmetic
+//! of budgets.
+//!
+//! Layer 1: uses `ctx-types` and `ctx-regex` only. No I/O, no clock, no randomness. The tables of the
+//! tokenizers and of the models are compiled in, immutable, and loaded once per process when first asked for.
+//!
+//! ```
+//! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable, message_cost};
+//! use ctx_types::{Message, Role, Source, TokenCounter};
+//!
+//! let (model, _) = ModelTable::builtin().lookup("openrouter/openai/gpt-4o");
+//! assert_eq!((model.encoding.name(), model.context_window), ("o200k_base", Some(128_000)));
+//!
+//! let (counter, _) = Counter::for_model(&model);
+//! assert_eq!(counter.count(""), 0);
+//! let message = Message::new(Role::User, "hello world", Source::history("n1", Role::User));
+//! let cost = message_cost(&message, &model, &counter);
+//! assert_eq!((cost.per_message, cost.total() - cost.text), (3, 3));
+//!
+//! let (budget, _) = Budget::compute(&model, &BudgetRequest::default())?;
+//! assert_eq!(budget.available, Some(128_000 - 16_384 - 3));
+//! # Ok::<(), ctx_tokens::BudgetError>(())
+//! ```
+//!
+//! Features: `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI, `bpe` faster; with
+//! neither of them everything is estimated and says so.
+#![warn(clippy::disallowed_methods)]
+
+#[cfg(feature = "bpe")]
+mod bpe;
+mod budget;
+pub mod codes;
+mod cost;
+mod counter;
+mod encoding;
+mod estimate;
+mod fit;
+mod image;
+mod media;
+mod model;
+mod row;
+mod shares;
+mod table;
+#[cfg(feature = "tiktoken")]
+mod tiktoken;
+
+pub use budget::{Budget, BudgetError, BudgetLine, BudgetRequest, MAX_TOKENS};
+pub use cost::{MessageCost, message_cost, tools_cost};
+pub use counter::Counter;
+pub use encoding::Encoding;
+pub use estimate::estimate;
+pub use fit::{Fit, fit_newest};
+pub use media::{Detail, MediaCost, MediaFamily, MediaItem, media_cost};
+pub use model::{Capabilities, ModelFacts, Overheads};
+pub use shares::shares;
+pub use table::ModelTable;

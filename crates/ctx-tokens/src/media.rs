@@ -1,0 +1,272 @@
+//! What pictures, recordings and documents cost: the published formulas of the providers.
+//!
+//! Every figure here is an estimate. Sources: OpenAI "Images and vision" (tiles of 512 pixels, patches of 32,
+//! the example of 1,800 × 2,400 pixels), Anthropic "Vision" (patches of 28 pixels), Google "Token counting"
+//! and "Media resolution" (258 a tile of 768 pixels; 1,120 a picture, 70 a frame, 560 a page; 32 a second of
+//! sound).
+
+use std::num::NonZeroU32;
+
+use ctx_types::Attachment;
+use serde_json::Value;
+
+use crate::image::ImageRule;
+
+/// How a provider charges for media; a model's row names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum MediaFamily {
+    /// No formula is known; that of GPT-4o stands in, and the result is marked as a guess.
+    #[default]
+    Unknown,
+    /// GPT-4o, GPT-4.1, GPT-4.5, GPT-4 Turbo.
+    Gpt4o,
+    /// GPT-4o mini.
+    Gpt4oMini,
+    /// GPT-5 to GPT-5.3.
+    Gpt5,
+    /// GPT-5 mini and GPT-4.1 mini.
+    Gpt5Mini,
+    /// GPT-5 nano and GPT-4.1 nano.
+    Gpt5Nano,
+    /// GPT-5.4 and later, GPT-6.
+    Gpt6,
+    /// o1 and o3.
+    O3,
+    /// o4-mini.
+    O4Mini,
+    /// Claude up to 4.6.
+    Claude,
+    /// Claude 4.7 and later.
+    ClaudeLarge,
+    /// Gemini 1.5 to 2.5.
+    Gemini2,
+    /// Gemini 3 and later.
+    Gemini3,
+    /// Qwen models with eyes.
+    QwenVl,
+}
+
+/// The spellings in model tables.
+const NAMES: [(&str, MediaFamily); 14] = [
+    ("unknown", MediaFamily::Unknown),
+    ("gpt-4o", MediaFamily::Gpt4o),
+    ("gpt-4o-mini", MediaFamily::Gpt4oMini),
+    ("gpt-5", MediaFamily::Gpt5),
+    ("gpt-5-mini", MediaFamily::Gpt5Mini),
+    ("gpt-5-nano", MediaFamily::Gpt5Nano),
+    ("gpt-6", MediaFamily::Gpt6),
+    ("o3", MediaFamily::O3),
+    ("o4-mini", MediaFamily::O4Mini),
+    ("claude", MediaFamily::Claude),
+    ("claude-4.7", MediaFamily::ClaudeLarge),
+    ("gemini-2", MediaFamily::Gemini2),
+    ("gemini-3", MediaFamily::Gemini3),
+    ("qwen-vl", MediaFamily::QwenVl),
+];
+
+impl MediaFamily {
+    /// Returns the spelling in model tables.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, family)| *family == self).map_or("unknown", |(name, _)| name)
+    }
+
+    /// Reads the spelling of model tables.
+    pub fn parse(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(spelling, _)| *spelling == name).map(|(_, family)| *family)
+    }
+}
+
+/// A picture, recording or document, as far as its cost depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaItem {
+    /// A picture.
+    Image {
+        /// Width and height in pixels; 1,024 × 1,024 is assumed if unknown.
+        size: Option<(NonZeroU32, NonZeroU32)>,
+        /// How closely the model looks.
+        detail: Detail,
+    },
+    /// A recording of sound of so many seconds; a minute is assumed if unknown.
+    Audio(Option<u32>),
+    /// A film of so many seconds; a minute is assumed if unknown.
+    Video(Option<u32>),
+    /// A document of so many pages; four are assumed if unknown.
+    Document(Option<u32>),
+}
+
+/// How closely a model looks at a picture, as OpenAI lets the sender say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// One small version of it.
+    Low,
+    /// The usual; also for `auto`.
+    #[default]
+    High,
+    /// As it is, up to a high limit.
+    Original,
+}
+
+/// The tokens of a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaCost {
+    /// How many.
+    pub tokens: u32,
+    /// Whether a size or the family was unknown, so that even the formula's input is assumed.
+    pub is_guess: bool,
+}
+
+/// Estimates the tokens of a medium.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use ctx_tokens::{Detail, MediaFamily, MediaItem, media_cost};
+///
+/// let size = NonZeroU32::new(1_024).map(|side| (side, side));
+/// let image = MediaItem::Image { size, detail: Detail::High };
+/// assert_eq!(media_cost(MediaFamily::Gpt4o, &image).tokens, 765);
+/// assert_eq!(media_cost(MediaFamily::Gpt6, &image).tokens, 1_229);
+/// ```
+pub fn media_cost(family: MediaFamily, item: &MediaItem) -> MediaCost {
+    let rates = rates(family);
+    let (tokens, is_known) = match *item {
+        MediaItem::Image { size, detail } => {
+            let (width, height) = size.map_or(ASSUMED_SIZE, |(width, height)| (width.get(), height.get()));
+            (rates.image.tokens(width, height, detail), size.is_some())
+        }
+        MediaItem::Audio(seconds) => {
+            (rates.audio_second.saturating_mul(seconds.unwrap_or(ASSUMED_SECONDS)), seconds.is_some())
+        }
+        MediaItem::Video(seconds) => {
+            (rates.video_second.saturating_mul(seconds.unwrap_or(ASSUMED_SECONDS)), seconds.is_some())
+        }
+        MediaItem::Document(pages) => {
+            (rates.page.tokens(rates.image).saturating_mul(pages.unwrap_or(ASSUMED_PAGES)), pages.is_some())
+        }
+    };
+    MediaCost { tokens, is_guess: !is_known || family == MediaFamily::Unknown }
+}
+
+const ASSUMED_SIZE: (u32, u32) = (1_024, 1_024);
+const ASSUMED_SECONDS: u32 = 60;
+const ASSUMED_PAGES: u32 = 4;
+
+impl MediaItem {
+    /// Tells what an attachment is from its media type, and its size from what its file says about it.
+    ///
+    /// Read are `width`, `height`, `duration` (seconds) and `pages`, at the top or under `metadata`.
+    pub fn of(attachment: &Attachment) -> Self {
+        let number = |key: &str| {
+            let kept = &attachment.kept;
+            kept.get("metadata")
+                .and_then(|metadata| metadata.get(key))
+                .or_else(|| kept.get(key))
+                .and_then(whole)
+        };
+        let side = |key: &str| number(key).and_then(NonZeroU32::new);
+        let mime_type = attachment.mime_type.as_deref().unwrap_or_default();
+        match mime_type.split('/').next() {
+            Some("image") => Self::Image { size: side("width").zip(side("height")), detail: Detail::High },
+            Some("audio") => Self::Audio(number("duration")),
+            Some("video") => Self::Video(number("duration")),
+            _ => Self::Document(number("pages")),
+        }
+    }
+
+    /// Tells what a part of an OpenAI, Anthropic or Gemini content list is; `None` if it is no medium.
+    pub fn of_part(part: &Value) -> Option<Self> {
+        let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+        let detail = part.get("image_url").unwrap_or(part).get("detail").and_then(Value::as_str);
+        let detail = match detail {
+            Some("low") => Detail::Low,
+            Some("original") => Detail::Original,
+            _ => Detail::High,
+        };
+        match kind {
+            "image" | "image_url" | "input_image" => Some(Self::Image { size: None, detail }),
+            "audio" | "input_audio" => Some(Self::Audio(None)),
+            "video" => Some(Self::Video(None)),
+            "document" | "file" | "input_file" => Some(Self::Document(None)),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a number of a file, rounded up, as far as it is one that a medium can have.
+fn whole(value: &Value) -> Option<u32> {
+    let number = value.as_f64().filter(|number| *number > 0.0 && *number <= f64::from(u32::MAX))?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within u32 as just checked")]
+    Some(number.ceil() as u32)
+}
+
+/// What a family charges.
+#[derive(Clone, Copy)]
+struct Rates {
+    image: ImageRule,
+    audio_second: u32,
+    video_second: u32,
+    page: PageRule,
+}
+
+#[derive(Clone, Copy)]
+enum PageRule {
+    /// The page's text and a picture of the page.
+    TextAndImage,
+    /// A fixed figure.
+    Fixed(u32),
+}
+
+impl PageRule {
+    fn tokens(self, image: ImageRule) -> u32 {
+        /// The text of a page of prose.
+        const TEXT: u32 = 600;
+        /// A page in pixels, as it is rendered.
+        const SIZE: (u32, u32) = (1_024, 1_448);
+        match self {
+            Self::TextAndImage => image.tokens(SIZE.0, SIZE.1, Detail::High).saturating_add(TEXT),
+            Self::Fixed(tokens) => tokens,
+        }
+    }
+}
+
+/// The rates where nothing else is published: OpenAI hears 10 tokens a second, Gemini sees 263.
+const USUAL: Rates = Rates {
+    image: ImageRule::Tiles { base: 85, tile: 170 },
+    audio_second: 10,
+    video_second: 263,
+    page: PageRule::TextAndImage,
+};
+
+const fn rates(family: MediaFamily) -> Rates {
+    match family {
+        MediaFamily::Unknown | MediaFamily::Gpt4o => USUAL,
+        MediaFamily::Gpt4oMini => tiles(2_833, 5_667),
+        MediaFamily::Gpt5 => tiles(70, 140),
+        MediaFamily::O3 => tiles(75, 150),
+        MediaFamily::Gpt5Mini => patches(32, 1_620, u32::MAX, 1_536),
+        MediaFamily::Gpt5Nano => patches(32, 2_460, u32::MAX, 1_536),
+        MediaFamily::O4Mini => patches(32, 1_720, u32::MAX, 1_536),
+        MediaFamily::Gpt6 => patches(32, 1_200, 2_048, 2_500),
+        MediaFamily::Claude => patches(28, 1_000, 1_568, 1_568),
+        MediaFamily::ClaudeLarge => patches(28, 1_000, 2_576, 4_784),
+        MediaFamily::QwenVl => patches(28, 1_000, u32::MAX, 1_280),
+        MediaFamily::Gemini2 => {
+            Rates { image: ImageRule::Blocks, audio_second: 32, page: PageRule::Fixed(258), ..USUAL }
+        }
+        MediaFamily::Gemini3 => Rates {
+            image: ImageRule::Fixed(1_120),
+            audio_second: 32,
+            // A frame of 70 and a second of sound.
+            video_second: 102,
+            page: PageRule::Fixed(560),
+        },
+    }
+}
+
+const fn tiles(base: u32, tile: u32) -> Rates {
+    Rates { image: ImageRule::Tiles { base, tile }, ..USUAL }
+}
+
+const fn patches(side: u32, permille: u32, longest: u32, most: u32) -> Rates {
+    Rates { image: ImageRule::Patches { side, permille, longest, most }, ..USUAL }
+}

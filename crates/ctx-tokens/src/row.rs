@@ -1,0 +1,274 @@
+//! One row of a model table: a pattern and the facts that it gives, all of them optional.
+
+use std::sync::{Arc, OnceLock};
+
+use ctx_regex::{Flags, Limits, Regex};
+use ctx_types::{Diagnostic, Reader, closest};
+use serde_json::{Map, Value};
+
+use crate::budget::MAX_TOKENS;
+use crate::codes;
+use crate::encoding::Encoding;
+use crate::media::MediaFamily;
+use crate::model::{Capabilities, ModelFacts, Overheads};
+
+/// A pattern, compiled when it is first tried, and what it gives.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pattern: Box<str>,
+    regex: OnceLock<Option<Regex>>,
+    /// What the row says, completed from its family.
+    pub(crate) facts: PartialFacts,
+}
+
+impl Row {
+    /// Reads a row; `None`, with a diagnostic, if it has no usable pattern.
+    ///
+    /// A row of a user is compiled at once so that a bad pattern is reported; the rows that come with the
+    /// crate are checked by its tests and compiled when they are tried.
+    pub(crate) fn read(
+        value: &Value,
+        families: &Families,
+        origin: Origin,
+        reader: &mut Reader,
+    ) -> Option<Self> {
+        let Value::Object(map) = value else {
+            reader.wrong_type("an object", value);
+            return None;
+        };
+        let pattern = read_pattern(map, reader)?;
+        let row = Self {
+            pattern: pattern.into(),
+            regex: OnceLock::new(),
+            facts: PartialFacts::read(map, families, reader),
+        };
+        match origin {
+            Origin::Builtin => Some(row),
+            Origin::User => row.compiles(reader).then_some(row),
+        }
+    }
+
+    /// Tells whether one of the names matches.
+    pub(crate) fn matches(&self, names: &[&str]) -> bool {
+        let regex = self.regex.get_or_init(|| compile(&self.pattern).ok());
+        regex.as_ref().is_some_and(|regex| names.iter().any(|name| regex.is_match(name)))
+    }
+
+    fn compiles(&self, reader: &mut Reader) -> bool {
+        let compiled = compile(&self.pattern);
+        if let Err(error) = &compiled {
+            let message = format!("the pattern `{}` cannot be used: {error}", shorten(&self.pattern));
+            let diagnostic = Diagnostic::error(codes::ROW_PATTERN, message).with_help("the row is ignored");
+            reader.at_key("pattern", |reader| reader.report(diagnostic));
+        }
+        self.regex.get_or_init(|| compiled.ok()).is_some()
+    }
+}
+
+/// Who wrote a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Builtin,
+    User,
+}
+
+/// Facts that rows share, by name.
+pub(crate) type Families = Vec<(Box<str>, PartialFacts)>;
+
+/// Facts of which any may be missing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PartialFacts {
+    pub(crate) name: Option<Arc<str>>,
+    encoding: Option<Encoding>,
+    is_exact: Option<bool>,
+    context_window: Option<u32>,
+    max_output: Option<u32>,
+    capabilities: [Option<bool>; CAPABILITIES.len()],
+    overheads: [Option<u32>; OVERHEADS.len()],
+    media: Option<MediaFamily>,
+}
+
+const CAPABILITIES: [&str; 7] = ["vision", "audio", "video", "documents", "tools", "prefill", "midSystem"];
+const OVERHEADS: [&str; 5] = ["perMessage", "perName", "perReply", "perTool", "withTools"];
+const KEYS: [&str; 10] = [
+    "pattern",
+    "name",
+    "family",
+    "encoding",
+    "count",
+    "contextWindow",
+    "maxOutput",
+    "capabilities",
+    "overheads",
+    "media",
+];
+
+/// The largest overhead that is believed, in tokens.
+const MAX_OVERHEAD: u32 = 100_000;
+
+impl PartialFacts {
+    /// Reads what a row or a family says; what cannot be read is reported and missing.
+    pub(crate) fn read(map: &Map<String, Value>, families: &Families, reader: &mut Reader) -> Self {
+        report_unknown_keys(map, &KEYS, reader);
+        let mut said = Self {
+            name: field(map, "name", "a text", reader, |value| value.as_str().map(Arc::from)),
+            encoding: field(map, "encoding", "`o200k_base`, `cl100k_base` or `estimate`", reader, |value| {
+                Encoding::parse(value.as_str()?)
+            }),
+            is_exact: field(map, "count", "`exact` or `estimate`", reader, |value| match value.as_str()? {
+                "exact" => Some(true),
+                "estimate" => Some(false),
+                _ => None,
+            }),
+            context_window: field(map, "contextWindow", "a number of tokens above 0", reader, tokens),
+            max_output: field(map, "maxOutput", "a number of tokens above 0", reader, tokens),
+            media: field(map, "media", "a media family", reader, |value| MediaFamily::parse(value.as_str()?)),
+            ..Self::default()
+        };
+        said.capabilities =
+            group(map, "capabilities", "true or false", &CAPABILITIES, reader, Value::as_bool);
+        said.overheads = group(map, "overheads", "a small number of tokens", &OVERHEADS, reader, |value| {
+            value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count <= MAX_OVERHEAD)
+        });
+        let family = field(map, "family", "a family of the built-in table", reader, |value| {
+            let wanted = value.as_str()?;
+            families.iter().find(|(name, _)| **name == *wanted).map(|(_, facts)| facts)
+        });
+        match family {
+            Some(family) => said.or(family),
+            None => said,
+        }
+    }
+
+    /// Takes from `other` what is missing here.
+    ///
+    /// `count` belongs to the encoding: it is not taken over for another one.
+    pub(crate) fn or(mut self, other: &Self) -> Self {
+        if self.encoding.is_none_or(|mine| Some(mine) == other.encoding) {
+            self.is_exact = self.is_exact.or(other.is_exact);
+        }
+        self.name = self.name.or_else(|| other.name.clone());
+        self.encoding = self.encoding.or(other.encoding);
+        self.context_window = self.context_window.or(other.context_window);
+        self.max_output = self.max_output.or(other.max_output);
+        self.media = self.media.or(other.media);
+        for (mine, theirs) in self.capabilities.iter_mut().zip(other.capabilities) {
+            *mine = mine.or(theirs);
+        }
+        for (mine, theirs) in self.overheads.iter_mut().zip(other.overheads) {
+            *mine = mine.or(theirs);
+        }
+        self
+    }
+
+    /// Completes the facts with those of an unknown model.
+    pub(crate) fn complete(self, model: &str) -> ModelFacts {
+        let unknown = ModelFacts::unknown(model);
+        let [vision, audio, video, documents, tools, prefill, mid_system] = self.capabilities;
+        let [per_message, per_name, per_reply, per_tool, with_tools] = self.overheads;
+        let (may, adds) = (unknown.capabilities, unknown.overheads);
+        let encoding = self.encoding.unwrap_or(unknown.encoding);
+        ModelFacts {
+            name: self.name,
+            encoding,
+            is_exact: self.is_exact.unwrap_or(unknown.is_exact) && encoding != Encoding::Estimate,
+            context_window: self.context_window,
+            max_output: self.max_output,
+            capabilities: Capabilities {
+                vision: vision.unwrap_or(may.vision),
+                audio: audio.unwrap_or(may.audio),
+                video: video.unwrap_or(may.video),
+                documents: documents.unwrap_or(may.documents),
+                tools: tools.unwrap_or(may.tools),
+                prefill: prefill.unwrap_or(may.prefill),
+                mid_system: mid_system.unwrap_or(may.mid_system),
+            },
+            overheads: Overheads {
+                per_message: per_message.unwrap_or(adds.per_message),
+                per_name: per_name.unwrap_or(adds.per_name),
+                per_reply: per_reply.unwrap_or(adds.per_reply),
+                per_tool: per_tool.unwrap_or(adds.per_tool),
+                with_tools: with_tools.unwrap_or(adds.with_tools),
+            },
+            media: self.media.unwrap_or(unknown.media),
+            ..unknown
+        }
+    }
+}
+
+fn read_pattern<'a>(map: &'a Map<String, Value>, reader: &mut Reader) -> Option<&'a str> {
+    match map.get("pattern").and_then(Value::as_str) {
+        Some(pattern) if !pattern.is_empty() => Some(pattern),
+        _ => {
+            let message = "a row needs a `pattern`: a regular expression for names of models";
+            reader.report(Diagnostic::error(codes::ROW_PATTERN, message).with_help("the row is ignored"));
+            None
+        }
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, ctx_regex::Error> {
+    let limits = Limits { pattern_bytes: 4 << 10, compiled_bytes: 1 << 20, nest: 32, ..Limits::default() };
+    Regex::new(pattern, Flags::IGNORE_CASE, &limits)
+}
+
+/// Reads a field; `null` means that it is missing.
+fn field<'a, T>(
+    map: &'a Map<String, Value>,
+    key: &str,
+    expected: &str,
+    reader: &mut Reader,
+    read: impl FnOnce(&'a Value) -> Option<T>,
+) -> Option<T> {
+    let value = map.get(key).filter(|value| !value.is_null())?;
+    let result = read(value);
+    if result.is_none() {
+        let message = format!("`{key}` must be {expected}, not `{}`", shorten(&value.to_string()));
+        let diagnostic = Diagnostic::warning(codes::ROW_VALUE, message).with_help("the field is ignored");
+        reader.at_key(key, |reader| reader.report(diagnostic));
+    }
+    result
+}
+
+/// Reads the fields of an object within a row.
+#[expect(clippy::too_many_arguments, reason = "a row of facts about one field, called twice")]
+fn group<T: Copy, const N: usize>(
+    map: &Map<String, Value>,
+    key: &str,
+    expected: &str,
+    names: &[&'static str; N],
+    reader: &mut Reader,
+    read: impl Fn(&Value) -> Option<T>,
+) -> [Option<T>; N] {
+    let Some(object) = field(map, key, "an object", reader, Value::as_object) else { return [None; N] };
+    reader.at_key(key, |reader| {
+        report_unknown_keys(object, names, reader);
+        names.map(|name| field(object, name, expected, reader, &read))
+    })
+}
+
+fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
+    for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
+        let message = format!("`{}` means nothing here", shorten(key));
+        let help = match closest(key, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", known.join(", ")),
+        };
+        let diagnostic = Diagnostic::warning(codes::ROW_KEY, message).with_help(help);
+        reader.at_key(key, |reader| reader.report(diagnostic));
+    }
+}
+
+fn tokens(value: &Value) -> Option<u32> {
+    let count = u32::try_from(value.as_u64()?).ok()?;
+    (1..=MAX_TOKENS).contains(&count).then_some(count)
+}
+
+/// Shortens a value of a file for a message.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 80;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

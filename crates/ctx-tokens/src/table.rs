@@ -1,0 +1,241 @@
+//! The table of models: which facts belong to which name.
+
+use std::sync::{Arc, OnceLock};
+
+use ctx_types::{Diagnostic, Reader, Span, closest};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::model::ModelFacts;
+use crate::row::{Families, Origin, PartialFacts, Row};
+
+/// The facts about models, found by patterns in order.
+///
+/// A pattern is a JavaScript regular expression, compared without regard to case with the whole name, with
+/// what follows its first `:`, and with what follows its last `/`. So a row for `^gpt-4o` serves
+/// `openrouter/openai/gpt-4o` and `profile:gpt-4o-mini` too.
+///
+/// ```
+/// use ctx_tokens::ModelTable;
+///
+/// let table = ModelTable::builtin();
+/// assert_eq!(table.lookup("profile:gpt-4o").0.context_window, Some(128_000));
+///
+/// let (model, diagnostic) = table.lookup("gtp-4o");
+/// assert_eq!(model.context_window, None);
+/// assert_eq!(diagnostic.unwrap().help.unwrap(), "did you mean `gpt-4o`?");
+/// ```
+#[derive(Clone, Debug)]
+pub struct ModelTable {
+    user: Arc<[Row]>,
+    builtin: Arc<Builtin>,
+}
+
+#[derive(Debug)]
+struct Builtin {
+    families: Families,
+    rows: Vec<Row>,
+}
+
+/// The facts that come with the crate, compiled from what the providers publish.
+const BUILTIN: &str = include_str!("../models.json");
+
+/// The largest table that is read, in bytes.
+const MAX_BYTES: usize = 4 << 20;
+
+/// The most rows that are read.
+const MAX_ROWS: usize = 10_000;
+
+/// The longest name of a model, in bytes, that is looked up; anything longer is unknown.
+const MAX_NAME: usize = 1_024;
+
+impl ModelTable {
+    /// Returns the table that comes with the crate.
+    ///
+    /// It is read once per process: an immutable constant in another form.
+    pub fn builtin() -> Self {
+        static TABLE: OnceLock<ModelTable> = OnceLock::new();
+        TABLE.get_or_init(|| Self { user: Arc::new([]), builtin: Arc::new(read_builtin().0) }).clone()
+    }
+
+    /// Returns this table with the rows of a user's file tried before the built-in ones.
+    ///
+    /// The file is JSON: a list of rows, or an object with the list under `models`. A field that a row lacks
+    /// is taken from the built-in `family` that it names, then from the first built-in row that matches the
+    /// same name. A row that cannot be read is reported with its JSON pointer and ignored; the others count.
+    /// Earlier overrides are replaced. At most 4 MiB and 10,000 rows are read.
+    ///
+    /// ```
+    /// use ctx_tokens::ModelTable;
+    ///
+    /// let file = r#"[{"pattern": "^gpt-4o$", "contextWindow": 32000}]"#;
+    /// let (table, diagnostics) = ModelTable::builtin().with_override(file);
+    /// assert!(diagnostics.is_empty());
+    /// let (model, _) = table.lookup("gpt-4o");
+    /// assert_eq!((model.context_window, model.max_output), (Some(32_000), Some(16_384)));
+    /// ```
+    pub fn with_override(self, json: &str) -> (Self, Vec<Diagnostic>) {
+        let value = match parse(json) {
+            Ok(value) => value,
+            Err(diagnostic) => return (self, vec![*diagnostic]),
+        };
+        let mut reader = Reader::new();
+        let rows = read_user(&value, &self.builtin.families, &mut reader);
+        (Self { user: rows.into(), ..self }, reader.finish())
+    }
+
+    /// Returns what is known of a model.
+    ///
+    /// A model that no row matches has no limits ([`ModelFacts::unknown`]), and a diagnostic says so.
+    /// O(rows × length of the name).
+    pub fn lookup(&self, model: &str) -> (ModelFacts, Option<Diagnostic>) {
+        let model = model.trim();
+        let names = spellings(model);
+        let find = |rows: &[Row]| rows.iter().find(|row| row.matches(&names)).map(|row| row.facts.clone());
+        let found = match model.len() {
+            1..=MAX_NAME => (find(&self.user), find(&self.builtin.rows)),
+            _ => (None, None),
+        };
+        match found {
+            (Some(user), Some(builtin)) => (user.or(&builtin).complete(model), None),
+            (Some(facts), None) | (None, Some(facts)) => (facts.complete(model), None),
+            (None, None) => (ModelFacts::unknown(model), Some(self.unknown(model))),
+        }
+    }
+
+    /// Returns the names of the rows, the user's first, each once.
+    pub fn names(&self) -> Vec<&str> {
+        let rows = self.user.iter().chain(&self.builtin.rows);
+        let mut names: Vec<&str> = Vec::new();
+        for name in rows.filter_map(|row| row.facts.name.as_deref()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn unknown(&self, model: &str) -> Diagnostic {
+        if model.is_empty() {
+            let message = "no model is named: nothing is limited and tokens are estimated";
+            return Diagnostic::warning(codes::UNKNOWN_MODEL, message);
+        }
+        let names = self.names();
+        let near = spellings(model).into_iter().find_map(|name| closest(name, names.iter().copied()));
+        let help = match near {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => {
+                "add a row for it to a model table, or say how many tokens the context may have".to_owned()
+            }
+        };
+        let shown: String = model.chars().take(80).collect();
+        let message =
+            format!("the model `{shown}` is not known: nothing is limited and tokens are estimated");
+        Diagnostic::warning(codes::UNKNOWN_MODEL, message).with_help(help)
+    }
+}
+
+/// The whole name, what follows its first `:`, and what follows its last `/`.
+fn spellings(model: &str) -> [&str; 3] {
+    let behind_colon = model.split_once(':').map_or(model, |(_, behind)| behind);
+    let behind_slash = model.rsplit_once('/').map_or(model, |(_, behind)| behind);
+    [model, behind_colon, behind_slash]
+}
+
+/// Parses a table; what is too large or no JSON is reported with its place in the document.
+fn parse(json: &str) -> Result<Value, Box<Diagnostic>> {
+    if json.len() > MAX_BYTES {
+        let message = format!("the model table has {} bytes; at most {MAX_BYTES} are read", json.len());
+        return Err(Box::new(Diagnostic::error(codes::TABLE_TOO_LARGE, message)));
+    }
+    serde_json::from_str(json).map_err(|error| {
+        let lines = json.split_inclusive('\n').take(error.line().saturating_sub(1));
+        let offset = lines.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
+        let offset = offset.min(json.len());
+        let diagnostic =
+            Diagnostic::error(codes::TABLE_SYNTAX, format!("the model table is not JSON: {error}"));
+        Box::new(diagnostic.at_span(Span::new(offset, offset)))
+    })
+}
+
+fn read_user(value: &Value, families: &Families, reader: &mut Reader) -> Vec<Row> {
+    match value {
+        Value::Array(_) => read_rows(value, families, Origin::User, reader),
+        Value::Object(map) if map.contains_key("models") => read_models(map, families, Origin::User, reader),
+        other => {
+            let kind = if other.is_object() { "an object without `models`" } else { "neither of them" };
+            let message =
+                format!("a model table is a list of rows or an object with `models`, this is {kind}");
+            reader.report(Diagnostic::error(codes::TABLE_SYNTAX, message));
+            Vec::new()
+        }
+    }
+}
+
+fn read_models(
+    map: &Map<String, Value>,
+    families: &Families,
+    origin: Origin,
+    reader: &mut Reader,
+) -> Vec<Row> {
+    let models = map.get("models").unwrap_or(&Value::Null);
+    reader.at_key("models", |reader| read_rows(models, families, origin, reader))
+}
+
+fn read_rows(value: &Value, families: &Families, origin: Origin, reader: &mut Reader) -> Vec<Row> {
+    let Value::Array(values) = value else {
+        reader.wrong_type("a list of rows", value);
+        return Vec::new();
+    };
+    if values.len() > MAX_ROWS {
+        let message = format!("the model table has {} rows; the first {MAX_ROWS} are read", values.len());
+        reader.report(Diagnostic::warning(codes::TABLE_TOO_LARGE, message));
+    }
+    let rows = values.iter().take(MAX_ROWS).enumerate();
+    rows.filter_map(|(index, row)| reader.at_index(index, |reader| Row::read(row, families, origin, reader)))
+        .collect()
+}
+
+fn read_builtin() -> (Builtin, Vec<Diagnostic>) {
+    let mut reader = Reader::new();
+    // The tests see to it that it parses.
+    let value = parse(BUILTIN).unwrap_or_default();
+    let empty = Map::new();
+    let map = value.as_object().unwrap_or(&empty);
+    let mut families = Families::new();
+    for (name, family) in map.get("families").and_then(Value::as_object).unwrap_or(&empty) {
+        let facts = family.as_object().unwrap_or(&empty);
+        let facts = reader.at_key(name, |reader| PartialFacts::read(facts, &Vec::new(), reader));
+        families.push((name.as_str().into(), facts));
+    }
+    let rows = read_models(map, &families, Origin::Builtin, &mut reader);
+    (Builtin { families, rows }, reader.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_table_has_no_mistakes() {
+        let (builtin, diagnostics) = read_builtin();
+        assert_eq!(diagnostics, []);
+        let mut reader = Reader::new();
+        let value = parse(BUILTIN).unwrap();
+        // Read as a user's file so that every pattern is compiled.
+        let rows = read_user(&value, &builtin.families, &mut reader);
+        assert_eq!(reader.finish(), []);
+        assert_eq!(rows.len(), value["models"].as_array().unwrap().len());
+        assert_eq!(rows.len(), builtin.rows.len());
+    }
+
+    #[test]
+    fn every_built_in_row_is_reachable_by_its_name() {
+        let (builtin, _) = read_builtin();
+        for (index, row) in builtin.rows.iter().enumerate() {
+            let name = row.facts.name.as_deref().unwrap();
+            let first = builtin.rows.iter().position(|row| row.matches(&spellings(name)));
+            assert_eq!(first, Some(index), "`{name}`");
+        }
+    }
+}

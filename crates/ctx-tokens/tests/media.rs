@@ -1,0 +1,165 @@
+//! What pictures, recordings and documents cost, against published figures.
+
+use std::num::NonZeroU32;
+
+use ctx_tokens::{Detail, MediaCost, MediaFamily, MediaItem, media_cost};
+use ctx_types::Attachment;
+use proptest::prelude::*;
+use serde_json::json;
+
+const FAMILIES: [MediaFamily; 14] = [
+    MediaFamily::Unknown,
+    MediaFamily::Gpt4o,
+    MediaFamily::Gpt4oMini,
+    MediaFamily::Gpt5,
+    MediaFamily::Gpt5Mini,
+    MediaFamily::Gpt5Nano,
+    MediaFamily::Gpt6,
+    MediaFamily::O3,
+    MediaFamily::O4Mini,
+    MediaFamily::Claude,
+    MediaFamily::ClaudeLarge,
+    MediaFamily::Gemini2,
+    MediaFamily::Gemini3,
+    MediaFamily::QwenVl,
+];
+
+fn image(width: u32, height: u32, detail: Detail) -> MediaItem {
+    let size = NonZeroU32::new(width).zip(NonZeroU32::new(height));
+    MediaItem::Image { size, detail }
+}
+
+#[track_caller]
+fn check(family: MediaFamily, item: MediaItem, expected: u32) {
+    assert_eq!(media_cost(family, &item).tokens, expected, "{item:?} for {}", family.name());
+}
+
+#[test]
+fn gpt_4o_charges_tiles_of_the_shrunk_picture() {
+    check(MediaFamily::Gpt4o, image(1_024, 1_024, Detail::High), 765);
+    check(MediaFamily::Gpt4o, image(2_048, 4_096, Detail::High), 1_105);
+    check(MediaFamily::Gpt4o, image(512, 512, Detail::High), 255);
+    check(MediaFamily::Gpt4o, image(1, 1, Detail::High), 255);
+    check(MediaFamily::Gpt4o, image(4_096, 8_192, Detail::Low), 85);
+}
+
+#[test]
+fn other_tile_families_differ_in_their_rates() {
+    check(MediaFamily::Gpt5, image(1_024, 1_024, Detail::High), 70 + 4 * 140);
+    check(MediaFamily::O3, image(1_024, 1_024, Detail::High), 75 + 4 * 150);
+    check(MediaFamily::Gpt4oMini, image(1_024, 1_024, Detail::High), 2_833 + 4 * 5_667);
+}
+
+#[test]
+fn gpt_5_mini_charges_patches_of_which_there_are_1536_at_most() {
+    // OpenAI's examples: 1,024 × 1,024 has 1,024 patches, 1,800 × 2,400 is shrunk to 1,452.
+    check(MediaFamily::Gpt5Mini, image(1_024, 1_024, Detail::High), 1_659);
+    check(MediaFamily::Gpt5Mini, image(1_800, 2_400, Detail::High), 2_353);
+    check(MediaFamily::O4Mini, image(1_024, 1_024, Detail::High), 1_762);
+    check(MediaFamily::Gpt5Nano, image(1_024, 1_024, Detail::High), 2_520);
+}
+
+#[test]
+fn gpt_6_charges_six_fifths_of_its_patches() {
+    check(MediaFamily::Gpt6, image(1_024, 1_024, Detail::High), 1_229);
+    check(MediaFamily::Gpt6, image(1_920, 1_080, Detail::High), 2_448);
+    check(MediaFamily::Gpt6, image(2_400, 3_200, Detail::Original), 9_000);
+    check(MediaFamily::Gpt6, image(2_400, 3_200, Detail::Low), 231);
+}
+
+#[test]
+fn claude_charges_patches_of_28_pixels() {
+    check(MediaFamily::ClaudeLarge, image(256, 256, Detail::High), 100);
+    check(MediaFamily::ClaudeLarge, image(1_920, 1_080, Detail::High), 2_691);
+    check(MediaFamily::Claude, image(1_024, 1_024, Detail::High), 1_369);
+    check(MediaFamily::Claude, image(1_920, 1_080, Detail::High), 1_508);
+}
+
+#[test]
+fn gemini_2_charges_258_a_tile_of_768() {
+    check(MediaFamily::Gemini2, image(384, 384, Detail::High), 258);
+    check(MediaFamily::Gemini2, image(385, 384, Detail::High), 258);
+    check(MediaFamily::Gemini2, image(769, 768, Detail::High), 516);
+    check(MediaFamily::Gemini3, image(4_000, 4_000, Detail::High), 1_120);
+}
+
+#[test]
+fn recordings_cost_by_the_second_and_documents_by_the_page() {
+    check(MediaFamily::Gemini2, MediaItem::Audio(Some(10)), 320);
+    check(MediaFamily::Gemini2, MediaItem::Video(Some(10)), 2_630);
+    check(MediaFamily::Gemini3, MediaItem::Video(Some(10)), 1_020);
+    check(MediaFamily::Gemini2, MediaItem::Document(Some(3)), 774);
+    check(MediaFamily::Gpt4o, MediaItem::Document(Some(1)), 600 + 85 + 6 * 170);
+    check(MediaFamily::Gemini3, MediaItem::Document(Some(u32::MAX)), u32::MAX);
+}
+
+#[test]
+fn an_unknown_family_or_size_is_marked_as_a_guess() {
+    let known = image(1_024, 1_024, Detail::High);
+    let unknown = MediaItem::Image { size: None, detail: Detail::High };
+    assert_eq!(media_cost(MediaFamily::Gpt4o, &known), MediaCost { tokens: 765, is_guess: false });
+    assert_eq!(media_cost(MediaFamily::Gpt4o, &unknown), MediaCost { tokens: 765, is_guess: true });
+    assert_eq!(media_cost(MediaFamily::Unknown, &known), MediaCost { tokens: 765, is_guess: true });
+    assert!(media_cost(MediaFamily::Gemini2, &MediaItem::Audio(None)).is_guess);
+}
+
+#[test]
+fn families_are_spelled_as_they_are_read() {
+    for family in FAMILIES {
+        assert_eq!(MediaFamily::parse(family.name()), Some(family));
+    }
+    assert_eq!(MediaFamily::parse("GPT-4o"), None);
+}
+
+#[track_caller]
+fn check_attachment(value: &serde_json::Value, expected: MediaItem) {
+    assert_eq!(MediaItem::of(&Attachment::from_value(value)), expected, "{value}");
+}
+
+#[test]
+fn an_attachment_tells_what_it_is() {
+    let sized = json!({"mimeType": "image/webp", "metadata": {"width": 640, "height": 480}});
+    check_attachment(&sized, image(640, 480, Detail::High));
+    check_attachment(
+        &json!({"mimeType": "audio/wav", "metadata": {"duration": 2.1}}),
+        MediaItem::Audio(Some(3)),
+    );
+    check_attachment(&json!({"mimeType": "video/mp4"}), MediaItem::Video(None));
+    check_attachment(&json!({"mimeType": "application/pdf", "pages": 7}), MediaItem::Document(Some(7)));
+    check_attachment(&json!({}), MediaItem::Document(None));
+}
+
+#[test]
+fn sizes_that_cannot_be_are_unknown() {
+    for width in [json!(0), json!(-5), json!("640"), json!(1e300), json!(null)] {
+        let value = json!({"mimeType": "image/png", "width": width, "height": 10});
+        check_attachment(&value, MediaItem::Image { size: None, detail: Detail::High });
+    }
+}
+
+#[test]
+fn parts_of_each_dialect_are_told_apart() {
+    let part = |value: serde_json::Value| MediaItem::of_part(&value);
+    let picture = |detail| Some(MediaItem::Image { size: None, detail });
+    assert_eq!(part(json!({"type": "image_url", "image_url": {"detail": "low"}})), picture(Detail::Low));
+    assert_eq!(part(json!({"type": "input_image", "detail": "original"})), picture(Detail::Original));
+    assert_eq!(part(json!({"type": "image", "source": {}})), picture(Detail::High));
+    assert_eq!(part(json!({"type": "input_audio"})), Some(MediaItem::Audio(None)));
+    assert_eq!(part(json!({"type": "document"})), Some(MediaItem::Document(None)));
+    assert_eq!(part(json!({"type": "refusal"})), None);
+    assert_eq!(part(json!("image")), None);
+}
+
+proptest! {
+    #[test]
+    fn every_picture_costs_something_and_not_endlessly(width in 1..=u32::MAX, height in 1..=u32::MAX) {
+        for family in FAMILIES {
+            for detail in [Detail::Low, Detail::High, Detail::Original] {
+                let cost = media_cost(family, &image(width, height, detail));
+                prop_assert!(cost.tokens >= 1);
+                let is_capped = !matches!(family, MediaFamily::Gemini2);
+                prop_assert!(!is_capped || cost.tokens <= 100_000, "{family:?} {}", cost.tokens);
+            }
+        }
+    }
+}
