@@ -1,0 +1,61 @@
+//! The form `/body/flags`, and escaping.
+
+use ctx_regex::{Flags, Limits, Literal, Regex, escape};
+
+#[track_caller]
+fn check(text: &str, expected: Option<(&str, &str)>) {
+    let found = Literal::parse(text).map(|literal| (literal.pattern, literal.flags.to_string()));
+    assert_eq!(found, expected.map(|(pattern, flags)| (pattern, flags.to_owned())), "{text}");
+}
+
+#[test]
+fn slashes_enclose_the_pattern() {
+    check("/a/", Some(("a", "")));
+    check("/a/gi", Some(("a", "gi")));
+    check("/中|文/ig", Some(("中|文", "gi")));
+}
+
+#[test]
+fn the_last_free_slash_ends_the_pattern() {
+    check("/a/b/g", Some(("a/b", "g")));
+    check("/<b>.*</b>/s", Some(("<b>.*</b>", "s")));
+    check(r"/a\/b/", Some((r"a\/b", "")));
+    check(r"/a\\/g", Some((r"a\\", "g")));
+    check("/[/]/g", Some(("[/]", "g")));
+    check(r"/[\]/]/g", Some((r"[\]/]", "g")));
+    check("/a\nb/", Some(("a\nb", "")));
+}
+
+#[test]
+fn anything_else_is_no_literal() {
+    check("", None);
+    check("/", None);
+    check("//", None);
+    check("//g", None);
+    check("a/b", None);
+    check("/a", None);
+    check("/a/x", None);
+    check("/a/gg", None);
+    check("/a/uv", None);
+    check("/a/g ", None);
+    check(" /a/g", None);
+    check("/usr/bin/env", None);
+    check(r"/a\/g", None);
+    check("/[/g", None);
+}
+
+#[test]
+fn escaped_text_fits_a_literal() {
+    let literal = format!("/{}/g", escape("a/b\n[x]"));
+    let literal = Literal::parse(&literal).unwrap();
+    assert_eq!(literal.pattern, r"a\/b\n\[x\]");
+    let regex = Regex::new(literal.pattern, literal.flags, &Limits::default()).unwrap();
+    assert!(regex.is_match("..a/b\n[x].."));
+}
+
+#[test]
+fn escaped_text_may_follow_any_piece() {
+    let regex = Regex::new(&format!(r"(a)\0{}", escape("1")), Flags::NONE, &Limits::default()).unwrap();
+    assert!(regex.is_match("a\x001"));
+    assert_eq!(escape("10"), r"\x310");
+}

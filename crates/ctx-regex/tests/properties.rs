@@ -1,0 +1,120 @@
+//! What holds for every pattern and text.
+
+#![expect(clippy::unwrap_used, reason = "strategies are made of valid flags")]
+
+use ctx_regex::{Error, Flags, Limits, Literal, Regex, Replacement, escape};
+use proptest::prelude::*;
+
+/// Pieces of which patterns are made, sound and unsound.
+fn pattern() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[a-c01 -~]",
+        any::<char>().prop_map(String::from),
+        proptest::sample::select(
+            &[
+                "(", ")", "(?:", "(?<n>", "(?=", "(?<!", "[", "[^", "]", "|", "*", "+?", "{2}", "{,3}", "{{",
+                "\\", "\\d", "\\W", "\\s", "\\b", "\\B", "\\1", "\\k<n>", "\\u", "\\uD83D", "\\uDE00",
+                "\\u{41}", "\\x4", "\\c", "\\p{Lu}", "\\P{Han}", "[\\s\\S]", "[^]", "[]", ".", "^", "$", "-",
+                "&&", "--", "中", "😀", "ſ",
+            ][..]
+        )
+        .prop_map(String::from),
+    ];
+    proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn flags() -> impl Strategy<Value = Flags> {
+    proptest::sample::select(&["", "g", "gi", "gm", "gs", "gu", "gv", "giu", "giv", "gy", "y", "dgimsu"][..])
+        .prop_map(|letters| Flags::parse(letters).unwrap())
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-c01 \r\n]{0,12}", "\\PC{0,12}"]
+}
+
+fn compile(pattern: &str, flags: Flags) -> Result<Regex, Error> {
+    let limits = Limits { compiled_bytes: 1 << 18, ..Limits::default() };
+    Regex::new(pattern, flags, &limits)
+}
+
+proptest! {
+    /// A pattern is compiled or refused by the grammar; the engine never objects to a translation.
+    #[test]
+    fn no_pattern_panics_or_cannot_be_translated(pattern in pattern(), flags in flags()) {
+        if let Err(Error::Untranslatable { reason }) = compile(&pattern, flags) {
+            prop_assert!(false, "{}", reason);
+        }
+    }
+
+    #[test]
+    fn an_error_lies_inside_the_pattern(pattern in pattern(), flags in flags()) {
+        if let Err(Error::Syntax { offset, .. }) = compile(&pattern, flags) {
+            prop_assert!(offset <= pattern.len() && pattern.is_char_boundary(offset));
+        }
+    }
+
+    #[test]
+    fn matches_are_in_order_and_on_boundaries(pattern in pattern(), flags in flags(), text in text()) {
+        let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
+        let mut end = 0;
+        let mut last = None;
+        for found in regex.find_iter(&text) {
+            let range = found.range();
+            prop_assert!(end <= range.start && range.start <= range.end);
+            prop_assert!(text.get(range.clone()).is_some());
+            prop_assert_ne!(last.replace(range.clone()), Some(range.clone()));
+            end = range.end;
+            prop_assert_eq!(found.group_count(), regex.group_count());
+            prop_assert_eq!(format!("{}{}{}", found.before(), found.as_str(), found.after()), text.clone());
+            for group in (1..=found.group_count()).filter_map(|number| found.group_range(number)) {
+                prop_assert!(range.start <= group.start && group.end <= range.end);
+            }
+        }
+        prop_assert_eq!(last.is_some(), regex.is_match(&text));
+    }
+
+    #[test]
+    fn replacing_each_match_by_itself_changes_nothing(pattern in pattern(), flags in flags(), text in text()) {
+        let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
+        prop_assert_eq!(regex.replace(&text, &Replacement::parse("$&")).unwrap(), text.as_str());
+    }
+
+    #[test]
+    fn every_replacement_text_can_be_expanded(
+        pattern in pattern(),
+        flags in flags(),
+        text in text(),
+        replacement in "([$&`'<>n0-9]|\\PC){0,8}",
+    ) {
+        let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
+        let found = regex.replace(&text, &Replacement::parse(&replacement));
+        prop_assert!(found.is_ok());
+        let plain = regex.replace(&text, &Replacement::literal(&replacement)).unwrap();
+        let by_hand = regex.replace_with(&text, |_, out| out.push_str(&replacement)).unwrap();
+        prop_assert_eq!(plain, by_hand);
+    }
+
+    #[test]
+    fn escaped_text_matches_itself_alone(needle in "\\PC{1,6}|[\\x00-\\x7f]{1,6}", flags in flags()) {
+        let flags = Flags::parse(&flags.to_string().replace('i', "")).unwrap();
+        let regex = compile(&escape(&needle), flags).unwrap();
+        let found = regex.find(&needle).map(|found| found.range());
+        prop_assert_eq!(found, Some(0..needle.len()));
+    }
+
+    #[test]
+    fn replacing_escaped_text_is_plain_replacing(
+        needle in "[ab.*$\\[中]{1,2}",
+        text in "[ab.*$\\[中]{0,12}",
+        with in "[xy]{0,3}",
+    ) {
+        let regex = compile(&escape(&needle), Flags::GLOBAL).unwrap();
+        prop_assert_eq!(regex.replace(&text, &Replacement::parse(&with)).unwrap(), text.replace(&needle, &with));
+    }
+
+    #[test]
+    fn a_written_literal_is_read_back(pattern in "[a-z中]{1,6}", flags in flags()) {
+        let text = format!("/{pattern}/{flags}");
+        prop_assert_eq!(Literal::parse(&text), Some(Literal { pattern: &pattern, flags }));
+    }
+}
