@@ -86,3 +86,10 @@ pub enum Error {
         limit: usize,
     },
 }
+
+impl Error {
+    /// A fault of syntax at `offset`.
+    pub(crate) fn syntax(offset: usize, reason: &'static str) -> Self {
+        Self::Syntax { offset, reason }
+    }
+}

@@ -102,7 +102,7 @@ impl<'a> Matches<'a> {
         Self { engine, known, sticky, text, at: Some(0), slots }
     }
 
-    /// Finds groups only if `wanted`, which a search without them is much faster for.
+    /// Finds groups only if `wanted`; a search without them is much faster.
     pub(crate) fn with_groups(mut self, wanted: bool) -> Self {
         self.slots = self.slots.filter(|_| wanted);
         self

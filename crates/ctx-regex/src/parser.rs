@@ -33,7 +33,7 @@ pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<Patt
     };
     let root = parser.alternatives()?;
     if parser.cursor.peek().is_some() {
-        return Err(parser.syntax(parser.cursor.offset(), "unmatched `)`"));
+        return Err(Error::syntax(parser.cursor.offset(), "unmatched `)`"));
     }
     parser.check_references()?;
     Ok(Pattern { root, groups: parser.groups })
@@ -110,11 +110,11 @@ impl Parser<'_> {
             '[' => self.class(offset)?,
             '\\' => self.atom_escape(offset)?,
             '.' => Node::Set(self.dot()),
-            '*' | '+' | '?' => return Err(self.syntax(offset, "nothing to repeat")),
+            '*' | '+' | '?' => return Err(Error::syntax(offset, "nothing to repeat")),
             '{' if quantifier::braces(before).is_some() => {
-                return Err(self.syntax(offset, "nothing to repeat"));
+                return Err(Error::syntax(offset, "nothing to repeat"));
             }
-            '{' | '}' | ']' if self.flags.strict() => return Err(self.syntax(offset, "lone bracket")),
+            '{' | '}' | ']' if self.flags.strict() => return Err(Error::syntax(offset, "lone bracket")),
             c => self.code(u32::from(c))?,
         };
         match atom {
@@ -139,7 +139,7 @@ impl Parser<'_> {
         let kind = self.group_kind(offset)?;
         let body = self.alternatives()?;
         if !self.cursor.eat(")") {
-            return Err(self.syntax(offset, "unterminated group"));
+            return Err(Error::syntax(offset, "unterminated group"));
         }
         self.leave();
         Ok(match kind {
@@ -166,11 +166,11 @@ impl Parser<'_> {
             return Ok(GroupKind::Behind);
         }
         if !self.cursor.starts_with("<") {
-            return Err(self.syntax(offset, "invalid group"));
+            return Err(Error::syntax(offset, "invalid group"));
         }
-        let name = self.group_name().ok_or(self.syntax(offset, "invalid name of a group"))?;
+        let name = self.group_name().ok_or(Error::syntax(offset, "invalid name of a group"))?;
         if !self.groups.push(Some(name)) {
-            return Err(self.syntax(offset, "duplicate name of a group"));
+            return Err(Error::syntax(offset, "duplicate name of a group"));
         }
         Ok(GroupKind::Capture)
     }
@@ -218,14 +218,8 @@ impl Parser<'_> {
     fn check_references(&self) -> Result<(), Error> {
         let unknown = self.references.iter().find(|(name, _)| self.groups.number(name).is_none());
         match unknown {
-            Some((_, offset)) => Err(self.syntax(*offset, "reference to an unknown group")),
+            Some((_, offset)) => Err(Error::syntax(*offset, "reference to an unknown group")),
             None => Ok(()),
         }
-    }
-
-    /// A syntax error; a method so that it reads well beside the state that led to it.
-    #[expect(clippy::unused_self, reason = "called on the parser throughout")]
-    fn syntax(&self, offset: usize, reason: &'static str) -> Error {
-        Error::Syntax { offset, reason }
     }
 }

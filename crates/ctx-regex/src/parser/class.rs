@@ -35,9 +35,9 @@ impl Parser<'_> {
         match (first, last) {
             (Escaped::Code(first), Escaped::Code(last)) if first <= last => ranges.push((first, last)),
             (Escaped::Code(_), Escaped::Code(_)) => {
-                return Err(self.syntax(offset, "range out of order in a class"));
+                return Err(Error::syntax(offset, "range out of order in a class"));
             }
-            _ if self.flags.strict() => return Err(self.syntax(offset, "invalid range in a class")),
+            _ if self.flags.strict() => return Err(Error::syntax(offset, "invalid range in a class")),
             (first, last) => {
                 self.add(first, ranges)?;
                 self.add(last, ranges)?;
@@ -50,7 +50,7 @@ impl Parser<'_> {
     fn class_atom(&mut self, class: usize) -> Result<Escaped, Error> {
         let offset = self.cursor.offset();
         match self.cursor.bump() {
-            None => Err(self.syntax(class, "unterminated class")),
+            None => Err(Error::syntax(class, "unterminated class")),
             Some('\\') => self.class_escape(offset),
             Some(c) => Ok(Escaped::Code(u32::from(c))),
         }

@@ -56,7 +56,7 @@ impl Parser<'_> {
         while !self.cursor.eat("]") {
             let offset = self.cursor.offset();
             if !self.cursor.eat(operator) || operator == "&&" && self.cursor.starts_with("&") {
-                return Err(self.syntax(offset, "mixed operators in a class"));
+                return Err(Error::syntax(offset, "mixed operators in a class"));
             }
             let operand = self.set_operand(class)?;
             let operand = self.set_of(operand)?;
@@ -76,8 +76,10 @@ impl Parser<'_> {
             (Escaped::Code(first), Escaped::Code(last)) if first <= last => {
                 self.folded(CodeSet::new(vec![(first, last)]))
             }
-            (Escaped::Code(_), Escaped::Code(_)) => Err(self.syntax(offset, "range out of order in a class")),
-            _ => Err(self.syntax(offset, "invalid range in a class")),
+            (Escaped::Code(_), Escaped::Code(_)) => {
+                Err(Error::syntax(offset, "range out of order in a class"))
+            }
+            _ => Err(Error::syntax(offset, "invalid range in a class")),
         }
     }
 
@@ -92,7 +94,7 @@ impl Parser<'_> {
     fn set_operand(&mut self, class: usize) -> Result<Escaped, Error> {
         let offset = self.cursor.offset();
         let Some(c) = self.cursor.bump() else {
-            return Err(self.syntax(class, "unterminated class"));
+            return Err(Error::syntax(class, "unterminated class"));
         };
         match c {
             '[' => Ok(Escaped::Set(self.set_class(offset)?)),
@@ -100,9 +102,9 @@ impl Parser<'_> {
                 Err(Error::Unsupported { offset, feature: r"class string `\q{}`" })
             }
             '\\' => self.class_escape(offset),
-            c if SYNTAX.contains(c) => Err(self.syntax(offset, "character to be escaped in a class")),
+            c if SYNTAX.contains(c) => Err(Error::syntax(offset, "character to be escaped in a class")),
             c if DOUBLED.contains(c) && self.cursor.peek() == Some(c) => {
-                Err(self.syntax(offset, "reserved operator in a class"))
+                Err(Error::syntax(offset, "reserved operator in a class"))
             }
             c => Ok(Escaped::Code(u32::from(c))),
         }

@@ -72,7 +72,7 @@ impl<'p> Parser<'p> {
         let mut after = self.cursor;
         if after.eat("k") && (self.flags.strict() || self.survey.named) {
             self.cursor = after;
-            let name = self.group_name().ok_or(self.syntax(offset, "invalid reference to a group"))?;
+            let name = self.group_name().ok_or(Error::syntax(offset, "invalid reference to a group"))?;
             self.references.push((name, offset));
             return Ok(Some(Node::Backreference { offset }));
         }
@@ -85,14 +85,18 @@ impl<'p> Parser<'p> {
             self.cursor = after;
             return Ok(Some(Node::Backreference { offset }));
         }
-        if self.flags.strict() { Err(self.syntax(offset, "reference to an unknown group")) } else { Ok(None) }
+        if self.flags.strict() {
+            Err(Error::syntax(offset, "reference to an unknown group"))
+        } else {
+            Ok(None)
+        }
     }
 
     /// Reads an escape that means the same in and outside a class.
     pub(super) fn escape(&mut self, offset: usize, place: Place) -> Result<Escaped, Error> {
         let before = self.cursor;
         let Some(c) = self.cursor.bump() else {
-            return Err(self.syntax(offset, r"`\` at the end of the pattern"));
+            return Err(Error::syntax(offset, r"`\` at the end of the pattern"));
         };
         let code = match c {
             'd' | 'D' | 's' | 'S' | 'w' | 'W' => return Ok(Escaped::Set(self.shorthand(c))),
@@ -107,10 +111,10 @@ impl<'p> Parser<'p> {
             'u' => self.unicode(offset)?,
             '0'..='7' => self.octal(offset, c)?,
             'k' if place == Place::Class && self.survey.named => {
-                return Err(self.syntax(offset, "invalid escape"));
+                return Err(Error::syntax(offset, "invalid escape"));
             }
             c if !self.flags.strict() || self.may_escape(c, place) => u32::from(c),
-            _ => return Err(self.syntax(offset, "invalid escape")),
+            _ => return Err(Error::syntax(offset, "invalid escape")),
         };
         Ok(Escaped::Code(code))
     }
@@ -141,12 +145,12 @@ impl<'p> Parser<'p> {
     fn property(&mut self, offset: usize, negated: bool) -> Result<Escaped, Error> {
         let named = self.cursor.eat("{").then(|| self.cursor.take_while(|c| c != '}'));
         let Some(name) = named.filter(|_| self.cursor.eat("}")) else {
-            return Err(self.syntax(offset, "invalid name of a property"));
+            return Err(Error::syntax(offset, "invalid name of a property"));
         };
         if self.flags.contains(Flags::UNICODE_SETS) && OF_STRINGS.contains(&name) {
             return Err(Error::Unsupported { offset, feature: "property of strings" });
         }
-        let set = property::lookup(name).ok_or(self.syntax(offset, "unknown property"))?;
+        let set = property::lookup(name).ok_or(Error::syntax(offset, "unknown property"))?;
         self.spend(set.ranges().len())?;
         Ok(Escaped::Set(match negated {
             false => set,
@@ -164,7 +168,7 @@ impl<'p> Parser<'p> {
             return Ok(Escaped::Code(u32::from(c) % 32));
         }
         if strict {
-            return Err(self.syntax(offset, "invalid escape"));
+            return Err(Error::syntax(offset, "invalid escape"));
         }
         self.cursor = before;
         Ok(Escaped::Code(u32::from('\\')))
@@ -173,7 +177,7 @@ impl<'p> Parser<'p> {
     fn hexadecimal(&mut self, offset: usize) -> Result<u32, Error> {
         match self.cursor.hex(2) {
             Some(code) => Ok(code),
-            None if self.flags.strict() => Err(self.syntax(offset, "invalid escape")),
+            None if self.flags.strict() => Err(Error::syntax(offset, "invalid escape")),
             None => Ok(u32::from('x')),
         }
     }
@@ -186,7 +190,7 @@ impl<'p> Parser<'p> {
         if !self.flags.strict() {
             return Ok(u32::from('u'));
         }
-        self.braced_code().ok_or(self.syntax(offset, "invalid escape"))
+        self.braced_code().ok_or(Error::syntax(offset, "invalid escape"))
     }
 
     /// The character that `high` makes with the escape after it, if that is its second half.
@@ -231,7 +235,7 @@ impl<'p> Parser<'p> {
         let digit = |c: char| c.to_digit(8).unwrap_or(0);
         if self.flags.strict() {
             let more = self.cursor.peek().is_some_and(|c| c.is_ascii_digit());
-            return if first == '0' && !more { Ok(0) } else { Err(self.syntax(offset, "invalid escape")) };
+            return if first == '0' && !more { Ok(0) } else { Err(Error::syntax(offset, "invalid escape")) };
         }
         let mut code = digit(first);
         let limit = if first <= '3' { 2 } else { 1 };

@@ -34,13 +34,13 @@ impl Parser<'_> {
     fn counted(&mut self, offset: usize) -> Result<Option<Bounds>, Error> {
         match braces(self.cursor) {
             Some(((min, Some(max)), _)) if max < min => {
-                Err(self.syntax(offset, "numbers out of order in a quantifier"))
+                Err(Error::syntax(offset, "numbers out of order in a quantifier"))
             }
             Some((bounds, after)) => {
                 self.cursor = after;
                 Ok(Some(bounds))
             }
-            None if self.flags.strict() => Err(self.syntax(offset, "incomplete quantifier")),
+            None if self.flags.strict() => Err(Error::syntax(offset, "incomplete quantifier")),
             None => Ok(None),
         }
     }
