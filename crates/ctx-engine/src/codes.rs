@@ -8,3 +8,5 @@ pub const UNKNOWN_PROCESSOR: Code = Code::new(700, "unknown processor");
 pub const ABSENT_PROCESSOR: Code = Code::new(701, "absent processor");
 /// There is neither a conversation nor an input.
 pub const NOTHING_TO_ANSWER: Code = Code::new(702, "nothing to answer");
+/// An agent names a macro dialect that does not exist, or that this version does not have.
+pub const UNKNOWN_DIALECT: Code = Code::new(703, "unknown macro dialect");

@@ -1,6 +1,6 @@
 //! A compiled agent: assembles contexts.
 
-use ctx_anchors::{Preset, RenderRequest, Rendered, Target, assemble};
+use ctx_anchors::{Entry, Preset, RenderRequest, Rendered, Target, assemble};
 use ctx_macros::{Dialect, Env, Limits, State, Template};
 use ctx_types::{
     Agent, Content, ContentPart, Diagnostic, Message, Report, Session, StageReport, Text, TurnInput,
@@ -28,15 +28,13 @@ pub struct CompiledAgent {
 impl CompiledAgent {
     pub(crate) fn new(engine: &Engine, agent: &Agent, with: &Compile) -> Self {
         let (preset, mut diagnostics) = Preset::compile(agent, &engine.anchors);
+        let dialect = dialect(agent, &mut diagnostics);
         let mut templates = Vec::with_capacity(preset.entries().len());
         for entry in preset.entries() {
             let mut compile = |part: usize, text: &Text| {
-                let template = Template::parse(text, dialect(agent), &engine.macros);
-                let pointer = match &entry.content {
-                    Content::Text(_) => format!("/presetMessages/{}/content", entry.index),
-                    Content::Parts(_) => format!("/presetMessages/{}/content/{part}/text", entry.index),
-                };
+                let template = Template::parse(text, dialect, &engine.macros);
                 if entry.has_own_content() && entry.off_reason().is_none() {
+                    let pointer = text_pointer(entry, part);
                     let found = template.diagnostics().iter().cloned();
                     diagnostics.extend(found.map(|diagnostic| diagnostic.at_pointer(pointer.clone())));
                 }
@@ -119,7 +117,7 @@ impl CompiledAgent {
             return Rendered::unchanged(request.text);
         };
         let expansion = template.expand(env, state, &request.entry.source);
-        let pointer = format!("/presetMessages/{}/content", request.entry.index);
+        let pointer = text_pointer(request.entry, request.part);
         let written = expansion.segments();
         let found = expansion.diagnostics.into_iter();
         report.diagnostics.extend(found.map(|diagnostic| diagnostic.at_pointer(pointer.clone())));
@@ -134,8 +132,29 @@ fn part_text(part: &ContentPart) -> Option<&Text> {
     }
 }
 
-fn dialect(agent: &Agent) -> Dialect {
-    agent.dialect.as_deref().and_then(Dialect::from_name).unwrap_or_default()
+/// The place of one text of an entry in the agent's unified form.
+fn text_pointer(entry: &Entry, part: usize) -> String {
+    match &entry.content {
+        Content::Text(_) => format!("/presetMessages/{}/content", entry.index),
+        Content::Parts(_) => format!("/presetMessages/{}/content/{part}/text", entry.index),
+    }
+}
+
+/// Reads the dialect that the agent names; one that is not known, or not yet, is reported.
+fn dialect(agent: &Agent, diagnostics: &mut Vec<Diagnostic>) -> Dialect {
+    let Some(name) = agent.dialect.as_deref() else { return Dialect::default() };
+    if let Some(dialect) = Dialect::from_name(name) {
+        return dialect;
+    }
+    let (used, problem) = match name {
+        "aio-phased" => (Dialect::Aio, "this version has no macro dialect"),
+        "sillytavern-legacy" => (Dialect::SillyTavern, "this version has no macro dialect"),
+        _ => (Dialect::default(), "no macro dialect"),
+    };
+    let message = format!("{problem} `{name}`; `{}` is used", used.as_str());
+    let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
+    diagnostics.push(unknown.with_help("use `aio` or `sillytavern`"));
+    used
 }
 
 /// The values of macros that come from files.

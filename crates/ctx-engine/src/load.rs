@@ -13,21 +13,30 @@ pub(crate) fn load(session: &Session, turn: &TurnInput, decisions: &mut Vec<Deci
     let mut messages = Vec::new();
     for shown in display_path(session, &[]) {
         let message = shown.node.to_message(shown.id);
-        let reason = match &shown.state {
-            DisplayState::Visible if message.is_blank() => (Outcome::Dropped, "it is blank".to_owned()),
-            DisplayState::Visible => {
+        match reason_against(&shown.state, &message) {
+            Some(reason) => left_out.add(message, reason, decisions),
+            None => {
+                left_out.flush(decisions);
                 messages.push(message);
-                continue;
             }
-            DisplayState::Hidden { by } => (Outcome::Hidden, format!("the summary `{by}` stands for it")),
-            DisplayState::Disabled => (Outcome::Hidden, "it is switched off".to_owned()),
-        };
-        left_out.add(message, reason, decisions);
+        }
     }
     left_out.flush(decisions);
-    continue_last(turn, &mut messages);
     messages.extend(pending_input(turn));
+    settle_prefix(turn, &mut messages);
     messages
+}
+
+/// Tells why a message of the path is not sent, if it is not. A blank result of a tool is a result.
+fn reason_against(state: &DisplayState, message: &Message) -> Option<(Outcome, String)> {
+    match state {
+        DisplayState::Visible if message.is_blank() && message.role != Role::Tool => {
+            Some((Outcome::Dropped, "it is blank".to_owned()))
+        }
+        DisplayState::Visible => None,
+        DisplayState::Hidden { by } => Some((Outcome::Hidden, format!("the summary `{by}` stands for it"))),
+        DisplayState::Disabled => Some((Outcome::Hidden, "it is switched off".to_owned())),
+    }
 }
 
 /// Neighbouring messages that are left out for the same reason, as one decision.
@@ -56,13 +65,17 @@ impl LeftOut {
     }
 }
 
-/// A turn that continues makes the last answer the prefix of the next one.
-fn continue_last(turn: &TurnInput, messages: &mut [Message]) {
-    if let (GenerationKind::Continue, None, Some(last)) = (turn.kind, &turn.input, messages.last_mut())
-        && last.is_finished_answer()
-    {
-        last.is_continuation_prefix = true;
+/// Only the last message can be the prefix of the next answer: one that was left unfinished, or any answer
+/// where the turn continues it.
+fn settle_prefix(turn: &TurnInput, messages: &mut [Message]) {
+    let Some((last, earlier)) = messages.split_last_mut() else { return };
+    for message in earlier {
+        message.is_continuation_prefix = false;
     }
+    let is_answer =
+        last.role == Role::Assistant && last.tool_calls.is_empty() && last.source.kind == SourceKind::History;
+    let continues = turn.kind == GenerationKind::Continue || last.is_continuation_prefix;
+    last.is_continuation_prefix = is_answer && continues;
 }
 
 fn pending_input(turn: &TurnInput) -> Option<Message> {

@@ -40,8 +40,16 @@ fn write_message(out: &mut String, index: usize, message: &Message) {
     for call in &message.tool_calls {
         push(out, format_args!("  calls {} {} {}\n", call.id, call.name, call.arguments));
     }
+    if let Some(reasoning) = &message.reasoning {
+        let text = reasoning.text.as_deref().unwrap_or_default();
+        push(out, format_args!("  reasons {text}\n"));
+    }
     for file in &message.attachments {
-        push(out, format_args!("  file {} {}\n", file.id, file.name));
+        push(out, format_args!("  file {}", file.id));
+        if !file.name.is_empty() {
+            push(out, format_args!(" {}", file.name));
+        }
+        out.push('\n');
     }
     for segment in &message.written {
         push(out, format_args!("  {}..{} {}", segment.span.start, segment.span.end, segment.source));

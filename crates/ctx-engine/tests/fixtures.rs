@@ -1,20 +1,25 @@
 //! Runs the cases of `fixtures/`: one test a folder, compared with its `expected.snap`.
 //!
-//! A case has an `agent.*`, a `session.*`, or both, and perhaps a `profile.*` and a `case.yaml`. The snapshot
-//! shows the whole result: messages with sources, decisions, diagnostics, and what else the case asks for.
+//! `fixtures/README.md` says how a case is laid out. The snapshot shows the whole result: messages with
+//! sources, decisions, diagnostics, and what else the case asks for. Every case also has to keep the promises
+//! that hold for all: equal assemblies, files that come back as they were, segments that cover each text.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its own files has failed")]
 
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ctx_engine::{
-    Compile, Engine, Format, ImportError, Imported, Limits, Request, Switches, openai_chat, read_agent,
-    read_conversation, read_profile,
+    Compile, Context, Engine, Format, ImportError, Imported, Limits, Request, Switches, openai_chat,
+    read_agent, read_conversation, read_profile,
 };
-use ctx_types::{Agent, Diagnostic, GenerationKind, Persist, Session, TurnInput};
+use ctx_preset_import::{Document, Syntax, migrate};
+use ctx_types::{
+    Agent, Diagnostic, GenerationKind, Persist, Reader, Session, TurnInput, UserProfile, is_partition,
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
+use serde_json::Value;
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
@@ -30,8 +35,8 @@ fn main() -> ExitCode {
 }
 
 /// The options of a case.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Case {
     /// What rule the case shows, and why it matters.
     why: String,
@@ -40,14 +45,20 @@ struct Case {
     profile_name: Option<String>,
     at: Option<String>,
     tz: Option<String>,
+    #[serde(default)]
     seed: u64,
+    #[serde(default)]
     kind: Kind,
+    #[serde(default)]
     enable: Vec<String>,
+    #[serde(default)]
     disable: Vec<String>,
     /// Also show the OpenAI request body.
+    #[serde(default)]
     openai: bool,
-    /// Also show what saving the files would write.
-    saved: bool,
+    /// The files of which is shown too what saving them would write: `agent`, `session`, `profile`.
+    #[serde(default)]
+    saved: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -60,47 +71,62 @@ enum Kind {
 
 /// Assembles a case and compares all of it with the snapshot.
 fn check(folder: &Path) -> Result<(), Failed> {
-    let shown = run(folder);
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(folder);
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    let compare = || settings.bind(|| insta::assert_snapshot!("expected", shown));
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(compare))
-        .map_err(|_| Failed::from("the snapshot differs"))
+    let compare = || {
+        let shown = run(folder);
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path(folder);
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!("expected", shown));
+    };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(compare)).map_err(|_| {
+        Failed::from("the result differs, or breaks a promise; `INSTA_UPDATE=always` writes it again")
+    })
 }
 
 fn run(folder: &Path) -> String {
     let engine = Engine::new();
     let limits = Limits::default();
-    let case = file(folder, "case").map(|(_, bytes)| serde_yaml::from_slice(&bytes).unwrap());
-    let case: Case = case.unwrap_or_default();
-    let mut shown = String::new();
-    let mut files = Files { shown: &mut shown, case: &case, folder };
-    let agent: Option<Imported<Agent>> =
-        files.read("agent", |bytes, name| read_agent(bytes, name, &limits, &engine.anchors));
-    let session: Option<Imported<Session>> =
-        files.read("session", |bytes, name| read_conversation(bytes, name, &limits));
-    let profile = files.read("profile", |bytes, name| read_profile(bytes, name, &limits));
-    let with = Compile {
-        profile: profile.map(|profile| profile.value),
-        switches: Switches { enable: case.enable.clone(), disable: case.disable.clone() },
-    };
-    let agent = agent.map(|agent| agent.value).unwrap_or_default();
-    let compiled = engine.compile(&agent, &with);
-    let session = session.map_or_else(|| Session::new("session"), |session| session.value);
-    let context = compiled.assemble(&session, &turn(&case));
-    assert_eq!(context, compiled.assemble(&session, &turn(&case)), "two assemblies are equal");
+    let files = files(folder);
+    let (_, case) = file(&files, "case").expect("a case has a `case.yaml`");
+    let case: Case = serde_yaml::from_slice(&case).unwrap();
+    assert!(!case.why.trim().is_empty(), "a case says `why` it is there");
+    let mut inputs = Inputs { shown: String::new(), case: &case, files: &files, is_readable: true };
+    let agent: Option<Agent> = inputs.read("agent", Format::Agent, |bytes, name| {
+        let agent = read_agent(bytes, name, &limits, &engine.anchors)?;
+        assert_eq!(migrate(&mut agent.value.clone(), &engine.anchors), [], "migrating once is enough");
+        Ok(agent)
+    });
+    let session: Option<Session> =
+        inputs.read("session", Format::Session, |bytes, name| read_conversation(bytes, name, &limits));
+    let profile: Option<UserProfile> =
+        inputs.read("profile", Format::Profile, |bytes, name| read_profile(bytes, name, &limits));
+    let Inputs { mut shown, is_readable, .. } = inputs;
+    if is_readable {
+        let switches = Switches { enable: case.enable.clone(), disable: case.disable.clone() };
+        let compiled = engine.compile(&agent.unwrap_or_default(), &Compile { profile, switches });
+        let session = session.unwrap_or_else(|| Session::new("session"));
+        let context = compiled.assemble(&session, &turn(&case));
+        assert_eq!(context, compiled.assemble(&session, &turn(&case)), "two assemblies are equal");
+        show_context(&mut shown, &context, case.openai);
+    }
+    shown
+}
+
+fn show_context(shown: &mut String, context: &Context, openai: bool) {
+    for message in &context.messages {
+        let len = message.content.len();
+        assert!(is_partition(&message.segments(), len), "segments cover the text: {message:#?}");
+    }
     shown.push_str(&context.to_snapshot());
-    if case.openai {
+    if openai {
         let request = Request { model: "model", tools: &[], parameters: &serde_json::Map::new() };
         let encoded = openai_chat::encode(&context.messages, &request);
         writeln!(shown, "=== openai\n{:#}", encoded.body).unwrap();
         if !encoded.diagnostics.is_empty() {
-            list(&mut shown, "openai diagnostics", &encoded.diagnostics);
+            list(shown, "openai diagnostics", &encoded.diagnostics);
         }
     }
-    shown
 }
 
 fn turn(case: &Case) -> TurnInput {
@@ -121,36 +147,50 @@ fn turn(case: &Case) -> TurnInput {
 }
 
 /// Reads the files of a case and shows what was found in them.
-struct Files<'a> {
-    shown: &'a mut String,
+struct Inputs<'a> {
+    shown: String,
     case: &'a Case,
-    folder: &'a Path,
+    files: &'a [PathBuf],
+    is_readable: bool,
 }
 
-impl Files<'_> {
-    fn read<T: Persist>(
+impl Inputs<'_> {
+    /// Reads the file of a stem, if there is one; `own` is the form that is ours.
+    fn read<T: Persist + PartialEq + Debug>(
         &mut self,
         stem: &str,
+        own: Format,
         read: impl Fn(&[u8], &str) -> Result<Imported<T>, ImportError>,
-    ) -> Option<Imported<T>> {
-        let (name, bytes) = file(self.folder, stem)?;
+    ) -> Option<T> {
+        let (name, bytes) = file(self.files, stem)?;
         match read(&bytes, &name) {
             Ok(imported) => {
-                self.found(stem, imported.format, &imported.diagnostics);
-                if self.case.saved {
-                    writeln!(self.shown, "=== saved {stem}\n{:#}", imported.value.write()).unwrap();
+                let saved = imported.value.write();
+                let again = T::read(saved.clone(), &mut Reader::new());
+                assert_eq!(again, imported.value, "a saved {stem} reads as it was");
+                list(&mut self.shown, &format!("{stem}: {}", imported.format), &imported.diagnostics);
+                if self.case.saved.iter().any(|saved| saved == stem) {
+                    let given = Document::read(&bytes, &name, &Limits::default()).ok();
+                    let given = given.filter(|given| given.syntax == Syntax::Json && imported.format == own);
+                    self.show_saved(stem, &saved, given.map(|given| given.value));
                 }
-                Some(imported)
+                Some(imported.value)
             }
             Err(error) => {
-                list(self.shown, &format!("{stem} is unreadable"), &[error.to_diagnostic()]);
+                self.is_readable = false;
+                list(&mut self.shown, &format!("{stem} is unreadable"), &[error.to_diagnostic()]);
                 None
             }
         }
     }
 
-    fn found(&mut self, stem: &str, format: Format, diagnostics: &[Diagnostic]) {
-        list(self.shown, &format!("{stem}: {format}"), diagnostics);
+    /// Shows what saving would write, unless that is what a JSON file of our own form holds, in its order.
+    fn show_saved(&mut self, stem: &str, saved: &Value, given: Option<Value>) {
+        let shown = format!("{saved:#}");
+        match given.is_some_and(|given| format!("{given:#}") == shown) {
+            true => writeln!(self.shown, "=== saved {stem}: as it was given").unwrap(),
+            false => writeln!(self.shown, "=== saved {stem}\n{shown}").unwrap(),
+        }
     }
 }
 
@@ -164,16 +204,25 @@ fn list(shown: &mut String, title: &str, diagnostics: &[Diagnostic]) {
     }
 }
 
-/// Finds the file of a folder with a name before its extension.
-fn file(folder: &Path, stem: &str) -> Option<(String, Vec<u8>)> {
-    let mut names: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file())
-        .collect();
-    names.sort();
-    let path = names.into_iter().find(|path| path.file_stem().is_some_and(|found| found == stem))?;
-    Some((path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
+/// Returns the input files of a case; a file that no test reads is a mistake.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.collect();
+    files.sort();
+    for file in &files {
+        let stem = file.file_stem().unwrap().to_string_lossy();
+        let is_known = ["case", "agent", "session", "profile", "expected", "expected.snap"].contains(&&*stem);
+        assert!(is_known && file.is_file(), "a case has no use for `{}`", file.display());
+    }
+    files
+}
+
+/// Reads the file with a name before its ending; returns its name and bytes.
+fn file(files: &[PathBuf], stem: &str) -> Option<(String, Vec<u8>)> {
+    let mut found = files.iter().filter(|path| path.file_stem().is_some_and(|name| name == stem));
+    let path = found.next()?;
+    assert_eq!(found.next(), None, "a case has one file `{stem}`");
+    Some((path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
 }
 
 fn folders(parent: &Path) -> Vec<PathBuf> {
