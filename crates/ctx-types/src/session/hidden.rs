@@ -5,7 +5,7 @@
 //! whose messages are hidden is hidden too. Ids off the path count for nothing. Switches are never touched, so
 //! that switching a summary off, or removing it, shows what it hid as it was.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
@@ -47,7 +47,7 @@ impl HiddenSet {
 pub fn hidden_set(session: &Session) -> HiddenSet {
     let path = MaskedPath::of(session);
     let hidden = path.slots.iter().enumerate().filter_map(|(place, slot)| {
-        let summary = path.mask(place)?;
+        let summary = path.summary(place)?;
         Some((slot.id.clone(), summary.id.clone()))
     });
     HiddenSet(hidden.collect())
@@ -69,7 +69,7 @@ pub fn display_path<'a>(session: &'a Session, expanded: &[NodeId]) -> Vec<Displa
     let path = MaskedPath::of(session);
     let expanded: HashSet<&NodeId> = expanded.iter().collect();
     let show = |(place, slot): (usize, &&'a Slot)| {
-        let state = match path.mask(place) {
+        let state = match path.summary(place) {
             Some(summary) => DisplayState::Hidden { by: summary.id.clone() },
             None if slot.node.is_enabled() => DisplayState::Visible,
             None => DisplayState::Disabled,
@@ -115,15 +115,25 @@ struct MaskedPath<'a> {
     session: &'a Session,
     /// Oldest first; the node at place `n` has depth `n + 1`.
     slots: Vec<&'a Slot>,
-    /// The place of the summary that hides the node; that summary may be hidden by another.
-    masks: Vec<Option<usize>>,
+    masks: Vec<Mask>,
+}
+
+/// What hides a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mask {
+    /// The place of the summary that hides the node; that summary may be hidden by another, later.
+    by: Option<usize>,
+    /// Whether the node, by what it lists, leads back to that summary.
+    leads_back: bool,
+    /// Whether no summary lists the node: it is a summary of nothing but hidden messages.
+    is_redundant: bool,
 }
 
 impl<'a> MaskedPath<'a> {
     fn of(session: &'a Session) -> Self {
         let mut slots: Vec<&Slot> = session.slots_above(&session.leaf.id).collect();
         slots.reverse();
-        let masks = vec![None; slots.len()];
+        let masks = vec![Mask::default(); slots.len()];
         let mut path = Self { session, slots, masks };
         for place in (0..path.slots.len()).rev() {
             path.add_summary(place);
@@ -138,25 +148,51 @@ impl<'a> MaskedPath<'a> {
         if !node.is_summary() || !node.is_enabled() || self.is_masked(place) {
             return;
         }
-        let listed: Vec<usize> = self.listed(place);
-        if let Some(first) = listed.iter().find(|listed| self.is_masked(**listed))
-            && listed.iter().all(|listed| self.is_masked(*listed))
-        {
-            let mask = self.masks.get(*first).copied().flatten();
-            self.set_mask(place, mask);
-            return;
+        let listed = self.listed(place);
+        match listed.first() {
+            Some(first) if listed.iter().all(|listed| self.is_masked(*listed)) => {
+                let by = self.mask(*first).by;
+                self.set_mask(place, Mask { by, leads_back: false, is_redundant: true });
+            }
+            _ => self.hide_closure(place, listed),
         }
-        self.hide_closure(place, listed);
     }
 
-    /// Hides the listed nodes and what listed summaries list; what is hidden already is done.
-    fn hide_closure(&mut self, summary: usize, mut listed: Vec<usize>) {
-        while let Some(place) = listed.pop() {
-            if self.is_masked(place) {
-                continue;
+    /// Hides the listed nodes and what listed summaries list; what a summary hid already is done.
+    fn hide_closure(&mut self, summary: usize, mut open: Vec<usize>) {
+        let mut hidden = Vec::new();
+        let mut is_circle = false;
+        while let Some(place) = open.pop() {
+            let mask = self.mask(place);
+            if place == summary {
+                is_circle = true;
+            } else if mask.by.is_none() || mask.is_redundant {
+                self.set_mask(place, Mask { by: Some(summary), ..Mask::default() });
+                hidden.push(place);
+                open.extend(self.listed(place));
+            } else if mask.leads_back {
+                open.extend(mask.by.filter(|by| *by != summary && !self.is_masked(*by)));
             }
-            self.set_mask(place, Some(summary));
-            listed.extend(self.listed(place).into_iter().filter(|listed| *listed != summary));
+        }
+        if is_circle {
+            self.note_ways_back(summary, &hidden);
+        }
+    }
+
+    /// Notes which of the nodes that a summary hides lead back to it.
+    fn note_ways_back(&mut self, summary: usize, hidden: &[usize]) {
+        let mut listed_by: HashMap<usize, Vec<usize>> = HashMap::new();
+        for place in hidden {
+            for listed in self.listed(*place) {
+                listed_by.entry(listed).or_default().push(*place);
+            }
+        }
+        let mut open = vec![summary];
+        while let Some(place) = open.pop() {
+            for lister in listed_by.remove(&place).unwrap_or_default() {
+                self.set_mask(lister, Mask { by: Some(summary), leads_back: true, is_redundant: false });
+                open.push(lister);
+            }
         }
     }
 
@@ -181,34 +217,34 @@ impl<'a> MaskedPath<'a> {
     fn resolve(&mut self) {
         for place in 0..self.masks.len() {
             let mut end = place;
-            while let Some(mask) = self.masks.get(end).copied().flatten() {
-                end = mask;
+            while let Some(by) = self.mask(end).by {
+                end = by;
             }
             // The whole chain leads to the same end, so that no part of it is walked twice.
             let mut next = place;
-            while let Some(mask) = self.masks.get(next).copied().flatten().filter(|mask| *mask != end) {
-                self.set_mask(next, Some(end));
-                next = mask;
+            while let Some(by) = self.mask(next).by.filter(|by| *by != end) {
+                self.set_mask(next, Mask { by: Some(end), ..Mask::default() });
+                next = by;
             }
         }
     }
 
     fn is_masked(&self, place: usize) -> bool {
-        self.mask_place(place).is_some()
+        self.mask(place).by.is_some()
     }
 
-    fn mask_place(&self, place: usize) -> Option<usize> {
-        self.masks.get(place).copied().flatten()
+    fn mask(&self, place: usize) -> Mask {
+        self.masks.get(place).copied().unwrap_or_default()
     }
 
-    fn set_mask(&mut self, place: usize, mask: Option<usize>) {
+    fn set_mask(&mut self, place: usize, mask: Mask) {
         if let Some(slot) = self.masks.get_mut(place) {
             *slot = mask;
         }
     }
 
     /// Returns the summary that stands for the node at a place.
-    fn mask(&self, place: usize) -> Option<&'a Slot> {
-        self.mask_place(place).and_then(|mask| self.slots.get(mask).copied())
+    fn summary(&self, place: usize) -> Option<&'a Slot> {
+        self.mask(place).by.and_then(|by| self.slots.get(by).copied())
     }
 }

@@ -1,6 +1,9 @@
 //! Which messages summaries stand for.
 
-use ctx_types::{DisplayState, NodeId, display_path, hidden_set, visible_path};
+use std::collections::BTreeSet;
+
+use ctx_types::{DisplayState, NodeId, Session, SessionOp, display_path, hidden_set, visible_path};
+use proptest::prelude::*;
 
 use crate::{ids, tree};
 
@@ -139,4 +142,85 @@ fn an_expanded_outer_summary_shows_everything_inside() {
     let line = "root(a(~b(sS[a,b](c(tS[s,c](~d*))))))";
     check_display(line, &["t"], "a:t b:t s:t c:t t !d");
     check_display(line, &["s"], "-a:t -b:t -s:t -c:t t !d");
+}
+
+/// Checks what is hidden after an operation, when it was asked for before.
+#[track_caller]
+fn check_after(line: &str, op: &SessionOp, hidden: &str) {
+    let mut session = tree(line);
+    let before = hidden_set(&session);
+    let undo = session.apply(op).unwrap();
+    let found: Vec<String> = hidden_set(&session).iter().map(|(id, by)| format!("{id}:{by}")).collect();
+    assert_eq!(found.join(" "), hidden, "{line}");
+    session.apply(&undo).unwrap();
+    assert_eq!(hidden_set(&session), before);
+}
+
+#[test]
+fn what_is_hidden_follows_every_operation() {
+    let append = |parent: &str, id: &str| SessionOp::Append {
+        parent: parent.into(),
+        node: Box::new(ctx_types::Node::new(ctx_types::Role::User, "").with_id(id)),
+    };
+    let toggle = |id: &str, enabled| SessionOp::Toggle { id: id.into(), enabled };
+    let line = "root(a(b(sS[a,b,n](c*))))";
+    check_after(line, &append("c", "d"), "a:s b:s");
+    check_after(line, &append("c", "n"), "a:s b:s n:s");
+    check_after(line, &append("a", "d"), "");
+    check_after(line, &toggle("s", false), "");
+    check_after(line, &toggle("a", false), "a:s b:s");
+    check_after(line, &SessionOp::ActivateLeaf { id: "b".into() }, "");
+    check_after(line, &SessionOp::Remove { id: "s".into() }, "");
+    check_after(line, &SessionOp::Remove { id: "a".into() }, "");
+    check_after("root(a(~sS[a](b*)))", &toggle("s", true), "a:s");
+}
+
+/// A path on which every node is a summary that lists some others, some switched off.
+fn summaries() -> impl Strategy<Value = Session> {
+    let node = (proptest::collection::vec(0_usize..9, 0..4), any::<bool>());
+    proptest::collection::vec(node, 1..9).prop_map(|nodes| {
+        let count = nodes.len();
+        let mut line = "root".to_owned();
+        for (index, (listed, enabled)) in nodes.into_iter().enumerate() {
+            let listed: Vec<String> = listed.iter().map(|id| format!("n{id}")).collect();
+            let (off, leaf) = (if enabled { "" } else { "~" }, if index + 1 == count { "*" } else { "" });
+            line = format!("{line}({off}n{index}S[{}]{leaf}", listed.join(","));
+        }
+        tree(&(line + &")".repeat(count)))
+    })
+}
+
+/// Everything that a summary lists, and what listed summaries list, itself left out.
+fn closure(session: &Session, id: &NodeId) -> BTreeSet<NodeId> {
+    let mut closure = BTreeSet::new();
+    let mut open = vec![id.clone()];
+    while let Some(next) = open.pop() {
+        let listed = session.node(&next).map(ctx_types::Node::summarized_ids).unwrap_or_default();
+        open.extend(
+            listed.iter().filter(|id| session.node(id).is_some() && closure.insert((*id).clone())).cloned(),
+        );
+    }
+    closure.remove(id);
+    closure
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_sent_and_what_is_hidden_are_consistent(session in summaries()) {
+        let set = hidden_set(&session);
+        let sent: BTreeSet<String> = ids(visible_path(&session)).into_iter().collect();
+        for (id, by) in set.iter() {
+            prop_assert!(sent.contains(&**by), "`{by}` hides `{id}` and is not sent");
+            let listed = session.node(id).unwrap().summarized_ids();
+            let mut others = listed.iter().filter(|other| *other != id && session.node(other).is_some()).peekable();
+            let is_redundant = others.peek().is_some() && others.all(|other| set.contains(other));
+            prop_assert!(closure(&session, by).contains(id) || is_redundant, "`{by}` does not list `{id}`");
+        }
+        for id in &sent {
+            let closure = closure(&session, &id.as_str().into());
+            prop_assert!(closure.iter().all(|listed| set.contains(listed)), "what `{id}` lists is sent");
+        }
+    }
 }
