@@ -260,3 +260,63 @@ impl fmt::Display for PortErrorKind {
         f.write_str(self.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    /// Answers with the prompt in capitals; cannot read a blank one.
+    struct Loud;
+
+    impl Summarizer for Loud {
+        fn summarize<'a>(&'a self, request: &'a SummaryRequest) -> PortFuture<'a, Result<Text, PortError>> {
+            Box::pin(async move {
+                match request.prompt.trim() {
+                    "" => {
+                        Err(PortError::new(PortErrorKind::Invalid, "the prompt is blank")
+                            .with_source(fmt::Error))
+                    }
+                    prompt => Ok(Text::from(prompt.to_uppercase())),
+                }
+            })
+        }
+    }
+
+    fn summarize(summarizer: &dyn Summarizer, prompt: &str) -> Result<Text, PortError> {
+        let request =
+            SummaryRequest { prompt: prompt.into(), model: None, temperature: None, max_tokens: None };
+        let mut answer = summarizer.summarize(&request);
+        match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => Err(PortError::new(PortErrorKind::TimedOut, "pending")),
+        }
+    }
+
+    #[test]
+    fn a_port_needs_no_runtime() {
+        assert_eq!(summarize(&Loud, "hello").unwrap(), "HELLO");
+    }
+
+    #[test]
+    fn an_error_tells_its_kind_and_keeps_its_cause() {
+        let error = summarize(&Loud, " ").unwrap_err();
+        assert_eq!(error.to_string(), "not readable: the prompt is blank");
+        assert!(error.source().is_some() && !error.kind.is_transient());
+    }
+
+    #[test]
+    fn every_port_can_be_shared_behind_a_pointer() {
+        fn is_shared<T: Send + Sync + ?Sized>() {}
+        is_shared::<dyn TokenCounter>();
+        is_shared::<dyn AssetStore>();
+        is_shared::<dyn Transcriber>();
+        is_shared::<dyn DocumentText>();
+        is_shared::<dyn Summarizer>();
+        is_shared::<dyn ToolCatalog>();
+        is_shared::<dyn SystemInfo>();
+        is_shared::<dyn Deadline>();
+        is_shared::<dyn Stopwatch>();
+    }
+}
