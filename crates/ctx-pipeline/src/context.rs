@@ -1,6 +1,6 @@
 //! What a processor sees while it runs.
 
-use ctx_tokens::Budget;
+use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{Agent, Diagnostic, Session, Stopwatch, TokenCounter, TurnInput, UserProfile};
 
 use crate::blackboard::Blackboard;
@@ -21,6 +21,8 @@ pub struct Inputs<'a> {
     pub session: &'a Session,
     /// Everything that may differ between two turns.
     pub turn: &'a TurnInput,
+    /// What is known about the model that the request goes to.
+    pub model: &'a ModelFacts,
     /// What counts tokens.
     pub counter: &'a dyn TokenCounter,
     /// How many tokens may be sent.

@@ -38,7 +38,8 @@ impl ContextProcessor for EnsureAlternatingRoles {
         let mut count = 0;
         for message in cx.draft.messages() {
             let keeps_reasoning = message.reasoning.is_some();
-            let repeats = previous.is_some_and(|(role, kept)| role == message.role && !kept && !keeps_reasoning);
+            let repeats =
+                previous.is_some_and(|(role, kept)| role == message.role && !kept && !keeps_reasoning);
             match message.role {
                 Role::User if repeats => result.push(placeholder(Role::Assistant, &assistant)),
                 Role::Assistant if repeats => result.push(placeholder(Role::User, &user)),

@@ -8,7 +8,11 @@ use ctx_types::{
 ///
 /// The result's segments are those of its members, with the separators between them as segments of their own.
 /// A single message stays as it is. Each message that is joined is a decision. O(bytes of text).
-pub(crate) fn join(messages: Vec<Message>, separator: &str, decisions: &mut Vec<Decision>) -> Option<Message> {
+pub(crate) fn join(
+    messages: Vec<Message>,
+    separator: &str,
+    decisions: &mut Vec<Decision>,
+) -> Option<Message> {
     if messages.len() < 2 {
         return messages.into_iter().next();
     }

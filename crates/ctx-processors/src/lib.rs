@@ -3,20 +3,34 @@
 //! Layer 3: adapters of the lower crates to the pipeline. Pure; no I/O.
 #![warn(clippy::disallowed_methods)]
 
+pub mod codes;
 mod convert_system_to_user;
+mod costing;
+mod default_set;
 mod ensure_alternating_roles;
+mod infeasible;
+mod injection_assembler;
 mod join;
 mod merge_consecutive_roles;
 mod merge_injections;
 mod merge_system_to_head;
+mod session_loader;
+mod token_limiter;
+mod window;
 
 use ctx_pipeline::ConfigField;
 
 pub use convert_system_to_user::ConvertSystemToUser;
+pub use default_set::default_set;
 pub use ensure_alternating_roles::EnsureAlternatingRoles;
+pub use infeasible::Infeasible;
+pub use injection_assembler::InjectionAssembler;
 pub use merge_consecutive_roles::MergeConsecutiveRoles;
 pub use merge_injections::MergeInjections;
 pub use merge_system_to_head::MergeSystemToHead;
+pub use session_loader::SessionLoader;
+pub use token_limiter::{LimiterResult, TokenLimiter};
+pub use window::{LoadedWindow, WindowSize};
 
 /// What stands between joined texts; AIO Hub's own default, so that its presets read the same.
 fn separator_field() -> ConfigField {

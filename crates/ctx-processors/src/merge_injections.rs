@@ -18,9 +18,7 @@ impl ContextProcessor for MergeInjections {
         Descriptor {
             priority: 310,
             default_enabled: false,
-            config_fields: vec![
-                ConfigField::text("separator", "Between two texts", "\n"),
-            ],
+            config_fields: vec![ConfigField::text("separator", "Between two texts", "\n")],
             ..Descriptor::new(
                 "merge-injections",
                 "Join injections",

@@ -36,8 +36,11 @@ impl ContextProcessor for MergeSystemToHead {
         let scope = Scope::of(cx.config.text("scope"));
         let messages = cx.draft.messages();
         let history = messages.iter().position(is_of_history).unwrap_or(messages.len());
-        let chosen: Vec<bool> =
-            messages.iter().enumerate().map(|(index, message)| scope.takes(message, index < history)).collect();
+        let chosen: Vec<bool> = messages
+            .iter()
+            .enumerate()
+            .map(|(index, message)| scope.takes(message, index < history))
+            .collect();
         let count = chosen.iter().filter(|is_chosen| **is_chosen).count();
         if count == 0 || (count == 1 && chosen.first() == Some(&true)) {
             return Ok(());
@@ -49,7 +52,11 @@ impl ContextProcessor for MergeSystemToHead {
         }
         let mut decisions = Vec::new();
         if let [only] = system.as_slice() {
-            decisions.push(Decision::new(Outcome::Moved, only.source.clone(), "system messages stand at the head"));
+            decisions.push(Decision::new(
+                Outcome::Moved,
+                only.source.clone(),
+                "system messages stand at the head",
+            ));
         }
         let head = join(system, &separator, &mut decisions);
         cx.draft.set_messages(head.into_iter().chain(rest).collect());

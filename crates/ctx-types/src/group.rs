@@ -1,5 +1,6 @@
 //! Groups: messages that nothing ever separates.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ use crate::message::{Message, Role};
 /// result.tool_call_id = Some("c1".into());
 /// assert_eq!(groups(&[message(Role::User), call, result]), [0..1, 1..3]);
 /// ```
-pub fn groups(messages: &[Message]) -> Vec<Range<usize>> {
+pub fn groups<M: Borrow<Message>>(messages: &[M]) -> Vec<Range<usize>> {
     let mut groups = Vec::with_capacity(messages.len());
     let mut start = 0;
     while start < messages.len() {
@@ -35,10 +36,11 @@ pub fn groups(messages: &[Message]) -> Vec<Range<usize>> {
 }
 
 /// Returns the index after the last member of the group that begins at `start`.
-fn group_end(messages: &[Message], start: usize) -> usize {
-    let Some((first, rest)) = messages.get(start..).and_then(<[Message]>::split_first) else {
+fn group_end<M: Borrow<Message>>(messages: &[M], start: usize) -> usize {
+    let Some((first, rest)) = messages.get(start..).and_then(<[M]>::split_first) else {
         return start + 1;
     };
+    let first: &Message = first.borrow();
     if first.role != Role::Assistant || first.tool_calls.is_empty() {
         return start + 1;
     }
@@ -46,7 +48,7 @@ fn group_end(messages: &[Message], start: usize) -> usize {
     let answers = |message: &Message| {
         message.place == first.place && message.tool_call_id.as_deref().is_none_or(|id| calls.contains(id))
     };
-    let results = rest.iter().take_while(|message| message.role == Role::Tool);
+    let results = rest.iter().map(Borrow::borrow).take_while(|message: &&Message| message.role == Role::Tool);
     let last = results.enumerate().filter(|(_, message)| answers(message)).last();
     last.map_or(start + 1, |(offset, _)| start + offset + 2)
 }

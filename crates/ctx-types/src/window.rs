@@ -1,5 +1,7 @@
 //! The part of a conversation that an assembly looks at.
 
+use std::borrow::Borrow;
+
 use crate::message::{Message, Role};
 use crate::source::SourceKind;
 
@@ -48,15 +50,15 @@ impl Window {
 ///
 /// The pending turn goes from the last user message, and user messages directly before it, to the end, unless
 /// a finished answer follows. A summary is neither a user message nor an answer. O(messages of the pending turn).
-pub fn pending_start(messages: &[Message]) -> usize {
+pub fn pending_start<M: Borrow<Message>>(messages: &[M]) -> usize {
     let is_user = |message: &Message| message.role == Role::User && !is_summary(message);
-    for (index, message) in messages.iter().enumerate().rev() {
+    for (index, message) in messages.iter().map(Borrow::borrow).enumerate().rev() {
         if message.is_finished_answer() && !is_summary(message) {
             return messages.len();
         }
         if is_user(message) {
-            let before = messages.get(..index).unwrap_or_default();
-            return index - before.iter().rev().take_while(|message| is_user(message)).count();
+            let before = messages.get(..index).unwrap_or_default().iter().rev().map(Borrow::borrow);
+            return index - before.take_while(|message| is_user(message)).count();
         }
     }
     messages.len()

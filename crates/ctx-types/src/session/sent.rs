@@ -13,6 +13,8 @@ use crate::session::{Node, NodeId, Session, SessionOp};
 pub(super) struct Sent {
     entries: Vec<Entry>,
     left_out: Vec<LeftOut>,
+    /// Whether the newest message of the path is one that is left out.
+    ends_left_out: bool,
 }
 
 /// A message that is sent.
@@ -116,10 +118,12 @@ impl Sent {
             None => {
                 let before = self.entries.last().map_or(0, |entry| entry.bytes_through);
                 self.entries.push(Entry { slot: index, bytes_through: before + bytes });
+                self.ends_left_out = false;
                 return;
             }
         };
-        match self.left_out.last_mut().filter(|run| run.reason == reason) {
+        let continues = std::mem::replace(&mut self.ends_left_out, true);
+        match self.left_out.last_mut().filter(|run| continues && run.reason == reason) {
             Some(run) => {
                 run.count += 1;
                 run.bytes += bytes;

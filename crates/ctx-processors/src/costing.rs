@@ -1,0 +1,65 @@
+//! What messages cost, counted no further than needed.
+
+use ctx_tokens::{ModelFacts, message_cost};
+use ctx_types::{Content, ContentPart, Message, Text, TokenCounter};
+
+/// How messages are counted in one run.
+#[derive(Clone, Copy)]
+pub(crate) struct Costing<'a> {
+    pub(crate) model: &'a ModelFacts,
+    pub(crate) counter: &'a dyn TokenCounter,
+}
+
+impl Costing<'_> {
+    /// Takes a message's tokens off what is left; none if they are more.
+    ///
+    /// A long text is counted only until it is too long.
+    pub(crate) fn take(&self, message: &Message, left: u64) -> Option<u64> {
+        for text in texts(&message.content) {
+            if text.len() as u64 > left && text.known_tokens(self.counter.encoding()).is_none() {
+                let limit = u32::try_from(left).unwrap_or(u32::MAX);
+                let count = self.counter.count_till_limit(text, limit)?;
+                text.tokens_with(self.counter.encoding(), |_| count);
+            }
+        }
+        left.checked_sub(u64::from(message_cost(message, self.model, self.counter).total()))
+    }
+
+    /// Returns the tokens of a message and whether they are exact; nothing is counted for it.
+    pub(crate) fn known(&self, message: &Message) -> (u64, bool) {
+        let is_known = |text: &Text| text.is_empty() || text.known_tokens(self.counter.encoding()).is_some();
+        match texts(&message.content).all(is_known) {
+            true => (u64::from(message_cost(message, self.model, self.counter).total()), true),
+            false => (cost_upper_bound(message, self.model), false),
+        }
+    }
+}
+
+/// Returns a number of tokens that a message certainly does not exceed: no text has more tokens than bytes.
+///
+/// A message with anything beside text has no such bound.
+pub(crate) fn cost_upper_bound(message: &Message, model: &ModelFacts) -> u64 {
+    let is_plain = message.attachments.is_empty()
+        && message.reasoning.is_none()
+        && matches!(message.content, Content::Text(_));
+    if !is_plain {
+        return u64::from(u32::MAX);
+    }
+    let calls = message.tool_calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len());
+    let ids = message.tool_call_id.as_ref().map_or(0, |id| id.len())
+        + message.name.as_ref().map_or(0, |name| name.len());
+    let bytes = message.content.len() + calls.sum::<usize>() + ids;
+    bytes as u64 + u64::from(model.overheads.per_message) + u64::from(model.overheads.per_name)
+}
+
+fn texts(content: &Content) -> impl Iterator<Item = &Text> {
+    let (one, parts) = match content {
+        Content::Text(text) => (Some(text), None),
+        Content::Parts(parts) => (None, Some(parts)),
+    };
+    let parts = parts.into_iter().flatten().filter_map(|part| match part {
+        ContentPart::Text(text) => Some(text),
+        ContentPart::Other(_) => None,
+    });
+    one.into_iter().chain(parts)
+}

@@ -1,0 +1,41 @@
+//! The standard set of processors.
+
+use std::sync::Arc;
+
+use ctx_anchors::AnchorRegistry;
+use ctx_macros::Registry as MacroRegistry;
+use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
+
+use crate::{
+    ConvertSystemToUser, EnsureAlternatingRoles, InjectionAssembler, MergeConsecutiveRoles, MergeInjections,
+    MergeSystemToHead, SessionLoader, TokenLimiter,
+};
+
+/// Returns the built-in processors in the order in which they run, for an application's anchors and macros.
+///
+/// ```
+/// use ctx_anchors::AnchorRegistry;
+/// use ctx_macros::Registry;
+/// use ctx_processors::default_set;
+///
+/// let registry = default_set(AnchorRegistry::system(), Registry::builtin());
+/// assert!(registry.get("token-limiter").is_some());
+/// ```
+pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry) -> ProcessorRegistry {
+    let processors: [Arc<dyn ContextProcessor>; 8] = [
+        Arc::new(SessionLoader),
+        Arc::new(InjectionAssembler::new(anchors, macros)),
+        Arc::new(MergeInjections),
+        Arc::new(TokenLimiter),
+        Arc::new(MergeSystemToHead),
+        Arc::new(MergeConsecutiveRoles),
+        Arc::new(ConvertSystemToUser),
+        Arc::new(EnsureAlternatingRoles),
+    ];
+    let mut registry = ProcessorRegistry::default();
+    for processor in processors {
+        let registered = registry.register(processor);
+        debug_assert!(registered.is_ok(), "the ids of built-in processors differ");
+    }
+    registry
+}

@@ -1,0 +1,178 @@
+//! `injection-assembler`: the preset, the conversation and the injections become one list.
+
+use async_trait::async_trait;
+use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, Rendered, Target, assemble};
+use ctx_macros::{Dialect, Env, Limits, Registry as MacroRegistry, State, Template};
+use ctx_pipeline::{
+    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared, ProcessorError,
+};
+use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TurnInput, UserProfile};
+
+use crate::codes;
+use crate::window::{LoadedWindow, window};
+
+/// Expands macros, renders template anchors, and puts everything in its place.
+#[derive(Clone, Debug)]
+pub struct InjectionAssembler {
+    anchors: AnchorRegistry,
+    macros: MacroRegistry,
+}
+
+impl InjectionAssembler {
+    /// Creates the processor for an application's anchors and macros.
+    pub fn new(anchors: AnchorRegistry, macros: MacroRegistry) -> Self {
+        Self { anchors, macros }
+    }
+}
+
+/// What is made of an agent once.
+struct Compiled {
+    preset: Preset,
+    /// For each entry, a template for each of its content parts; none for a part that is no text.
+    templates: Vec<Vec<Option<Template>>>,
+}
+
+#[async_trait]
+impl ContextProcessor for InjectionAssembler {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 300,
+            is_core: true,
+            ..Descriptor::new(
+                "injection-assembler",
+                "Preset and placements",
+                "Expands macros and joins the preset, the conversation and the injections",
+            )
+        }
+    }
+
+    fn prepare(&self, agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> Prepared {
+        let (preset, found) = Preset::compile(agent, &self.anchors);
+        found.into_iter().for_each(|diagnostic| cx.report(diagnostic));
+        let dialect = dialect(agent, cx);
+        let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
+        Prepared::new(Compiled { preset, templates })
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+            return Err(ProcessorError::failed("the preset was not prepared"));
+        };
+        let turn = cx.inputs.turn;
+        let env = macro_values(cx.inputs.agent, cx.inputs.profile, turn);
+        let mut state = State::new(Limits::default());
+        let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
+        let window = window(cx.draft.take_messages(), skipped);
+        let injections = cx.draft.take_injections();
+        let target = Target { model: turn.model.as_deref(), profile: turn.profile.as_deref() };
+        let mut found = Vec::new();
+        let mut render = |request: RenderRequest<'_>| compiled.render(request, &env, &mut state, &mut found);
+        let assembled = assemble(&compiled.preset, window, injections, target, &mut render);
+        found.into_iter().for_each(|diagnostic| cx.report(diagnostic));
+        cx.draft.set_messages(assembled.messages);
+        cx.draft.decide_all(assembled.decisions);
+        Ok(())
+    }
+}
+
+impl InjectionAssembler {
+    fn compile_entry(
+        &self,
+        entry: &Entry,
+        dialect: Dialect,
+        cx: &mut PrepareContext,
+    ) -> Vec<Option<Template>> {
+        let mut compile = |part: usize, text: &Text| {
+            let template = Template::parse(text, dialect, &self.macros);
+            if entry.has_own_content() && entry.off_reason().is_none() {
+                let pointer = text_pointer(entry, part);
+                for diagnostic in template.diagnostics() {
+                    cx.report(diagnostic.clone().at_pointer(pointer.clone()));
+                }
+            }
+            template
+        };
+        match &entry.content {
+            Content::Text(text) => vec![Some(compile(0, text))],
+            Content::Parts(parts) => {
+                let parts = parts.iter().enumerate();
+                parts.map(|(index, part)| part_text(part).map(|text| compile(index, text))).collect()
+            }
+        }
+    }
+}
+
+impl Compiled {
+    fn render(
+        &self,
+        request: RenderRequest<'_>,
+        env: &Env,
+        state: &mut State,
+        found: &mut Vec<Diagnostic>,
+    ) -> Rendered {
+        let templates = self.templates.get(request.entry.index);
+        let template = templates.and_then(|parts| parts.get(request.part)).and_then(Option::as_ref);
+        let Some(template) = template.filter(|template| !template.is_plain()) else {
+            return Rendered::unchanged(request.text);
+        };
+        let expansion = template.expand(env, state, &request.entry.source);
+        let written = expansion.segments();
+        let pointer = text_pointer(request.entry, request.part);
+        found.extend(expansion.diagnostics.into_iter().map(|one| one.at_pointer(pointer.clone())));
+        Rendered { text: expansion.text, written }
+    }
+}
+
+fn part_text(part: &ContentPart) -> Option<&Text> {
+    match part {
+        ContentPart::Text(text) => Some(text),
+        ContentPart::Other(_) => None,
+    }
+}
+
+/// The place of one text of an entry in the agent's unified form.
+fn text_pointer(entry: &Entry, part: usize) -> String {
+    match &entry.content {
+        Content::Text(_) => format!("/presetMessages/{}/content", entry.index),
+        Content::Parts(_) => format!("/presetMessages/{}/content/{part}/text", entry.index),
+    }
+}
+
+/// Reads the dialect that the agent names; one that is not known, or not yet, is reported.
+fn dialect(agent: &Agent, cx: &mut PrepareContext) -> Dialect {
+    let Some(name) = agent.dialect.as_deref() else { return Dialect::default() };
+    if let Some(dialect) = Dialect::from_name(name) {
+        return dialect;
+    }
+    let (used, problem) = match name {
+        "aio-phased" => (Dialect::Aio, "this version has no macro dialect"),
+        "sillytavern-legacy" => (Dialect::SillyTavern, "this version has no macro dialect"),
+        _ => (Dialect::default(), "no macro dialect"),
+    };
+    let message = format!("{problem} `{name}`; `{}` is used", used.as_str());
+    let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
+    cx.report(unknown.with_help("use `aio` or `sillytavern`"));
+    used
+}
+
+/// The values of macros that come from files and from the turn.
+fn macro_values(agent: &Agent, profile: Option<&UserProfile>, turn: &TurnInput) -> Env {
+    let text = |name: &std::sync::Arc<str>| Text::from(&**name);
+    let character = agent.character.as_ref();
+    let nickname = character.and_then(|character| character.nickname.as_ref());
+    let nickname = nickname.filter(|nickname| !nickname.trim().is_empty());
+    Env {
+        user: profile.and_then(|profile| profile.name.as_ref()).map(text),
+        char: nickname.or(agent.name.as_ref()).map(text),
+        persona: profile.and_then(|profile| profile.content.clone()),
+        description: character
+            .and_then(|character| character.description.clone())
+            .or_else(|| agent.description.clone()),
+        personality: character.and_then(|character| character.personality.clone()),
+        scenario: character.and_then(|character| character.scenario.clone()),
+        at_millis: turn.at_millis,
+        zone: turn.zone.clone(),
+        seed: turn.seed,
+        ..Env::default()
+    }
+}

@@ -1,0 +1,163 @@
+//! `session-loader`: the conversation as messages, as much of it as can matter.
+
+use async_trait::async_trait;
+use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_tokens::message_cost;
+use ctx_types::{
+    Decision, GenerationKind, LeftOut, LeftOutReason, Message, Outcome, Place, Role, Session, Source,
+    SourceKind, Trust, TurnInput,
+};
+
+use crate::window::{LoadedWindow, WindowSize};
+
+/// Loads the end of the active path: leading instructions, then the newest messages up to a size.
+///
+/// What a summary hides, what is switched off and what is blank stays out, with a decision. The window begins
+/// at the border of a group and holds the whole pending turn. Its size comes from the caller as [`WindowSize`]
+/// on the blackboard; without one everything is loaded. What was not loaded is left as [`LoadedWindow`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionLoader;
+
+#[async_trait]
+impl ContextProcessor for SessionLoader {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 100,
+            is_core: true,
+            ..Descriptor::new(
+                "session-loader",
+                "Conversation",
+                "Loads the active path of the conversation, as much of it as can matter",
+            )
+        }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let session = cx.inputs.session;
+        let pinned = pinned_len(session);
+        let limit = cx.blackboard.get::<WindowSize>().map(|size| size.tokens);
+        let input = pending_input(cx.inputs.turn);
+        let front = match limit {
+            None => pinned,
+            Some(tokens) => window_front(cx, pinned, tokens, input.as_ref())?,
+        };
+        let load = |range: std::ops::Range<usize>| range.filter_map(|at| message_at(session, at));
+        let mut messages: Vec<Message> =
+            load(0..pinned).map(|message| Message { place: Place::Pinned, ..message }).collect();
+        messages.extend(load(front..session.sent_len()));
+        messages.extend(input);
+        settle_prefix(cx.inputs.turn, &mut messages);
+        cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
+        let skipped = front - pinned;
+        cx.log(format!("{} messages loaded, {skipped} older ones not", messages.len()));
+        cx.blackboard.insert(LoadedWindow {
+            skipped,
+            skipped_bytes: session.sent_bytes(front) - session.sent_bytes(pinned),
+            oldest: message_at(session, pinned).map(|message| message.source),
+        });
+        cx.draft.set_messages(messages);
+        Ok(())
+    }
+}
+
+fn message_at(session: &Session, position: usize) -> Option<Message> {
+    session.sent_node(position).map(|(id, node)| node.to_message(id))
+}
+
+/// Returns the length of the leading run of system and developer messages, summaries not among them.
+fn pinned_len(session: &Session) -> usize {
+    let is_pinned = |at: &usize| {
+        session
+            .sent_node(*at)
+            .is_some_and(|(_, node)| node.role.is_some_and(Role::is_instruction) && !node.is_summary())
+    };
+    (0..session.sent_len()).take_while(is_pinned).count()
+}
+
+/// Finds where the window begins: newest first, until it certainly holds more than is allowed.
+///
+/// Nothing is counted if the bytes of everything fit, for no text has more tokens than bytes.
+/// O(messages of the window).
+fn window_front(
+    cx: &PipelineContext<'_>,
+    pinned: usize,
+    tokens: u64,
+    input: Option<&Message>,
+) -> Result<usize, ProcessorError> {
+    let session = cx.inputs.session;
+    let len = session.sent_len();
+    let bytes = session.sent_bytes(len) - session.sent_bytes(pinned);
+    if bytes.saturating_add((len - pinned) as u64 * FEWEST_TOKENS) <= tokens {
+        return Ok(pinned);
+    }
+    let mut turn = TurnSearch { is_complete: false, is_user: input.is_some() };
+    let mut used = 0_u64;
+    for position in (pinned..len).rev() {
+        if position % CHECK_EVERY == 0 {
+            cx.checkpoint()?;
+        }
+        let Some(message) = message_at(session, position) else { continue };
+        turn.look_at(&message);
+        used = used
+            .saturating_add(u64::from(message_cost(&message, cx.inputs.model, cx.inputs.counter).total()));
+        if used > tokens && turn.is_complete && message.role != Role::Tool {
+            return Ok(position);
+        }
+    }
+    Ok(pinned)
+}
+
+/// What a message is taken to cost beside its text while nothing is counted.
+const FEWEST_TOKENS: u64 = 8;
+
+/// How many messages are counted between two looks at the time limit.
+const CHECK_EVERY: usize = 64;
+
+/// Looks, newest first, for where the pending turn begins: the window must hold all of it.
+struct TurnSearch {
+    is_complete: bool,
+    is_user: bool,
+}
+
+impl TurnSearch {
+    fn look_at(&mut self, message: &Message) {
+        let is_user = message.role == Role::User && message.source.kind == SourceKind::History;
+        let is_answer = message.is_finished_answer() && message.source.kind == SourceKind::History;
+        self.is_complete |= is_answer || (self.is_user && !is_user);
+        self.is_user |= is_user;
+    }
+}
+
+/// Only the last message can be the prefix of the next answer: one that was left unfinished, or any answer
+/// where the turn continues it.
+fn settle_prefix(turn: &TurnInput, messages: &mut [Message]) {
+    let Some((last, earlier)) = messages.split_last_mut() else { return };
+    for message in earlier {
+        message.is_continuation_prefix = false;
+    }
+    let is_answer =
+        last.role == Role::Assistant && last.tool_calls.is_empty() && last.source.kind == SourceKind::History;
+    let continues = turn.kind == GenerationKind::Continue || last.is_continuation_prefix;
+    last.is_continuation_prefix = is_answer && continues;
+}
+
+fn pending_input(turn: &TurnInput) -> Option<Message> {
+    let input = turn.input.clone().filter(|input| !input.trim().is_empty())?;
+    Some(Message::new(Role::User, input, Source::new(SourceKind::Input, Trust::User)))
+}
+
+fn left_out(session: &Session, run: &LeftOut) -> Decision {
+    let (outcome, reason) = match &run.reason {
+        LeftOutReason::Hidden { by } => (Outcome::Hidden, format!("the summary `{by}` stands for it")),
+        LeftOutReason::Disabled => (Outcome::Hidden, "it is switched off".to_owned()),
+        LeftOutReason::Blank => (Outcome::Dropped, "it is blank".to_owned()),
+    };
+    let source = match session.node(&run.first) {
+        Some(node) => node.to_message(&run.first).source,
+        None => Source::history(run.first.clone(), Role::User),
+    };
+    let mut decision = Decision::new(outcome, source, reason);
+    decision.count = run.count;
+    decision.bytes = usize::try_from(run.bytes).ok();
+    decision
+}

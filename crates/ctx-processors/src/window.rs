@@ -1,0 +1,33 @@
+//! How much of a conversation is loaded: what the loader is told, and what it tells.
+
+use ctx_types::{Message, Place, Source, Window};
+
+/// Left on the blackboard for the loader: how many tokens of the newest messages are certainly enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowSize {
+    /// The tokens.
+    pub tokens: u64,
+}
+
+/// Left on the blackboard by the loader: what it did not load.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadedWindow {
+    /// How many messages between the leading instructions and the window were not loaded.
+    pub skipped: usize,
+    /// How many bytes of text they have.
+    pub skipped_bytes: u64,
+    /// The oldest message after the leading instructions, loaded or not.
+    pub oldest: Option<Source>,
+}
+
+/// Makes a window of the messages of a draft, as the loader marked them.
+pub(crate) fn window(messages: Vec<Message>, skipped: usize) -> Window {
+    let is_pinned = |message: &&Message| message.place == Place::Pinned;
+    let mut pinned = messages;
+    let mut rest = pinned.split_off(pinned.iter().take_while(is_pinned).count());
+    let prefix = match rest.last() {
+        Some(last) if last.is_continuation_prefix => rest.pop(),
+        _ => None,
+    };
+    Window { pinned, skipped, messages: rest, prefix }
+}
