@@ -13,12 +13,11 @@ pub(crate) fn load(session: &Session, turn: &TurnInput, decisions: &mut Vec<Deci
     let mut messages = Vec::new();
     for shown in display_path(session, &[]) {
         let message = shown.node.to_message(shown.id);
-        match reason_against(&shown.state, &message) {
-            Some(reason) => left_out.add(message, reason, decisions),
-            None => {
-                left_out.flush(decisions);
-                messages.push(message);
-            }
+        if let Some(reason) = reason_against(&shown.state, &message) {
+            left_out.add(message, reason, decisions);
+        } else {
+            left_out.flush(decisions);
+            messages.push(message);
         }
     }
     left_out.flush(decisions);

@@ -3,7 +3,7 @@
 //! `fixtures/README.md` says how a case is laid out. The snapshot shows the whole result: messages with
 //! sources, decisions, diagnostics, and what else the case asks for. Every case also has to keep the promises
 //! that hold for all: equal assemblies, files that come back as they were, segments that cover each text.
-#![expect(clippy::unwrap_used, reason = "a test that cannot read its own files has failed")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot read its own files has failed")]
 
 use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};

@@ -1,0 +1,227 @@
+//! One assembly: budget, window, pipeline, recount.
+
+use std::time::Duration;
+use std::sync::Arc;
+
+use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
+use ctx_processors::{Infeasible, LimiterResult, LoadedWindow, WindowSize};
+use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelFacts, message_cost, tools_cost};
+use ctx_types::{
+    Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput, Usage, UsageLine,
+};
+
+use crate::codes;
+use crate::compiled::CompiledAgent;
+use crate::context::Context;
+
+/// From which priority on the stages run again if the result is over the budget.
+const RECOUNT_FROM: i64 = 390;
+
+/// How often they run again at the most.
+const RERUNS: usize = 2;
+
+/// What a host lends to an assembly; each is optional.
+#[derive(Clone, Copy, Default)]
+pub struct Ports<'a> {
+    /// Stops the assembly.
+    pub cancel: Option<&'a Cancel>,
+    /// Limits the time of processors.
+    pub deadline: Option<&'a dyn Deadline>,
+    /// Measures the time of processors.
+    pub stopwatch: Option<&'a dyn Stopwatch>,
+}
+
+impl std::fmt::Debug for Ports<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ports").finish_non_exhaustive()
+    }
+}
+
+/// Why there is no context.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssembleError {
+    /// The budget makes no sense, or leaves nothing for messages.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// What may not be dropped is too much.
+    #[error("no context fits the budget: {0}")]
+    Infeasible(Infeasible),
+    /// Formatters and plug-ins make every context longer than the budget.
+    #[error("no context fits the budget of {available} tokens: stages after the limiter add {over} too many")]
+    Overgrown {
+        /// The tokens that messages may have.
+        available: u32,
+        /// How many more the last attempt had.
+        over: u64,
+    },
+    /// The assembly was cancelled.
+    #[error("the assembly was cancelled")]
+    Cancelled,
+    /// A core processor failed.
+    #[error(transparent)]
+    Processor(RunError),
+}
+
+impl From<RunError> for AssembleError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Cancelled => Self::Cancelled,
+            RunError::Core { id, error: ProcessorError::Infeasible(error) } => match error.downcast::<Infeasible>() {
+                Ok(infeasible) => Self::Infeasible(*infeasible),
+                Err(error) => Self::Processor(RunError::Core { id, error: ProcessorError::Infeasible(error) }),
+            },
+            other => Self::Processor(other),
+        }
+    }
+}
+
+/// An assembly under way.
+pub(crate) struct Assembly<'a> {
+    agent: &'a CompiledAgent,
+    session: &'a Session,
+    turn: &'a TurnInput,
+    ports: Ports<'a>,
+    cancel: Cancel,
+    model: ModelFacts,
+    counter: Counter,
+    budget: Budget,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Assembly<'a> {
+    /// Finds out what may be sent.
+    pub(crate) fn new(
+        agent: &'a CompiledAgent,
+        session: &'a Session,
+        turn: &'a TurnInput,
+        ports: Ports<'a>,
+    ) -> Result<Self, AssembleError> {
+        let mut found = Vec::new();
+        let (model, unknown) = agent.model(turn);
+        found.extend(unknown);
+        let (counter, estimated) = Counter::for_model(&model);
+        found.extend(estimated.filter(|_| turn.model.is_some()));
+        let request = BudgetRequest {
+            context_tokens: turn.context_tokens.or_else(|| agent.context_tokens()),
+            reserve: turn.reserve,
+            tools: tools_cost(&turn.tools, &model, &counter),
+            fixed: Vec::new(),
+        };
+        let (budget, unlimited) = Budget::compute(&model, &request)?;
+        found.extend(unlimited.into_iter().filter(|_| turn.model.is_some()));
+        let cancel = ports.cancel.cloned().unwrap_or_default();
+        Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, found })
+    }
+
+    /// Runs the pipeline; the window doubles as long as nothing had to be dropped from it.
+    pub(crate) async fn run(self) -> Result<Context, AssembleError> {
+        let mut size = self.budget.available.map(u64::from).filter(|_| self.agent.limits_tokens());
+        loop {
+            let run = self.run_window(size).await?;
+            let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
+            let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
+            if skipped == 0 || dropped > 0 {
+                return Ok(self.finish(run));
+            }
+            size = size.map(|size| size.saturating_mul(2));
+        }
+    }
+
+    /// Runs all stages, and those from the limiter on again if the result is over the budget.
+    async fn run_window(&self, size: Option<u64>) -> Result<Run, AssembleError> {
+        let mut run = Run::default();
+        if let Some(tokens) = size {
+            run.blackboard.insert(WindowSize { tokens });
+        }
+        let pipeline = self.agent.pipeline();
+        pipeline.run(&mut run, self.inputs(&self.budget), ..RECOUNT_FROM).await?;
+        let saved = run.draft.clone();
+        let (stages, diagnostics) = (run.stages.len(), run.diagnostics.len());
+        let mut budget = self.budget.clone();
+        for _ in 0..RERUNS {
+            pipeline.run(&mut run, self.inputs(&budget), RECOUNT_FROM..).await?;
+            let Some(over) = self.overshoot(run.draft.messages()) else { return Ok(run) };
+            let over = u32::try_from(over).unwrap_or(u32::MAX);
+            budget.available = budget.available.map(|available| available.saturating_sub(over));
+            run.draft = saved.clone();
+            run.stages.truncate(stages);
+            run.diagnostics.truncate(diagnostics);
+        }
+        pipeline.run(&mut run, self.inputs(&budget), RECOUNT_FROM..).await?;
+        match (self.overshoot(run.draft.messages()), self.budget.available) {
+            (Some(over), Some(available)) => Err(AssembleError::Overgrown { available, over }),
+            _ => Ok(run),
+        }
+    }
+
+    fn inputs<'b>(&'b self, budget: &'b Budget) -> Inputs<'b> {
+        Inputs {
+            agent: self.agent.agent(),
+            profile: self.agent.profile(),
+            session: self.session,
+            turn: self.turn,
+            model: &self.model,
+            counter: &self.counter,
+            budget,
+            cancel: &self.cancel,
+            deadline: self.ports.deadline,
+            stopwatch: self.ports.stopwatch,
+        }
+    }
+
+    /// Returns by how many tokens messages are over the budget, if they are.
+    fn overshoot(&self, messages: &[Message]) -> Option<u64> {
+        let available = u64::from(self.budget.available?);
+        let total = self.total(messages);
+        match total {
+            TokenFigure::AtMost(_) => None,
+            TokenFigure::Exact(total) => total.checked_sub(available).filter(|over| *over > 0),
+        }
+    }
+
+    /// Returns the tokens of messages; nothing is counted if their bytes say that they fit, or nothing limits
+    /// them.
+    fn total(&self, messages: &[Message]) -> TokenFigure {
+        let bound = messages.iter().map(|message| ctx_processors::cost_upper_bound(message, &self.model));
+        let bound = bound.fold(0, u64::saturating_add);
+        match self.budget.available {
+            Some(available) if bound > u64::from(available) => {
+                let cost = |message| u64::from(message_cost(message, &self.model, &self.counter).total());
+                TokenFigure::Exact(messages.iter().map(cost).sum())
+            }
+            _ => TokenFigure::AtMost(bound),
+        }
+    }
+
+    fn finish(self, run: Run) -> Context {
+        let messages = run.draft.messages().to_vec();
+        let tokens = self.total(&messages);
+        let mut diagnostics: Vec<Diagnostic> = self.agent.diagnostics().to_vec();
+        diagnostics.extend(self.found);
+        diagnostics.extend(run.diagnostics);
+        if messages.is_empty() {
+            let nothing = Diagnostic::warning(codes::NOTHING_TO_ANSWER, "there is no message to send");
+            diagnostics.push(nothing.with_help("give a conversation, an input, or a preset with messages"));
+        }
+        let lines = self.budget.lines.iter();
+        let usage = Usage {
+            tokens,
+            available: self.budget.available,
+            budget: lines.map(|line| UsageLine { name: line.name.clone(), tokens: line.tokens }).collect(),
+            encoding: self.counter.kind().name().to_owned(),
+            is_exact: self.counter.is_exact(),
+        };
+        let report = Report {
+            diagnostics,
+            decisions: run.draft.decisions().to_vec(),
+            stages: run.stages,
+            usage: Some(usage),
+        };
+        let effects = if self.turn.preview { Vec::new() } else { run.draft.effects().to_vec() };
+        Context { messages, report, effects, timings: run.timings, model: self.model, counter: self.counter }
+    }
+}
+
+#[allow(dead_code, reason = "types used by the context")]
+type Timings = Vec<(Arc<str>, Duration)>;
