@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::decision::{Decision, Outcome};
+use crate::decision::{Decision, Outcome, TokenFigure};
 use crate::diagnostic::Diagnostic;
 
 /// Everything worth knowing about one assembly beside its messages.
@@ -16,6 +16,34 @@ pub struct Report {
     pub decisions: Vec<Decision>,
     /// The stages that ran, in order.
     pub stages: Vec<StageReport>,
+    /// What the messages use of the budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// What the messages of a context use of its budget.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Usage {
+    /// The tokens of all messages, after the last stage.
+    pub tokens: TokenFigure,
+    /// How many tokens messages may have; absent if nothing limits them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available: Option<u32>,
+    /// How the budget came about: the window first, then what goes off it, as negative numbers.
+    pub budget: Vec<UsageLine>,
+    /// The name of the encoding that counted.
+    pub encoding: String,
+    /// Whether that is how the model counts; otherwise the figures are estimates.
+    pub is_exact: bool,
+}
+
+/// One line of the account of a budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UsageLine {
+    /// What it is, for people.
+    pub name: String,
+    /// Its tokens; negative if they go off the window.
+    pub tokens: i64,
 }
 
 /// What one stage did.

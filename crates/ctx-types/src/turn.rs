@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::ports::ToolDefinition;
 use crate::text::Text;
 
 /// Everything that may differ between two turns.
@@ -24,6 +25,13 @@ pub struct TurnInput {
     pub model: Option<Arc<str>>,
     /// The connection profile that the request goes through.
     pub profile: Option<Arc<str>>,
+    /// How many tokens the context may have in place of the model's window; 0 means the window, and a negative
+    /// number is refused.
+    pub context_tokens: Option<i64>,
+    /// How many tokens are kept free for the answer; by default what the model needs.
+    pub reserve: Option<u32>,
+    /// The tools that the model may call; their definitions are part of the budget.
+    pub tools: Vec<ToolDefinition>,
     /// Whether this is only looked at: effects are dropped and ports answer from their caches.
     pub preview: bool,
 }

@@ -7,12 +7,15 @@ use crate::session::{Node, NodeId, Session, SessionOp};
 
 /// What is sent of the active path, oldest first, with random access.
 ///
-/// Made when a session is read, extended in O(1) when a message is appended at the active leaf, and made anew
+/// Made when a session is read, extended when a message is appended at the
+/// active leaf (O(1), or the ids that summaries list), and made anew
 /// (O(path)) when it is asked for after any other change. It costs 16 bytes a message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     entries: Vec<Entry>,
     left_out: Vec<LeftOut>,
+    /// The summaries that stand for others, which may list a message before it is there.
+    summaries: Vec<usize>,
     /// Whether the newest message of the path is one that is left out.
     ends_left_out: bool,
 }
@@ -88,6 +91,10 @@ impl Session {
         let SessionOp::Append { parent, .. } = op else { return };
         let Some(index) = self.nodes.index(&self.leaf.id).filter(|_| parent == leaf_before) else { return };
         let Some(slot) = self.nodes.slot(index).filter(|slot| !slot.node.is_summary()) else { return };
+        let summaries = sent.summaries.iter().filter_map(|index| self.nodes.slot(*index));
+        if summaries.into_iter().any(|summary| summary.node.summarized_ids().contains(&slot.id)) {
+            return;
+        }
         sent.add(index, slot, None);
         self.sent = std::sync::OnceLock::from(sent);
     }
@@ -110,6 +117,9 @@ impl Sent {
     }
 
     fn add(&mut self, index: usize, slot: &Slot, hidden_by: Option<NodeId>) {
+        if slot.node.is_summary() {
+            self.summaries.push(index);
+        }
         let bytes = slot.node.content.as_ref().map_or(0, Content::len) as u64;
         let reason = match hidden_by {
             Some(by) => LeftOutReason::Hidden { by },
