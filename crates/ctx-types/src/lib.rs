@@ -1,6 +1,19 @@
 //! The nouns of `ctx`: what every other crate speaks about.
 //!
-//! Layer 0: plain data and its invariants. No I/O, no clock, no randomness.
+//! Layer 0: plain data and its invariants. No I/O, no clock, no randomness. What is stored is read and written
+//! without loss ([`Persist`]); what hosts lend comes in as [`ports`].
+//!
+//! ```
+//! use ctx_types::{Node, Role, Session, Window, groups};
+//!
+//! let nodes = [Node::new(Role::User, "hello"), Node::new(Role::Assistant, "hi"), Node::new(Role::User, "…")];
+//! let (session, _) = Session::linear("s1", nodes);
+//! let messages: Vec<_> = session.path().iter().map(|node| node.to_message(&"n".into())).collect();
+//! assert_eq!(groups(&messages).len(), 3);
+//! assert_eq!(Window::whole(messages).settled_len(), 2);
+//! ```
+#![warn(clippy::disallowed_methods)]
+
 mod agent;
 mod attachment;
 pub mod codes;
