@@ -14,3 +14,9 @@ pub const PROCESSOR_FAILED: Code = Code::new(453, "processor failed");
 pub const GROUP_BROKEN: Code = Code::new(454, "group broken");
 /// A processor took longer than it may; its changes were taken back.
 pub const PROCESSOR_TIMED_OUT: Code = Code::new(455, "processor timed out");
+/// One list of settings names a processor twice.
+pub const DUPLICATE_SETTING: Code = Code::new(456, "processor set twice");
+/// A list of settings is longer than is read.
+pub const TOO_MANY_SETTINGS: Code = Code::new(457, "too many settings");
+/// A time limit is set, and nothing in the host can tell the time.
+pub const NO_DEADLINE: Code = Code::new(458, "time limit without a clock");

@@ -1,5 +1,7 @@
 //! What a processor sees while it runs.
 
+use std::fmt;
+
 use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{Agent, Diagnostic, Session, Stopwatch, TokenCounter, TurnInput, UserProfile};
 
@@ -35,6 +37,14 @@ pub struct Inputs<'a> {
     pub stopwatch: Option<&'a dyn Stopwatch>,
 }
 
+impl fmt::Debug for Inputs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { turn, budget, cancel, .. } = self;
+        let inputs = &mut f.debug_struct("Inputs");
+        inputs.field("turn", turn).field("budget", budget).field("cancel", cancel).finish_non_exhaustive()
+    }
+}
+
 /// What a processor sees while it runs: the draft, the inputs, and what it prepared.
 pub struct PipelineContext<'a> {
     /// What the run has made so far.
@@ -49,6 +59,14 @@ pub struct PipelineContext<'a> {
     pub blackboard: &'a mut Blackboard,
     pub(crate) log: &'a mut Vec<String>,
     pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl fmt::Debug for PipelineContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { draft, inputs, config, .. } = self;
+        let cx = &mut f.debug_struct("PipelineContext");
+        cx.field("draft", draft).field("inputs", inputs).field("config", config).finish_non_exhaustive()
+    }
 }
 
 impl PipelineContext<'_> {

@@ -1,13 +1,15 @@
 //! Stopping a run: cancellation and time limits.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use ctx_types::Deadline;
+use ctx_types::{Deadline, PortFuture};
 
 use crate::error::ProcessorError;
 
@@ -26,37 +28,73 @@ pub struct Cancel(Arc<CancelState>);
 
 #[derive(Default)]
 struct CancelState {
-    cancelled: AtomicBool,
-    /// Who waits; woken once.
-    wakers: Mutex<Vec<Waker>>,
+    is_cancelled: AtomicBool,
+    waiting: Mutex<Waiting>,
+}
+
+/// Who waits, by the number of the wait. A wait that ends leaves, so that a handle of many runs does not grow.
+#[derive(Default)]
+struct Waiting {
+    next: u64,
+    wakers: BTreeMap<u64, Waker>,
 }
 
 impl Cancel {
     /// Stops the runs that hold this handle, at their next await point or checkpoint.
     pub fn cancel(&self) {
-        self.0.cancelled.store(true, Ordering::Release);
-        let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-        for waker in wakers.drain(..) {
+        self.0.is_cancelled.store(true, Ordering::Release);
+        let wakers = std::mem::take(&mut self.0.lock().wakers);
+        for waker in wakers.into_values() {
             waker.wake();
         }
     }
 
     /// Tells whether it was called.
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancelled.load(Ordering::Acquire)
+        self.0.is_cancelled.load(Ordering::Acquire)
     }
+}
 
-    fn listen(&self, waker: &Waker) {
-        let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !wakers.iter().any(|known| known.will_wake(waker)) {
-            wakers.push(waker.clone());
-        }
+impl CancelState {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Cancel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Cancel").field(&self.is_cancelled()).finish()
+    }
+}
+
+/// One wait for a cancellation.
+struct Wait<'a> {
+    cancel: &'a Cancel,
+    number: u64,
+}
+
+impl<'a> Wait<'a> {
+    fn new(cancel: &'a Cancel) -> Self {
+        let mut waiting = cancel.0.lock();
+        waiting.next += 1;
+        Self { cancel, number: waiting.next }
+    }
+
+    /// Has the task woken when the run is cancelled; to be called before the flag is looked at.
+    fn listen(&self, waker: &Waker) {
+        let mut waiting = self.cancel.0.lock();
+        match waiting.wakers.get_mut(&self.number) {
+            Some(known) => known.clone_from(waker),
+            None => {
+                waiting.wakers.insert(self.number, waker.clone());
+            }
+        }
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        self.cancel.0.lock().wakers.remove(&self.number);
     }
 }
 
@@ -82,9 +120,17 @@ impl Control<'_> {
 
 /// A processor's future that ends when its run is cancelled, its time is up, or it panics.
 pub(crate) struct Guarded<'a, F> {
-    pub(crate) work: Pin<Box<F>>,
-    pub(crate) control: Control<'a>,
-    pub(crate) expiry: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    work: Pin<Box<F>>,
+    control: Control<'a>,
+    wait: Wait<'a>,
+    expiry: Option<PortFuture<'a, ()>>,
+}
+
+impl<'a, F> Guarded<'a, F> {
+    pub(crate) fn new(control: Control<'a>, work: F) -> Self {
+        let expiry = control.deadline.map(Deadline::over);
+        Self { work: Box::pin(work), control, wait: Wait::new(control.cancel), expiry }
+    }
 }
 
 impl<F> Future for Guarded<'_, F>
@@ -94,7 +140,7 @@ where
     type Output = Result<(), ProcessorError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.control.cancel.listen(cx.waker());
+        self.wait.listen(cx.waker());
         self.control.check()?;
         if let Some(expiry) = &mut self.expiry
             && expiry.as_mut().poll(cx).is_ready()
@@ -102,16 +148,19 @@ where
             return Poll::Ready(Err(ProcessorError::TimedOut));
         }
         let work = self.work.as_mut();
-        let poll = std::panic::AssertUnwindSafe(|| work.poll(cx));
         // The draft of a processor that panicked is thrown away, so that no broken state is seen.
-        std::panic::catch_unwind(poll).unwrap_or_else(|panic| {
-            let message = panic_message(panic.as_ref());
-            Poll::Ready(Err(ProcessorError::Panicked { message }))
-        })
+        catch_unwind(AssertUnwindSafe(|| work.poll(cx)))
+            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
     }
 }
 
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+/// Runs what a processor does outside of a run; a panic is its error.
+pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, ProcessorError> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panicked(panic.as_ref()))
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> ProcessorError {
     let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".to_owned())
+    let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    ProcessorError::Panicked { message: message.unwrap_or_else(|| "without a message".to_owned()) }
 }

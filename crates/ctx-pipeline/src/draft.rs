@@ -2,18 +2,35 @@
 
 use std::sync::Arc;
 
+use ctx_macros::{Limits, State};
 use ctx_types::{Decision, Injection, Message, SessionOp};
 
 /// What a run has made so far. Copy-on-write: a copy is O(1), and what is then changed is copied once.
+///
+/// ```
+/// use ctx_pipeline::Draft;
+/// use ctx_types::{Message, Role, Source};
+///
+/// let mut draft = Draft::default();
+/// let saved = draft.clone();
+/// draft.messages_mut().push(Message::new(Role::User, "Hello", Source::history("n1", Role::User)));
+/// assert_eq!((saved.messages().len(), draft.messages().len()), (0, 1));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     messages: Arc<Vec<Message>>,
     injections: Arc<Vec<Injection>>,
+    macros: Option<Arc<State>>,
     effects: Arc<Vec<SessionOp>>,
     decisions: Arc<Vec<Decision>>,
 }
 
 impl Draft {
+    /// Begins with messages; for those that are appended after an assembly.
+    pub fn of_messages(messages: Vec<Message>) -> Self {
+        Self { messages: Arc::new(messages), ..Self::default() }
+    }
+
     /// Returns the messages.
     pub fn messages(&self) -> &[Message] {
         &self.messages
@@ -47,6 +64,21 @@ impl Draft {
     /// Takes the injections out, to be placed.
     pub fn take_injections(&mut self) -> Vec<Injection> {
         Arc::unwrap_or_clone(std::mem::take(&mut self.injections))
+    }
+
+    /// Returns the macro state of the run, if any macro was expanded yet.
+    pub fn macros(&self) -> Option<&State> {
+        self.macros.as_deref()
+    }
+
+    /// Returns the one macro state of the run, to expand with; it begins with the default limits.
+    pub fn macros_mut(&mut self) -> &mut State {
+        Arc::make_mut(self.macros.get_or_insert_with(|| Arc::new(State::new(Limits::default()))))
+    }
+
+    /// Sets the macro state; for hosts that begin with variables or limits of their own.
+    pub fn set_macros(&mut self, macros: State) {
+        self.macros = Some(Arc::new(macros));
     }
 
     /// Returns what the host commits when it sends.

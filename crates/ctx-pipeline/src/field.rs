@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ctx_types::closest;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,8 +14,8 @@ use serde_json::Value;
 ///
 /// let field = ConfigField::number("keep", "Messages to keep", 5).between(0.0, 100.0);
 /// assert_eq!(field.check(&json!(7)), Ok(()));
-/// assert!(field.check(&json!("seven")).is_err());
-/// assert!(field.check(&json!(101)).is_err());
+/// assert_eq!(field.check(&json!(101)), Err("a number from 0 to 100".to_owned()));
+/// assert_eq!(field.suggest(&json!("7")), Some("write `7` without quotes".to_owned()));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -43,6 +44,8 @@ pub struct ConfigField {
     /// The largest number allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<f64>,
+    /// Whether a text must have more than white space.
+    pub is_required: bool,
 }
 
 /// Which values a field takes.
@@ -64,8 +67,15 @@ pub enum FieldKind {
 pub struct FieldOption {
     /// The title shown to people.
     pub label: Arc<str>,
-    /// The value that is stored.
+    /// The value that is stored; of any JSON type.
     pub value: Value,
+}
+
+impl FieldOption {
+    /// Makes a choice from its value and title.
+    pub fn new(value: impl Into<Value>, label: &str) -> Self {
+        Self { label: Arc::from(label), value: value.into() }
+    }
 }
 
 impl ConfigField {
@@ -86,12 +96,16 @@ impl ConfigField {
 
     /// Declares a choice between texts, each with its title; the default is the first.
     pub fn select(key: &str, label: &str, options: &[(&str, &str)]) -> Self {
-        let default = options.first().map_or(Value::Null, |(value, _)| Value::from(*value));
-        let option = |(value, label): &(&str, &str)| FieldOption {
-            label: Arc::from(*label),
-            value: Value::from(*value),
-        };
-        let options = options.iter().map(option).collect();
+        Self::choice(
+            key,
+            label,
+            options.iter().map(|(value, label)| FieldOption::new(*value, label)).collect(),
+        )
+    }
+
+    /// Declares a choice between values of any type; the default is the first.
+    pub fn choice(key: &str, label: &str, options: Vec<FieldOption>) -> Self {
+        let default = options.first().map_or(Value::Null, |option| option.value.clone());
         Self { options, ..Self::new(key, label, FieldKind::Select, default) }
     }
 
@@ -106,6 +120,7 @@ impl ConfigField {
             options: Vec::new(),
             minimum: None,
             maximum: None,
+            is_required: false,
         }
     }
 
@@ -113,6 +128,20 @@ impl ConfigField {
     #[must_use]
     pub fn with_description(mut self, description: &str) -> Self {
         self.description = Some(Arc::from(description));
+        self
+    }
+
+    /// Says what an empty input shows.
+    #[must_use]
+    pub fn with_placeholder(mut self, placeholder: &str) -> Self {
+        self.placeholder = Some(Arc::from(placeholder));
+        self
+    }
+
+    /// Sets another default than the first option.
+    #[must_use]
+    pub fn with_default(mut self, default: impl Into<Value>) -> Self {
+        self.default = default.into();
         self
     }
 
@@ -124,23 +153,59 @@ impl ConfigField {
         self
     }
 
+    /// Demands a text that has more than white space.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.is_required = true;
+        self
+    }
+
     /// Tells whether the field takes a value; if not, what it would take.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         let fits = match self.kind {
-            FieldKind::Text => value.is_string(),
+            FieldKind::Text => {
+                value.as_str().is_some_and(|text| !self.is_required || !text.trim().is_empty())
+            }
             FieldKind::Boolean => value.is_boolean(),
-            FieldKind::Number => value.as_f64().is_some_and(|number| self.bounds_hold(number)),
+            FieldKind::Number => value.as_f64().is_some_and(|number| self.is_within(number)),
             FieldKind::Select => self.options.iter().any(|option| option.value == *value),
         };
         if fits { Ok(()) } else { Err(self.expectation()) }
     }
 
-    fn bounds_hold(&self, number: f64) -> bool {
-        self.minimum.is_none_or(|minimum| number >= minimum) && self.maximum.is_none_or(|maximum| number <= maximum)
+    /// Returns what was probably meant by a value that the field does not take.
+    pub fn suggest(&self, value: &Value) -> Option<String> {
+        match (self.kind, value) {
+            (FieldKind::Boolean | FieldKind::Number, Value::String(text)) => {
+                let meant: Value = serde_json::from_str(text.trim()).ok()?;
+                self.check(&meant).ok().map(|()| format!("write `{meant}` without quotes"))
+            }
+            (FieldKind::Number, Value::Number(number)) => {
+                Some(format!("the nearest that it takes is `{}`", self.bounded(number.as_f64()?)))
+            }
+            (FieldKind::Text, Value::Number(_) | Value::Bool(_)) => {
+                Some(format!("write `\"{value}\"`, in quotes"))
+            }
+            (FieldKind::Select, Value::String(text)) => {
+                let known = self.options.iter().filter_map(|option| option.value.as_str());
+                closest(text.trim(), known).map(|near| format!("did you mean `{near}`?"))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_within(&self, number: f64) -> bool {
+        self.minimum.is_none_or(|minimum| number >= minimum)
+            && self.maximum.is_none_or(|maximum| number <= maximum)
+    }
+
+    fn bounded(&self, number: f64) -> f64 {
+        number.max(self.minimum.unwrap_or(f64::MIN)).min(self.maximum.unwrap_or(f64::MAX))
     }
 
     fn expectation(&self) -> String {
         match self.kind {
+            FieldKind::Text if self.is_required => "a text that is not blank".to_owned(),
             FieldKind::Text => "a text".to_owned(),
             FieldKind::Boolean => "true or false".to_owned(),
             FieldKind::Number => match (self.minimum, self.maximum) {
@@ -150,8 +215,8 @@ impl ConfigField {
                 (None, None) => "a number".to_owned(),
             },
             FieldKind::Select => {
-                let options: Vec<String> = self.options.iter().map(|option| format!("`{}`", plain(&option.value))).collect();
-                format!("one of {}", options.join(", "))
+                let options = self.options.iter().map(|option| format!("`{}`", plain(&option.value)));
+                format!("one of {}", options.collect::<Vec<_>>().join(", "))
             }
         }
     }

@@ -1,9 +1,8 @@
 //! Group integrity: what no processor may do to a tool call and its results.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::collections::{BTreeSet, HashMap};
 
-use ctx_types::{Decision, Message, Outcome, SourceKind, groups};
+use ctx_types::{Decision, Message, Outcome, Role, SourceKind, groups};
 
 /// What a processor did to the groups of a draft.
 #[derive(Debug, PartialEq)]
@@ -12,78 +11,166 @@ pub(crate) enum Groups {
     Intact,
     /// Foreign messages stood inside groups and were moved to just before them.
     Mended(Vec<Decision>),
-    /// A member of a group is missing, doubled, or out of order.
+    /// A member of a group is missing, doubled, or not with the others.
     Broken {
         /// The id of one such member.
         member: String,
     },
 }
 
-/// Which message of the conversation a message is.
-type Identity = (SourceKind, std::sync::Arc<str>);
-
 /// Compares the groups of messages before and after a stage, and moves foreign messages out of them.
 ///
-/// Only groups of more than one message matter; drafts without any are done at once. O(messages).
+/// Messages that are moved keep their order; none is lost. A result that answers a call without one joins its
+/// group. Drafts without groups of several messages are done at once. O(messages + members · log members).
 pub(crate) fn mend(before: &[Message], after: &mut Vec<Message>) -> Groups {
-    let groups: Vec<Range<usize>> = groups(before).into_iter().filter(|group| group.len() > 1).collect();
+    let mut groups = groups(before);
+    groups.retain(|group| group.len() > 1);
     if groups.is_empty() {
         return Groups::Intact;
     }
-    let positions = positions(after);
-    let mut moves = Vec::new();
+    let mut sought = Sought::new(before, after);
+    let mut found: Vec<Found> = Vec::with_capacity(groups.len());
     for group in groups {
-        let members: Vec<Identity> = before.get(group).unwrap_or_default().iter().filter_map(identity).collect();
-        match find(&members, &positions) {
+        match sought.find(before.get(group).unwrap_or_default()) {
+            Ok(Some(group)) => found.push(group),
             Ok(None) => {}
-            Ok(Some(found)) => moves.extend(foreign(&found)),
             Err(member) => return Groups::Broken { member },
         }
     }
-    match moves.is_empty() {
-        true => Groups::Intact,
-        false => Groups::Mended(move_out(after, &moves)),
+    match foreign(&found, after) {
+        Err(member) => Groups::Broken { member },
+        Ok(moves) if moves.is_empty() => Groups::Intact,
+        Ok(moves) => Groups::Mended(move_out(after, &moves)),
     }
 }
 
-/// The places between the members of a group, each with the place of the first member.
-fn foreign(found: &[usize]) -> Vec<(usize, usize)> {
-    let Some(start) = found.first() else { return Vec::new() };
-    let gaps = found.iter().zip(found.iter().skip(1)).flat_map(|(left, right)| left + 1..*right);
-    gaps.map(|index| (index, *start)).collect()
+/// Which message a message of a group is: what it came from, and what makes it a member.
+///
+/// A call that becomes plain text is therefore another message, and its group is broken unless all go.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity<'a> {
+    source: (SourceKind, Option<&'a str>, Option<usize>),
+    role: Role,
+    calls: Vec<&'a str>,
+    /// The call that a result answers.
+    answers: Option<&'a str>,
 }
 
-fn identity(message: &Message) -> Option<Identity> {
-    Some((message.source.kind, message.source.id.clone()?))
+impl<'a> Identity<'a> {
+    /// Returns the identity of a message that may belong to a group of several.
+    fn of(message: &'a Message) -> Option<Self> {
+        let is_call = message.role == Role::Assistant && !message.tool_calls.is_empty();
+        if !is_call && message.role != Role::Tool {
+            return None;
+        }
+        let source = &message.source;
+        Some(Self {
+            source: (source.kind, source.id.as_deref(), source.index),
+            role: message.role,
+            calls: message.tool_calls.iter().map(|call| &*call.id).collect(),
+            answers: message.tool_call_id.as_deref(),
+        })
+    }
 }
 
-/// Where each message stands; more than one place if it was doubled.
-fn positions(messages: &[Message]) -> HashMap<Identity, Vec<usize>> {
-    let mut positions: HashMap<Identity, Vec<usize>> = HashMap::with_capacity(messages.len());
-    for (index, message) in messages.iter().enumerate() {
-        if let Some(identity) = identity(message) {
-            positions.entry(identity).or_default().push(index);
+/// Where calls and results stand after a stage, each with how many of its kind were there before.
+struct Sought<'a>(HashMap<Identity<'a>, Places>);
+
+#[derive(Default)]
+struct Places {
+    before: usize,
+    /// Ascending; those that were not found yet.
+    after: std::collections::VecDeque<usize>,
+}
+
+impl<'a> Sought<'a> {
+    fn new(before: &'a [Message], after: &'a [Message]) -> Self {
+        let mut places: HashMap<Identity<'a>, Places> = HashMap::new();
+        for identity in before.iter().filter_map(Identity::of) {
+            places.entry(identity).or_default().before += 1;
+        }
+        for (index, message) in after.iter().enumerate() {
+            if let Some(identity) = Identity::of(message) {
+                places.entry(identity).or_default().after.push_back(index);
+            }
+        }
+        Self(places)
+    }
+
+    /// Finds the members of a group: all of them, or none; else the name of the one that is wrong.
+    fn find(&mut self, members: &'a [Message]) -> Result<Option<Found>, String> {
+        let mut found = Vec::with_capacity(members.len());
+        let mut missing = None;
+        for member in members {
+            let places = Identity::of(member).and_then(|identity| self.0.get_mut(&identity));
+            let Some(places) = places.filter(|places| places.after.len() <= places.before) else {
+                return Err(name(member));
+            };
+            places.before -= 1;
+            match places.after.pop_front() {
+                Some(place) => found.push(place),
+                None => missing = Some(member),
+            }
+        }
+        match missing {
+            Some(_) if found.is_empty() => Ok(None),
+            Some(member) => Err(name(member)),
+            None => Found::new(members, found).map(Some),
         }
     }
-    positions
 }
 
-/// Finds the members of a group: all of them in order, or none; else the id of the one that is wrong.
-fn find(members: &[Identity], positions: &HashMap<Identity, Vec<usize>>) -> Result<Option<Vec<usize>>, String> {
-    let mut found = Vec::with_capacity(members.len());
-    let mut missing = None;
-    for member in members {
-        match positions.get(member).map(Vec::as_slice) {
-            Some([one]) if found.last().is_none_or(|last| last < one) => found.push(*one),
-            None => missing = Some(member.1.to_string()),
-            Some(_) => return Err(member.1.to_string()),
+/// Where a group stands after a stage.
+struct Found {
+    /// Ascending; the first is that of the calls.
+    places: Vec<usize>,
+    /// The calls that no member answers.
+    open: BTreeSet<String>,
+}
+
+impl Found {
+    fn new(members: &[Message], mut places: Vec<usize>) -> Result<Self, String> {
+        let head = places.first().copied();
+        places.sort_unstable();
+        // Results may come in another order, but never before their calls.
+        if places.first().copied() != head {
+            return Err(members.first().map(name).unwrap_or_default());
+        }
+        let calls = members.iter().flat_map(|member| &member.tool_calls).map(|call| call.id.to_string());
+        let mut open: BTreeSet<String> = calls.collect();
+        for answered in members.iter().filter_map(|member| member.tool_call_id.as_deref()) {
+            open.remove(answered);
+        }
+        Ok(Self { places, open })
+    }
+}
+
+/// Finds what stands inside groups: each with the place of the group's calls.
+///
+/// What belongs to another group, or is a result that the group has already, breaks it; its name is returned.
+fn foreign(found: &[Found], after: &[Message]) -> Result<Vec<(usize, usize)>, String> {
+    let members: BTreeSet<usize> = found.iter().flat_map(|group| group.places.iter().copied()).collect();
+    let mut moves = Vec::new();
+    for group in found {
+        let (Some(start), Some(end)) = (group.places.first(), group.places.last()) else { continue };
+        if end - start + 1 == group.places.len() {
+            continue;
+        }
+        let mut open = group.open.clone();
+        for (index, message) in after.iter().enumerate().take(*end).skip(start + 1) {
+            if group.places.binary_search(&index).is_ok() {
+                continue;
+            }
+            let joins = message.tool_call_id.as_deref().is_some_and(|id| open.remove(id));
+            if members.contains(&index) || (message.role == Role::Tool && !joins) {
+                return Err(name(message));
+            }
+            if message.role != Role::Tool {
+                moves.push((index, *start));
+            }
         }
     }
-    match missing {
-        None => Ok(Some(found)),
-        Some(_) if found.is_empty() => Ok(None),
-        Some(id) => Err(id),
-    }
+    Ok(moves)
 }
 
 /// Moves messages to just before the group that they stand in; several keep their order.
@@ -102,4 +189,10 @@ fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decisi
     keyed.sort_by_key(|(key, _)| *key);
     messages.extend(keyed.into_iter().map(|(_, message)| message));
     decisions
+}
+
+/// The name of a member for people: its id, or the call that it makes or answers.
+fn name(message: &Message) -> String {
+    let call = message.tool_call_id.as_deref().or_else(|| message.tool_calls.first().map(|call| &*call.id));
+    message.source.id.as_deref().or(call).unwrap_or("a message without an id").to_owned()
 }

@@ -39,7 +39,10 @@ mod guard;
 mod pipeline;
 mod processor;
 mod registry;
+mod reorder;
+mod run;
 mod settings;
+mod spelling;
 mod stored;
 mod trace;
 
@@ -50,10 +53,12 @@ pub use control::Cancel;
 pub use draft::Draft;
 pub use error::{ProcessorError, RunError};
 pub use field::{ConfigField, FieldKind, FieldOption};
-pub use pipeline::{Pipeline, Run};
+pub use pipeline::Pipeline;
 pub use processor::{ContextProcessor, Descriptor, PrepareContext, Prepared};
 pub use registry::{ProcessorRegistry, RegistryError};
+pub use run::Run;
 pub use settings::{
-    Config, ConfigValue, EffectiveSetting, Origin, ProcessorSetting, SettingsLayer, Sourced, canonical_id,
+    Config, ConfigValue, EffectiveSetting, Origin, ProcessorSetting, SettingPlace, SettingsLayer, Sourced,
 };
+pub use spelling::{canonical_id, group_members};
 pub use stored::StoredSettings;

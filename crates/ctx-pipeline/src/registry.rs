@@ -1,15 +1,23 @@
 //! The processors of an application, as a value.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use ctx_types::Diagnostic;
+
 use crate::processor::{ContextProcessor, Descriptor};
-use crate::settings::canonical_id;
+use crate::settings::{EffectiveSetting, SettingsLayer, resolve};
+use crate::spelling::{canonical_id, group_members};
 
 /// The processors of an application, in the order of registration.
+///
+/// A value, not a global: an application makes one, registers its own, and compiles agents with it.
 #[derive(Clone, Default)]
 pub struct ProcessorRegistry {
     processors: Vec<Registered>,
+    /// Where each id stands in the list.
+    places: BTreeMap<Arc<str>, usize>,
 }
 
 #[derive(Clone)]
@@ -28,6 +36,22 @@ pub enum RegistryError {
         /// The id.
         id: Arc<str>,
     },
+    /// The id is blank, or means a group of processors.
+    #[error("`{id}` cannot be the id of a processor")]
+    Reserved {
+        /// The id.
+        id: Arc<str>,
+    },
+    /// A field of the processor's settings is declared twice, or does not take its own default.
+    #[error("setting `{key}` of processor `{id}` {fault}")]
+    Field {
+        /// The processor.
+        id: Arc<str>,
+        /// The key of the field.
+        key: Arc<str>,
+        /// What is wrong with it.
+        fault: String,
+    },
     /// The processor is core.
     #[error("processor `{id}` is core and cannot be unregistered")]
     Core {
@@ -43,32 +67,45 @@ pub enum RegistryError {
 }
 
 impl ProcessorRegistry {
-    /// Adds a processor.
+    /// Adds a processor; AIO Hub's prefixes are taken off its id. O(log processors).
+    ///
+    /// Errors: [`RegistryError::Duplicate`], [`RegistryError::Reserved`], [`RegistryError::Field`].
     pub fn register(&mut self, processor: Arc<dyn ContextProcessor>) -> Result<(), RegistryError> {
-        let descriptor = processor.descriptor();
-        if self.get(&descriptor.id).is_some() {
-            return Err(RegistryError::Duplicate { id: descriptor.id });
+        let mut descriptor = processor.descriptor();
+        let id: Arc<str> = Arc::from(canonical_id(&descriptor.id));
+        if id.is_empty() || group_members(&id).is_some() {
+            return Err(RegistryError::Reserved { id });
         }
+        if self.places.contains_key(&id) {
+            return Err(RegistryError::Duplicate { id });
+        }
+        check_fields(&id, &descriptor)?;
+        descriptor.id = id.clone();
+        self.places.insert(id, self.processors.len());
         self.processors.push(Registered { descriptor, processor });
         Ok(())
     }
 
-    /// Removes a processor that is not core.
+    /// Removes a processor that is not core. O(processors).
+    ///
+    /// Errors: [`RegistryError::Unknown`], [`RegistryError::Core`].
     pub fn unregister(&mut self, id: &str) -> Result<(), RegistryError> {
         let id = canonical_id(id);
-        let found = self.processors.iter().position(|known| &*known.descriptor.id == id);
-        let index = found.ok_or_else(|| RegistryError::Unknown { id: Arc::from(id) })?;
-        if self.processors.get(index).is_some_and(|known| known.descriptor.is_core) {
+        let place = self.place(id).ok_or_else(|| RegistryError::Unknown { id: Arc::from(id) })?;
+        if self.processors.get(place).is_some_and(|known| known.descriptor.is_core) {
             return Err(RegistryError::Core { id: Arc::from(id) });
         }
-        self.processors.remove(index);
+        self.processors.remove(place);
+        self.places.remove(id);
+        for later in self.places.values_mut().filter(|later| **later > place) {
+            *later -= 1;
+        }
         Ok(())
     }
 
     /// Returns the descriptor of a processor; AIO Hub's spellings of ids are understood.
     pub fn get(&self, id: &str) -> Option<&Descriptor> {
-        let id = canonical_id(id);
-        self.descriptors().find(|descriptor| &*descriptor.id == id)
+        self.processors.get(self.place(id)?).map(|known| &known.descriptor)
     }
 
     /// Returns all descriptors, in the order of registration.
@@ -76,8 +113,21 @@ impl ProcessorRegistry {
         self.processors.iter().map(|known| &known.descriptor)
     }
 
+    /// Merges layers of settings: what holds for each processor, in the order of registration, and who set it.
+    ///
+    /// With [`descriptors`](Self::descriptors) this is what a settings page shows.
+    /// O(processors + settings, each with its own size).
+    pub fn resolve(&self, layers: &[SettingsLayer]) -> (Vec<EffectiveSetting>, Vec<Diagnostic>) {
+        resolve(self, layers)
+    }
+
     pub(crate) fn processors(&self) -> &[Registered] {
         &self.processors
+    }
+
+    /// Returns how many processors were registered before this one.
+    pub(crate) fn place(&self, id: &str) -> Option<usize> {
+        self.places.get(canonical_id(id)).copied()
     }
 }
 
@@ -85,4 +135,17 @@ impl fmt::Debug for ProcessorRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.descriptors().map(|descriptor| &descriptor.id)).finish()
     }
+}
+
+fn check_fields(id: &Arc<str>, descriptor: &Descriptor) -> Result<(), RegistryError> {
+    let mut keys = BTreeSet::new();
+    for field in &descriptor.config_fields {
+        let fault = match field.check(&field.default) {
+            Err(expected) => format!("has the default `{}`, expected {expected}", field.default),
+            Ok(()) if !keys.insert(&field.key) => "is declared twice".to_owned(),
+            Ok(()) => continue,
+        };
+        return Err(RegistryError::Field { id: id.clone(), key: field.key.clone(), fault });
+    }
+    Ok(())
 }

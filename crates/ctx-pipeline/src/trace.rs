@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ctx_types::{Content, Message, SourceKind, StageReport};
+use ctx_types::{Message, SourceKind, StageReport};
 
 /// Compares the messages before and after a stage. O(messages); shared texts are equal at once.
 pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageReport {
@@ -18,16 +18,24 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
             Some(_) => {}
         }
     }
-    // Only the number counts, not the order of the map.
-    let removed = before.len() + added - after.len();
     StageReport {
         id: id.to_owned(),
         messages_before: before.len(),
         messages_after: after.len(),
         added,
-        removed,
+        removed: before.len() + added - after.len(),
         changed,
         log: Vec::new(),
+    }
+}
+
+/// The report of a stage that left the messages alone.
+pub(crate) fn untouched(id: &str, messages: usize) -> StageReport {
+    StageReport {
+        id: id.to_owned(),
+        messages_before: messages,
+        messages_after: messages,
+        ..StageReport::default()
     }
 }
 
@@ -37,11 +45,13 @@ fn key(message: &Message) -> Key<'_> {
     (message.source.kind, message.source.id.as_deref(), message.source.index)
 }
 
-/// Texts are compared by identity first, which [`ctx_types::Text`] does by itself.
+/// Tells whether the same would be sent. Texts are compared by identity first, which they do by themselves.
 fn is_same(old: &Message, new: &Message) -> bool {
-    let content = match (&old.content, &new.content) {
-        (Content::Text(old), Content::Text(new)) => old == new,
-        (old, new) => old == new,
-    };
-    content && old.role == new.role && old.name == new.name && old.attachments.len() == new.attachments.len()
+    old.role == new.role
+        && old.name == new.name
+        && old.tool_call_id == new.tool_call_id
+        && old.tool_calls == new.tool_calls
+        && old.reasoning == new.reasoning
+        && old.attachments == new.attachments
+        && old.content == new.content
 }

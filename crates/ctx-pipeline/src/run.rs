@@ -1,0 +1,172 @@
+//! Runs: the stages of a pipeline, one after the other, for one turn.
+
+use std::ops::RangeBounds;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ctx_types::{Diagnostic, StageReport};
+
+use crate::blackboard::Blackboard;
+use crate::codes;
+use crate::context::{Inputs, PipelineContext};
+use crate::control::{Control, Guarded};
+use crate::draft::Draft;
+use crate::error::{ProcessorError, RunError};
+use crate::guard::{self, Groups};
+use crate::pipeline::{Pipeline, Stage};
+use crate::trace;
+
+/// A run under way, or done.
+///
+/// A clone is cheap and can be run on from where it was taken, for example when the request turned out too long.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// What was made so far.
+    pub draft: Draft,
+    /// What each stage did.
+    pub stages: Vec<StageReport>,
+    /// What was found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What processors left for each other.
+    pub blackboard: Blackboard,
+    /// How long each stage took, if there is a stopwatch; never part of a report.
+    pub timings: Vec<(Arc<str>, Duration)>,
+}
+
+impl Pipeline {
+    /// Runs the stages whose priority lies in a range, one after the other.
+    ///
+    /// A processor that fails, panics, takes too long or breaks a group is recorded, and its draft and what it
+    /// left for others taken back (logs and diagnostics stay); the run goes on, unless the processor is core.
+    ///
+    /// Errors: [`RunError::Core`], [`RunError::Cancelled`]; the run then is as it was before that stage, with
+    /// the stage's report.
+    pub async fn run(
+        &self,
+        run: &mut Run,
+        inputs: Inputs<'_>,
+        priorities: impl RangeBounds<i64>,
+    ) -> Result<(), RunError> {
+        self.run_stages(run, inputs, |stage| priorities.contains(&stage.setting.priority.value)).await
+    }
+
+    /// Runs the stages that work on each message by itself, for messages that are appended after an assembly:
+    /// the draft of the run holds just these.
+    ///
+    /// Otherwise as [`run`](Self::run).
+    pub async fn run_appended(&self, run: &mut Run, inputs: Inputs<'_>) -> Result<(), RunError> {
+        self.run_stages(run, inputs, |stage| stage.descriptor.per_message).await
+    }
+
+    async fn run_stages(
+        &self,
+        run: &mut Run,
+        inputs: Inputs<'_>,
+        is_wanted: impl Fn(&Stage) -> bool,
+    ) -> Result<(), RunError> {
+        if self.limit.is_some() && inputs.deadline.is_none() {
+            report_no_deadline(&mut run.diagnostics);
+        }
+        for stage in self.stages.iter().filter(|stage| is_wanted(stage)) {
+            let limited = inputs.deadline.zip(self.limit).map(|(deadline, limit)| deadline.within(limit));
+            let deadline = limited.as_deref().or(inputs.deadline);
+            stage.run(run, Inputs { deadline, ..inputs }).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Stage {
+    /// Runs the processor; if it comes to nothing, the draft and the blackboard are as they were.
+    async fn run(&self, run: &mut Run, inputs: Inputs<'_>) -> Result<(), RunError> {
+        let id = &self.descriptor.id;
+        let (draft, blackboard) = (run.draft.clone(), run.blackboard.clone());
+        let mut log = Vec::new();
+        let started = inputs.stopwatch.map(|stopwatch| (stopwatch, stopwatch.elapsed()));
+        let result = self.execute(run, inputs, &mut log).await;
+        if let Some((stopwatch, started)) = started {
+            run.timings.push((id.clone(), stopwatch.elapsed().saturating_sub(started)));
+        }
+        let result = result.and_then(|()| keep_groups(&draft, &mut run.draft));
+        if result.is_err() {
+            run.draft = draft.clone();
+            run.blackboard = blackboard;
+        }
+        let report = match run.draft.shares_messages_with(&draft) {
+            true => trace::untouched(id, draft.messages().len()),
+            false => trace::compare(id, draft.messages(), run.draft.messages()),
+        };
+        run.stages.push(StageReport { log, ..report });
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => self.record(error, inputs, &mut run.diagnostics),
+        }
+    }
+
+    async fn execute(
+        &self,
+        run: &mut Run,
+        inputs: Inputs<'_>,
+        log: &mut Vec<String>,
+    ) -> Result<(), ProcessorError> {
+        let Some(prepared) = &self.prepared else {
+            return Err(ProcessorError::failed("it panicked when it was prepared"));
+        };
+        let mut cx = PipelineContext {
+            draft: &mut run.draft,
+            inputs,
+            config: &self.setting.config,
+            prepared,
+            blackboard: &mut run.blackboard,
+            log,
+            diagnostics: &mut run.diagnostics,
+        };
+        let control = Control { cancel: inputs.cancel, deadline: inputs.deadline };
+        // Called inside, so that a panic before the first await is caught too.
+        Guarded::new(control, async { self.processor.execute(&mut cx).await }).await
+    }
+
+    /// Reports why the processor came to nothing; that of a core processor ends the run.
+    fn record(
+        &self,
+        error: ProcessorError,
+        inputs: Inputs<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<(), RunError> {
+        // A processor may say so of something else that it asked for; only the run's own handle counts.
+        if matches!(error, ProcessorError::Cancelled) && inputs.cancel.is_cancelled() {
+            return Err(RunError::Cancelled);
+        }
+        if self.descriptor.is_core {
+            return Err(RunError::Core { id: self.descriptor.id.clone(), error });
+        }
+        diagnostics.push(self.report(&error));
+        Ok(())
+    }
+}
+
+/// Reports once in a run that its time limit cannot act.
+fn report_no_deadline(diagnostics: &mut Vec<Diagnostic>) {
+    if diagnostics.iter().all(|diagnostic| diagnostic.code != codes::NO_DEADLINE) {
+        let message = "the time of processors is limited, but nothing tells the time: there is no limit";
+        diagnostics.push(Diagnostic::info(codes::NO_DEADLINE, message));
+    }
+}
+
+/// Moves foreign messages out of groups; a group that is broken fails the processor.
+fn keep_groups(saved: &Draft, draft: &mut Draft) -> Result<(), ProcessorError> {
+    if draft.shares_messages_with(saved) {
+        return Ok(());
+    }
+    let mut messages = draft.take_messages();
+    let groups = guard::mend(saved.messages(), &mut messages);
+    draft.set_messages(messages);
+    match groups {
+        Groups::Intact => Ok(()),
+        Groups::Mended(decisions) => {
+            draft.decide_all(decisions);
+            Ok(())
+        }
+        Groups::Broken { member } => Err(ProcessorError::BrokenGroup { member }),
+    }
+}

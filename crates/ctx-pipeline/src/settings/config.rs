@@ -1,0 +1,62 @@
+//! The settings of one processor, as it reads them.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Sourced;
+
+/// The settings of one processor: each field's value, then keys that it has no field for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Config(Vec<ConfigValue>);
+
+/// One setting of a processor.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfigValue {
+    /// Its key.
+    pub key: String,
+    /// Its value and who set it.
+    #[serde(flatten)]
+    pub setting: Sourced<Value>,
+}
+
+impl Config {
+    pub(super) fn new(values: Vec<ConfigValue>) -> Self {
+        Self(values)
+    }
+
+    /// Returns all settings.
+    pub fn values(&self) -> &[ConfigValue] {
+        &self.0
+    }
+
+    /// Returns a setting. O(settings of the processor).
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.iter().find(|value| value.key == key).map(|value| &value.setting.value)
+    }
+
+    /// Returns a text; empty if there is none.
+    pub fn text(&self, key: &str) -> &str {
+        self.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Returns a number; 0 if there is none.
+    pub fn number(&self, key: &str) -> f64 {
+        self.get(key).and_then(Value::as_f64).unwrap_or_default()
+    }
+
+    /// Returns a count: a number cut to a whole one, 0 if it is negative or absent.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates as documented"
+    )]
+    pub fn count(&self, key: &str) -> usize {
+        self.number(key) as usize
+    }
+
+    /// Tells whether a switch is on.
+    pub fn is_on(&self, key: &str) -> bool {
+        self.get(key).and_then(Value::as_bool).unwrap_or_default()
+    }
+}

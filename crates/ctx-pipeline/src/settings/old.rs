@@ -1,0 +1,75 @@
+//! Older spellings of settings, as AIO Hub has them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ctx_types::{Diagnostic, Reader};
+use serde_json::{Map, Value};
+
+use super::read::{field, object, wrong_type};
+use super::{ProcessorSetting, SettingPlace};
+use crate::codes;
+use crate::spelling::{canonical_id, group_members};
+
+/// Reads a formatter rule: the id of one that is on, or an object whose further keys are its settings.
+pub(super) fn rule(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
+    if let Some(id) = item.as_str() {
+        return Some(ProcessorSetting { place: Some(place(reader)), ..ProcessorSetting::switch(id, true) });
+    }
+    let Some((rule, id)) = item.as_object().and_then(|rule| Some((rule, rule.get("type")?.as_str()?))) else {
+        reader.report(wrong_type("a rule with the `type` of a processor", item));
+        return None;
+    };
+    let settings = rule.iter().filter(|(key, _)| !matches!(key.as_str(), "type" | "enabled"));
+    Some(ProcessorSetting {
+        id: Arc::from(id),
+        enabled: field(rule, "enabled", "true or false", reader, Value::as_bool),
+        priority: None,
+        config: settings.map(|(key, value)| (key.clone(), value.clone())).collect(),
+        place: Some(place(reader)),
+    })
+}
+
+/// Reads the limits of a context; none if they say nothing about the limiter.
+pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
+    /// What the limiter calls the characters of the oldest message that it keeps; the same as there.
+    const RETAINED: &str = "retainedCharacters";
+    let management = object(value, reader)?;
+    let enabled = field(management, "enabled", "true or false", reader, Value::as_bool);
+    let retained = management.get(RETAINED).filter(|retained| !retained.is_null());
+    let config: Map<String, Value> =
+        retained.map(|retained| (RETAINED.to_owned(), retained.clone())).into_iter().collect();
+    if enabled.is_none() && config.is_empty() {
+        return None;
+    }
+    Some(ProcessorSetting {
+        id: Arc::from("token-limiter"),
+        enabled,
+        priority: None,
+        config,
+        place: Some(place(reader)),
+    })
+}
+
+/// Takes out what the newer list names too, and says so.
+pub(super) fn give_way(settings: &mut Vec<ProcessorSetting>, new: &[ProcessorSetting], reader: &mut Reader) {
+    let mut named: BTreeSet<&str> = new.iter().map(|setting| canonical_id(&setting.id)).collect();
+    named.extend(new.iter().filter_map(|setting| group_members(&setting.id)).flatten());
+    settings.retain(|setting| {
+        let id = canonical_id(&setting.id);
+        let gives_way = named.contains(id);
+        if gives_way {
+            let message = format!("`processors` says how `{id}` is set; this older spelling is ignored");
+            let older = Diagnostic::info(codes::DUPLICATE_SETTING, message);
+            let entry = setting.place.as_ref().map(|place| place.entry.to_string());
+            reader.report(older.at_pointer(entry.unwrap_or_default()));
+        }
+        !gives_way
+    });
+}
+
+/// The place being read, where settings stand beside the other keys.
+fn place(reader: &Reader) -> SettingPlace {
+    let entry: Arc<str> = reader.pointer().into();
+    SettingPlace { config: entry.clone(), entry }
+}

@@ -1,0 +1,200 @@
+//! Settings as files have them.
+
+use std::sync::Arc;
+
+use ctx_types::{Diagnostic, Reader, closest};
+use serde_json::{Map, Value};
+
+use super::{Origin, ProcessorSetting, SettingPlace, SettingsLayer, old};
+use crate::codes;
+
+/// How many entries of one list are read.
+const MAX_SETTINGS: usize = 20_000;
+
+/// How early or late a processor may be, so that there is always room for another one beside it.
+const MAX_PRIORITY: i64 = 1_000_000_000;
+
+/// What an entry may say.
+const KEYS: [&str; 4] = ["id", "enabled", "priority", "config"];
+
+impl SettingsLayer {
+    /// Reads the list of `parameters.processors`: `[{id, enabled, priority, config}]`.
+    ///
+    /// What cannot be read is a diagnostic below `pointer`, and left out. At most 20,000 entries are read.
+    pub fn read(origin: Origin, list: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
+        reading(origin, pointer, |reader| entries(list, reader, entry))
+    }
+
+    /// Reads all that the `parameters` of an agent, a model or a user say about processors, also in AIO Hub's
+    /// older spellings.
+    ///
+    /// These are `processors`, as [`read`](Self::read) has it, `contextPostProcessing.rules`, as
+    /// [`read_old_rules`](Self::read_old_rules) has it, and `contextManagement`, as
+    /// [`read_old_management`](Self::read_old_management) has it. What `processors` names wins over the older
+    /// spellings, which is a diagnostic.
+    pub fn of_parameters(origin: Origin, parameters: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
+        reading(origin, pointer, |reader| match object(parameters, reader) {
+            Some(parameters) => of_parameters(parameters, reader),
+            None => Vec::new(),
+        })
+    }
+
+    /// Reads AIO Hub's formatter rules: `[{type, enabled, …}]`, where all other keys are settings by key, or
+    /// `[id, …]`, which switches each on.
+    ///
+    /// Every rule is whole: what it does not say takes the built-in default. A separator or placeholder that
+    /// is empty is taken as it stands, although AIO Hub reads it as not set.
+    pub fn read_old_rules(origin: Origin, rules: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
+        reading(origin, pointer, |reader| entries(rules, reader, old::rule))
+    }
+
+    /// Reads AIO Hub's `contextManagement {enabled, maxContextTokens, retainedCharacters}` as a setting of
+    /// `token-limiter`.
+    ///
+    /// `enabled: false` switches the processor off, for there it means that nothing is limited.
+    /// `maxContextTokens` is a matter of the budget and not read here.
+    pub fn read_old_management(origin: Origin, management: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
+        reading(origin, pointer, |reader| old::management(management, reader).into_iter().collect())
+    }
+}
+
+/// Reads something that stands at a pointer of its document.
+fn reading(
+    origin: Origin,
+    pointer: &str,
+    read: impl FnOnce(&mut Reader) -> Vec<ProcessorSetting>,
+) -> (SettingsLayer, Vec<Diagnostic>) {
+    let mut reader = Reader::new();
+    let mut settings = read(&mut reader);
+    let mut diagnostics = reader.finish();
+    for place in settings.iter_mut().filter_map(|setting| setting.place.as_mut()) {
+        place.entry = format!("{pointer}{}", place.entry).into();
+        place.config = format!("{pointer}{}", place.config).into();
+    }
+    for below in diagnostics.iter_mut().filter_map(|diagnostic| diagnostic.location.pointer.as_mut()) {
+        below.insert_str(0, pointer);
+    }
+    (SettingsLayer { origin, settings }, diagnostics)
+}
+
+fn of_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<ProcessorSetting> {
+    let mut at = |key: &str, read: fn(&Value, &mut Reader) -> Vec<ProcessorSetting>| match parameters.get(key)
+    {
+        Some(value) => reader.at_key(key, |reader| read(value, reader)),
+        None => Vec::new(),
+    };
+    let new = at("processors", |list, reader| entries(list, reader, entry));
+    let mut settings = at("contextPostProcessing", |processing, reader| {
+        let rules = object(processing, reader).and_then(|processing| processing.get("rules"));
+        let read = |reader: &mut Reader| entries(rules.unwrap_or(&Value::Null), reader, old::rule);
+        reader.at_key("rules", read)
+    });
+    settings.extend(at("contextManagement", |management, reader| {
+        old::management(management, reader).into_iter().collect()
+    }));
+    old::give_way(&mut settings, &new, reader);
+    settings.extend(new);
+    settings
+}
+
+/// Reads a list; null is an empty one.
+fn entries(
+    list: &Value,
+    reader: &mut Reader,
+    read: impl Fn(&Value, &mut Reader) -> Option<ProcessorSetting>,
+) -> Vec<ProcessorSetting> {
+    let Some(items) = list.as_array() else {
+        if !list.is_null() {
+            reader.report(wrong_type("a list", list));
+        }
+        return Vec::new();
+    };
+    if let Some(rest) = items.len().checked_sub(MAX_SETTINGS).filter(|rest| *rest > 0) {
+        let message = format!("more than {MAX_SETTINGS} entries; the last {rest} are ignored");
+        reader.report(Diagnostic::warning(codes::TOO_MANY_SETTINGS, message));
+    }
+    let items = items.iter().take(MAX_SETTINGS).enumerate();
+    items.filter_map(|(index, item)| reader.at_index(index, |reader| read(item, reader))).collect()
+}
+
+/// Reads an entry of `processors`.
+fn entry(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
+    let Some((object, id)) = item.as_object().and_then(|object| Some((object, object.get("id")?.as_str()?)))
+    else {
+        reader.report(wrong_type("an object with the `id` of a processor", item));
+        return None;
+    };
+    for key in object.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        reader.at_key(key, |reader| reader.report(unknown_key(key)));
+    }
+    let config = field(object, "config", "an object", reader, |value| value.as_object().cloned());
+    let pointer = reader.pointer();
+    Some(ProcessorSetting {
+        id: Arc::from(id),
+        enabled: field(object, "enabled", "true or false", reader, Value::as_bool),
+        priority: field(object, "priority", "a whole number", reader, priority),
+        config: config.unwrap_or_default(),
+        place: Some(SettingPlace { config: format!("{pointer}/config").into(), entry: pointer.into() }),
+    })
+}
+
+/// Reads one key of an object; null is as if it were absent.
+pub(super) fn field<T>(
+    object: &Map<String, Value>,
+    key: &str,
+    expected: &str,
+    reader: &mut Reader,
+    read: impl Fn(&Value) -> Option<T>,
+) -> Option<T> {
+    let value = object.get(key).filter(|value| !value.is_null())?;
+    let known = read(value);
+    if known.is_none() {
+        let unquoted = value.as_str().and_then(|text| serde_json::from_str::<Value>(text.trim()).ok());
+        let wrong = match unquoted.filter(|meant| read(meant).is_some()) {
+            Some(meant) => wrong_type(expected, value).with_help(format!("write `{meant}` without quotes")),
+            None => wrong_type(expected, value),
+        };
+        reader.at_key(key, |reader| reader.report(wrong));
+    }
+    known
+}
+
+/// Returns an object; null is none, and anything else reported.
+pub(super) fn object<'v>(value: &'v Value, reader: &mut Reader) -> Option<&'v Map<String, Value>> {
+    if value.as_object().is_none() && !value.is_null() {
+        reader.report(wrong_type("an object", value));
+    }
+    value.as_object()
+}
+
+pub(super) fn wrong_type(expected: &str, found: &Value) -> Diagnostic {
+    let message = format!("expected {expected}, found `{}`; it is ignored", shown(found));
+    Diagnostic::warning(codes::SETTING_TYPE, message)
+}
+
+/// Writes a value for a message: its beginning, if it is long.
+pub(super) fn shown(value: &Value) -> String {
+    /// In characters.
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// JSON has one kind of number: `500.0` is a whole one too.
+#[expect(clippy::cast_possible_truncation, reason = "checked to be whole and in range")]
+fn priority(value: &Value) -> Option<i64> {
+    let whole = value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64);
+    whole.filter(|priority| (-MAX_PRIORITY..=MAX_PRIORITY).contains(priority))
+}
+
+fn unknown_key(key: &str) -> Diagnostic {
+    let unknown =
+        Diagnostic::warning(codes::UNKNOWN_SETTING, format!("an entry of `processors` has no `{key}`"));
+    match closest(key, KEYS) {
+        Some(near) => unknown.with_help(format!("did you mean `{near}`?")),
+        None => unknown.with_help("settings of the processor stand in its `config`"),
+    }
+}
