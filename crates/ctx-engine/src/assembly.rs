@@ -1,8 +1,5 @@
 //! One assembly: budget, window, pipeline, recount.
 
-use std::time::Duration;
-use std::sync::Arc;
-
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{Infeasible, LimiterResult, LoadedWindow, WindowSize};
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelFacts, message_cost, tools_cost};
@@ -67,10 +64,14 @@ impl From<RunError> for AssembleError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Cancelled => Self::Cancelled,
-            RunError::Core { id, error: ProcessorError::Infeasible(error) } => match error.downcast::<Infeasible>() {
-                Ok(infeasible) => Self::Infeasible(*infeasible),
-                Err(error) => Self::Processor(RunError::Core { id, error: ProcessorError::Infeasible(error) }),
-            },
+            RunError::Core { id, error: ProcessorError::Infeasible(error) } => {
+                match error.downcast::<Infeasible>() {
+                    Ok(infeasible) => Self::Infeasible(*infeasible),
+                    Err(error) => {
+                        Self::Processor(RunError::Core { id, error: ProcessorError::Infeasible(error) })
+                    }
+                }
+            }
             other => Self::Processor(other),
         }
     }
@@ -98,10 +99,12 @@ impl<'a> Assembly<'a> {
         ports: Ports<'a>,
     ) -> Result<Self, AssembleError> {
         let mut found = Vec::new();
+        // Whoever names no model is not told each time that nothing is known about it.
+        let has_model = agent.model_name(turn).is_some();
         let (model, unknown) = agent.model(turn);
         found.extend(unknown);
         let (counter, estimated) = Counter::for_model(&model);
-        found.extend(estimated.filter(|_| turn.model.is_some()));
+        found.extend(estimated.filter(|_| has_model));
         let request = BudgetRequest {
             context_tokens: turn.context_tokens.or_else(|| agent.context_tokens()),
             reserve: turn.reserve,
@@ -109,7 +112,7 @@ impl<'a> Assembly<'a> {
             fixed: Vec::new(),
         };
         let (budget, unlimited) = Budget::compute(&model, &request)?;
-        found.extend(unlimited.into_iter().filter(|_| turn.model.is_some()));
+        found.extend(unlimited.into_iter().filter(|_| has_model));
         let cancel = ports.cancel.cloned().unwrap_or_default();
         Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, found })
     }
@@ -222,6 +225,3 @@ impl<'a> Assembly<'a> {
         Context { messages, report, effects, timings: run.timings, model: self.model, counter: self.counter }
     }
 }
-
-#[allow(dead_code, reason = "types used by the context")]
-type Timings = Vec<(Arc<str>, Duration)>;

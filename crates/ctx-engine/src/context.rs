@@ -1,10 +1,14 @@
 //! A context: the messages that are sent, and the report that explains them.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use ctx_tokens::{Counter, ModelFacts, message_cost};
 use ctx_types::{Content, ContentPart, Message, Place, Report, SessionOp};
 use serde_json::{Map, Value, json};
 
 /// What one assembly gives.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Context {
     /// The messages, in the order in which they are sent.
     pub messages: Vec<Message>,
@@ -12,23 +16,40 @@ pub struct Context {
     pub report: Report,
     /// What the host commits to the session when it sends.
     pub effects: Vec<SessionOp>,
+    /// How long each stage took, if the host lent a stopwatch; no part of the report.
+    pub timings: Vec<(Arc<str>, Duration)>,
+    pub(crate) model: ModelFacts,
+    pub(crate) counter: Counter,
+}
+
+/// Timings do not count: equal inputs give equal contexts.
+impl PartialEq for Context {
+    fn eq(&self, other: &Self) -> bool {
+        self.messages == other.messages && self.report == other.report && self.effects == other.effects
+    }
 }
 
 impl Context {
+    /// Counts the messages: the tokens of each, overheads included.
+    pub fn tokens(&self) -> Vec<u32> {
+        let cost = |message| message_cost(message, &self.model, &self.counter).total();
+        self.messages.iter().map(cost).collect()
+    }
+
     /// Writes the context as JSON: `{"messages": […], "report": {…}, "effects": […]}`.
     ///
-    /// Each message has `role`, `content` and `source`, and where it applies `name`, `tool_calls`,
+    /// Each message has `role`, `content`, `source` and `tokens`, and where it applies `name`, `tool_calls`,
     /// `tool_call_id`, `attachments`, `place`, `placement` and `segments` (byte ranges of the text).
     pub fn to_json(&self) -> Value {
         json!({
-            "messages": self.messages.iter().map(message_json).collect::<Vec<_>>(),
+            "messages": self.messages.iter().zip(self.tokens()).map(message_json).collect::<Vec<_>>(),
             "report": &self.report,
             "effects": &self.effects,
         })
     }
 }
 
-fn message_json(message: &Message) -> Value {
+fn message_json((message, tokens): (&Message, u32)) -> Value {
     let mut map = Map::new();
     map.insert("role".to_owned(), json!(message.role));
     map.insert("content".to_owned(), content_json(&message.content));
@@ -49,6 +70,7 @@ fn message_json(message: &Message) -> Value {
         map.insert("prefix".to_owned(), json!(true));
     }
     map.insert("source".to_owned(), json!(message.source));
+    map.insert("tokens".to_owned(), json!(tokens));
     map.insert("place".to_owned(), json!(place_name(message.place)));
     if let Some(placement) = &message.placement {
         map.insert("placement".to_owned(), json!(placement.to_string()));

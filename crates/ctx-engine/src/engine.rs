@@ -1,13 +1,20 @@
 //! The engine: what all agents share, and the way from an agent's file to a compiled agent.
 
+use std::fmt;
+use std::sync::Arc;
+
 use ctx_anchors::AnchorRegistry;
 use ctx_macros::Registry as MacroRegistry;
+use ctx_pipeline::{ContextProcessor, ProcessorRegistry, RegistryError};
+use ctx_processors::default_set;
+use ctx_tokens::ModelTable;
 use ctx_types::{Agent, UserProfile};
+use serde_json::Value;
 
 use crate::compiled::CompiledAgent;
 use crate::switches::Switches;
 
-/// What all agents of an application share: its anchors and its macros. `Send + Sync`.
+/// What all agents of an application share: its anchors, macros, processors and models. `Send + Sync`.
 ///
 /// ```
 /// use ctx_engine::{Compile, Engine};
@@ -20,16 +27,20 @@ use crate::switches::Switches;
 /// let agent = Agent::read(file, &mut Reader::new());
 /// let compiled = Engine::new().compile(&agent, &Compile::default());
 /// let turn = TurnInput { input: Some("Hello".into()), ..TurnInput::default() };
-/// let context = compiled.assemble(&Session::new("s1"), &turn);
+/// let context = compiled.assemble_blocking(&Session::new("s1"), &turn)?;
 /// let texts: Vec<_> = context.messages.iter().map(|message| message.text()).collect();
 /// assert_eq!(texts, ["You are Ada.", "Hello"]);
+/// # Ok::<(), ctx_engine::AssembleError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Engine {
     /// The anchors that presets may use.
     pub anchors: AnchorRegistry,
     /// The macros that texts may use.
     pub macros: MacroRegistry,
+    /// What is known about models.
+    pub models: Arc<ModelTable>,
+    plugins: Vec<Arc<dyn ContextProcessor>>,
 }
 
 /// What an agent is compiled with.
@@ -37,14 +48,40 @@ pub struct Engine {
 pub struct Compile {
     /// The person who chats.
     pub profile: Option<UserProfile>,
+    /// The user's own settings: an object with `processors`, as `parameters` of an agent has it.
+    pub user_parameters: Option<Value>,
+    /// The model's settings: an object with `processors`, as `parameters` of an agent has it.
+    pub model_parameters: Option<Value>,
     /// Processors that are switched on or off by id.
     pub switches: Switches,
 }
 
 impl Engine {
-    /// Creates an engine with the built-in anchors and macros.
+    /// Creates an engine with the built-in anchors, macros, processors and models.
     pub fn new() -> Self {
-        Self { anchors: AnchorRegistry::system(), macros: MacroRegistry::builtin() }
+        Self {
+            anchors: AnchorRegistry::system(),
+            macros: MacroRegistry::builtin(),
+            models: Arc::new(ModelTable::builtin()),
+            plugins: Vec::new(),
+        }
+    }
+
+    /// Adds a processor to the built-in ones.
+    pub fn register(&mut self, processor: Arc<dyn ContextProcessor>) -> Result<(), RegistryError> {
+        self.processors().register(processor.clone())?;
+        self.plugins.push(processor);
+        Ok(())
+    }
+
+    /// Returns the processors: built-in ones, then plug-ins in the order of registration.
+    pub fn processors(&self) -> ProcessorRegistry {
+        let mut registry = default_set(self.anchors.clone(), self.macros.clone());
+        for plugin in &self.plugins {
+            let registered = registry.register(plugin.clone());
+            debug_assert!(registered.is_ok(), "`register` refuses ids that exist");
+        }
+        registry
     }
 
     /// Compiles an agent, once for any number of turns; reports everything that is wrong with it.
@@ -58,5 +95,14 @@ impl Engine {
 impl Default for Engine {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("anchors", &self.anchors)
+            .field("plugins", &self.plugins.len())
+            .finish_non_exhaustive()
     }
 }

@@ -12,7 +12,7 @@
 //! let agent = read_agent(b"presetMessages:\n- {role: system, content: Be kind.}", "agent.yaml", &limits, &engine.anchors)?;
 //! let chat = read_conversation(br#"[{"role": "user", "content": "Hello"}]"#, "chat.json", &limits)?;
 //! let compiled = engine.compile(&agent.value, &Compile::default());
-//! let context = compiled.assemble(&chat.value, &TurnInput::default());
+//! let context = compiled.assemble_blocking(&chat.value, &TurnInput::default())?;
 //! let request = Request { model: "gpt-5", tools: &[], parameters: &Default::default() };
 //! let body = openai_chat::encode(&context.messages, &request).body;
 //! assert_eq!(body["messages"][1]["content"], "Hello");
@@ -20,14 +20,15 @@
 //! ```
 #![warn(clippy::disallowed_methods)]
 
+mod assembly;
 pub mod codes;
 mod compiled;
 mod context;
 mod engine;
-mod load;
 mod snapshot;
 mod switches;
 
+pub use assembly::{AssembleError, Ports};
 pub use compiled::CompiledAgent;
 pub use context::Context;
 pub use engine::{Compile, Engine};

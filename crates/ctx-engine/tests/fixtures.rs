@@ -3,7 +3,11 @@
 //! `fixtures/README.md` says how a case is laid out. The snapshot shows the whole result: messages with
 //! sources, decisions, diagnostics, and what else the case asks for. Every case also has to keep the promises
 //! that hold for all: equal assemblies, files that come back as they were, segments that cover each text.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot read its own files has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot read its own files has failed"
+)]
 
 use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
@@ -53,12 +57,24 @@ struct Case {
     enable: Vec<String>,
     #[serde(default)]
     disable: Vec<String>,
+    /// Whether the formatters that are on by default run.
+    #[serde(default)]
+    formatters: bool,
     /// Also show the OpenAI request body.
     #[serde(default)]
     openai: bool,
     /// The files of which is shown too what saving them would write: `agent`, `session`, `profile`.
     #[serde(default)]
     saved: Vec<String>,
+}
+
+impl Case {
+    /// Formatters are off unless the case is about them, so that it shows every message by itself.
+    fn switches(&self) -> Switches {
+        let quiet = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned);
+        let off = quiet.into_iter().filter(|_| !self.formatters);
+        Switches { enable: self.enable.clone(), disable: self.disable.iter().cloned().chain(off).collect() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -103,11 +119,12 @@ fn run(folder: &Path) -> String {
         inputs.read("profile", Format::Profile, |bytes, name| read_profile(bytes, name, &limits));
     let Inputs { mut shown, is_readable, .. } = inputs;
     if is_readable {
-        let switches = Switches { enable: case.enable.clone(), disable: case.disable.clone() };
-        let compiled = engine.compile(&agent.unwrap_or_default(), &Compile { profile, switches });
+        let with = Compile { profile, switches: case.switches(), ..Compile::default() };
+        let compiled = engine.compile(&agent.unwrap_or_default(), &with);
         let session = session.unwrap_or_else(|| Session::new("session"));
-        let context = compiled.assemble(&session, &turn(&case));
-        assert_eq!(context, compiled.assemble(&session, &turn(&case)), "two assemblies are equal");
+        let assemble = || compiled.assemble_blocking(&session, &turn(&case)).unwrap();
+        let context = assemble();
+        assert_eq!(context, assemble(), "two assemblies are equal");
         show_context(&mut shown, &context, case.openai);
     }
     shown
@@ -142,7 +159,7 @@ fn turn(case: &Case) -> TurnInput {
         },
         model: case.model.as_deref().map(Into::into),
         profile: case.profile_name.as_deref().map(Into::into),
-        preview: false,
+        ..TurnInput::default()
     }
 }
 

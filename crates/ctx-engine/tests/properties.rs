@@ -66,7 +66,7 @@ fn compile(agent: &Agent) -> CompiledAgent {
 }
 
 fn assemble(compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Context {
-    compiled.assemble(session, turn)
+    compiled.assemble_blocking(session, turn).unwrap()
 }
 
 /// Names a message by what it came from and says.
@@ -91,9 +91,11 @@ fn feed(bytes: &[u8], name: &str) {
     let session = session.unwrap_or_else(|_| Session::new("empty"));
     for kind in [GenerationKind::Normal, GenerationKind::Continue] {
         let turn = TurnInput { kind, ..TurnInput::default() };
-        let context = assemble(&compiled, &session, &turn);
-        context.to_json();
-        context.to_snapshot();
+        // Settings of the file may ask for a budget that nothing fits.
+        if let Ok(context) = compiled.assemble_blocking(&session, &turn) {
+            context.to_json();
+            context.to_snapshot();
+        }
     }
 }
 

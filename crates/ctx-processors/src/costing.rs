@@ -38,7 +38,7 @@ impl Costing<'_> {
 /// Returns a number of tokens that a message certainly does not exceed: no text has more tokens than bytes.
 ///
 /// A message with anything beside text has no such bound.
-pub(crate) fn cost_upper_bound(message: &Message, model: &ModelFacts) -> u64 {
+pub fn cost_upper_bound(message: &Message, model: &ModelFacts) -> u64 {
     let is_plain = message.attachments.is_empty()
         && message.reasoning.is_none()
         && matches!(message.content, Content::Text(_));

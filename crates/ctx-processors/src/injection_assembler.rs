@@ -48,7 +48,9 @@ impl ContextProcessor for InjectionAssembler {
 
     fn prepare(&self, agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> Prepared {
         let (preset, found) = Preset::compile(agent, &self.anchors);
-        found.into_iter().for_each(|diagnostic| cx.report(diagnostic));
+        for diagnostic in found {
+            cx.report(diagnostic);
+        }
         let dialect = dialect(agent, cx);
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
         Prepared::new(Compiled { preset, templates })
@@ -68,7 +70,9 @@ impl ContextProcessor for InjectionAssembler {
         let mut found = Vec::new();
         let mut render = |request: RenderRequest<'_>| compiled.render(request, &env, &mut state, &mut found);
         let assembled = assemble(&compiled.preset, window, injections, target, &mut render);
-        found.into_iter().for_each(|diagnostic| cx.report(diagnostic));
+        for diagnostic in found {
+            cx.report(diagnostic);
+        }
         cx.draft.set_messages(assembled.messages);
         cx.draft.decide_all(assembled.decisions);
         Ok(())

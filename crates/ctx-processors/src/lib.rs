@@ -21,6 +21,7 @@ mod window;
 use ctx_pipeline::ConfigField;
 
 pub use convert_system_to_user::ConvertSystemToUser;
+pub use costing::cost_upper_bound;
 pub use default_set::default_set;
 pub use ensure_alternating_roles::EnsureAlternatingRoles;
 pub use infeasible::Infeasible;

@@ -244,13 +244,12 @@ impl DroppedRun {
 
 /// One decision for all points of one placement.
 fn add_point(points: &mut Vec<Decision>, message: &Message) {
-    match points.iter_mut().find(|decision| decision.source == message.source) {
-        Some(decision) => decision.count += 1,
-        None => {
-            let reason = "its points lie in the dropped part of the conversation";
-            points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
-        }
+    if let Some(decision) = points.iter_mut().find(|decision| decision.source == message.source) {
+        decision.count += 1;
+        return;
     }
+    let reason = "its points lie in the dropped part of the conversation";
+    points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
 }
 
 /// Shortens a unit that is one message of plain text, if that is wanted and what is kept of it fits.

@@ -1,6 +1,6 @@
 //! What is sent of the active path, kept beside the tree so that a turn need not walk the whole path.
 
-use crate::message::Content;
+use crate::message::{Content, Role};
 use crate::session::hidden::{DisplayState, display_path};
 use crate::session::nodes::Slot;
 use crate::session::{Node, NodeId, Session, SessionOp};
@@ -143,15 +143,18 @@ impl Sent {
     }
 }
 
-/// Calls, files and reasoning are looked at only where there is no text.
+/// Calls, files and reasoning are looked at only where there is no text. A tool's result is never blank: its
+/// call needs an answer.
 fn is_blank(slot: &Slot) -> bool {
+    if slot.node.role == Some(Role::Tool) {
+        return false;
+    }
     slot.node.content.as_ref().is_none_or(Content::is_blank) && slot.node.to_message(&slot.id).is_blank()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Role;
 
     fn letters(session: &Session) -> String {
         (0..session.sent_len()).filter_map(|at| session.sent_node(at)).map(|(id, _)| &**id).collect()
