@@ -2,18 +2,23 @@
 
 use std::fmt::Write as _;
 
-use ctx_types::{Decision, Diagnostic, Message};
+use ctx_types::{Decision, Diagnostic, Message, Usage};
 
 use crate::context::{Context, place_name};
 
 impl Context {
-    /// Writes the context as text: messages with their sources, then decisions, then diagnostics.
+    /// Writes the context as text: messages with their sources and tokens, what they use of the budget if there
+    /// is one, then decisions, then diagnostics.
     ///
     /// Equal contexts give equal texts. The form is made to be read and compared, not to be parsed.
     pub fn to_snapshot(&self) -> String {
         let mut out = String::new();
-        for (index, message) in self.messages.iter().enumerate() {
-            write_message(&mut out, index, message);
+        let tokens = self.tokens();
+        for (index, (message, tokens)) in self.messages.iter().zip(&tokens).enumerate() {
+            write_message(&mut out, index, message, *tokens);
+        }
+        if let Some(usage) = self.report.usage.as_ref().filter(|usage| usage.available.is_some()) {
+            write_usage(&mut out, usage, &tokens);
         }
         write_list(&mut out, "decisions", &self.report.decisions, decision_line);
         write_list(&mut out, "diagnostics", &self.report.diagnostics, diagnostic_line);
@@ -21,7 +26,18 @@ impl Context {
     }
 }
 
-fn write_message(out: &mut String, index: usize, message: &Message) {
+/// The exact figure, also where none had to be counted to know that everything fits.
+fn write_usage(out: &mut String, usage: &Usage, tokens: &[u32]) {
+    let total: u64 = tokens.iter().copied().map(u64::from).sum();
+    let available = usage.available.unwrap_or_default();
+    let kind = if usage.is_exact { "exact" } else { "estimated" };
+    push(out, format_args!("=== usage\n{total} of {available} tokens, {kind} as {}\n", usage.encoding));
+    for line in &usage.budget {
+        push(out, format_args!("  {:+} {}\n", line.tokens, line.name));
+    }
+}
+
+fn write_message(out: &mut String, index: usize, message: &Message, tokens: u32) {
     let mut head = format!("--- {index} {} · {}", message.role, message.source);
     match &message.placement {
         Some(placement) => push(&mut head, format_args!(" · {placement}")),
@@ -36,6 +52,7 @@ fn write_message(out: &mut String, index: usize, message: &Message) {
     if message.is_continuation_prefix {
         head.push_str(" · to be continued");
     }
+    push(&mut head, format_args!(" · {tokens} tokens"));
     push(out, format_args!("{head}\n{}\n", message.text()));
     for call in &message.tool_calls {
         push(out, format_args!("  calls {} {} {}\n", call.id, call.name, call.arguments));
@@ -72,8 +89,10 @@ fn write_list<T>(out: &mut String, title: &str, items: &[T], line: fn(&T) -> Str
 
 fn decision_line(decision: &Decision) -> String {
     let mut line = decision.to_string();
-    if let Some(bytes) = decision.bytes {
-        push(&mut line, format_args!(" ({bytes} bytes)"));
+    match (decision.bytes, decision.tokens) {
+        (Some(bytes), Some(tokens)) => push(&mut line, format_args!(" ({bytes} bytes, {tokens} tokens)")),
+        (Some(bytes), None) => push(&mut line, format_args!(" ({bytes} bytes)")),
+        (None, _) => {}
     }
     line
 }

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ctx_engine::{
-    Compile, Context, Engine, Format, ImportError, Imported, Limits, Request, Switches, openai_chat,
-    read_agent, read_conversation, read_profile,
+    Compile, CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Request, Switches,
+    openai_chat, read_agent, read_conversation, read_profile,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
 use ctx_types::{
@@ -57,6 +57,17 @@ struct Case {
     enable: Vec<String>,
     #[serde(default)]
     disable: Vec<String>,
+    context_tokens: Option<i64>,
+    reserve: Option<u32>,
+    /// Settings of the user and of the model: objects as `parameters` of an agent.
+    user_parameters: Option<Value>,
+    model_parameters: Option<Value>,
+    /// Also show what each stage changed.
+    #[serde(default)]
+    stages: bool,
+    /// Also show the settings of these processors and who set them.
+    #[serde(default)]
+    settings: Vec<String>,
     /// Whether the formatters that are on by default run.
     #[serde(default)]
     formatters: bool,
@@ -119,24 +130,60 @@ fn run(folder: &Path) -> String {
         inputs.read("profile", Format::Profile, |bytes, name| read_profile(bytes, name, &limits));
     let Inputs { mut shown, is_readable, .. } = inputs;
     if is_readable {
-        let with = Compile { profile, switches: case.switches(), ..Compile::default() };
+        let with = Compile {
+            profile,
+            switches: case.switches(),
+            user_parameters: case.user_parameters.clone(),
+            model_parameters: case.model_parameters.clone(),
+        };
         let compiled = engine.compile(&agent.unwrap_or_default(), &with);
         let session = session.unwrap_or_else(|| Session::new("session"));
-        let assemble = || compiled.assemble_blocking(&session, &turn(&case)).unwrap();
-        let context = assemble();
-        assert_eq!(context, assemble(), "two assemblies are equal");
-        show_context(&mut shown, &context, case.openai);
+        show_settings(&mut shown, &compiled, &case.settings);
+        let assemble = || compiled.assemble_blocking(&session, &turn(&case));
+        match assemble() {
+            Err(error) => {
+                list(&mut shown, "diagnostics", compiled.diagnostics());
+                writeln!(shown, "=== no context\n{error}").unwrap();
+            }
+            Ok(context) => {
+                assert_eq!(context, assemble().unwrap(), "two assemblies are equal");
+                show_context(&mut shown, &context, &case);
+            }
+        }
     }
     shown
 }
 
-fn show_context(shown: &mut String, context: &Context, openai: bool) {
+fn show_settings(shown: &mut String, compiled: &CompiledAgent, ids: &[String]) {
+    for setting in
+        compiled.pipeline().settings().iter().filter(|setting| ids.iter().any(|id| **id == *setting.id))
+    {
+        let (enabled, priority) = (&setting.enabled, &setting.priority);
+        writeln!(shown, "=== settings of {}", setting.id).unwrap();
+        writeln!(shown, "enabled {} ({})", enabled.value, enabled.origin).unwrap();
+        writeln!(shown, "priority {} ({})", priority.value, priority.origin).unwrap();
+        for value in setting.config.values() {
+            writeln!(shown, "{} {} ({})", value.key, value.setting.value, value.setting.origin).unwrap();
+        }
+    }
+}
+
+fn show_context(shown: &mut String, context: &Context, case: &Case) {
     for message in &context.messages {
         let len = message.content.len();
         assert!(is_partition(&message.segments(), len), "segments cover the text: {message:#?}");
     }
     shown.push_str(&context.to_snapshot());
-    if openai {
+    if case.stages {
+        writeln!(shown, "=== stages").unwrap();
+        for stage in &context.report.stages {
+            let (before, after) = (stage.messages_before, stage.messages_after);
+            let (added, removed, changed) = (stage.added, stage.removed, stage.changed);
+            writeln!(shown, "{}: {before} -> {after}, +{added} -{removed} ~{changed}", stage.id).unwrap();
+            stage.log.iter().for_each(|line| writeln!(shown, "  {line}").unwrap());
+        }
+    }
+    if case.openai {
         let request = Request { model: "model", tools: &[], parameters: &serde_json::Map::new() };
         let encoded = openai_chat::encode(&context.messages, &request);
         writeln!(shown, "=== openai\n{:#}", encoded.body).unwrap();
@@ -159,6 +206,8 @@ fn turn(case: &Case) -> TurnInput {
         },
         model: case.model.as_deref().map(Into::into),
         profile: case.profile_name.as_deref().map(Into::into),
+        context_tokens: case.context_tokens,
+        reserve: case.reserve,
         ..TurnInput::default()
     }
 }
