@@ -162,11 +162,11 @@ impl Assembly {
                 (Outcome::Hidden, reason.as_str())
             }
             (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_)) => {
-                (Outcome::NotActivated, "its model match does not admit the target")
+                (Outcome::NotActivated, "its model match does not admit this model")
             }
             (Part::History, Switch::When(_)) => (
                 Outcome::Kept,
-                "its model match does not admit the target; the history goes there all the same",
+                "its model match does not admit this model; the history goes there all the same",
             ),
             (Part::History | Part::Placeholder { .. } | Part::Nothing, _) => return,
         };

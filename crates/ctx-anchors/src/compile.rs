@@ -56,7 +56,7 @@ impl<'a> Compiler<'a> {
             index,
             part,
             role: file.role.unwrap_or_default(),
-            content: file.content.clone().unwrap_or_else(|| Content::Text("".into())),
+            content: file.content.as_ref().map_or_else(|| Content::Text("".into()), Content::sound),
             attachments: file.all_attachments(),
             placement,
             lane: file.injection_strategy.as_ref().and_then(|strategy| strategy.lane).unwrap_or(0),

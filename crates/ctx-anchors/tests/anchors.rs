@@ -378,7 +378,7 @@ fn the_history_stands_where_its_place_is_meant_for_another_model() {
     let target = Target { model: Some("claude"), profile: None };
     Case { target, ..Case::new(preset, "u") }.check(
         "u1 A
-        kept preset#0: its model match does not admit the target; the history goes there all the same",
+        kept preset#0: its model match does not admit this model; the history goes there all the same",
     );
 }
 
@@ -465,11 +465,11 @@ fn an_anchor_exists_for_the_models_that_it_is_meant_for() {
     let model = |model| Target { model: Some(model), profile: None };
     Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }.check(
         "gpt x y
-        not_activated preset#1: its model match does not admit the target",
+        not_activated preset#1: its model match does not admit this model",
     );
     Case { target: model("claude"), ..Case::new(FOR_MODELS, "") }.check(
         "other x y
-        not_activated preset#0: its model match does not admit the target
+        not_activated preset#0: its model match does not admit this model
         moved preset#4: no anchor `code`; it stands where the list has it",
     );
 }
@@ -480,7 +480,7 @@ fn a_bad_model_pattern_is_reported_where_it_stands() {
         r#"[{"content": "A", "modelMatch": {"enabled": true, "patterns": [1, "("]}}]"#,
         "u",
         "u1
-        not_activated preset#0: its model match does not admit the target
+        not_activated preset#0: its model match does not admit this model
         warning CTX0210 /0/modelMatch/patterns/1: the model pattern `(` cannot run: invalid pattern at byte 0: unterminated group",
     );
 }

@@ -177,7 +177,8 @@ impl PresetMessage {
     /// Returns references to the files that travel with the entry.
     pub fn all_attachments(&self) -> Vec<Attachment> {
         let stored = self.preset_attachments.iter().chain(&self.attachments);
-        stored.map(StoredAttachment::to_attachment).collect()
+        let sound = stored.filter(|stored| !stored.kept.is_malformed());
+        sound.map(StoredAttachment::to_attachment).collect()
     }
 }
 

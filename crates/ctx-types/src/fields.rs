@@ -244,7 +244,13 @@ impl Field for Option<Content> {
         match slot {
             None | Some(Value::Null) => None,
             Some(Value::String(text)) => Some(Content::Text(Text::from(std::mem::take(text)))),
-            Some(Value::Array(parts)) => Some(Content::Parts(parts.iter_mut().map(take_part).collect())),
+            Some(Value::Array(parts)) => {
+                let mut taken = Vec::with_capacity(parts.len());
+                for index in 0..parts.len() {
+                    taken.extend(reader.at_index(index, |reader| take_part_at(parts, index, reader)));
+                }
+                Some(Content::Parts(taken))
+            }
             Some(other) => {
                 reader.wrong_type("a text or a list of content parts", other);
                 None
@@ -280,6 +286,17 @@ impl<'de> Deserialize<'de> for Content {
         let content: Option<Self> = Field::take(Some(&mut value), &mut Reader::new());
         content.ok_or_else(|| D::Error::custom("expected a text or a list of content parts"))
     }
+}
+
+fn take_part_at(parts: &mut [Value], index: usize, reader: &mut Reader) -> Option<ContentPart> {
+    let slot = parts.get_mut(index)?;
+    let part = take_part(slot);
+    if let ContentPart::Other(value) = &part
+        && !part.is_sound()
+    {
+        reader.wrong_type("a content part: an object, and a text part with a text", value);
+    }
+    Some(part)
 }
 
 /// Reads a part; of a text part only the text is moved out, since the file may say more about it.

@@ -193,6 +193,17 @@ impl Content {
         }
     }
 
+    /// Returns what can be sent: without parts that are no objects, and text parts that have no text.
+    ///
+    /// Texts are shared. Such parts are reported when their file is read, and stay in it.
+    #[must_use]
+    pub fn sound(&self) -> Self {
+        match self {
+            Self::Text(text) => Self::Text(text.clone()),
+            Self::Parts(parts) => Self::Parts(parts.iter().filter(|part| part.is_sound()).cloned().collect()),
+        }
+    }
+
     /// Returns the number of bytes of text.
     pub fn len(&self) -> usize {
         match self {
@@ -232,6 +243,14 @@ impl ContentPart {
         match self {
             Self::Text(text) => Some(text),
             Self::Other(_) => None,
+        }
+    }
+
+    /// Tells whether the part is one at all: an object, and no text part without a text.
+    pub(crate) fn is_sound(&self) -> bool {
+        match self {
+            Self::Text(_) => true,
+            Self::Other(part) => part.is_object() && part.get("type").and_then(Value::as_str) != Some("text"),
         }
     }
 }

@@ -31,7 +31,7 @@ impl Node {
         }
         let mut message = Message::new(role, Text::default(), source);
         if let Some(content) = &self.content {
-            message.content = content.clone();
+            message.content = content.sound();
         }
         message.tool_calls = self.message_tool_calls(role);
         message.tool_call_id = self.message_tool_call_id(role);
@@ -43,8 +43,9 @@ impl Node {
     }
 
     fn message_tool_calls(&self, role: Role) -> Vec<ToolCall> {
-        if !self.tool_calls.is_empty() {
-            return self.tool_calls.iter().map(StoredToolCall::to_call).collect();
+        let mut own = self.tool_calls.iter().filter(|call| !call.kept.is_malformed()).peekable();
+        if own.peek().is_some() {
+            return own.map(StoredToolCall::to_call).collect();
         }
         let requested = self.metadata.as_ref().and_then(|metadata| metadata.tool_calls_requested.as_ref());
         match requested {

@@ -131,6 +131,9 @@ impl Repair<'_> {
                     self.change(index, |node| node.parent_id = Some(id));
                     self.set_parent(index, parent);
                 }
+                None if parent == Some(index) => {
+                    self.hang_below_root(index, codes::CYCLIC_PARENTS, "it is its own parent");
+                }
                 None => self.hang_below_root(index, codes::BROKEN_LINK, &missing_parent(named.as_deref())),
             }
         }
