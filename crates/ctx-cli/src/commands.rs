@@ -1,7 +1,9 @@
-//! One module for each verb.
+//! One module for each verb, and what they share: reading the files that they take.
 
 pub(crate) mod anchors;
 pub(crate) mod assemble;
 pub(crate) mod check;
+mod folder;
 pub(crate) mod init;
 mod inputs;
+mod origin;

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use ctx_engine::AssembleError;
+
 /// How a run of `ctx` ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -13,6 +15,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A file cannot be read or written.
     Unreadable = 3,
+    /// No context fits the budget.
+    Impossible = 5,
 }
 
 impl From<Exit> for ExitCode {
@@ -34,11 +38,15 @@ impl std::fmt::Display for UsageError {
 impl std::error::Error for UsageError {}
 
 impl Exit {
-    /// Returns the exit of an error: a usage error, or else a file that could not be read or written.
+    /// Returns the exit of an error; whatever is no other kind is a file that cannot be read or written.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        match error.is::<UsageError>() {
-            true => Self::Usage,
-            false => Self::Unreadable,
+        match error.downcast_ref() {
+            Some(
+                AssembleError::Budget(_) | AssembleError::Infeasible(_) | AssembleError::Overgrown { .. },
+            ) => Self::Impossible,
+            Some(_) => Self::Findings,
+            None if error.is::<UsageError>() => Self::Usage,
+            None => Self::Unreadable,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! diagnostics and progress to standard error.
 
 mod args;
+mod codes;
 mod commands;
 mod exit;
 mod files;
@@ -40,6 +41,8 @@ fn main() -> ExitCode {
 /// Prints what clap says; help and version are no errors.
 fn usage(error: &clap::Error) -> ExitCode {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
-    // A closed pipe is the only way to fail here, and nobody is left to tell.
-    error.print().map_or(Exit::Unreadable, |()| exit).into()
+    match error.print() {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Exit::Unreadable.into(),
+        _ => exit.into(),
+    }
 }

@@ -1,31 +1,72 @@
-//! What people read on the terminal.
+//! What people and programs read: results on standard output, all else on standard error.
 
+mod clean;
+mod excerpt;
 mod findings;
+mod sources;
 mod table;
 
 use std::io::{IsTerminal as _, Write as _};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Result, anyhow};
 
-pub(crate) use findings::{Sources, failure};
-pub(crate) use table::{empty, table, text};
+use crate::files;
+
+pub(crate) use findings::failure;
+pub(crate) use sources::{Position, Sources};
+pub(crate) use table::{context, listing, messages};
+
+/// How wide a result is where nothing tells: piped, or written to a file.
+const WIDTH: usize = 120;
 
 /// Writes a result to standard output; a reader that went away is no error.
+///
+/// On a terminal, characters that it would obey are replaced; elsewhere all stays as it is.
 pub(crate) fn result(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    match written {
+    let written = match out.is_terminal() {
+        true => out.write_all(clean::clean(&text.replace("\r\n", "\n")).as_bytes()),
+        false => out.write_all(text.as_bytes()),
+    };
+    match written.and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("cannot write to standard output"),
+        other => other.map_err(|error| anyhow!("cannot write to standard output: {}", files::reason(&error))),
     }
 }
 
 /// Writes a value to standard output as indented JSON.
 pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
-    result(&format!("{value:#}\n"))
+    result(&clean::clean_json(format!("{value:#}\n")))
+}
+
+/// Writes a number of things: `1 file`, `2 files`.
+pub(crate) fn plural(count: usize, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
+/// Prints a line to standard error.
+fn to_stderr(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    // If nobody listens, there is nobody to tell.
+    writeln!(stderr, "{text}").unwrap_or_default();
 }
 
 /// Tells whether colours are wanted on standard error.
-pub(crate) fn is_coloured() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stderr().is_terminal()
+fn is_coloured() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb
+}
+
+/// The columns of standard output.
+fn stdout_width() -> usize {
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0))
+}
+
+/// The columns of standard error.
+fn stderr_width() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0))
 }

@@ -1,16 +1,14 @@
 //! `ctx assemble`: the messages that a model receives.
 
 use anyhow::{Context as _, Result};
-use ctx_engine::{
-    Compile, CompiledAgent, Context, Engine, Format as FileFormat, Request, Switches, openai_chat,
-};
-use ctx_types::{Agent, Diagnostic, Session, TurnInput};
+use ctx_engine::{Compile, CompiledAgent, Context, Engine, Request, Switches, openai_chat};
+use ctx_types::{Agent, Diagnostic, GenerationKind, Session, TurnInput};
 use serde_json::{Map, Value};
 
-use crate::args::{AssembleArguments, Format};
-use crate::commands::inputs;
+use crate::args::{AssembleArguments, Format, Kind};
+use crate::commands::inputs::{self, AgentFile};
 use crate::exit::{Exit, UsageError};
-use crate::files;
+use crate::files::{self, Existing};
 use crate::show::{self, Sources};
 
 /// What the request body names as its model where nothing else does.
@@ -18,26 +16,32 @@ const UNNAMED_MODEL: &str = "unspecified";
 
 /// Assembles one context and prints it.
 pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
+    let files = [&arguments.agent, &arguments.session, &arguments.profile, &arguments.tools];
+    inputs::check_stdin(files.into_iter().flatten())?;
+    let mut turn = turn(arguments)?;
     let mut sources = Sources::default();
-    let turn = turn(arguments)?;
     let inputs = Inputs::read(arguments, &mut sources)?;
-    let mut context = inputs.compiled.assemble(&inputs.session, &turn);
-    name_document(&mut context.report.diagnostics, inputs.agent_name.as_deref());
-    sources.show(&inputs.found, inputs.format);
-    sources.show(&context.report.diagnostics, inputs.format);
+    turn.tools = inputs.tools.iter().map(inputs::tool).collect();
+    turn.model = inputs.compiled.model_name(&turn).map(Into::into);
+    let context = inputs.assemble(&turn, &sources)?;
+    sources.show(&context.report.diagnostics);
     if let Some(path) = &arguments.report {
         let report = serde_json::to_vec_pretty(&context.report).context("cannot write the report as JSON")?;
-        files::write(path, &report)?;
+        files::write(&[(path.clone(), &report)], Existing::Replace)?;
     }
-    print(arguments, &inputs, &context, &sources)?;
+    match if arguments.json { Format::Json } else { arguments.format } {
+        Format::Table => show::result(&show::context(&context))?,
+        Format::Json => show::json(&context.to_json())?,
+        Format::Text => show::result(&show::messages(&context.messages))?,
+        Format::Snapshot => show::result(&context.to_snapshot())?,
+        Format::Openai => show::json(&inputs.openai(&turn, &context, &sources))?,
+    }
     Ok(Exit::Success)
 }
 
 /// The files of the command line, read and compiled.
 struct Inputs {
-    agent: Agent,
-    agent_name: Option<String>,
-    format: Option<FileFormat>,
+    agent: Option<AgentFile>,
     compiled: CompiledAgent,
     session: Session,
     tools: Vec<Value>,
@@ -49,34 +53,59 @@ impl Inputs {
     fn read(arguments: &AssembleArguments, sources: &mut Sources) -> Result<Self> {
         let engine = Engine::new();
         let mut found = Vec::new();
-        let mut agent = Agent::default();
-        let mut format = None;
-        if let Some(path) = &arguments.agent {
-            let imported = inputs::agent(path, &engine, sources)?;
-            (agent, format) = (imported.value, Some(imported.format));
-            found.extend(imported.diagnostics);
-        }
+        let agent = arguments.agent.as_deref();
+        let agent = agent.map(|path| AgentFile::read(path, &engine, sources)).transpose()?;
+        found.extend(agent.iter().flat_map(|file| file.found.iter().cloned()));
         let mut session = Session::new("session");
         if let Some(path) = &arguments.session {
             let imported = inputs::conversation(path, sources)?;
             session = imported.value;
             found.extend(imported.diagnostics);
         }
-        let mut with = Compile { profile: None, switches: switches(arguments) };
+        let switches = Switches { enable: arguments.enable.clone(), disable: arguments.disable.clone() };
+        let mut with = Compile { switches, ..Compile::default() };
         if let Some(path) = &arguments.profile {
             let imported = inputs::profile(path, sources)?;
             with.profile = Some(imported.value);
             found.extend(imported.diagnostics);
         }
-        let tools = arguments.tools.as_deref().map(inputs::tools).transpose()?.unwrap_or_default();
-        let compiled = engine.compile(&agent, &with);
-        let agent_name = arguments.agent.as_deref().map(files::name);
-        Ok(Self { agent, agent_name, format, compiled, session, tools, found })
+        let mut tools = Vec::new();
+        if let Some(path) = &arguments.tools {
+            let (definitions, odd) = inputs::tools(path, sources)?;
+            tools = definitions;
+            found.extend(odd);
+        }
+        let compiled = match &agent {
+            Some(file) => engine.compile(&file.agent, &with),
+            None => engine.compile(&Agent::default(), &with),
+        };
+        Ok(Self { agent, compiled, session, tools, found })
     }
-}
 
-fn switches(arguments: &AssembleArguments) -> Switches {
-    Switches { enable: arguments.enable.clone(), disable: arguments.disable.clone() }
+    /// Assembles the context; its report begins with what was found while reading.
+    ///
+    /// If there is none, what was found is shown: it may be the reason.
+    fn assemble(&self, turn: &TurnInput, sources: &Sources) -> Result<Context> {
+        let assembled = self.compiled.assemble_blocking(&self.session, turn);
+        let mut context = assembled.inspect_err(|_| sources.show(&self.found))?;
+        let mut found = std::mem::take(&mut context.report.diagnostics);
+        if let Some(file) = &self.agent {
+            found = file.lead_back(found);
+        }
+        context.report.diagnostics = [self.found.clone(), found].concat();
+        Ok(context)
+    }
+
+    /// Writes the request body; what does not fit into it is shown.
+    fn openai(&self, turn: &TurnInput, context: &Context, sources: &Sources) -> Value {
+        let model = self.compiled.model_name(turn).unwrap_or(UNNAMED_MODEL);
+        let request = Request { model, tools: &self.tools, parameters: &Map::new() };
+        let encoded = openai_chat::encode(&context.messages, &request);
+        let of_body = |found: Diagnostic| found.in_document("request body");
+        let found: Vec<Diagnostic> = encoded.diagnostics.into_iter().map(of_body).collect();
+        sources.show(&found);
+        encoded.body
+    }
 }
 
 /// The turn that the command line describes; without `--at` it is now.
@@ -97,43 +126,20 @@ fn turn(arguments: &AssembleArguments) -> Result<TurnInput> {
         zone: Some(zone.as_str().into()),
         seed: arguments.seed,
         input: arguments.input.as_deref().map(Into::into),
+        kind: kind(arguments.kind),
         model: arguments.model.as_deref().map(Into::into),
+        context_tokens: arguments.context_tokens,
+        reserve: arguments.reserve,
         preview: true,
         ..TurnInput::default()
     })
 }
 
-/// Findings of the compiler and the assembler are about the agent's file.
-fn name_document(diagnostics: &mut [Diagnostic], agent: Option<&str>) {
-    for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.location.pointer.is_some()) {
-        diagnostic.location.document = agent.map(Into::into);
-    }
-}
-
-fn print(arguments: &AssembleArguments, inputs: &Inputs, context: &Context, sources: &Sources) -> Result<()> {
-    let format = if arguments.json { Format::Json } else { arguments.format };
-    match format {
-        Format::Table => show::result(&show::table(context)),
-        Format::Json => show::json(&context.to_json()),
-        Format::Text => {
-            let texts: Vec<String> = context
-                .messages
-                .iter()
-                .map(|message| format!("[{}]\n{}\n", message.role, message.text()))
-                .collect();
-            show::result(&texts.join("\n"))
-        }
-        Format::Snapshot => show::result(&context.to_snapshot()),
-        Format::Openai => {
-            let model = arguments.model.as_deref().or(inputs.agent.model_id.as_deref());
-            let request = Request {
-                model: model.unwrap_or(UNNAMED_MODEL),
-                tools: &inputs.tools,
-                parameters: &Map::new(),
-            };
-            let encoded = openai_chat::encode(&context.messages, &request);
-            sources.show(&encoded.diagnostics, None);
-            show::json(&encoded.body)
-        }
+fn kind(kind: Kind) -> GenerationKind {
+    match kind {
+        Kind::Normal => GenerationKind::Normal,
+        Kind::Continue => GenerationKind::Continue,
+        Kind::Impersonate => GenerationKind::Impersonate,
+        Kind::Quiet => GenerationKind::Quiet,
     }
 }

@@ -1,160 +1,151 @@
 //! `ctx check`: what is wrong with files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
-use ctx_engine::{Compile, Engine, Format, ImportError, Limits, read_agent, read_conversation};
+use anyhow::Result;
+use ctx_engine::{Compile, Engine, Format, ImportError, Limits, read_conversation, read_profile};
+use ctx_preset_import::detect;
 use ctx_types::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
+use crate::codes;
+use crate::commands::folder;
+use crate::commands::inputs::{self, AgentFile};
 use crate::exit::Exit;
 use crate::files;
-use crate::show::{self, Sources};
+use crate::show::{self, Position, Sources, plural};
 
-/// How many files a folder may have.
-const MAX_FILES: usize = 10_000;
-
-/// How deep folders may be nested.
-const MAX_DEPTH: usize = 32;
-
-/// Checks files and folders.
+/// Checks files and folders, one file after the other.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
+    inputs::check_stdin(&arguments.paths)?;
     let engine = Engine::new();
-    let mut checked = Vec::new();
+    let mut totals = Totals::default();
     for path in &arguments.paths {
-        for file in files_of(path)? {
-            checked.extend(check(&file, path.is_dir(), &engine)?);
+        let is_folder = path.is_dir();
+        let files = if is_folder { folder::files(path)? } else { vec![path.clone()] };
+        for checked in files.iter().filter_map(|file| check(file, is_folder, &engine)) {
+            // Programs have the findings in the result; that a file is unreadable people want to know too.
+            if !arguments.json || checked.is_unreadable {
+                checked.sources.show(&checked.findings);
+            }
+            totals.add(&checked, arguments.json);
         }
     }
-    let count = |severity| checked.iter().map(|file: &Checked| file.count(severity)).sum::<usize>();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    if arguments.json {
-        let findings: Vec<Value> = checked.iter().flat_map(Checked::to_json).collect();
-        let files: Vec<&str> = checked.iter().map(|file| file.name.as_str()).collect();
-        show::json(&json!({ "files": files, "errors": errors, "warnings": warnings, "findings": findings }))?;
-    } else {
-        for file in &checked {
-            file.sources.show(&file.findings, file.format);
-        }
-        show::result(&format!("{} checked: {errors} errors, {warnings} warnings\n", plural(checked.len())))?;
+    match arguments.json {
+        true => show::json(&totals.to_json())?,
+        false => show::result(&totals.to_string())?,
     }
-    let unreadable = checked.iter().any(|file| file.format.is_none());
-    Ok(match (unreadable, errors, warnings) {
-        (true, ..) => Exit::Unreadable,
-        (false, 0, 0) => Exit::Success,
-        (false, 0, _) if !arguments.deny_warnings => Exit::Success,
-        _ => Exit::Findings,
-    })
+    Ok(totals.exit(arguments.deny_warnings))
 }
 
 /// A file that was looked at.
 struct Checked {
     name: String,
     sources: Sources,
-    /// None if the file is unreadable.
-    format: Option<Format>,
+    is_unreadable: bool,
+    /// In the order of their places.
     findings: Vec<Diagnostic>,
-}
-
-impl Checked {
-    fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == severity).count()
-    }
-
-    fn to_json(&self) -> Vec<Value> {
-        let finding = |finding: &Diagnostic| {
-            let mut value = json!(finding);
-            if let (Value::Object(map), Some(position)) =
-                (&mut value, self.sources.position(finding, self.format))
-            {
-                map.insert("position".to_owned(), json!(position));
-            }
-            value
-        };
-        self.findings.iter().map(finding).collect()
-    }
+    positions: Vec<Option<Position>>,
 }
 
 /// Checks one file; of a folder, files that are nothing of ours are passed over.
-fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Result<Option<Checked>> {
+fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Option<Checked> {
     let name = files::name(path);
-    let bytes = files::read(path)?;
     let mut sources = Sources::default();
-    sources.add(&name, &bytes);
-    let (format, mut findings) = match read(&bytes, &name, engine) {
-        Ok((format, findings)) => (Some(format), findings),
-        Err(ImportError::UnknownShape { .. }) if is_of_folder => return Ok(None),
-        Err(error) => (None, vec![sources.explained(&name, &error)]),
+    let read = match files::read(path) {
+        Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
+        Ok(bytes) => {
+            sources.add(&name, &bytes);
+            match findings(&bytes, &name, engine) {
+                Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
+                found => found.map_err(|error| sources.explained(&name, &error)),
+            }
+        }
     };
-    for finding in &mut findings {
-        finding.location.document.get_or_insert_with(|| name.as_str().into());
-    }
-    Ok(Some(Checked { name, sources, format, findings }))
+    let is_unreadable = read.is_err();
+    let findings = read.unwrap_or_else(|error| vec![error]);
+    let positions = sources.positions(&findings);
+    let mut placed: Vec<_> = findings.into_iter().zip(positions).collect();
+    placed.sort_by(|(_, a), (_, b)| a.cmp(b));
+    let (findings, positions) = placed.into_iter().unzip();
+    Some(Checked { name, sources, is_unreadable, findings, positions })
 }
 
-/// Reads a file as an agent, or else as a conversation.
-fn read(bytes: &[u8], name: &str, engine: &Engine) -> Result<(Format, Vec<Diagnostic>), ImportError> {
+/// Reads a file as what it is.
+fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>, ImportError> {
     let limits = Limits::default();
-    match read_agent(bytes, name, &limits, &engine.anchors) {
-        Ok(imported) => {
-            let compiled = engine.compile(&imported.value, &Compile::default());
-            let compiled = compiled.diagnostics().iter().cloned();
-            Ok((imported.format, imported.diagnostics.into_iter().chain(compiled).collect()))
+    match detect(bytes, name, &limits)? {
+        Some(
+            Format::Session
+            | Format::SessionHalves
+            | Format::ChatMessages
+            | Format::StoredMessages
+            | Format::SillyTavernChat,
+        ) => read_conversation(bytes, name, &limits).map(|conversation| conversation.diagnostics),
+        Some(Format::Profile) => read_profile(bytes, name, &limits).map(|profile| profile.diagnostics),
+        _ => {
+            let file = AgentFile::parse(bytes, name, engine)?;
+            Ok(file.all_findings(&engine.compile(&file.agent, &Compile::default())))
         }
-        Err(not_agent @ ImportError::UnknownShape { .. }) => match read_conversation(bytes, name, &limits) {
-            Ok(imported) => Ok((imported.format, imported.diagnostics)),
-            Err(_) => Err(not_agent),
-        },
-        Err(error) => match read_conversation(bytes, name, &limits) {
-            // JSONL is neither JSON nor YAML.
-            Ok(imported) => Ok((imported.format, imported.diagnostics)),
-            Err(_) => Err(error),
-        },
     }
 }
 
-/// The file itself, or the JSON and YAML files of a folder in the order of their names.
-fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    walk(path, 0, &mut found)?;
-    Ok(found)
+/// What was found in all files.
+#[derive(Default)]
+struct Totals {
+    files: Vec<String>,
+    errors: usize,
+    warnings: usize,
+    is_any_unreadable: bool,
+    findings: Vec<Value>,
 }
 
-fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
-    let name = folder.display();
-    if depth > MAX_DEPTH {
-        bail!("`{name}` is nested more than {MAX_DEPTH} folders deep");
-    }
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read the folder `{name}`"))?;
-    let mut paths = Vec::new();
-    for entry in entries {
-        let entry = entry.with_context(|| format!("cannot read the folder `{name}`"))?;
-        // Links are not followed: they may lead out of the folder or round in a circle.
-        let kind = entry.file_type().with_context(|| format!("cannot read `{}`", entry.path().display()))?;
-        paths.push((entry.path(), kind));
-    }
-    paths.sort_by(|(a, _), (b, _)| a.cmp(b));
-    for (path, kind) in paths {
-        let is_ours = path.extension().is_some_and(|end| end == "json" || end == "yaml" || end == "yml");
-        if kind.is_dir() {
-            walk(&path, depth + 1, found)?;
-        } else if kind.is_file() && is_ours {
-            found.push(path);
-        }
-        if found.len() > MAX_FILES {
-            bail!("more than {MAX_FILES} files; check smaller folders");
+impl Totals {
+    fn add(&mut self, checked: &Checked, with_findings: bool) {
+        let count = |severity| checked.findings.iter().filter(|found| found.severity == severity).count();
+        self.errors += count(Severity::Error);
+        self.warnings += count(Severity::Warning);
+        self.is_any_unreadable |= checked.is_unreadable;
+        self.files.push(checked.name.clone());
+        if with_findings {
+            let findings = checked.findings.iter().zip(&checked.positions);
+            self.findings
+                .extend(findings.map(|(finding, position)| finding_json(finding, position.as_ref())));
         }
     }
-    Ok(())
+
+    fn to_json(&self) -> Value {
+        json!({
+            "files": self.files,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "findings": self.findings,
+        })
+    }
+
+    fn exit(&self, deny_warnings: bool) -> Exit {
+        match (self.is_any_unreadable, self.errors, self.warnings) {
+            (true, ..) => Exit::Unreadable,
+            (false, 0, 0) => Exit::Success,
+            (false, 0, _) if !deny_warnings => Exit::Success,
+            _ => Exit::Findings,
+        }
+    }
 }
 
-fn plural(files: usize) -> String {
-    match files {
-        1 => "1 file".to_owned(),
-        files => format!("{files} files"),
+impl std::fmt::Display for Totals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let files = plural(self.files.len(), "file");
+        let (errors, warnings) = (plural(self.errors, "error"), plural(self.warnings, "warning"));
+        writeln!(f, "{files} checked: {errors}, {warnings}")
     }
+}
+
+fn finding_json(finding: &Diagnostic, position: Option<&Position>) -> Value {
+    let mut value = json!(finding);
+    if let (Value::Object(map), Some(position)) = (&mut value, position) {
+        map.insert("position".to_owned(), json!(position));
+    }
+    value
 }

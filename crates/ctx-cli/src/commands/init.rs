@@ -1,11 +1,13 @@
 //! `ctx init`: a small project to begin with.
 
-use anyhow::{Context as _, Result};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 
 use crate::args::InitArguments;
 use crate::exit::{Exit, UsageError};
-use crate::files;
+use crate::files::{self, Existing};
 use crate::show;
 
 /// The files of the project.
@@ -15,30 +17,41 @@ const FILES: [(&str, &str); 3] = [
     ("conversation.json", include_str!("../../templates/conversation.json")),
 ];
 
-/// Writes the project; nothing is written if any of its files exists.
+/// Writes the project: all of its files, or none if one of them exists or cannot be written.
 pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
     let folder = &arguments.folder;
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-    let existing = FILES.iter().map(|(name, _)| folder.join(name)).find(|path| path.exists());
-    if let Some(path) = existing.filter(|_| !arguments.force) {
-        let message = format!("`{}` exists; name another folder or say `--force`", path.display());
+    let files = FILES.map(|(name, text)| (folder.join(name), text.as_bytes()));
+    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+    if let (Existing::Keep, Some((path, _))) = (existing, files.iter().find(|(path, _)| path.exists())) {
+        let message = format!("`{}` exists; name another folder, or say `--force`", path.display());
         return Err(UsageError(message).into());
     }
-    for (name, text) in FILES {
-        files::write(&folder.join(name), text.as_bytes())?;
+    if folder.is_file() {
+        bail!("`{}` is a file; name a folder", folder.display());
     }
-    let path = |name: &str| folder.join(name).display().to_string();
-    if arguments.json {
-        let written: Vec<String> = FILES.iter().map(|(name, _)| path(name)).collect();
-        show::json(&json!({ "written": written }))?;
-    } else {
-        let [agent, profile, conversation] = FILES.map(|(name, _)| path(name));
-        show::result(&format!(
-            "wrote {agent}\nwrote {profile}\nwrote {conversation}\n\n\
-             see what a model would receive:\n  \
-             ctx assemble {agent} --session {conversation} --profile {profile}\n"
-        ))?;
+    std::fs::create_dir_all(folder).map_err(|error| {
+        anyhow!("cannot make the folder `{}`: {}", folder.display(), files::reason(&error))
+    })?;
+    files::write(&files, existing)?;
+    let names = files.map(|(path, _)| path);
+    match arguments.json {
+        true => show::json(&json!({ "written": names.map(|path| path.display().to_string()) }))?,
+        false => show::result(&welcome(&names))?,
     }
     Ok(Exit::Success)
+}
+
+fn welcome([agent, profile, conversation]: &[PathBuf; 3]) -> String {
+    let (agent, profile, conversation) = (quoted(agent), quoted(profile), quoted(conversation));
+    format!(
+        "wrote {agent}\nwrote {profile}\nwrote {conversation}\n\n\
+         see what a model would receive:\n  \
+         ctx assemble {agent} --session {conversation} --profile {profile}\n"
+    )
+}
+
+/// Writes a path so that it can be pasted into a command line.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    if path.contains(' ') { format!("\"{path}\"") } else { path }
 }

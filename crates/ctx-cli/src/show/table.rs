@@ -1,43 +1,176 @@
-//! A context as a table: what is sent, and below it what was moved or left out.
+//! Tables: a context with what was moved or left out, and plain listings.
 
-use std::fmt::Write as _;
-
-use comfy_table::{LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ctx_engine::Context;
-use ctx_types::{Decision, Message};
+use ctx_types::{Content, ContentPart, Decision, Message};
+use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// How many terminal columns of a message's first line are shown.
-const TEXT_WIDTH: usize = 60;
+use crate::show::clean::{clean, clean_line};
+use crate::show::{plural, stdout_width};
 
-/// How many lines of decisions are shown before the rest is counted.
+/// The fewest columns in which the text of a message is shown.
+const MIN_TEXT: usize = 24;
+
+/// The fewest columns in which a source is shown whole.
+const MIN_SOURCE: usize = 24;
+
+/// How many columns the table of messages has beside its contents.
+const PADDING: usize = 14;
+
+/// How many decisions are shown before the rest is counted.
 const MAX_DECISIONS: usize = 50;
 
-/// Writes the messages as a table, and below it the decisions.
-pub(crate) fn table(context: &Context) -> String {
-    let mut table = empty();
-    table.set_header(["#", "role", "source", "text"]);
-    for (index, message) in context.messages.iter().enumerate() {
-        table.add_row([index.to_string(), message.role.to_string(), source(message), first_line(message)]);
-    }
-    let mut out = text(&table);
-    let bytes: usize = context.messages.iter().map(|message| message.content.len()).sum();
-    push(&mut out, format_args!("\n{} messages, {bytes} bytes of text\n", context.messages.len()));
+/// Writes the messages of a context as a table, one line each, and below it what was moved or left out.
+pub(crate) fn context(context: &Context) -> String {
+    let rows = match context.messages.is_empty() {
+        true => "no messages\n".to_owned(),
+        false => rows(context, stdout_width()),
+    };
     let changes: Vec<&Decision> = context.report.changes().collect();
-    if !changes.is_empty() {
-        push(&mut out, format_args!("\nmoved or left out:\n"));
+    rows + &decisions(&changes)
+}
+
+/// Writes messages in full, and nothing else.
+pub(crate) fn messages(messages: &[Message]) -> String {
+    let text = |message: &Message| {
+        let head = Some(format!("[{}]", message.role));
+        let body = Some(message.text().into_owned());
+        let lines = head.into_iter().chain(extras(message)).chain(body).chain(calls(message));
+        lines.filter(|line| !line.is_empty()).map(|line| line + "\n").collect::<String>()
+    };
+    messages.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes rows with a header; long cells are wrapped to the width of the terminal.
+pub(crate) fn listing<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
+    let mut table = empty();
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(stdout_width()).unwrap_or(u16::MAX));
+    table.set_header(header);
+    for row in rows {
+        table.add_row(row.map(|cell| clean(&cell).into_owned()));
     }
-    for decision in changes.iter().take(MAX_DECISIONS) {
-        push(&mut out, format_args!("  {decision}\n"));
+    text(&table)
+}
+
+fn rows(context: &Context, width: usize) -> String {
+    let messages = &context.messages;
+    let sources: Vec<String> = messages.iter().map(source).collect();
+    let counts = context.tokens();
+    let tokens: Vec<String> = counts.iter().map(ToString::to_string).collect();
+    let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
+    let number_width = (messages.len() - 1).to_string().len();
+    let role_width =
+        widest(&mut messages.iter().map(|message| message.role.as_str().len())).max("role".len());
+    let tokens_width = widest(&mut tokens.iter().map(String::len)).max("tokens".len());
+    let source_width =
+        widest(&mut sources.iter().map(|source| source.width())).min(MIN_SOURCE.max(width / 3));
+    let taken = number_width + role_width + tokens_width + source_width + PADDING;
+    let text_width = width.saturating_sub(taken).max(MIN_TEXT);
+    let mut table = empty();
+    table.set_header(["#", "role", "tokens", "source", "text"]);
+    for (index, ((message, source), tokens)) in messages.iter().zip(&sources).zip(tokens).enumerate() {
+        let (role, source) = (message.role.to_string(), cut(source, source_width));
+        table.add_row([index.to_string(), role, tokens, source, summary(message, text_width)]);
     }
-    if let Some(more) = changes.len().checked_sub(MAX_DECISIONS).filter(|more| *more > 0) {
-        push(&mut out, format_args!("  and {more} more; `--format json` has them all\n"));
+    if let Some(column) = table.column_mut(2) {
+        column.set_cell_alignment(CellAlignment::Right);
     }
-    out
+    format!("{}\n{}\n", text(&table), total(context, counts.into_iter().map(u64::from).sum()))
+}
+
+/// How many messages and tokens there are, and of how many.
+fn total(context: &Context, tokens: u64) -> String {
+    let messages = plural(context.messages.len(), "message");
+    let usage = context.report.usage.as_ref();
+    let about = if usage.is_some_and(|usage| usage.is_exact) { "" } else { "about " };
+    match usage.and_then(|usage| usage.available) {
+        Some(available) => format!("{messages}, {about}{tokens} of {}", plural(available as usize, "token")),
+        None => {
+            format!("{messages}, {about}{}", plural(usize::try_from(tokens).unwrap_or(usize::MAX), "token"))
+        }
+    }
+}
+
+fn decisions(changes: &[&Decision]) -> String {
+    if changes.is_empty() {
+        return String::new();
+    }
+    let shown = changes.iter().take(MAX_DECISIONS);
+    let mut lines: Vec<String> = shown.map(|decision| clean_line(&decision.to_string())).collect();
+    let more = changes.len() - lines.len();
+    if more > 0 {
+        lines.push(format!("and {more} more; `--format json` has them all"));
+    }
+    format!("\nmoved, merged or left out:\n  {}\n", lines.join("\n  "))
+}
+
+fn source(message: &Message) -> String {
+    let source = match &message.placement {
+        Some(placement) => format!("{} ({placement})", message.source),
+        None => message.source.to_string(),
+    };
+    clean_line(&source)
+}
+
+/// One line of a message: what it answers, its files, the first line of its text that has anything, its calls.
+fn summary(message: &Message, columns: usize) -> String {
+    let text = message.text();
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first: String = lines.next().unwrap_or_default().chars().take(columns + 1).collect();
+    let parts: Vec<String> = extras(message).chain([first]).chain(calls(message)).collect();
+    let parts: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
+    let line = clean_line(&parts.join(" "));
+    match lines.next() {
+        Some(_) => cut(&(line + " …"), columns),
+        None => cut(&line, columns),
+    }
+}
+
+/// What a message has before its text: the call that it answers, its files, its content parts that are no text.
+fn extras(message: &Message) -> impl Iterator<Item = String> {
+    let answer = message.tool_call_id.iter().map(|id| format!("{id} ←"));
+    let files = message.attachments.iter().map(|file| format!("[{}]", file.name));
+    answer.chain(files).chain(other_parts(&message.content))
+}
+
+fn calls(message: &Message) -> impl Iterator<Item = String> {
+    message.tool_calls.iter().map(|call| format!("{} → {}({})", call.id, call.name, call.arguments))
+}
+
+/// The content parts that are no text, by their types.
+fn other_parts(content: &Content) -> impl Iterator<Item = String> {
+    let parts = match content {
+        Content::Parts(parts) => parts.as_slice(),
+        Content::Text(_) => &[],
+    };
+    let others = parts.iter().filter_map(|part| match part {
+        ContentPart::Other(part) => Some(part),
+        ContentPart::Text(_) => None,
+    });
+    others.map(|part| format!("[{}]", part.get("type").and_then(Value::as_str).unwrap_or("part")))
+}
+
+/// Cuts a line to a number of terminal columns.
+fn cut(line: &str, columns: usize) -> String {
+    if line.width() <= columns {
+        return line.to_owned();
+    }
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used < columns
+    };
+    let start: String = line.chars().take_while(fits).collect();
+    format!("{}…", start.trim_end_matches([' ', '…']))
 }
 
 /// An empty table with one line, below its header.
-pub(crate) fn empty() -> Table {
+fn empty() -> Table {
     const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
     let mut table = Table::new();
     table.load_style(STYLE);
@@ -45,52 +178,7 @@ pub(crate) fn empty() -> Table {
 }
 
 /// The lines of a table without the blanks that fill its last column.
-pub(crate) fn text(table: &Table) -> String {
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect::<Vec<_>>().concat()
-}
-
-fn source(message: &Message) -> String {
-    match &message.placement {
-        Some(placement) => format!("{} ({placement})", message.source),
-        None => message.source.to_string(),
-    }
-}
-
-/// The first line that has anything, cut to the width of its column; calls and files are named.
-fn first_line(message: &Message) -> String {
-    let text = message.text();
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let mut shown = clean(lines.next().unwrap_or_default());
-    let is_cut = shown.width() > TEXT_WIDTH || lines.next().is_some();
-    if is_cut {
-        shown = fitting(&shown, TEXT_WIDTH - 1) + "…";
-    }
-    let calls = message.tool_calls.iter().map(|call| format!("→ {}({})", call.name, call.id));
-    let files = message.attachments.iter().map(|file| format!("[{}]", file.name));
-    let answers = message.tool_call_id.iter().map(|id| format!("← {id}"));
-    let extras: Vec<String> =
-        answers.chain(calls).chain(files).map(|extra| fitting(&clean(&extra), TEXT_WIDTH)).collect();
-    let parts: Vec<String> = extras.into_iter().chain([shown]).filter(|part| !part.is_empty()).collect();
-    parts.join(" ")
-}
-
-/// Terminal control characters in a stranger's text must not reach the terminal.
-fn clean(line: &str) -> String {
-    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
-/// The longest start of a line that fits a number of columns.
-fn fitting(line: &str, columns: usize) -> String {
-    let mut used = 0;
-    let fits = |c: &char| {
-        used += c.width().unwrap_or(0);
-        used <= columns
-    };
-    line.chars().take_while(fits).collect()
-}
-
-/// Writing to a string cannot fail.
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    let written = out.write_fmt(text);
-    debug_assert!(written.is_ok(), "writing to a string succeeds");
+fn text(table: &Table) -> String {
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    lines.concat()
 }

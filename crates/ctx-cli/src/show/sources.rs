@@ -1,0 +1,220 @@
+//! The texts of the files of a run, and where in them findings are.
+
+use std::ops::Range;
+
+use ctx_engine::ImportError;
+use ctx_types::{Diagnostic, Span};
+
+use crate::locate::Places;
+use crate::show::excerpt::Lines;
+use crate::show::findings::{Explained, draw};
+use crate::show::{plural, to_stderr};
+
+/// How many findings of one file or run are shown before the rest is counted.
+const MAX_SHOWN: usize = 100;
+
+/// The texts of the files of a run, for showing the lines that findings are about.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    files: Vec<Source>,
+}
+
+/// A file as text.
+#[derive(Debug)]
+struct Source {
+    name: String,
+    text: String,
+    /// How many bytes of the file precede the text; unknown if the text was not UTF-8.
+    skipped: Option<usize>,
+}
+
+/// Where a finding is in a file: line and column from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub(crate) struct Position {
+    pub(crate) file: String,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+/// The bytes of a file that a finding is about.
+#[derive(Debug)]
+pub(super) struct Mark<'a> {
+    pub(super) file: &'a str,
+    pub(super) text: &'a str,
+    pub(super) range: Range<usize>,
+    /// The line in which the range begins, from 1.
+    pub(super) line: usize,
+    pub(super) line_start: usize,
+}
+
+impl Sources {
+    /// Keeps the text of a file; one that is known already stays.
+    pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) {
+        if self.get(name).is_none() {
+            self.files.push(Source::decode(name, bytes));
+        }
+    }
+
+    /// Writes findings to standard error, the first [`MAX_SHOWN`] with their lines.
+    pub(crate) fn show(&self, findings: &[Diagnostic]) {
+        let shown: Vec<&Diagnostic> = findings.iter().take(MAX_SHOWN).collect();
+        for (finding, mark) in shown.iter().zip(self.marks(&shown)) {
+            to_stderr(&(draw(finding, mark.as_ref()) + "\n"));
+        }
+        let more = findings.len() - shown.len();
+        if more > 0 {
+            to_stderr(&format!("and {}; `ctx check --json` has them all", plural(more, "more finding")));
+        }
+    }
+
+    /// Finds the lines and columns of findings, in their order.
+    pub(crate) fn positions(&self, findings: &[Diagnostic]) -> Vec<Option<Position>> {
+        let findings: Vec<&Diagnostic> = findings.iter().collect();
+        self.marks(&findings).into_iter().map(|mark| mark.map(|mark| mark.position())).collect()
+    }
+
+    /// Turns an import error into one that shows the line it is about.
+    pub(crate) fn explain(&self, name: &str, error: &ImportError) -> anyhow::Error {
+        let finding = self.explained(name, error);
+        let mark = self.marks(&[&finding]).pop().flatten();
+        Explained(draw(&finding, mark.as_ref())).into()
+    }
+
+    /// Turns an import error into a finding that knows its place in the file.
+    pub(crate) fn explained(&self, name: &str, error: &ImportError) -> Diagnostic {
+        let mut finding = error.to_diagnostic().in_document(name);
+        let (line, column) = match error {
+            ImportError::Json { line, column, message, .. } => {
+                finding.message = format!("invalid JSON: {message}");
+                (*line, *column)
+            }
+            ImportError::Yaml { line, column, message, .. } => {
+                finding.message = format!("invalid YAML: {message}");
+                (*line, *column)
+            }
+            ImportError::TooDeep { line, column, limit } => {
+                finding.message = format!("lists and objects are nested more than {limit} deep");
+                (*line, *column)
+            }
+            ImportError::NotText { offset } => return self.at_byte(finding, name, *offset),
+            _ => return finding,
+        };
+        let source = self.get(name);
+        let start = source.and_then(|source| Lines::of(&source.text).byte(&source.text, line, column));
+        match start {
+            Some(start) => finding.at_span(Span::new(start, start)),
+            None => finding,
+        }
+    }
+
+    fn at_byte(&self, finding: Diagnostic, name: &str, offset: usize) -> Diagnostic {
+        let skipped = self.get(name).and_then(|source| source.skipped);
+        match skipped.and_then(|skipped| offset.checked_sub(skipped)) {
+            Some(start) => finding.at_span(Span::new(start, start + 1)),
+            None => finding,
+        }
+    }
+
+    /// Finds the places of findings, each file read once however many there are.
+    fn marks(&self, findings: &[&Diagnostic]) -> Vec<Option<Mark<'_>>> {
+        let mut marks: Vec<Option<Mark<'_>>> = findings.iter().map(|_| None).collect();
+        for source in &self.files {
+            let is_of_file =
+                |finding: &Diagnostic| finding.location.document.as_deref() == Some(&source.name);
+            let found = findings.iter().zip(&mut marks).filter(|(finding, _)| is_of_file(finding));
+            source.mark(found.collect());
+        }
+        marks
+    }
+
+    fn get(&self, name: &str) -> Option<&Source> {
+        self.files.iter().find(|source| source.name == name)
+    }
+}
+
+impl Source {
+    /// Reads bytes as the importer does; what is no text becomes U+FFFD.
+    fn decode(name: &str, bytes: &[u8]) -> Self {
+        let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+            let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
+            (String::from_utf16_lossy(&units), None)
+        };
+        let narrow = |bytes: &[u8], skipped| (String::from_utf8_lossy(bytes).into_owned(), Some(skipped));
+        let (text, skipped) = match bytes {
+            [0xFF, 0xFE, rest @ ..] => wide(rest, u16::from_le_bytes),
+            [0xFE, 0xFF, rest @ ..] => wide(rest, u16::from_be_bytes),
+            [0xEF, 0xBB, 0xBF, rest @ ..] => narrow(rest, 3),
+            _ => narrow(bytes, 0),
+        };
+        Self { name: name.to_owned(), text, skipped }
+    }
+
+    /// Fills in the marks of findings that are about this file.
+    fn mark<'a>(&'a self, findings: Vec<(&&Diagnostic, &mut Option<Mark<'a>>)>) {
+        if findings.is_empty() {
+            return;
+        }
+        let pointers = findings.iter().filter_map(|(finding, _)| finding.location.pointer.as_deref());
+        let mut pointers = pointers.peekable();
+        let places = match pointers.peek() {
+            Some(_) => Places::find(&self.text, pointers),
+            None => Places::default(),
+        };
+        let lines = Lines::of(&self.text);
+        for (finding, mark) in findings {
+            let span = finding.location.span;
+            let range = match finding.location.pointer.as_deref() {
+                Some(pointer) => places.nearest(pointer).map(|place| place.part(&self.text, span)),
+                None => span.map(|span| span.start..span.end),
+            };
+            *mark = range.map(|range| {
+                let (line, line_start) = lines.at(range.start);
+                Mark { file: &self.name, text: &self.text, range, line, line_start }
+            });
+        }
+    }
+}
+
+impl Mark<'_> {
+    pub(super) fn position(&self) -> Position {
+        let before = self.text.get(self.line_start..self.range.start).unwrap_or_default();
+        Position { file: self.file.to_owned(), line: self.line, column: before.chars().count() + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::Code;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever a file holds and wherever a finding points, something is drawn.
+        #[test]
+        fn any_finding_about_any_file_can_be_drawn(
+            text in "[-{}\\[\\]:,\"'\\\\|>&*#!a0é😀 \t\r\n\u{1b}\u{9b}\u{301}\u{202e}]{0,60}",
+            pointer in proptest::option::of("(/(a|0|1|~1|)){0,3}"),
+            span in proptest::option::of((0_usize..80, 0_usize..20)),
+        ) {
+            let mut sources = Sources::default();
+            sources.add("f", text.as_bytes());
+            let code = Code::new(1, "any");
+            let mut finding = Diagnostic::warning(code, text.clone()).in_document("f").with_help(text);
+            finding.location.pointer = pointer;
+            finding.location.span = span.map(|(start, length)| Span::new(start, start + length));
+            let mark = sources.marks(&[&finding]).pop().flatten();
+            let drawn = draw(&finding, mark.as_ref());
+            prop_assert!(drawn.starts_with("warning[CTX0001]: "));
+            prop_assert!(!drawn.contains(|c: char| c.is_control() && c != '\n'));
+        }
+
+        #[test]
+        fn any_bytes_can_be_shown(bytes in prop::collection::vec(any::<u8>(), 0..40), offset in 0_usize..60) {
+            let mut sources = Sources::default();
+            sources.add("f", &bytes);
+            let error = sources.explain("f", &ImportError::NotText { offset });
+            prop_assert!(error.to_string().starts_with("error[CTX0601]: "));
+        }
+    }
+}

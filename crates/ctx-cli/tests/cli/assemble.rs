@@ -1,0 +1,255 @@
+//! `ctx assemble`: what it prints in each format.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::{Folder, ctx};
+
+pub(crate) const AGENT: &str = "\
+name: Robin
+modelId: gpt-5
+presetMessages:
+  - { id: identity, role: system, content: 'You are {{char}}; it is {{time}}.' }
+  - { type: chat_history }
+  - { id: tail, role: system, content: Be brief., insertionPoint: -1 }
+  - { id: off, role: system, content: Never sent., isEnabled: false }
+";
+
+pub(crate) const CHAT: &str = r#"[
+  { "role": "user", "content": "Hello" },
+  { "role": "assistant", "content": "Hi!" },
+  { "role": "user", "content": "When do I sow basil?" },
+  { "role": "assistant", "content": null, "tool_calls": [
+    { "id": "call_1", "type": "function", "function": { "name": "season", "arguments": "{}" } } ] },
+  { "role": "tool", "tool_call_id": "call_1", "content": "early spring\nor later" }
+]"#;
+
+/// Assembles the agent and the chat at a fixed time.
+#[track_caller]
+pub(crate) fn assemble(arguments: &str) -> String {
+    let files = [("a.yaml", AGENT), ("c.json", CHAT)];
+    ctx(&format!("assemble --at 2026-01-31T12:00:00Z {arguments}"), &files)
+}
+
+/// Reads what was printed as JSON.
+pub(crate) fn json(answer: &str) -> Value {
+    let (_, output) = answer.split_once("=== output\n").unwrap();
+    let (output, _) = output.split_once("=== errors\n").unwrap_or((output, ""));
+    serde_json::from_str(output).unwrap()
+}
+
+#[test]
+fn a_table_shows_one_line_for_each_message() {
+    assert_snapshot!(assemble("a.yaml --session c.json --input Thanks! --tz Asia/Shanghai"), @"
+    exit code 0
+    === output
+     #   role        tokens   source                   text
+    ─────────────────────────────────────────────────────────────────────────────────
+     0   system          15   preset:identity          You are Robin; it is 8:00 PM.
+     1   user             4   history:n1               Hello
+     2   assistant        5   history:n2               Hi!
+     3   user             9   history:n3               When do I sow basil?
+     4   assistant        8   history:n4               call_1 → season({})
+     5   tool            11   history:n5               call_1 ← early spring …
+     6   system           6   preset:tail (index -1)   Be brief.
+     7   user             5   input                    Thanks!
+
+    8 messages, 63 of 299997 tokens
+
+    moved, merged or left out:
+      hidden preset:off: switched off
+    ");
+}
+
+#[test]
+fn without_an_agent_the_conversation_alone_is_shown() {
+    assert_snapshot!(assemble("--session c.json"), @"
+    exit code 0
+    === output
+     #   role        tokens   source       text
+    ───────────────────────────────────────────────────────────────
+     0   user             4   history:n1   Hello
+     1   assistant        5   history:n2   Hi!
+     2   user             9   history:n3   When do I sow basil?
+     3   assistant        8   history:n4   call_1 → season({})
+     4   tool            11   history:n5   call_1 ← early spring …
+
+    5 messages, about 37 tokens
+    ");
+}
+
+#[test]
+fn text_is_the_messages_and_nothing_else() {
+    assert_snapshot!(assemble("a.yaml --session c.json --format text"), @"
+    exit code 0
+    === output
+    [system]
+    You are Robin; it is 12:00 PM.
+
+    [user]
+    Hello
+
+    [assistant]
+    Hi!
+
+    [system]
+    Be brief.
+
+    [user]
+    When do I sow basil?
+
+    [assistant]
+    call_1 → season({})
+
+    [tool]
+    call_1 ←
+    early spring
+    or later
+    ");
+}
+
+#[test]
+fn a_snapshot_has_sources_segments_and_decisions() {
+    let answer = assemble("a.yaml --session c.json --format snapshot");
+    assert!(
+        answer.starts_with("exit code 0\n=== output\n--- 0 system · preset:identity · skeleton"),
+        "{answer}"
+    );
+    for part in
+        ["\n  8..13 macro:char via preset:identity\n", "\n=== decisions\nhidden preset:off: switched off\n"]
+    {
+        assert!(answer.contains(part), "{answer}");
+    }
+}
+
+#[test]
+fn openai_is_the_request_body_and_nothing_else() {
+    assert_snapshot!(assemble("a.yaml --session c.json --format openai --model gpt-4o"), @r#"
+    exit code 0
+    === output
+    {
+      "model": "gpt-4o",
+      "messages": [
+        {
+          "role": "system",
+          "content": "You are Robin; it is 12:00 PM."
+        },
+        {
+          "role": "user",
+          "content": "Hello"
+        },
+        {
+          "role": "assistant",
+          "content": "Hi!"
+        },
+        {
+          "role": "system",
+          "content": "Be brief."
+        },
+        {
+          "role": "user",
+          "content": "When do I sow basil?"
+        },
+        {
+          "role": "assistant",
+          "content": null,
+          "tool_calls": [
+            {
+              "id": "call_1",
+              "type": "function",
+              "function": {
+                "name": "season",
+                "arguments": "{}"
+              }
+            }
+          ]
+        },
+        {
+          "role": "tool",
+          "tool_call_id": "call_1",
+          "content": "early spring\nor later"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn json_has_messages_report_and_effects() {
+    let result = json(&assemble("a.yaml --session c.json --json"));
+    assert_eq!(result, json(&assemble("a.yaml --session c.json --format json")));
+    let keys: Vec<&String> = result.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["messages", "report", "effects"]);
+    assert_eq!(result["messages"][0]["source"]["id"], "identity");
+    assert_snapshot!(result["messages"][4], @r#"{"role":"user","content":"When do I sow basil?","source":{"kind":"history","id":"n3","trust":"user"},"tokens":9,"place":"history"}"#);
+    assert_snapshot!(result["report"]["decisions"], @r#"[{"outcome":"hidden","source":{"kind":"preset","id":"off","index":3,"trust":"preset"},"reason":"switched off","count":1}]"#);
+}
+
+#[test]
+fn the_report_is_written_beside_the_result() {
+    let folder = Folder::with(&[("a.yaml", "presetMessages: [{ role: system, content: '{{usr}}' }]")]);
+    assert_snapshot!(folder.ctx("assemble a.yaml --format text --report r.json"), @"
+    exit code 0
+    === output
+    [system]
+    {{usr}}
+    === errors
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:1:44
+      |
+    1 | presetMessages: [{ role: system, content: '{{usr}}' }]
+      |                                            ^^^^^^^
+      |
+      = help: did you mean `user`?
+    ");
+    let report = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_snapshot!(report["diagnostics"], @r#"[{"code":"CTX0300","severity":"warning","message":"no macro is called `usr`","location":{"document":"a.yaml","pointer":"/presetMessages/0/content","span":{"start":0,"end":7}},"help":"did you mean `user`?"}]"#);
+    assert_eq!(report, json(&folder.ctx("assemble a.yaml --json"))["report"]);
+}
+
+#[test]
+fn what_reading_found_is_in_the_report_too() {
+    let answer =
+        ctx("assemble --session c.json --json", &[("c.json", r#"[{ "role": "narrator", "content": "x" }]"#)]);
+    assert!(answer.contains(r#""code": "CTX0631""#), "{answer}");
+}
+
+#[test]
+fn long_ids_and_wide_letters_keep_the_table_in_shape() {
+    let long = "a-very-long-identifier-that-somebody-made-up-for-an-entry-of-a-preset";
+    let agent = serde_json::json!({ "presetMessages": [
+        { "id": long, "role": "system", "content": "这是一个很长的系统提示".repeat(12) },
+        { "id": "控制\u{1b}[31m", "role": "user", "content": "\n\n\tfirst\u{7} line\nsecond" },
+        { "role": "assistant", "content": "👩‍🚀🧑🏽‍🌾" },
+        { "role": "user", "content": [
+            { "type": "text", "text": "look" }, { "type": "image_url", "image_url": { "url": "data:" } } ] },
+        { "role": "assistant", "content": "", "attachments": [{ "id": "f1", "name": "photo.png" }] },
+    ] });
+    assert_snapshot!(ctx("assemble a.json", &[("a.json", &agent.to_string())]), @"
+    exit code 0
+    === output
+     #   role        tokens   source                                     text
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     0   system          87   preset:a-very-long-identifier-that-some…   这是一个很长的系统提示这是一个很长的系统提示这是…
+     1   user             9   preset:控制�[31m                           first� line …
+     2   assistant       16   preset#2                                   👩‍🚀🧑🏽‍🌾
+     3   user           769   preset#3                                   [image_url] look
+     4   assistant     6823   preset#4                                   [photo.png]
+
+    5 messages, about 7704 tokens
+    ");
+}
+
+#[test]
+fn one_message_is_one_message() {
+    assert_snapshot!(ctx("assemble --input x", &[]), @"
+    exit code 0
+    === output
+     #   role   tokens   source   text
+    ───────────────────────────────────
+     0   user        4   input    x
+
+    1 message, about 4 tokens
+    ");
+}

@@ -1,0 +1,280 @@
+//! `ctx check`: what counts as wrong, and which exit code it gives.
+
+use insta::assert_snapshot;
+
+use crate::{Folder, ctx};
+
+/// An entry that goes nowhere, and a macro that does not exist.
+const ORPHAN: &str = "\
+presetMessages:
+  - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+  - { type: chat_history }
+";
+
+/// Only the macro.
+const WARNING: &str = "presetMessages:\n  - content: \"Hello {{usr}}\"\n";
+
+const CLEAN: &str = "presetMessages: [{ role: system, content: Be kind. }]\n";
+
+#[test]
+fn an_orphan_target_is_an_error_and_is_named() {
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", ORPHAN)]), @"
+    exit code 1
+    === output
+    1 file checked: 1 error, 1 warning
+    === errors
+    error[CTX0200]: no anchor `chat_histroy`; the entry stays where the list has it
+     --> a.yaml:2:31
+      |
+    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+      |                               ^^^^^^^^^^^^
+      |
+      = help: did you mean `chat_history`?
+
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:2:61
+      |
+    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+      |                                                             ^^^^^^^
+      |
+      = help: did you mean `user`?
+    ");
+}
+
+#[test]
+fn warnings_pass_unless_they_are_denied() {
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", WARNING)]), @r#"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 1 warning
+    === errors
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:2:21
+      |
+    2 |   - content: "Hello {{usr}}"
+      |                     ^^^^^^^
+      |
+      = help: did you mean `user`?
+    "#);
+    let denied = ctx("check a.yaml --deny-warnings", &[("a.yaml", WARNING)]);
+    assert!(denied.starts_with("exit code 1\n"), "{denied}");
+}
+
+#[test]
+fn a_folder_is_checked_file_by_file() {
+    let files = [
+        ("presets/a.yaml", ORPHAN),
+        ("presets/deep/b.YML", WARNING),
+        (
+            "presets/chat.jsonl",
+            "{\"role\":\"user\",\"content\":\"Hi\"}\n{\"role\":\"bot\",\"content\":\"Ho\"}\n",
+        ),
+        ("presets/notes.txt", "not ours"),
+        ("presets/other.json", "{\"compilerOptions\":{}}"),
+        ("presets/.git/config.json", "{"),
+        ("presets/node_modules/x/package.json", "{"),
+    ];
+    assert_snapshot!(ctx("check presets", &files), @r#"
+    exit code 1
+    === output
+    3 files checked: 1 error, 3 warnings
+    === errors
+    error[CTX0200]: no anchor `chat_histroy`; the entry stays where the list has it
+     --> presets/a.yaml:2:31
+      |
+    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+      |                               ^^^^^^^^^^^^
+      |
+      = help: did you mean `chat_history`?
+
+    warning[CTX0300]: no macro is called `usr`
+     --> presets/a.yaml:2:61
+      |
+    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+      |                                                             ^^^^^^^
+      |
+      = help: did you mean `user`?
+
+    warning[CTX0631]: the role `bot` is not known; it is treated as `user`
+     --> presets/chat.jsonl:2:9
+      |
+    2 | {"role":"bot","content":"Ho"}
+      |         ^^^^^
+      |
+      = help: use `system`, `developer`, `user`, `assistant` or `tool`
+
+    warning[CTX0300]: no macro is called `usr`
+     --> presets/deep/b.YML:2:21
+      |
+    2 |   - content: "Hello {{usr}}"
+      |                     ^^^^^^^
+      |
+      = help: did you mean `user`?
+    "#);
+}
+
+#[test]
+fn an_empty_folder_has_nothing_wrong() {
+    let folder = Folder::with(&[]);
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    assert_snapshot!(folder.ctx("check empty"), @"
+    exit code 0
+    === output
+    0 files checked: 0 errors, 0 warnings
+    ");
+}
+
+#[test]
+fn agents_conversations_and_profiles_are_checked() {
+    let files = [
+        ("agent.yaml", CLEAN),
+        ("chat.json", "[{\"role\":\"user\",\"content\":\"Hi\"}]"),
+        ("profile.yaml", "name: Alex\ncontent: likes tea\n"),
+    ];
+    assert_snapshot!(ctx("check agent.yaml chat.json profile.yaml", &files), @"
+    exit code 0
+    === output
+    3 files checked: 0 errors, 0 warnings
+    ");
+}
+
+#[test]
+fn json_has_every_finding_with_its_position() {
+    assert_snapshot!(ctx("check --json a.yaml", &[("a.yaml", ORPHAN)]), @r#"
+    exit code 1
+    === output
+    {
+      "files": [
+        "a.yaml"
+      ],
+      "errors": 1,
+      "warnings": 1,
+      "findings": [
+        {
+          "code": "CTX0200",
+          "severity": "error",
+          "message": "no anchor `chat_histroy`; the entry stays where the list has it",
+          "location": {
+            "document": "a.yaml",
+            "pointer": "/presetMessages/0/anchorTarget"
+          },
+          "help": "did you mean `chat_history`?",
+          "position": {
+            "file": "a.yaml",
+            "line": 2,
+            "column": 31
+          }
+        },
+        {
+          "code": "CTX0300",
+          "severity": "warning",
+          "message": "no macro is called `usr`",
+          "location": {
+            "document": "a.yaml",
+            "pointer": "/presetMessages/0/content",
+            "span": {
+              "start": 6,
+              "end": 13
+            }
+          },
+          "help": "did you mean `user`?",
+          "position": {
+            "file": "a.yaml",
+            "line": 2,
+            "column": 61
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn an_unreadable_file_does_not_hide_what_is_wrong_with_the_others() {
+    let files = [("a.yaml", "presetMessages:\n  - content: {{char}} is nice\n"), ("b.yaml", WARNING)];
+    assert_snapshot!(ctx("check a.yaml missing.yaml b.yaml", &files), @r#"
+    exit code 3
+    === output
+    3 files checked: 2 errors, 1 warning
+    === errors
+    error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where the text of a key should stand
+     --> a.yaml:2:15
+      |
+    2 |   - content: {{char}} is nice
+      |               ^
+      |
+      = help: quote a value that begins with `{{`
+
+    error[CTX0900]: cannot read `missing.yaml`: no such file or folder
+    --> missing.yaml
+
+    warning[CTX0300]: no macro is called `usr`
+     --> b.yaml:2:21
+      |
+    2 |   - content: "Hello {{usr}}"
+      |                     ^^^^^^^
+      |
+      = help: did you mean `user`?
+    "#);
+}
+
+#[test]
+fn json_of_an_unreadable_file_comes_with_a_message_for_people() {
+    assert_snapshot!(ctx("check --json missing.yaml", &[]), @r#"
+    exit code 3
+    === output
+    {
+      "files": [
+        "missing.yaml"
+      ],
+      "errors": 1,
+      "warnings": 0,
+      "findings": [
+        {
+          "code": "CTX0900",
+          "severity": "error",
+          "message": "cannot read `missing.yaml`: no such file or folder",
+          "location": {
+            "document": "missing.yaml"
+          }
+        }
+      ]
+    }
+    === errors
+    error[CTX0900]: cannot read `missing.yaml`: no such file or folder
+    --> missing.yaml
+    "#);
+}
+
+#[test]
+fn a_file_of_another_kind_is_named() {
+    let files = [("card.json", "{\"spec\":\"chara_card_v2\",\"data\":{}}"), ("notes.txt", "Just a text.")];
+    assert_snapshot!(ctx("check card.json notes.txt", &files), @"
+    exit code 3
+    === output
+    2 files checked: 2 errors, 0 warnings
+    === errors
+    error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a character card
+    --> card.json
+
+    error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a plain text
+    --> notes.txt
+    ");
+}
+
+#[test]
+fn standard_input_is_checked_too() {
+    assert_snapshot!(Folder::with(&[]).ctx_reading("check -", WARNING), @r#"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 1 warning
+    === errors
+    warning[CTX0300]: no macro is called `usr`
+     --> standard input:2:21
+      |
+    2 |   - content: "Hello {{usr}}"
+      |                     ^^^^^^^
+      |
+      = help: did you mean `user`?
+    "#);
+}

@@ -1,0 +1,152 @@
+//! What the command says about itself.
+
+use insta::assert_snapshot;
+
+use crate::ctx;
+
+#[test]
+fn the_version_is_one_line() {
+    assert_snapshot!(ctx("--version", &[]), @"
+    exit code 0
+    === output
+    ctx 0.1.0
+    ");
+}
+
+#[test]
+fn help_names_the_verbs_and_how_to_begin() {
+    assert_snapshot!(ctx("--help", &[]), @"
+    exit code 0
+    === output
+    Turns a preset with named anchors and a conversation into exactly the messages that a model
+    receives, and explains every one of them
+
+    Usage: ctx <COMMAND>
+
+    Commands:
+      assemble  Shows the messages that a model receives, and why
+      check     Reports what is wrong with agents, presets, conversations and profiles
+      anchors   Lists the anchors that presets may use, and what goes to each
+      init      Writes a small project to begin with: agent, profile, conversation
+      help      Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Begin with a small project, and look at what its model would receive:
+      ctx init demo
+      ctx assemble demo/agent.yaml --session demo/conversation.json
+
+    Results go to standard output, all else to standard error. `-` is standard input.
+    Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 5 no context fits.
+    ");
+}
+
+#[test]
+fn nothing_is_answered_with_help() {
+    let answer = ctx("", &[]);
+    assert!(answer.starts_with("exit code 2\n=== errors\nTurns a preset"), "{answer}");
+}
+
+#[test]
+fn each_verb_has_help() {
+    assert_snapshot!(ctx("assemble -h", &[]), @r#"
+    exit code 0
+    === output
+    Shows the messages that a model receives, and why
+
+    Usage: ctx assemble [OPTIONS] [AGENT]
+
+    Arguments:
+      [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is shown
+
+    Options:
+          --session <FILE>      The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
+                                JSONL)
+          --input <TEXT>        What the user is about to send
+          --profile <FILE>      The user profile (JSON, YAML, or a plain text that is the persona)
+          --model <NAME>        The model that the request goes to
+          --tools <FILE>        Tool definitions: a list, which stands in the request body as it is
+          --context-tokens <N>  How many tokens the context may have in place of the model's window; 0
+                                means the window
+          --reserve <N>         How many tokens are kept free for the answer; by default what the model
+                                needs
+          --kind <KIND>         What is to be generated [default: normal] [possible values: normal,
+                                continue, impersonate, quiet]
+          --at <RFC 3339>       The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
+          --tz <ZONE>           The time zone, such as Asia/Shanghai [default: UTC]
+          --seed <N>            The seed of random draws [default: 0]
+          --enable <ID,...>     Switches processors on
+          --disable <ID,...>    Switches processors off
+          --format <FORMAT>     What is printed [default: table] [possible values: table, json, text,
+                                snapshot, openai]
+          --json                Prints JSON: short for `--format json`
+          --report <FILE>       Writes the report (JSON) to a file too
+      -h, --help                Print help (see more with '--help')
+
+    Examples:
+      ctx assemble agent.yaml --session chat.json --profile me.yaml
+      ctx assemble agent.yaml --input "Hello" --format openai
+      ctx assemble --session chat.jsonl --at 2026-01-31T12:00:00Z --format snapshot
+    "#);
+    assert_snapshot!(ctx("check -h", &[]), @"
+    exit code 0
+    === output
+    Reports what is wrong with agents, presets, conversations and profiles
+
+    Usage: ctx check [OPTIONS] <PATHS>...
+
+    Arguments:
+      <PATHS>...  Files, or folders whose JSON, JSON Lines and YAML files are checked
+
+    Options:
+          --deny-warnings  Lets warnings fail the check too
+          --json           Prints the findings as JSON
+      -h, --help           Print help (see more with '--help')
+    ");
+    assert_snapshot!(ctx("anchors list --help", &[]), @"
+    exit code 0
+    === output
+    Lists the built-in anchors; with an agent also those that it declares, and what goes to each
+
+    Usage: ctx anchors list [OPTIONS] [AGENT]
+
+    Arguments:
+      [AGENT]  The agent or preset (JSON or YAML)
+
+    Options:
+          --json  Prints the list as JSON
+      -h, --help  Print help
+    ");
+    assert_snapshot!(ctx("init -h", &[]), @"
+    exit code 0
+    === output
+    Writes a small project to begin with: agent, profile, conversation
+
+    Usage: ctx init [OPTIONS] [FOLDER]
+
+    Arguments:
+      [FOLDER]  The folder to write to [default: .]
+
+    Options:
+          --force  Replaces files that exist
+          --json   Prints the written files as JSON
+      -h, --help   Print help (see more with '--help')
+    ");
+}
+
+#[test]
+fn an_unknown_verb_is_a_usage_error() {
+    assert_snapshot!(ctx("asemble", &[]), @"
+    exit code 2
+    === errors
+    error: unrecognized subcommand 'asemble'
+
+      tip: a similar subcommand exists: 'assemble'
+
+    Usage: ctx <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}

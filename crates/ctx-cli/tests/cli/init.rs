@@ -1,0 +1,124 @@
+//! `ctx init`: all of its files or none.
+
+use insta::assert_snapshot;
+
+use crate::{Folder, ctx};
+
+#[test]
+fn a_project_is_written_and_can_be_looked_at() {
+    let folder = Folder::with(&[]);
+    assert_snapshot!(folder.ctx("init demo"), @"
+    exit code 0
+    === output
+    wrote demo/agent.yaml
+    wrote demo/profile.yaml
+    wrote demo/conversation.json
+
+    see what a model would receive:
+      ctx assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml
+    ");
+    assert_snapshot!(folder.ctx("check --deny-warnings demo"), @"
+    exit code 0
+    === output
+    3 files checked: 0 errors, 0 warnings
+    ");
+    let shown =
+        folder.ctx("assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml");
+    assert!(shown.contains(" You are Robin, a patient gardener."), "{shown}");
+    assert!(shown.starts_with("exit code 0\n") && !shown.contains("=== errors"), "{shown}");
+}
+
+#[test]
+fn without_a_name_this_folder_is_used() {
+    let folder = Folder::with(&[("notes.txt", "mine")]);
+    assert_snapshot!(folder.ctx("init --json"), @r#"
+    exit code 0
+    === output
+    {
+      "written": [
+        "./agent.yaml",
+        "./profile.yaml",
+        "./conversation.json"
+      ]
+    }
+    "#);
+    assert_eq!(folder.names(), ["agent.yaml", "conversation.json", "notes.txt", "profile.yaml"]);
+}
+
+#[test]
+fn nothing_is_written_where_one_of_the_files_exists() {
+    let folder = Folder::with(&[("demo/conversation.json", "[]")]);
+    assert_snapshot!(folder.ctx("init demo"), @"
+    exit code 2
+    === errors
+    error: `demo/conversation.json` exists; name another folder, or say `--force`
+    ");
+    assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
+}
+
+#[test]
+fn force_replaces_files_and_leaves_others() {
+    let folder = Folder::with(&[("conversation.json", "[]"), ("other.json", "[]")]);
+    assert_snapshot!(folder.ctx("init . --force"), @"
+    exit code 0
+    === output
+    wrote ./agent.yaml
+    wrote ./profile.yaml
+    wrote ./conversation.json
+
+    see what a model would receive:
+      ctx assemble ./agent.yaml --session ./conversation.json --profile ./profile.yaml
+    ");
+    let text = |name| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(text("conversation.json").contains("basil"));
+    assert_eq!(text("other.json"), "[]");
+    assert_eq!(folder.names(), ["agent.yaml", "conversation.json", "other.json", "profile.yaml"]);
+}
+
+#[test]
+fn a_file_is_no_folder() {
+    assert_snapshot!(ctx("init notes", &[("notes", "mine")]), @"
+    exit code 3
+    === errors
+    error: `notes` is a file; name a folder
+    ");
+    assert_snapshot!(ctx("init notes/demo", &[("notes", "mine")]), @"
+    exit code 3
+    === errors
+    error: cannot make the folder `notes/demo`: a part of the path is a file
+    ");
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_leaves_nothing_behind() {
+    let folder = Folder::with(&[("demo/conversation.json/x", "")]);
+    assert_snapshot!(folder.ctx("init demo"), @"
+    exit code 2
+    === errors
+    error: `demo/conversation.json` exists; name another folder, or say `--force`
+    ");
+    assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
+}
+
+#[test]
+#[cfg(unix)]
+fn new_files_have_the_permissions_of_new_files_and_old_ones_keep_theirs() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = Folder::with(&[("agent.yaml", ""), ("plain", "")]);
+    let mode = |name| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+    let private = std::fs::Permissions::from_mode(0o640);
+    std::fs::set_permissions(folder.path().join("agent.yaml"), private).unwrap();
+    folder.ctx("init . --force");
+    assert_eq!((mode("agent.yaml"), mode("profile.yaml")), (0o640, mode("plain")));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_stays_a_link() {
+    let folder = Folder::with(&[("real.yaml", "")]);
+    std::os::unix::fs::symlink("real.yaml", folder.path().join("agent.yaml")).unwrap();
+    folder.ctx("init . --force");
+    assert!(folder.path().join("agent.yaml").is_symlink());
+    assert!(std::fs::read_to_string(folder.path().join("real.yaml")).unwrap().contains("Robin"));
+}

@@ -1,0 +1,97 @@
+//! The command as people use it: arguments and files in; standard output, standard error and exit code out.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test ends where something is not as expected"
+)]
+
+mod anchors;
+mod assemble;
+mod bad_input;
+mod check;
+mod conversations;
+mod help;
+mod hostile;
+mod init;
+mod limits;
+mod places;
+mod turn;
+
+use std::path::Path;
+
+use assert_cmd::Command;
+
+/// Runs `ctx` in a new folder that holds these files, and tells what came of it.
+#[track_caller]
+fn ctx(arguments: &str, files: &[(&str, &str)]) -> String {
+    Folder::with(files).ctx(arguments)
+}
+
+/// A folder of a test's own, in which `ctx` is run.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// Makes a folder with these files; a name may hold folders.
+    fn with(files: &[(&str, &str)]) -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        for (name, content) in files {
+            folder.write(name, content.as_bytes());
+        }
+        folder
+    }
+
+    fn write(&self, name: &str, content: &[u8]) {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Returns the names of what the folder holds, in order.
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs `ctx` with arguments that are separated by blanks, and tells what came of it.
+    #[track_caller]
+    fn ctx(&self, arguments: &str) -> String {
+        self.ctx_reading(arguments, "")
+    }
+
+    /// The same with a standard input.
+    #[track_caller]
+    fn ctx_reading(&self, arguments: &str, stdin: &str) -> String {
+        let output = self.command(arguments).write_stdin(stdin).output().unwrap();
+        let code = output.status.code().expect("no signal ended it");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        let part = |title: &str, text: String| match text.is_empty() {
+            true => text,
+            false => format!("=== {title}\n{text}"),
+        };
+        format!("exit code {code}\n{}{}", part("output", stdout), part("errors", stderr))
+    }
+
+    /// The command, without anything of the environment.
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctx");
+        command.current_dir(self.path()).env_clear().env("NO_COLOR", "1").args(arguments.split_whitespace());
+        command
+    }
+}
+
+#[track_caller]
+fn text(bytes: Vec<u8>) -> String {
+    let text = String::from_utf8(bytes).unwrap();
+    match cfg!(windows) {
+        true => text.replace('\\', "/"),
+        false => text,
+    }
+}

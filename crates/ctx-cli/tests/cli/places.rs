@@ -1,0 +1,295 @@
+//! Findings show the very words that they are about, in every form of file.
+
+use insta::assert_snapshot;
+
+use crate::{Folder, ctx};
+
+/// Checks a file, and drops the summary line.
+#[track_caller]
+fn place(name: &str, content: &str) -> String {
+    let answer = ctx(&format!("check {name}"), &[(name, content)]);
+    answer.split_once("=== errors\n").map_or(answer.clone(), |(_, findings)| findings.to_owned())
+}
+
+#[test]
+fn the_macro_itself_is_marked() {
+    let content = "{{user}} {{usr}} and {{usr}}, {{getvar}}, {{chr";
+    assert_snapshot!(place("a.yaml", &format!("presetMessages:\n  - content: '{content}'\n")), @"
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:2:24
+      |
+    2 |   - content: '{{user}} {{usr}} and {{usr}}, {{getvar}}, {{chr'
+      |                        ^^^^^^^
+      |
+      = help: did you mean `user`?
+
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:2:36
+      |
+    2 |   - content: '{{user}} {{usr}} and {{usr}}, {{getvar}}, {{chr'
+      |                                    ^^^^^^^
+      |
+      = help: did you mean `user`?
+
+    warning[CTX0301]: `getvar` takes 1 argument, 0 given
+     --> a.yaml:2:45
+      |
+    2 |   - content: '{{user}} {{usr}} and {{usr}}, {{getvar}}, {{chr'
+      |                                             ^^^^^^^^^^
+      |
+      = help: write it like `{{getvar::mood}}`
+    ");
+}
+
+#[test]
+fn a_macro_in_a_block_is_marked_in_its_line() {
+    let block = "presetMessages:\n  - content: |\n      One\n      two {{usr}}\n  - content: >-\n      three\n      {{usr}} four\n";
+    assert_snapshot!(place("a.yaml", block), @"
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:4:11
+      |
+    4 |       two {{usr}}
+      |           ^^^^^^^
+      |
+      = help: did you mean `user`?
+
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:7:7
+      |
+    7 |       {{usr}} four
+      |       ^^^^^^^
+      |
+      = help: did you mean `user`?
+    ");
+}
+
+#[test]
+fn a_macro_behind_wide_letters_and_escapes_is_marked() {
+    assert_snapshot!(place("a.json", r#"{"presetMessages":[{"content":"你好 \ud83d\ude00 \n{{usr::\"x\"}}"}]}"#), @r#"
+    warning[CTX0300]: no macro is called `usr`
+     --> a.json:1:50
+      |
+    1 | {"presetMessages":[{"content":"你好 \ud83d\ude00 \n{{usr::\"x\"}}"}]}
+      |                                                    ^^^^^^^^^^^^^^
+      |
+      = help: did you mean `user`?
+    "#);
+}
+
+#[test]
+fn a_macro_that_is_spelled_with_escapes_gives_the_whole_text() {
+    assert_snapshot!(place("a.json", r#"{"presetMessages":[{"content":"\u007b{usr}}"}]}"#), @r#"
+    warning[CTX0300]: no macro is called `usr`
+     --> a.json:1:31
+      |
+    1 | {"presetMessages":[{"content":"\u007b{usr}}"}]}
+      |                               ^^^^^^^^^^^^^^
+      |
+      = help: did you mean `user`?
+    "#);
+}
+
+#[test]
+fn a_list_of_entries_is_its_own_root() {
+    assert_snapshot!(place("a.json", r#"[{"type":"chat_history"},{"content":"{{usr}}"}]"#), @r#"
+    warning[CTX0300]: no macro is called `usr`
+     --> a.json:1:38
+      |
+    1 | [{"type":"chat_history"},{"content":"{{usr}}"}]
+      |                                      ^^^^^^^
+      |
+      = help: did you mean `user`?
+    "#);
+}
+
+#[test]
+fn entries_under_messages_and_groups_beside_them_are_found() {
+    let file = "groups:\n  - { id: g, selectionMode: radio, enabled: 'yes' }\nmessages:\n  - { content: '{{usr}}', groupId: g }\n  - { content: b, groupId: gg }\n";
+    assert_snapshot!(place("a.yaml", file), @"
+    warning[CTX0100]: expected true or false, found the text `yes`
+     --> a.yaml:2:45
+      |
+    2 |   - { id: g, selectionMode: radio, enabled: 'yes' }
+      |                                             ^^^^^
+      |
+      = help: the value is kept as it is and otherwise ignored
+
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:4:17
+      |
+    4 |   - { content: '{{usr}}', groupId: g }
+      |                 ^^^^^^^
+      |
+      = help: did you mean `user`?
+
+    info[CTX0209]: no group `gg`; the entry takes part by itself
+     --> a.yaml:5:28
+      |
+    5 |   - { content: b, groupId: gg }
+      |                            ^^
+      |
+      = help: did you mean `g`?
+    ");
+}
+
+#[test]
+fn the_agent_in_an_export_is_found() {
+    let file = r#"{
+  "type": "AIO_Agent_Export",
+  "agents": [
+    { "name": 7, "presetMessages": [ { "content": "{{usr}}" } ] },
+    { "name": "second" }
+  ]
+}"#;
+    assert_snapshot!(place("a.json", file), @r#"
+    warning[CTX0100]: expected a text, found the number `7`
+     --> a.json:4:15
+      |
+    4 |     { "name": 7, "presetMessages": [ { "content": "{{usr}}" } ] },
+      |               ^
+      |
+      = help: the value is kept as it is and otherwise ignored
+
+    warning[CTX0300]: no macro is called `usr`
+     --> a.json:4:52
+      |
+    4 |     { "name": 7, "presetMessages": [ { "content": "{{usr}}" } ] },
+      |                                                    ^^^^^^^
+      |
+      = help: did you mean `user`?
+
+    warning[CTX0620]: the first of 2 agents is read; not read: `second`
+     --> a.json:5:5
+      |
+    5 |     { "name": "second" }
+      |     ^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: split the export into one file for each agent; the others are kept under `imported`
+    "#);
+}
+
+#[test]
+fn entries_after_a_greeting_that_moved_are_found() {
+    let file = "\
+presetMessages:
+  - { name: First Message, content: Hi! }
+  - { name: Main, content: 'Hello {{usr}}' }
+";
+    assert_snapshot!(place("a.yaml", file), @"
+    info[CTX0653]: 1 greetings move from the preset's entries to `greetings`
+     --> a.yaml:2:5
+      |
+    2 |   - { name: First Message, content: Hi! }
+      |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:3:35
+      |
+    3 |   - { name: Main, content: 'Hello {{usr}}' }
+      |                                   ^^^^^^^
+      |
+      = help: did you mean `user`?
+    ");
+}
+
+#[test]
+fn content_parts_are_found() {
+    let file = "presetMessages:\n  - content:\n      - { type: text, text: fine }\n      - { type: text, text: 'x {{usr}}' }\n";
+    assert_snapshot!(place("a.yaml", file), @"
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:4:32
+      |
+    4 |       - { type: text, text: 'x {{usr}}' }
+      |                                ^^^^^^^
+      |
+      = help: did you mean `user`?
+    ");
+}
+
+#[test]
+fn a_part_of_a_depth_is_marked() {
+    let file = "presetMessages:\n  - content: x\n    injectionStrategy: { type: advanced_depth, depthConfig: '3, x, 10~5' }\n";
+    assert_snapshot!(place("a.yaml", file), @"
+    warning[CTX0111]: `x` is not a depth and is ignored
+     --> a.yaml:3:65
+      |
+    3 |     injectionStrategy: { type: advanced_depth, depthConfig: '3, x, 10~5' }
+      |                                                                 ^
+      |
+      = help: write a depth such as `3`, or `10~5` for 10, 15, 20 and so on
+    ");
+}
+
+#[test]
+fn an_entry_is_marked_where_it_begins() {
+    let file = "presetMessages:\n  - type: placeholder\n    name: Lore\n  - { type: placeholder }\n";
+    assert_snapshot!(place("a.yaml", file), @"
+    warning[CTX0203]: a placeholder without an id
+     --> a.yaml:2:5
+      |
+    2 |   - type: placeholder
+      |     ^^^^^^^^^^^^^^^^^
+      |
+      = help: give it an `id`: that is the name of its anchor
+
+    warning[CTX0203]: a placeholder without an id
+     --> a.yaml:4:5
+      |
+    4 |   - { type: placeholder }
+      |     ^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: give it an `id`: that is the name of its anchor
+    ");
+}
+
+#[test]
+fn in_a_very_long_line_the_column_is_that_of_the_file() {
+    let file = format!(
+        r#"[{{"content":"{} {{{{usr}}}} {}","role":"user"}}]"#,
+        "é ".repeat(4_000),
+        "x".repeat(9_000)
+    );
+    assert_snapshot!(place("a.json", &file), @"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 0 warnings
+    ");
+}
+
+#[test]
+fn byte_order_marks_and_carriage_returns_move_nothing() {
+    assert_snapshot!(place("a.yaml", "\u{feff}presetMessages:\r\n  - content: x {{usr}}\r\n    role: user\r\n"), @"
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:2:16
+      |
+    2 |   - content: x {{usr}}
+      |                ^^^^^^^
+      |
+      = help: did you mean `user`?
+    ");
+    let folder = Folder::with(&[]);
+    let wide = "\u{feff}presetMessages:\n  - content: x {{usr}}\n".encode_utf16();
+    folder.write("a.yaml", &wide.flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+    assert_snapshot!(folder.ctx("check a.yaml"), @"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 1 warning
+    === errors
+    warning[CTX0300]: no macro is called `usr`
+     --> a.yaml:2:16
+      |
+    2 |   - content: x {{usr}}
+      |                ^^^^^^^
+      |
+      = help: did you mean `user`?
+    ");
+}
+
+#[test]
+fn control_characters_are_replaced() {
+    assert_snapshot!(place("a.json", "[{\"content\":\"\u{9b}31m \u{7f} {{\u{9b}2J\u{202e}}}\",\"role\":\"user\"}]"), @"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 0 warnings
+    ");
+}

@@ -1,0 +1,203 @@
+//! `ctx assemble`: what the command line says about the turn, and may get wrong.
+
+use insta::assert_snapshot;
+
+use crate::assemble::{AGENT, CHAT, assemble, json};
+use crate::{Folder, ctx};
+
+#[test]
+fn tools_stand_in_the_request_body_as_they_are() {
+    let tools = "[{ \"type\": \"function\", \"function\": { \"name\": \"season\" } }]";
+    let files = [("a.yaml", AGENT), ("t.json", tools), ("bad.json", "{}")];
+    assert_snapshot!(ctx("assemble a.yaml --tools t.json --input Hi --format openai --at 2026-01-31T12:00:00Z", &files), @r#"
+    exit code 0
+    === output
+    {
+      "model": "gpt-5",
+      "messages": [
+        {
+          "role": "system",
+          "content": "You are Robin; it is 12:00 PM.\n\n---\n\nBe brief."
+        },
+        {
+          "role": "user",
+          "content": "Hi"
+        }
+      ],
+      "tools": [
+        {
+          "type": "function",
+          "function": {
+            "name": "season"
+          }
+        }
+      ]
+    }
+    "#);
+    assert_snapshot!(ctx("assemble a.yaml --tools bad.json", &files), @"
+    exit code 3
+    === errors
+    error: `bad.json` is not a list of tool definitions
+    ");
+}
+
+#[test]
+fn the_model_of_the_agent_decides_which_entries_are_meant() {
+    let agent = "\
+modelId: gpt-5
+presetMessages:
+  - { role: system, content: for gpt, modelMatch: { enabled: true, patterns: [gpt] } }
+  - { role: system, content: for others, modelMatch: { enabled: true, patterns: [gpt], exclude: true } }
+";
+    assert_snapshot!(ctx("assemble a.yaml --format text", &[("a.yaml", agent)]), @"
+    exit code 0
+    === output
+    [system]
+    for gpt
+    ");
+    assert_snapshot!(ctx("assemble a.yaml --format text --model claude", &[("a.yaml", agent)]), @"
+    exit code 0
+    === output
+    [system]
+    for others
+    ");
+}
+
+#[test]
+fn one_of_the_files_may_be_standard_input() {
+    let folder = Folder::with(&[("c.json", CHAT)]);
+    let agent = "presetMessages: [{ role: system, content: '{{nobody}}' }]";
+    assert_snapshot!(folder.ctx_reading("assemble - --format text", agent), @"
+    exit code 0
+    === output
+    [system]
+    {{nobody}}
+    === errors
+    warning[CTX0300]: no macro is called `nobody`
+     --> standard input:1:44
+      |
+    1 | presetMessages: [{ role: system, content: '{{nobody}}' }]
+      |                                            ^^^^^^^^^^
+    ");
+    assert_snapshot!(folder.ctx_reading("assemble --session - --format text", "[{\"role\":\"user\",\"content\":\"Hi\"}]"), @"
+    exit code 0
+    === output
+    [user]
+    Hi
+    ");
+    assert_snapshot!(folder.ctx_reading("assemble - --session -", agent), @"
+    exit code 2
+    === errors
+    error: `-` is standard input, which can be read once only
+    ");
+}
+
+#[test]
+fn unknown_processors_are_named_and_the_run_goes_on() {
+    assert_snapshot!(assemble("--input Hi --enable token-limitr,token-limiter --disable post:nothing"), @"
+    exit code 0
+    === output
+     #   role   tokens   source   text
+    ───────────────────────────────────
+     0   user        4   input    Hi
+
+    1 message, about 4 tokens
+    === errors
+    warning[CTX0452]: no processor `token-limitr` (set by command-line)
+     |
+     = help: did you mean `token-limiter`?
+
+    warning[CTX0452]: no processor `post:nothing` (set by command-line)
+     |
+     = help: `ctx processors list` names them all
+    ");
+}
+
+#[test]
+fn a_bad_time_or_zone_is_a_usage_error() {
+    assert_snapshot!(ctx("assemble --at yesterday", &[]), @"
+    exit code 2
+    === errors
+    error: `--at yesterday` is not an RFC 3339 time: failed to parse four digit integer as year: invalid digit, expected 0-9 but got y; write a time such as 2026-01-31T12:00:00Z
+    ");
+    assert_snapshot!(ctx("assemble --tz Mars/Base", &[]), @"
+    exit code 2
+    === errors
+    error: `--tz Mars/Base` is not a time zone; write a name such as Asia/Shanghai or UTC
+    ");
+    assert_snapshot!(ctx("assemble --seed -1", &[]), @"
+    exit code 2
+    === errors
+    error: invalid value '-1' for '--seed <N>': invalid digit found in string
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(ctx("assemble --context-tokens -1", &[]), @"
+    exit code 2
+    === errors
+    error: invalid value '-1' for '--context-tokens <N>': -1 is not in 0..9223372036854775807
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn what_does_not_fit_is_left_out() {
+    assert_snapshot!(assemble("a.yaml --session c.json --context-tokens 65 --reserve 10"), @"
+    exit code 0
+    === output
+     #   role        tokens   source                               text
+    ────────────────────────────────────────────────────────────────────────────────────────────────
+     0   system          19   merged:preset:identity+preset:tail   You are Robin; it is 12:00 PM. …
+     1   user             9   history:n3                           When do I sow basil?
+     2   assistant        8   history:n4                           call_1 → season({})
+     3   tool            11   history:n5                           call_1 ← early spring …
+
+    4 messages, 47 of 52 tokens
+
+    moved, merged or left out:
+      hidden preset:off: switched off
+      dropped history:n1 and 1 more: older than what fits the budget of 52 tokens
+      merged preset:identity: joined with its neighbours of one role
+      merged preset:tail: joined with its neighbours of one role
+    ");
+}
+
+#[test]
+fn a_budget_that_nothing_fits_has_its_own_exit_code() {
+    for (tokens, message) in
+        [(40, "error: no context fits the budget"), (10, "error: nothing is left for messages")]
+    {
+        let answer = assemble(&format!("a.yaml --session c.json --context-tokens {tokens} --reserve 10"));
+        assert!(answer.starts_with(&format!("exit code 5\n=== errors\n{message}: ")), "{answer}");
+    }
+}
+
+#[test]
+fn tools_are_a_part_of_the_budget() {
+    let tools =
+        r#"[{ "type": "function", "function": { "name": "season", "description": "Tells the season" } }]"#;
+    let answer = ctx("assemble --input Hi --model gpt-5 --tools t.json --json", &[("t.json", tools)]);
+    assert_snapshot!(json(&answer)["report"]["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-100000},{"name":"tools","tokens":-36},{"name":"beginning of the answer","tokens":-3}]"#);
+}
+
+#[test]
+fn the_last_answer_can_be_continued() {
+    let chat =
+        r#"[{ "role": "user", "content": "Count." }, { "role": "assistant", "content": "One, two," }]"#;
+    let answer = ctx("assemble --session c.json --kind continue --json", &[("c.json", chat)]);
+    assert_eq!(json(&answer)["messages"][1]["prefix"], true);
+}
+
+#[test]
+fn nothing_to_send_is_said() {
+    assert_snapshot!(ctx("assemble", &[]), @"
+    exit code 0
+    === output
+    no messages
+    === errors
+    warning[CTX0702]: there is no message to send
+     |
+     = help: give a conversation, an input, or a preset with messages
+    ");
+}
