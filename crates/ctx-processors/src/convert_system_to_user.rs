@@ -2,14 +2,16 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::Role;
+use ctx_types::{Decision, Message, Role};
 
-use crate::merge_consecutive_roles::{join_neighbours, may_join};
+use crate::join::Joining;
+use crate::merge_consecutive_roles::may_join;
 use crate::separator_field;
 
 /// Makes system and developer messages those of the user, and joins neighbours that this makes alike.
 ///
-/// Idempotent.
+/// Neighbours that were alike before stay as they are: whether these are joined is the setting of
+/// [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles). Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvertSystemToUser;
 
@@ -33,12 +35,34 @@ impl ContextProcessor for ConvertSystemToUser {
         if count == 0 {
             return Ok(());
         }
-        for message in cx.draft.messages_mut().iter_mut().filter(|message| message.role.is_instruction()) {
-            message.role = Role::User;
+        let reason = "made the user's and joined with its neighbours";
+        let joining = Joining { separator: cx.config.text("separator"), reason };
+        let mut decisions: Vec<Decision> = Vec::new();
+        let mut result: Vec<Message> = Vec::new();
+        for stretch in stretches(cx.draft.take_messages()) {
+            result.extend(joining.runs(stretch, may_join, &mut decisions));
         }
+        cx.draft.set_messages(result);
+        cx.draft.decide_all(decisions);
         cx.log(format!("{count} messages made the user's"));
-        let separator = cx.config.text("separator").to_owned();
-        join_neighbours(cx, &separator, |left, right| left.role == Role::User && may_join(left, right));
         Ok(())
     }
+}
+
+/// Converts messages, and splits them between neighbours that had one role before.
+fn stretches(messages: Vec<Message>) -> Vec<Vec<Message>> {
+    let mut stretches: Vec<Vec<Message>> = Vec::new();
+    let mut before: Option<Role> = None;
+    for mut message in messages {
+        let role = message.role;
+        if role.is_instruction() {
+            message.role = Role::User;
+        }
+        match stretches.last_mut().filter(|_| before != Some(role)) {
+            Some(stretch) => stretch.push(message),
+            None => stretches.push(vec![message]),
+        }
+        before = Some(role);
+    }
+    stretches
 }

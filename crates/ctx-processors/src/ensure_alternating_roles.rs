@@ -7,7 +7,8 @@ use ctx_types::{Message, Place, Role, Source, SourceKind, Trust};
 /// Puts a placeholder between two messages of the user, or two of the assistant, that follow each other.
 ///
 /// System messages between them do not count. Nothing is put beside reasoning that must be replayed or inside
-/// a tool call's group. Idempotent.
+/// a tool call's group. With `startWithUser` an assistant that speaks first gets a placeholder before it.
+/// Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnsureAlternatingRoles;
 
@@ -18,9 +19,13 @@ impl ContextProcessor for EnsureAlternatingRoles {
             priority: 800,
             default_enabled: false,
             config_fields: vec![
-                // AIO Hub's own defaults, so that its presets read the same.
-                ConfigField::text("userPlaceholder", "What the user says in between", "继续"),
-                ConfigField::text("assistantPlaceholder", "What the assistant says in between", "好的"),
+                // AIO Hub's own defaults, so that its presets read the same. Providers refuse blank messages.
+                ConfigField::text("userPlaceholder", "What the user says in between", "继续").required(),
+                ConfigField::text("assistantPlaceholder", "What the assistant says in between", "好的")
+                    .required(),
+                ConfigField::boolean("startWithUser", "The user speaks first", false).with_description(
+                    "Puts a placeholder before an assistant that speaks first, such as a greeting",
+                ),
             ],
             ..Descriptor::new(
                 "ensure-alternating-roles",
@@ -31,26 +36,20 @@ impl ContextProcessor for EnsureAlternatingRoles {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let user = cx.config.text("userPlaceholder").to_owned();
-        let assistant = cx.config.text("assistantPlaceholder").to_owned();
-        let mut result: Vec<Message> = Vec::with_capacity(cx.draft.messages().len());
-        let mut previous: Option<(Role, bool)> = None;
-        let mut count = 0;
-        for message in cx.draft.messages() {
-            let keeps_reasoning = message.reasoning.is_some();
-            let repeats =
-                previous.is_some_and(|(role, kept)| role == message.role && !kept && !keeps_reasoning);
-            match message.role {
-                Role::User if repeats => result.push(placeholder(Role::Assistant, &assistant)),
-                Role::Assistant if repeats => result.push(placeholder(Role::User, &user)),
-                _ => {}
-            }
-            count += usize::from(repeats);
-            if !message.role.is_instruction() {
-                previous = (message.role != Role::Tool).then_some((message.role, keeps_reasoning));
+        let mut turns = Turns { previous: None, has_begun: !cx.config.is_on("startWithUser") };
+        let messages = cx.draft.messages();
+        let mut result: Vec<Message> = Vec::with_capacity(messages.len());
+        for message in messages {
+            match turns.missing_before(message) {
+                Some(Role::Assistant) => {
+                    result.push(placeholder(Role::Assistant, cx.config.text("assistantPlaceholder")));
+                }
+                Some(role) => result.push(placeholder(role, cx.config.text("userPlaceholder"))),
+                None => {}
             }
             result.push(message.clone());
         }
+        let count = result.len() - messages.len();
         if count > 0 {
             cx.draft.set_messages(result);
             cx.log(format!("{count} placeholders"));
@@ -59,7 +58,36 @@ impl ContextProcessor for EnsureAlternatingRoles {
     }
 }
 
+/// Whose turn it was, message by message.
+struct Turns {
+    /// Who spoke last, and whether nothing may be put after that; none after a tool.
+    previous: Option<(Role, bool)>,
+    /// Whether somebody spoke, so that who speaks first does not matter any more.
+    has_begun: bool,
+}
+
+impl Turns {
+    /// Returns who has to say something before a message so that the speakers alternate.
+    fn missing_before(&mut self, message: &Message) -> Option<Role> {
+        if message.role.is_instruction() {
+            return None;
+        }
+        let is_kept = message.reasoning.is_some();
+        let repeats =
+            self.previous.is_some_and(|(role, was_kept)| role == message.role && !was_kept && !is_kept);
+        let begins = !self.has_begun && message.role == Role::Assistant && !is_kept;
+        self.has_begun = true;
+        self.previous = (message.role != Role::Tool).then_some((message.role, is_kept));
+        match message.role {
+            Role::User if repeats => Some(Role::Assistant),
+            Role::Assistant if repeats || begins => Some(Role::User),
+            _ => None,
+        }
+    }
+}
+
+/// A placeholder goes with the conversation around it.
 fn placeholder(role: Role, text: &str) -> Message {
     let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("ensure-alternating-roles");
-    Message { place: Place::Skeleton, ..Message::new(role, text, source) }
+    Message { place: Place::Gap { multiple: true }, ..Message::new(role, text, source) }
 }

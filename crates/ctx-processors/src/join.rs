@@ -1,43 +1,90 @@
 //! Joining several messages into one, with the source of every byte.
 
 use ctx_types::{
-    Content, ContentPart, Decision, Message, Outcome, Segment, Source, SourceKind, Span, Text, Trust,
+    Content, ContentPart, Decision, Message, Outcome, Place, Role, Segment, Source, SourceKind, Span, Text,
+    Trust,
 };
 
-/// Joins messages into one that has the first one's role; `separator` stands between their texts.
-///
-/// The result's segments are those of its members, with the separators between them as segments of their own.
-/// A single message stays as it is. Each message that is joined is a decision. O(bytes of text).
-pub(crate) fn join(
-    messages: Vec<Message>,
-    separator: &str,
-    decisions: &mut Vec<Decision>,
-) -> Option<Message> {
-    if messages.len() < 2 {
-        return messages.into_iter().next();
-    }
-    let mut joined = Joined::default();
-    let mut result: Option<Message> = None;
-    let count = messages.len();
-    for message in messages {
-        joined.add(&message, separator);
-        if message.source.kind != SourceKind::Merged {
-            let reason = format!("joined with its neighbours into one {} message of {count}", message.role);
-            decisions.push(Decision::new(Outcome::Merged, message.source.clone(), reason));
+/// How messages are joined.
+#[derive(Clone, Copy)]
+pub(crate) struct Joining<'a> {
+    /// Stands between two texts; empty for nothing between.
+    pub(crate) separator: &'a str,
+    /// Why, for the decisions.
+    pub(crate) reason: &'a str,
+}
+
+impl Joining<'_> {
+    /// Joins runs of neighbours that may be joined; the others stay as they are. O(bytes of joined text).
+    pub(crate) fn runs(
+        self,
+        messages: Vec<Message>,
+        may_join: impl Fn(&Message, &Message) -> bool,
+        decisions: &mut Vec<Decision>,
+    ) -> Vec<Message> {
+        let mut result = Vec::with_capacity(messages.len());
+        let mut run: Vec<Message> = Vec::new();
+        for message in messages {
+            if run.last().is_some_and(|last| !may_join(last, &message)) {
+                result.extend(self.one(std::mem::take(&mut run), decisions));
+            }
+            run.push(message);
         }
-        match &mut result {
-            None => result = Some(message),
-            Some(result) => {
-                result.source = merged_source(&result.source, &message.source);
-                result.placement = result.placement.take().filter(|_| message.placement.is_some());
-                result.attachments.extend(message.attachments);
+        result.extend(self.one(run, decisions));
+        result
+    }
+
+    /// Joins messages into one that has the first one's role and name; a single one stays as it is.
+    ///
+    /// The result's segments are those of its members, with the separators between them as segments of their
+    /// own. Each message that is joined is a decision.
+    fn one(self, messages: Vec<Message>, decisions: &mut Vec<Decision>) -> Option<Message> {
+        if messages.len() < 2 {
+            return messages.into_iter().next();
+        }
+        let mut joined = Joined::default();
+        for message in &messages {
+            joined.add(message, self.separator);
+            if message.source.kind != SourceKind::Merged {
+                decisions.push(Decision::new(Outcome::Merged, message.source.clone(), self.reason));
             }
         }
+        let source = merged_source(&messages);
+        let place = messages.iter().map(|message| message.place).max_by_key(|place| protection(*place));
+        let is_placed = messages.iter().all(|message| message.placement.is_some());
+        let mut messages = messages.into_iter();
+        let mut result = messages.next()?;
+        result.attachments.extend(messages.flat_map(|message| message.attachments));
+        result.source = source;
+        result.place = place.unwrap_or_default();
+        result.placement = result.placement.filter(|_| is_placed);
+        result.written = std::mem::take(&mut joined.segments);
+        result.content = joined.finish();
+        Some(result)
     }
-    let mut result = result?;
-    result.written = std::mem::take(&mut joined.segments);
-    result.content = joined.finish();
-    Some(result)
+}
+
+/// Tells whether a message may be a part of another: no call or result of a tool, no reasoning that must be
+/// replayed, and no answer that is to be continued.
+pub(crate) fn is_joinable(message: &Message) -> bool {
+    message.role != Role::Tool
+        && message.tool_calls.is_empty()
+        && message.tool_call_id.is_none()
+        && message.reasoning.is_none()
+        && !message.is_continuation_prefix
+}
+
+/// How well a message is protected from being dropped; a joined one is protected as its best protected part.
+fn protection(place: Place) -> u8 {
+    match place {
+        Place::History => 0,
+        Place::Gap { multiple: true } => 1,
+        Place::Gap { multiple: false } => 2,
+        Place::AroundHistory => 3,
+        Place::Anchored => 4,
+        Place::Skeleton => 5,
+        Place::Pinned => 6,
+    }
 }
 
 /// The text of a joined message under way.
@@ -49,17 +96,14 @@ struct Joined {
     /// The bytes of all text so far.
     len: usize,
     segments: Vec<Segment>,
-    is_begun: bool,
 }
 
 impl Joined {
     fn add(&mut self, message: &Message, separator: &str) {
-        if self.is_begun && !message.content.is_empty() && self.len > 0 {
-            let source = Source::new(SourceKind::Separator, Trust::Preset);
-            self.push_segment(separator.len(), source, Vec::new());
+        if self.len > 0 && !message.content.is_empty() {
+            self.push_segment(separator.len(), Source::new(SourceKind::Separator, Trust::Preset), Vec::new());
             self.text.push_str(separator);
         }
-        self.is_begun = true;
         for segment in message.segments().iter() {
             self.push_segment(segment.span.len(), segment.source.clone(), segment.via.clone());
         }
@@ -101,13 +145,17 @@ impl Joined {
     }
 }
 
-/// The source of a joined message: the ids of its members, and the least trust among them.
-fn merged_source(first: &Source, second: &Source) -> Source {
-    let ids: Vec<String> = [first, second].map(source_name).into_iter().collect();
-    Source {
-        id: Some(ids.join("+").into()),
-        ..Source::new(SourceKind::Merged, first.trust.max(second.trust))
+/// The source of a joined message: the names of its first members, and the least trust among all of them.
+fn merged_source(messages: &[Message]) -> Source {
+    /// So that a conversation of one role has no name as long as itself.
+    const MAX_NAMES: usize = 8;
+    let mut names: Vec<String> =
+        messages.iter().take(MAX_NAMES).map(|message| source_name(&message.source)).collect();
+    if let Some(more) = messages.len().checked_sub(MAX_NAMES).filter(|more| *more > 0) {
+        names.push(format!("{more} more"));
     }
+    let trust = messages.iter().map(|message| message.source.trust).max();
+    Source::new(SourceKind::Merged, trust.unwrap_or(Trust::Import)).with_id(names.join("+"))
 }
 
 fn source_name(source: &Source) -> String {

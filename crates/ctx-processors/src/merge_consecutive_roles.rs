@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Decision, Message, Role};
+use ctx_types::{Decision, Message};
 
-use crate::join::join;
+use crate::join::{Joining, is_joinable};
 use crate::separator_field;
 
 /// Joins neighbouring messages of one role.
@@ -29,8 +29,11 @@ impl ContextProcessor for MergeConsecutiveRoles {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let separator = cx.config.text("separator").to_owned();
-        join_neighbours(cx, &separator, may_join);
+        let joining = Joining {
+            separator: cx.config.text("separator"),
+            reason: "joined with its neighbours of one role",
+        };
+        join_neighbours(cx, joining, may_join);
         Ok(())
     }
 }
@@ -40,35 +43,21 @@ pub(crate) fn may_join(left: &Message, right: &Message) -> bool {
     left.role == right.role && left.name == right.name && is_joinable(left) && is_joinable(right)
 }
 
-fn is_joinable(message: &Message) -> bool {
-    message.role != Role::Tool
-        && message.tool_calls.is_empty()
-        && message.reasoning.is_none()
-        && !message.is_continuation_prefix
-}
-
 /// Joins runs of neighbours; changes nothing if there are none.
 pub(crate) fn join_neighbours(
     cx: &mut PipelineContext<'_>,
-    separator: &str,
+    joining: Joining<'_>,
     may_join: impl Fn(&Message, &Message) -> bool,
 ) {
     let messages = cx.draft.messages();
-    let neighbours = messages.iter().zip(messages.iter().skip(1));
-    if !neighbours.into_iter().any(|(left, right)| may_join(left, right)) {
+    let mut neighbours = messages.iter().zip(messages.iter().skip(1));
+    if !neighbours.any(|(left, right)| may_join(left, right)) {
         return;
     }
+    let before = messages.len();
     let mut decisions: Vec<Decision> = Vec::new();
-    let mut result: Vec<Message> = Vec::new();
-    let mut run: Vec<Message> = Vec::new();
-    for message in cx.draft.take_messages() {
-        if run.last().is_some_and(|last| !may_join(last, &message)) {
-            result.extend(join(std::mem::take(&mut run), separator, &mut decisions));
-        }
-        run.push(message);
-    }
-    result.extend(join(run, separator, &mut decisions));
-    cx.log(format!("{} messages joined", decisions.len()));
+    let result = joining.runs(cx.draft.take_messages(), may_join, &mut decisions);
+    cx.log(format!("{before} messages became {}", result.len()));
     cx.draft.set_messages(result);
     cx.draft.decide_all(decisions);
 }

@@ -2,15 +2,16 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Decision, Message, Outcome, Place, Role, SourceKind};
+use ctx_types::{Decision, Message, Outcome, Place, SourceKind};
 
-use crate::join::join;
+use crate::join::{Joining, is_joinable};
 use crate::separator_field;
 
 /// Joins the preset's system messages into one and puts it above everything else; a single one moves too.
 ///
-/// Which ones is the setting `scope`. Tool groups and leading instructions of the conversation never move.
-/// Idempotent.
+/// Which ones is the setting `scope`; developer messages are system messages of another spelling. Leading
+/// instructions of the conversation never move: where they come first, the head stands after them. Messages of
+/// different names stay apart, one after the other. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeSystemToHead;
 
@@ -22,7 +23,7 @@ impl ContextProcessor for MergeSystemToHead {
             config_fields: vec![
                 separator_field(),
                 ConfigField::select("scope", "Which system messages", &SCOPES)
-                    .with_description("Messages of the conversation move only under `all`"),
+                    .with_description("What is not the preset's own skeleton moves only under `all`"),
             ],
             ..Descriptor::new(
                 "merge-system-to-head",
@@ -33,33 +34,29 @@ impl ContextProcessor for MergeSystemToHead {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let scope = Scope::of(cx.config.text("scope"));
         let messages = cx.draft.messages();
-        let history = messages.iter().position(is_of_history).unwrap_or(messages.len());
-        let chosen: Vec<bool> = messages
-            .iter()
-            .enumerate()
-            .map(|(index, message)| scope.takes(message, index < history))
-            .collect();
-        let count = chosen.iter().filter(|is_chosen| **is_chosen).count();
-        if count == 0 || (count == 1 && chosen.first() == Some(&true)) {
+        let chosen = Scope::of(cx.config.text("scope")).choose(messages);
+        if stands_at_head(messages, &chosen) {
             return Ok(());
         }
-        let separator = cx.config.text("separator").to_owned();
-        let (mut system, mut rest) = (Vec::with_capacity(count), Vec::new());
+        let reason = "joined with the other system messages at the head";
+        let joining = Joining { separator: cx.config.text("separator"), reason };
+        let pinned = pinned_len(messages);
+        let (mut head, mut rest, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
         for (message, is_chosen) in cx.draft.take_messages().into_iter().zip(chosen) {
-            if is_chosen { system.push(message) } else { rest.push(message) }
+            match is_chosen {
+                true => {
+                    lifted.push(rest.len() > pinned);
+                    head.push(message);
+                }
+                false => rest.push(message),
+            }
         }
-        let mut decisions = Vec::new();
-        if let [only] = system.as_slice() {
-            decisions.push(Decision::new(
-                Outcome::Moved,
-                only.source.clone(),
-                "system messages stand at the head",
-            ));
-        }
-        let head = join(system, &separator, &mut decisions);
-        cx.draft.set_messages(head.into_iter().chain(rest).collect());
+        let count = head.len();
+        let mut decisions = moved(&head, &lifted);
+        let head = joining.runs(head, may_join, &mut decisions);
+        rest.splice(pinned..pinned, head);
+        cx.draft.set_messages(rest);
         cx.draft.decide_all(decisions);
         cx.log(format!("{count} system messages at the head"));
         Ok(())
@@ -89,20 +86,69 @@ impl Scope {
         }
     }
 
-    fn takes(self, message: &Message, precedes_history: bool) -> bool {
-        if message.role != Role::System || message.reasoning.is_some() || message.place == Place::Pinned {
-            return false;
-        }
-        let is_of_preset = matches!(message.source.kind, SourceKind::Preset | SourceKind::Merged)
-            && matches!(message.place, Place::Skeleton | Place::Anchored);
-        match self {
-            Self::All => true,
-            Self::Preset => is_of_preset,
-            Self::Leading => is_of_preset && precedes_history,
-        }
+    /// Tells of each message whether it goes to the head. O(messages + segments of joined ones).
+    fn choose(self, messages: &[Message]) -> Vec<bool> {
+        let history = messages.iter().position(is_of_history).unwrap_or(messages.len());
+        let is_chosen = |(index, message): (usize, &Message)| {
+            let is_movable =
+                message.role.is_instruction() && is_joinable(message) && message.place != Place::Pinned;
+            is_movable
+                && match self {
+                    Self::All => true,
+                    Self::Preset => is_of_preset(message),
+                    Self::Leading => is_of_preset(message) && index < history,
+                }
+        };
+        messages.iter().enumerate().map(is_chosen).collect()
     }
+}
+
+/// Tells whether a message is the preset's own and stands in its skeleton.
+fn is_of_preset(message: &Message) -> bool {
+    let is_own = match message.source.kind {
+        SourceKind::Preset => true,
+        // One that was joined earlier, if all of it is the preset's.
+        SourceKind::Merged => message.written.iter().all(|segment| {
+            std::iter::once(&segment.source).chain(&segment.via).all(|source| {
+                !source.kind.is_history()
+                    && !matches!(source.kind, SourceKind::Worldbook | SourceKind::Plugin)
+            })
+        }),
+        _ => false,
+    };
+    is_own && matches!(message.place, Place::Skeleton | Place::Anchored)
 }
 
 fn is_of_history(message: &Message) -> bool {
     matches!(message.place, Place::History | Place::Pinned | Place::Gap { .. } | Place::AroundHistory)
+}
+
+fn may_join(left: &Message, right: &Message) -> bool {
+    left.name == right.name
+}
+
+fn pinned_len(messages: &[Message]) -> usize {
+    messages.iter().take_while(|message| message.place == Place::Pinned).count()
+}
+
+/// Tells whether what was chosen stands at the head already, with nothing left to join.
+fn stands_at_head(messages: &[Message], chosen: &[bool]) -> bool {
+    let pinned = pinned_len(messages);
+    let count = chosen.iter().filter(|is_chosen| **is_chosen).count();
+    let head = messages.get(pinned..pinned + count).unwrap_or_default();
+    let is_there = chosen.iter().skip(pinned).take(count).all(|is_chosen| *is_chosen);
+    is_there && !head.iter().zip(head.iter().skip(1)).any(|(left, right)| may_join(left, right))
+}
+
+/// Decides of what was lifted above something else, and is joined with nothing, that it moved.
+fn moved(head: &[Message], lifted: &[bool]) -> Vec<Decision> {
+    let joins = |left: Option<usize>| {
+        let left = left?;
+        Some(may_join(head.get(left)?, head.get(left + 1)?))
+    };
+    let is_alone = |at: usize| joins(at.checked_sub(1)) != Some(true) && joins(Some(at)) != Some(true);
+    let lifted =
+        head.iter().zip(lifted).enumerate().filter(|(at, (_, is_lifted))| **is_lifted && is_alone(*at));
+    let reason = "system messages stand at the head";
+    lifted.map(|(_, (message, _))| Decision::new(Outcome::Moved, message.source.clone(), reason)).collect()
 }

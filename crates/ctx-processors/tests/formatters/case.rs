@@ -1,0 +1,208 @@
+//! Messages written as lines, and runs of formatters over them.
+
+use std::sync::Arc;
+
+use ctx_pipeline::{
+    Cancel, ContextProcessor, Draft, Inputs, Origin, Pipeline, ProcessorRegistry, Run, SettingsLayer,
+};
+use ctx_processors::{
+    ConvertSystemToUser, EnsureAlternatingRoles, MergeConsecutiveRoles, MergeInjections, MergeSystemToHead,
+};
+use ctx_tokens::{Budget, ModelFacts};
+use ctx_types::{
+    Agent, Attachment, Content, ContentPart, DepthPoints, EncodingId, Message, Order, Place, Placement,
+    Reasoning, Role, Session, Side, Source, SourceKind, Text, TokenCounter, ToolCall, Trust, TurnInput,
+};
+use serde_json::{Value, json};
+
+/// Runs formatters over messages, and compares what comes of it, one message a line.
+///
+/// `processors` names those that run, with their settings; all others are off. Indentation and empty lines do
+/// not count. See [`message`] and [`line`] for the notation.
+#[track_caller]
+pub(crate) fn check(processors: Value, messages: &str, expected: &str) {
+    let run = run(&processors, lines(messages).map(|(at, line)| message(at, line)).collect());
+    let found: Vec<String> = run.draft.messages().iter().map(line).collect();
+    let expected: Vec<&str> = lines(expected).map(|(_, line)| line).collect();
+    assert_eq!(found, expected);
+}
+
+/// Runs formatters over messages, and compares the decisions.
+#[track_caller]
+pub(crate) fn check_decisions(processors: Value, messages: &str, expected: &[&str]) {
+    let run = run(&processors, lines(messages).map(|(at, line)| message(at, line)).collect());
+    let found: Vec<String> = run.draft.decisions().iter().map(ToString::to_string).collect();
+    assert_eq!(found, expected);
+}
+
+/// Runs the processors that are named; each entry is an id, or `[id, config]`.
+pub(crate) fn run(processors: &Value, messages: Vec<Message>) -> Run {
+    let all =
+        ["merge-injections", "merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user"];
+    let all = all.into_iter().chain(["ensure-alternating-roles"]);
+    let mut settings: Vec<Value> = all.map(|id| json!({ "id": id, "enabled": false })).collect();
+    for entry in processors.as_array().into_iter().flatten() {
+        let id = entry.get(0).unwrap_or(entry);
+        settings.retain(|setting| setting["id"] != *id);
+        settings.push(json!({ "id": id, "enabled": true, "config": entry.get(1) }));
+    }
+    let (layer, found) = SettingsLayer::read(Origin::Agent, &Value::from(settings), "");
+    assert_eq!(found, []);
+    let pipeline = Pipeline::compile(&registry(), &Agent::default(), &[layer]);
+    assert_eq!(pipeline.diagnostics(), []);
+    let mut run = Run { draft: Draft::of_messages(messages), ..Run::default() };
+    execute(&pipeline, &mut run);
+    assert_eq!(run.diagnostics, []);
+    run
+}
+
+fn execute(pipeline: &Pipeline, run: &mut Run) {
+    let (agent, turn, model, cancel) =
+        (Agent::default(), TurnInput::default(), ModelFacts::unknown("x"), Cancel::default());
+    let (session, _) = Session::linear("s", []);
+    let budget = Budget { available: None, lines: Vec::new() };
+    let inputs = Inputs {
+        agent: &agent,
+        profile: None,
+        session: &session,
+        turn: &turn,
+        model: &model,
+        counter: &Bytes,
+        budget: &budget,
+        cancel: &cancel,
+        deadline: None,
+        stopwatch: None,
+    };
+    pollster::block_on(pipeline.run(run, inputs, ..)).unwrap();
+}
+
+fn registry() -> ProcessorRegistry {
+    let formatters: [Arc<dyn ContextProcessor>; 5] = [
+        Arc::new(MergeInjections),
+        Arc::new(MergeSystemToHead),
+        Arc::new(MergeConsecutiveRoles),
+        Arc::new(ConvertSystemToUser),
+        Arc::new(EnsureAlternatingRoles),
+    ];
+    let mut registry = ProcessorRegistry::default();
+    for formatter in formatters {
+        registry.register(formatter).unwrap();
+    }
+    registry
+}
+
+/// One token a byte.
+struct Bytes;
+
+impl TokenCounter for Bytes {
+    fn encoding(&self) -> EncodingId {
+        EncodingId(1)
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        u32::try_from(text.len()).unwrap()
+    }
+}
+
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate()
+}
+
+/// Reads a message: `PLACE ROLE [ATTRIBUTE]...: TEXT`.
+///
+/// The places are `skeleton`, `anchored`, `around` (the history), `gap`, `points` (a gap, one of several),
+/// `history`, `pinned`; `world`, `plugin` and `summary` stand for a source of that kind: an anchored worldbook
+/// entry or plug-in message, and a summary of the history. Attributes: `name=`, `calls=x,y`, `result=x`,
+/// `file=`, `order=`, `reasoning`, `prefix`, `parts` (the text is split at `|`, and `<…>` is no text).
+/// The source's id is the number of the line.
+pub(crate) fn message(at: usize, line: &str) -> Message {
+    let (head, text) = line.split_once(':').unwrap();
+    let mut words = head.split_whitespace();
+    let (place, kind) = place(words.next().unwrap());
+    let role = Role::parse(words.next().unwrap()).unwrap();
+    let trust = if kind == SourceKind::Preset { Trust::Preset } else { Trust::User };
+    let source = Source::new(kind, trust).with_id(at.to_string());
+    let mut message = Message { place, ..Message::new(role, text.trim(), source) };
+    if !matches!(place, Place::History | Place::Pinned | Place::Skeleton) {
+        message.placement = Some(Arc::new(placement(place, 100.0)));
+    }
+    words.for_each(|word| set(&mut message, word));
+    message
+}
+
+fn place(word: &str) -> (Place, SourceKind) {
+    match word {
+        "skeleton" => (Place::Skeleton, SourceKind::Preset),
+        "anchored" => (Place::Anchored, SourceKind::Preset),
+        "around" => (Place::AroundHistory, SourceKind::Preset),
+        "gap" => (Place::Gap { multiple: false }, SourceKind::Preset),
+        "points" => (Place::Gap { multiple: true }, SourceKind::Preset),
+        "history" => (Place::History, SourceKind::History),
+        "pinned" => (Place::Pinned, SourceKind::History),
+        "summary" => (Place::History, SourceKind::Summary),
+        "world" => (Place::Anchored, SourceKind::Worldbook),
+        "plugin" => (Place::Anchored, SourceKind::Plugin),
+        other => panic!("no place is spelled `{other}`"),
+    }
+}
+
+fn placement(place: Place, order: f64) -> Placement {
+    let order = Order(order);
+    match place {
+        Place::Gap { .. } => Placement::Depth { points: DepthPoints::single(1), order },
+        _ => Placement::Anchor { target: "lore".into(), side: Side::After, order },
+    }
+}
+
+fn set(message: &mut Message, attribute: &str) {
+    let (key, value) = attribute.split_once('=').unwrap_or((attribute, ""));
+    match key {
+        "name" => message.name = Some(value.into()),
+        "result" => message.tool_call_id = Some(value.into()),
+        "file" => message.attachments.push(Attachment::from_value(&json!({ "id": value, "name": value }))),
+        "order" => message.placement = Some(Arc::new(placement(message.place, value.parse().unwrap()))),
+        "reasoning" => message.reasoning = Some(Reasoning { text: None, artifacts: Vec::new() }),
+        "prefix" => message.is_continuation_prefix = true,
+        "calls" => {
+            let call = |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() };
+            message.tool_calls = value.split(',').map(call).collect();
+        }
+        "parts" => {
+            let part = |text: &str| match text.starts_with('<') {
+                true => ContentPart::Other(Arc::new(Value::from(text))),
+                false => ContentPart::Text(Text::from(text)),
+            };
+            message.content = Content::Parts(message.text().split('|').map(part).collect());
+        }
+        other => panic!("no attribute is spelled `{other}`"),
+    }
+}
+
+/// Writes a message: `ROLE [ATTRIBUTE]...: TEXT`, with `/` for a line break and parts split by `|`.
+fn line(message: &Message) -> String {
+    let mut line = message.role.to_string();
+    if let Some(name) = &message.name {
+        line.extend([" name=", name]);
+    }
+    if !message.tool_calls.is_empty() {
+        let ids: Vec<&str> = message.tool_calls.iter().map(|call| &*call.id).collect();
+        line.extend([" calls=", &ids.join(",")]);
+    }
+    for attachment in &message.attachments {
+        line.extend([" file=", &attachment.name]);
+    }
+    if message.reasoning.is_some() {
+        line += " reasoning";
+    }
+    let text = match &message.content {
+        Content::Text(text) => text.to_string(),
+        Content::Parts(parts) => {
+            let part = |part: &ContentPart| match part {
+                ContentPart::Text(text) => text.to_string(),
+                ContentPart::Other(value) => value.as_str().unwrap().to_owned(),
+            };
+            parts.iter().map(part).collect::<Vec<_>>().join("|")
+        }
+    };
+    format!("{line}: {}", text.replace('\n', "/")).trim_end().to_owned()
+}
