@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[derive(Debug, Parser)]
 #[command(
     name = "ctx",
+    bin_name = "ctx",
     version,
     after_help = "Begin with a small project, and look at what its model would receive:\n  \
                   ctx init demo\n  \

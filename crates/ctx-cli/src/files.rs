@@ -41,7 +41,7 @@ pub(crate) enum Existing {
 pub(crate) fn write(files: &[(PathBuf, &[u8])], existing: Existing) -> Result<()> {
     let stage = |(path, bytes): &(PathBuf, &[u8])| {
         let staged = Staged::new(path, bytes);
-        staged.map_err(|error| anyhow!("cannot write `{}`: {}", path.display(), reason(&error)))
+        staged.map_err(|error| anyhow!("cannot write `{}`: {}", name(path), reason(&error)))
     };
     let staged = files.iter().map(stage).collect::<Result<Vec<_>>>()?;
     let mut written = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn write(files: &[(PathBuf, &[u8])], existing: Existing) -> Result<()
             if existing == Existing::Keep {
                 written.into_iter().for_each(remove);
             }
-            bail!("cannot write `{}`: {}", path.display(), reason(&error));
+            bail!("cannot write `{}`: {}", name(path), reason(&error));
         }
         written.push(path);
     }
@@ -69,12 +69,14 @@ impl Staged {
         // A link stays a link, and its file keeps its permissions.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let metadata = path.metadata().ok();
-        if metadata.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            return Ok(Self::Stream(path, bytes.to_owned()));
+        match &metadata {
+            Some(existing) if existing.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+            Some(existing) if !existing.is_file() => return Ok(Self::Stream(path, bytes.to_owned())),
+            _ => {}
         }
         let mut file = neighbour(&path)?;
-        if let Some(metadata) = metadata.filter(std::fs::Metadata::is_file) {
-            file.as_file().set_permissions(metadata.permissions())?;
+        if let Some(existing) = metadata {
+            file.as_file().set_permissions(existing.permissions())?;
         }
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
@@ -128,10 +130,11 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Returns the name by which diagnostics speak of a file.
+/// Returns the name by which results and diagnostics speak of a file: the same on every system.
 pub(crate) fn name(path: &Path) -> String {
     match is_stdin(path) {
         true => "standard input".to_owned(),
+        false if cfg!(windows) => path.display().to_string().replace('\\', "/"),
         false => path.display().to_string(),
     }
 }

@@ -23,19 +23,19 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
     let files = FILES.map(|(name, text)| (folder.join(name), text.as_bytes()));
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     if let (Existing::Keep, Some((path, _))) = (existing, files.iter().find(|(path, _)| path.exists())) {
-        let message = format!("`{}` exists; name another folder, or say `--force`", path.display());
+        let message = format!("`{}` exists; name another folder, or say `--force`", files::name(path));
         return Err(UsageError(message).into());
     }
     if folder.is_file() {
-        bail!("`{}` is a file; name a folder", folder.display());
+        bail!("`{}` is a file; name a folder", files::name(folder));
     }
     std::fs::create_dir_all(folder).map_err(|error| {
-        anyhow!("cannot make the folder `{}`: {}", folder.display(), files::reason(&error))
+        anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(&error))
     })?;
     files::write(&files, existing)?;
     let names = files.map(|(path, _)| path);
     match arguments.json {
-        true => show::json(&json!({ "written": names.map(|path| path.display().to_string()) }))?,
+        true => show::json(&json!({ "written": names.map(|path| files::name(&path)) }))?,
         false => show::result(&welcome(&names))?,
     }
     Ok(Exit::Success)
@@ -52,6 +52,6 @@ fn welcome([agent, profile, conversation]: &[PathBuf; 3]) -> String {
 
 /// Writes a path so that it can be pasted into a command line.
 fn quoted(path: &Path) -> String {
-    let path = path.display().to_string();
+    let path = files::name(path);
     if path.contains(' ') { format!("\"{path}\"") } else { path }
 }

@@ -36,28 +36,30 @@ pub(super) fn draw(finding: &Diagnostic, mark: Option<&Mark<'_>>) -> String {
         Severity::Info => Level::INFO,
     };
     let title = level.primary_title(clean_line(&finding.message)).id(finding.code.to_string());
-    let mut group = Group::with_title(title);
-    let mut columns = None;
+    let group = Group::with_title(title);
     let excerpt = mark.and_then(|mark| Some((mark, Excerpt::of(mark.text, mark.line_start, &mark.range)?)));
-    if let Some((mark, excerpt)) = excerpt {
-        columns = Some((excerpt.column(), mark.position().column));
-        let annotation = AnnotationKind::Primary.span(excerpt.marked);
-        let snippet = Snippet::source(excerpt.text).path(clean_line(mark.file)).line_start(mark.line);
-        group = group.element(snippet.annotation(annotation));
-    } else if !finding.location.is_empty() {
-        group = group.element(Origin::path(clean_line(&finding.location.to_string())));
+    match excerpt {
+        Some((mark, excerpt)) => draw_excerpt(group, finding, mark, excerpt),
+        None if finding.location.is_empty() => render(group, finding),
+        None => render(group.element(Origin::path(clean_line(&finding.location.to_string()))), finding),
     }
+}
+
+fn draw_excerpt(group: Group<'_>, finding: &Diagnostic, mark: &Mark<'_>, excerpt: Excerpt) -> String {
+    let file = clean_line(mark.file);
+    let place = |column| format!("{file}:{}:{column}", mark.line);
+    // The renderer counts columns in the excerpt, which of a very long line begins later than the line.
+    let (shown, meant) = (place(excerpt.column()), place(mark.position().column));
+    let annotation = AnnotationKind::Primary.span(excerpt.marked);
+    let snippet = Snippet::source(excerpt.text).path(file.as_str()).line_start(mark.line);
+    let drawn = render(group.element(snippet.annotation(annotation)), finding);
+    if shown == meant { drawn } else { drawn.replacen(&shown, &meant, 1) }
+}
+
+fn render(mut group: Group<'_>, finding: &Diagnostic) -> String {
     if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(clean_line(help)));
     }
     let renderer = if is_coloured() { Renderer::styled() } else { Renderer::plain() };
-    let drawn = renderer.term_width(stderr_width()).render(&[group]);
-    match (mark, columns) {
-        (Some(mark), Some((shown, column))) if shown != column => {
-            // The renderer counts from the start of the excerpt, which of a very long line is not its start.
-            let origin = |column| format!("{}:{}:{column}", clean_line(mark.file), mark.line);
-            drawn.replacen(&origin(shown), &origin(column), 1)
-        }
-        _ => drawn,
-    }
+    renderer.term_width(stderr_width()).render(&[group])
 }

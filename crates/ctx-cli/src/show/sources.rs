@@ -83,34 +83,11 @@ impl Sources {
     /// Turns an import error into a finding that knows its place in the file.
     pub(crate) fn explained(&self, name: &str, error: &ImportError) -> Diagnostic {
         let mut finding = error.to_diagnostic().in_document(name);
-        let (line, column) = match error {
-            ImportError::Json { line, column, message, .. } => {
-                finding.message = format!("invalid JSON: {message}");
-                (*line, *column)
-            }
-            ImportError::Yaml { line, column, message, .. } => {
-                finding.message = format!("invalid YAML: {message}");
-                (*line, *column)
-            }
-            ImportError::TooDeep { line, column, limit } => {
-                finding.message = format!("lists and objects are nested more than {limit} deep");
-                (*line, *column)
-            }
-            ImportError::NotText { offset } => return self.at_byte(finding, name, *offset),
-            _ => return finding,
-        };
-        let source = self.get(name);
-        let start = source.and_then(|source| Lines::of(&source.text).byte(&source.text, line, column));
-        match start {
-            Some(start) => finding.at_span(Span::new(start, start)),
-            None => finding,
+        if let Some(message) = without_place(error) {
+            finding.message = message;
         }
-    }
-
-    fn at_byte(&self, finding: Diagnostic, name: &str, offset: usize) -> Diagnostic {
-        let skipped = self.get(name).and_then(|source| source.skipped);
-        match skipped.and_then(|skipped| offset.checked_sub(skipped)) {
-            Some(start) => finding.at_span(Span::new(start, start + 1)),
+        match self.get(name).and_then(|source| source.place(error)) {
+            Some(span) => finding.at_span(span),
             None => finding,
         }
     }
@@ -149,6 +126,22 @@ impl Source {
         Self { name: name.to_owned(), text, skipped }
     }
 
+    /// Finds the place that an import error speaks of.
+    fn place(&self, error: &ImportError) -> Option<Span> {
+        let (line, column) = match error {
+            ImportError::Json { line, column, .. }
+            | ImportError::Yaml { line, column, .. }
+            | ImportError::TooDeep { line, column, .. } => (*line, *column),
+            ImportError::NotText { offset } => {
+                let start = offset.checked_sub(self.skipped?)?;
+                return Some(Span::new(start, start + 1));
+            }
+            _ => return None,
+        };
+        let start = Lines::of(&self.text).byte(&self.text, line, column)?;
+        Some(Span::new(start, start))
+    }
+
     /// Fills in the marks of findings that are about this file.
     fn mark<'a>(&'a self, findings: Vec<(&&Diagnostic, &mut Option<Mark<'a>>)>) {
         if findings.is_empty() {
@@ -172,6 +165,18 @@ impl Source {
                 Mark { file: &self.name, text: &self.text, range, line, line_start }
             });
         }
+    }
+}
+
+/// Says what an error says, where its line and column are shown beside it.
+fn without_place(error: &ImportError) -> Option<String> {
+    match error {
+        ImportError::Json { message, .. } => Some(format!("invalid JSON: {message}")),
+        ImportError::Yaml { message, .. } => Some(format!("invalid YAML: {message}")),
+        ImportError::TooDeep { limit, .. } => {
+            Some(format!("lists and objects are nested more than {limit} deep"))
+        }
+        _ => None,
     }
 }
 

@@ -15,6 +15,9 @@ const MIN_TEXT: usize = 24;
 /// The fewest columns in which a source is shown whole.
 const MIN_SOURCE: usize = 24;
 
+/// The titles of the table of messages.
+const HEADER: [&str; 5] = ["#", "role", "tokens", "source", "text"];
+
 /// How many columns the table of messages has beside its contents.
 const PADDING: usize = 14;
 
@@ -58,27 +61,26 @@ pub(crate) fn listing<const N: usize>(
 }
 
 fn rows(context: &Context, width: usize) -> String {
-    let messages = &context.messages;
-    let sources: Vec<String> = messages.iter().map(source).collect();
     let counts = context.tokens();
-    let tokens: Vec<String> = counts.iter().map(ToString::to_string).collect();
-    let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-    let number_width = (messages.len() - 1).to_string().len();
-    let role_width =
-        widest(&mut messages.iter().map(|message| message.role.as_str().len())).max("role".len());
-    let tokens_width = widest(&mut tokens.iter().map(String::len)).max("tokens".len());
-    let source_width =
-        widest(&mut sources.iter().map(|source| source.width())).min(MIN_SOURCE.max(width / 3));
-    let taken = number_width + role_width + tokens_width + source_width + PADDING;
+    let source_width = MIN_SOURCE.max(width / 3);
+    let head = |(index, (message, tokens)): (usize, (&Message, &u32))| {
+        let (index, role, tokens) = (index.to_string(), message.role.to_string(), tokens.to_string());
+        [index, role, tokens, cut(&source(message), source_width)]
+    };
+    let heads: Vec<[String; 4]> = context.messages.iter().zip(&counts).enumerate().map(head).collect();
+    let widest = |column: usize| {
+        let cells = heads.iter().map(|head| head[column].width());
+        cells.max().unwrap_or(0).max(HEADER[column].width())
+    };
+    let taken = (0..4).map(widest).sum::<usize>() + PADDING;
     let text_width = width.saturating_sub(taken).max(MIN_TEXT);
     let mut table = empty();
-    table.set_header(["#", "role", "tokens", "source", "text"]);
-    for (index, ((message, source), tokens)) in messages.iter().zip(&sources).zip(tokens).enumerate() {
-        let (role, source) = (message.role.to_string(), cut(source, source_width));
-        table.add_row([index.to_string(), role, tokens, source, summary(message, text_width)]);
+    table.set_header(HEADER);
+    for ([index, role, tokens, source], message) in heads.into_iter().zip(&context.messages) {
+        table.add_row([index, role, tokens, source, summary(message, text_width)]);
     }
-    if let Some(column) = table.column_mut(2) {
-        column.set_cell_alignment(CellAlignment::Right);
+    if let Some(tokens) = table.column_mut(2) {
+        tokens.set_cell_alignment(CellAlignment::Right);
     }
     format!("{}\n{}\n", text(&table), total(context, counts.into_iter().map(u64::from).sum()))
 }

@@ -82,6 +82,11 @@ fn a_file_is_no_folder() {
     === errors
     error: `notes` is a file; name a folder
     ");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_holds_no_folder() {
     assert_snapshot!(ctx("init notes/demo", &[("notes", "mine")]), @"
     exit code 3
     === errors

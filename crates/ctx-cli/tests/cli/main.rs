@@ -71,7 +71,8 @@ impl Folder {
     fn ctx_reading(&self, arguments: &str, stdin: &str) -> String {
         let output = self.command(arguments).write_stdin(stdin).output().unwrap();
         let code = output.status.code().expect("no signal ended it");
-        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        let (stdout, stderr) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         let part = |title: &str, text: String| match text.is_empty() {
             true => text,
             false => format!("=== {title}\n{text}"),
@@ -84,14 +85,5 @@ impl Folder {
         let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctx");
         command.current_dir(self.path()).env_clear().env("NO_COLOR", "1").args(arguments.split_whitespace());
         command
-    }
-}
-
-#[track_caller]
-fn text(bytes: Vec<u8>) -> String {
-    let text = String::from_utf8(bytes).unwrap();
-    match cfg!(windows) {
-        true => text.replace('\\', "/"),
-        false => text,
     }
 }
