@@ -1,0 +1,93 @@
+//! What a turn costs at 1,000 to 1,000,000 messages, beside the bare costs of the same texts.
+//!
+//! Prints a table, and the ratios beside the figures that the project promises. Each size is measured in
+//! processes of its own: one for times, one for memory. Sizes can be given as arguments; without `--bench`,
+//! as under `cargo test`, the smallest is run once.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it finds")]
+
+#[path = "../conversation/mod.rs"]
+mod conversation;
+mod figures;
+mod memory;
+mod times;
+
+use std::process::{Command, ExitCode, Stdio};
+
+use figures::Row;
+use serde::de::DeserializeOwned;
+
+/// A result, or why there is none.
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+
+/// glibc's limits fixed at their defaults: what was freed after loading goes back to the system, so that what
+/// the assembly takes shows.
+const ALLOCATOR: [(&str, &str); 2] =
+    [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("scale: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Outcome<()> {
+    match arguments {
+        [mode, size, runs] if mode == "--times" => {
+            println!("{}", serde_json::to_string(&times::measure(size.parse()?, runs.parse()?)?)?);
+        }
+        [mode, size] if mode == "--memory" => {
+            println!("{}", serde_json::to_string(&memory::measure(size.parse()?)?)?);
+        }
+        _ => compare(arguments)?,
+    }
+    Ok(())
+}
+
+/// Measures all sizes and prints what was found.
+fn compare(arguments: &[String]) -> Outcome<()> {
+    let given: Vec<usize> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let is_bench = arguments.iter().any(|argument| argument == "--bench");
+    let sizes = match (given.as_slice(), is_bench) {
+        ([], true) => SIZES.to_vec(),
+        ([], false) => vec![1_000],
+        (given, _) => given.to_vec(),
+    };
+    let mut rows = Vec::new();
+    for size in sizes {
+        eprintln!("scale: {size} messages");
+        let runs = if is_bench { runs(size) } else { 1 };
+        let times = child(&["--times", &size.to_string(), &runs.to_string()])?;
+        let memory = child(&["--memory", &size.to_string()])?;
+        rows.push(Row { size, runs, times, memory });
+    }
+    println!("{}", figures::table(&rows));
+    println!("{}", figures::ratios(&rows));
+    Ok(())
+}
+
+/// How often a size is measured; the medians count.
+const fn runs(size: usize) -> usize {
+    match size {
+        0..=20_000 => 15,
+        20_001..=200_000 => 9,
+        _ => 5,
+    }
+}
+
+/// Runs this program again and reads what it found.
+fn child<T: DeserializeOwned>(arguments: &[&str]) -> Outcome<T> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments).envs(ALLOCATOR).stderr(Stdio::inherit());
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(format!("`{}` ended with {}", arguments.join(" "), output.status).into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
