@@ -11,9 +11,6 @@ use crate::codes;
 use crate::compiled::CompiledAgent;
 use crate::context::Context;
 
-/// From which priority on the stages run again if the result is over the budget.
-const RECOUNT_FROM: i64 = 390;
-
 /// How often they run again at the most.
 const RERUNS: usize = 2;
 
@@ -132,29 +129,45 @@ impl<'a> Assembly<'a> {
     }
 
     /// Runs all stages, and those from the limiter on again if the result is over the budget.
+    ///
+    /// What is over goes off what the limiter kept, so that each repetition leaves as much room as the later
+    /// stages took.
     async fn run_window(&self, size: Option<u64>) -> Result<Run, AssembleError> {
         let mut run = Run::default();
         if let Some(tokens) = size {
             run.blackboard.insert(WindowSize { tokens });
         }
         let pipeline = self.agent.pipeline();
-        pipeline.run(&mut run, self.inputs(&self.budget), ..RECOUNT_FROM).await?;
-        let saved = run.draft.clone();
-        let (stages, diagnostics) = (run.stages.len(), run.diagnostics.len());
+        pipeline.run(&mut run, self.inputs(&self.budget), ..self.agent.recount_from()).await?;
+        let saved = run.clone();
         let mut budget = self.budget.clone();
-        for _ in 0..RERUNS {
-            pipeline.run(&mut run, self.inputs(&budget), RECOUNT_FROM..).await?;
-            let Some(over) = self.overshoot(run.draft.messages()) else { return Ok(run) };
-            let over = u32::try_from(over).unwrap_or(u32::MAX);
-            budget.available = budget.available.map(|available| available.saturating_sub(over));
-            run.draft = saved.clone();
-            run.stages.truncate(stages);
-            run.diagnostics.truncate(diagnostics);
+        for repetition in 0.. {
+            let done = pipeline.run(&mut run, self.inputs(&budget), self.agent.recount_from()..).await;
+            done.map_err(|error| self.beside_later_stages(error.into()))?;
+            let Some((over, available)) = self.overshoot(run.draft.messages()).zip(self.budget.available)
+            else {
+                break;
+            };
+            if !self.agent.limits_tokens() {
+                run.diagnostics.push(not_limited(over, available));
+                break;
+            }
+            if repetition == RERUNS {
+                return Err(AssembleError::Overgrown { available, over });
+            }
+            budget.available = Some(lowered(&run, &budget, over));
+            run = Run { timings: run.timings, ..saved.clone() };
         }
-        pipeline.run(&mut run, self.inputs(&budget), RECOUNT_FROM..).await?;
-        match (self.overshoot(run.draft.messages()), self.budget.available) {
-            (Some(over), Some(available)) => Err(AssembleError::Overgrown { available, over }),
-            _ => Ok(run),
+        Ok(run)
+    }
+
+    /// Names what later stages write, if the limiter failed because room was to be left for it.
+    fn beside_later_stages(&self, error: AssembleError) -> AssembleError {
+        match (error, self.budget.available) {
+            (AssembleError::Infeasible(infeasible), Some(available)) => {
+                AssembleError::Infeasible(infeasible.beside_later_stages(available))
+            }
+            (error, _) => error,
         }
     }
 
@@ -224,4 +237,22 @@ impl<'a> Assembly<'a> {
         let effects = if self.turn.preview { Vec::new() } else { run.draft.effects().to_vec() };
         Context { messages, report, effects, timings: run.timings, model: self.model, counter: self.counter }
     }
+}
+
+/// Returns what the limiter may keep so that the rest has room for what later stages wrote.
+fn lowered(run: &Run, budget: &Budget, over: u64) -> u32 {
+    let allowed = u64::from(budget.available.unwrap_or_default());
+    let kept = match run.blackboard.get::<LimiterResult>().and_then(|result| result.kept) {
+        Some(TokenFigure::Exact(kept) | TokenFigure::AtMost(kept)) => kept.min(allowed),
+        None => allowed,
+    };
+    u32::try_from(kept.saturating_sub(over)).unwrap_or_default()
+}
+
+fn not_limited(over: u64, available: u32) -> Diagnostic {
+    let message = format!(
+        "the messages have {over} tokens more than the {available} available, and nothing limits them"
+    );
+    Diagnostic::error(codes::NOT_LIMITED, message)
+        .with_help("`token-limiter` is switched off; switch it on, or allow more tokens")
 }

@@ -4,3 +4,7 @@ use ctx_types::Code;
 
 /// There is neither a conversation nor an input.
 pub const NOTHING_TO_ANSWER: Code = Code::new(702, "nothing to answer");
+/// Settings allow a number of tokens that is none.
+pub const CONTEXT_TOKENS: Code = Code::new(703, "bad number of tokens");
+/// The messages are over the budget, and the limiter is switched off.
+pub const NOT_LIMITED: Code = Code::new(704, "over the budget");

@@ -9,6 +9,7 @@ use ctx_types::{Agent, Diagnostic, Session, TurnInput, UserProfile};
 use serde_json::Value;
 
 use crate::assembly::{AssembleError, Assembly, Ports};
+use crate::codes;
 use crate::context::Context;
 use crate::engine::{Compile, Engine};
 use crate::switches::Switches;
@@ -21,6 +22,7 @@ pub struct CompiledAgent {
     profile: Option<UserProfile>,
     pipeline: Pipeline,
     models: Arc<ModelTable>,
+    context_tokens: Option<i64>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -28,6 +30,7 @@ impl CompiledAgent {
     pub(crate) fn new(engine: &Engine, agent: &Agent, with: &Compile) -> Self {
         let mut diagnostics = Vec::new();
         let layers = layers(agent, with, &mut diagnostics);
+        let context_tokens = context_tokens(agent, with, &mut diagnostics);
         let pipeline = Pipeline::compile(&engine.processors(), agent, &layers);
         diagnostics.extend_from_slice(pipeline.diagnostics());
         if !pipeline.order().any(|id| id == "injection-assembler") {
@@ -35,7 +38,7 @@ impl CompiledAgent {
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
         }
         let (agent, profile) = (agent.clone(), with.profile.clone());
-        Self { agent, profile, pipeline, models: engine.models.clone(), diagnostics }
+        Self { agent, profile, pipeline, models: engine.models.clone(), context_tokens, diagnostics }
     }
 
     /// Returns everything that is wrong with the agent and its settings, whatever the conversation.
@@ -94,38 +97,99 @@ impl CompiledAgent {
         turn.model.as_deref().or(self.agent.model_id.as_deref()).filter(|name| !name.is_empty())
     }
 
-    /// Returns how many tokens the agent's own settings allow (AIO Hub's `contextManagement`).
+    /// Returns how many tokens settings allow a context to have.
     pub(crate) fn context_tokens(&self) -> Option<i64> {
-        let management = self.agent.parameters.as_ref()?.get("contextManagement")?;
-        let is_on = management.get("enabled").and_then(Value::as_bool) == Some(true);
-        management.get("maxContextTokens").and_then(Value::as_i64).filter(|tokens| is_on && *tokens > 0)
+        self.context_tokens
     }
 
     /// Tells whether something drops messages that do not fit.
     pub(crate) fn limits_tokens(&self) -> bool {
-        self.pipeline.order().any(|id| id == "token-limiter")
+        self.pipeline.order().any(|id| id == LIMITER)
+    }
+
+    /// Returns from which priority on the stages run again if the result is over the budget: where layer B of
+    /// compression stands, or where settings put the limiter, if that is earlier.
+    pub(crate) fn recount_from(&self) -> i64 {
+        let limiter = self.pipeline.settings().iter().find(|setting| &*setting.id == LIMITER);
+        limiter.map_or(RECOUNT_FROM, |limiter| limiter.priority.value.min(RECOUNT_FROM))
     }
 }
+
+const LIMITER: &str = "token-limiter";
+
+const RECOUNT_FROM: i64 = 390;
 
 /// Reads the layers of settings: user, model, agent, switches of this run.
 fn layers(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Vec<SettingsLayer> {
     let mut layers = Vec::new();
-    let stored = [
-        (Origin::User, with.user_parameters.as_ref(), "user settings"),
-        (Origin::Model, with.model_parameters.as_ref(), "model settings"),
-        (Origin::Agent, agent.parameters.as_ref(), ""),
-    ];
-    for (origin, parameters, document) in stored {
-        let Some(parameters) = parameters else { continue };
-        let (layer, found) = SettingsLayer::of_parameters(origin, parameters, "/parameters");
-        diagnostics.extend(found.into_iter().map(|diagnostic| match document {
-            "" => diagnostic,
-            document => diagnostic.in_document(document),
-        }));
+    for (origin, parameters) in stored(agent, with) {
+        let (layer, found) = SettingsLayer::of_parameters(origin, parameters, POINTER);
+        diagnostics.extend(found.into_iter().map(|diagnostic| in_document(origin, diagnostic)));
         layers.push(layer);
     }
     layers.push(switch_layer(&with.switches));
     layers
+}
+
+/// Where parameters stand in their document.
+const POINTER: &str = "/parameters";
+
+/// Returns the parameters that exist, the ones that win last.
+fn stored<'a>(agent: &'a Agent, with: &'a Compile) -> impl DoubleEndedIterator<Item = (Origin, &'a Value)> {
+    let stored = [
+        (Origin::User, with.user_parameters.as_ref()),
+        (Origin::Model, with.model_parameters.as_ref()),
+        (Origin::Agent, agent.parameters.as_ref()),
+    ];
+    stored.into_iter().filter_map(|(origin, parameters)| Some((origin, parameters?)))
+}
+
+/// Names the document of a finding, unless it is the agent's own.
+fn in_document(origin: Origin, diagnostic: Diagnostic) -> Diagnostic {
+    match origin {
+        Origin::User => diagnostic.in_document("user settings"),
+        Origin::Model => diagnostic.in_document("model settings"),
+        _ => diagnostic,
+    }
+}
+
+/// Reads how many tokens AIO Hub's `contextManagement` allows: that of the highest layer that has one, whole.
+///
+/// 0 and nothing mean the model's window.
+fn context_tokens(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Option<i64> {
+    let (origin, management) = stored(agent, with).rev().find_map(|(origin, parameters)| {
+        Some((origin, parameters.get("contextManagement").filter(|management| management.is_object())?))
+    })?;
+    let value = management.get("maxContextTokens").filter(|value| !value.is_null())?;
+    let Some(tokens) = whole(value).filter(|tokens| *tokens >= 0) else {
+        diagnostics.push(in_document(origin, bad_tokens(value)));
+        return None;
+    };
+    let is_on = management.get("enabled").and_then(Value::as_bool) == Some(true);
+    Some(tokens).filter(|tokens| is_on && *tokens > 0)
+}
+
+/// JSON has one kind of number: `8000.0` is a whole one too.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far above any budget")]
+fn whole(value: &Value) -> Option<i64> {
+    let number = value.as_f64().filter(|number| number.fract() == 0.0);
+    value.as_i64().or(number.map(|number| number as i64))
+}
+
+fn bad_tokens(value: &Value) -> Diagnostic {
+    /// In bytes.
+    const LONGEST: usize = 60;
+    let shown = Some(value.to_string()).filter(|shown| shown.len() <= LONGEST);
+    let shown = shown.map_or_else(String::new, |shown| format!(": `{shown}`"));
+    let message = format!("`maxContextTokens` is not a whole number from 0 on{shown}");
+    let unquoted = value.as_str().and_then(|text| text.trim().parse::<u32>().ok());
+    let window = "until then the model's window limits the context";
+    let help = match unquoted {
+        Some(number) => format!("write `{number}` without quotes; {window}"),
+        None => window.to_owned(),
+    };
+    let wrong = Diagnostic::warning(codes::CONTEXT_TOKENS, message).with_help(help);
+    wrong.at_pointer(format!("{POINTER}/contextManagement/maxContextTokens"))
 }
 
 fn switch_layer(switches: &Switches) -> SettingsLayer {

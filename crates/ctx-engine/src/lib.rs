@@ -25,6 +25,7 @@ pub mod codes;
 mod compiled;
 mod context;
 mod engine;
+mod shares;
 mod snapshot;
 mod switches;
 
@@ -32,6 +33,7 @@ pub use assembly::{AssembleError, Ports};
 pub use compiled::CompiledAgent;
 pub use context::Context;
 pub use engine::{Compile, Engine};
+pub use shares::TokenShare;
 pub use switches::Switches;
 
 pub use ctx_preset_import::{

@@ -25,13 +25,14 @@ impl Costing<'_> {
         left.checked_sub(u64::from(message_cost(message, self.model, self.counter).total()))
     }
 
-    /// Returns the tokens of a message and whether they are exact; nothing is counted for it.
-    pub(crate) fn known(&self, message: &Message) -> (u64, bool) {
-        let is_known = |text: &Text| text.is_empty() || text.known_tokens(self.counter.encoding()).is_some();
-        match texts(&message.content).all(is_known) {
-            true => (u64::from(message_cost(message, self.model, self.counter).total()), true),
-            false => (cost_upper_bound(message, self.model), false),
-        }
+    /// Returns the tokens of a message's text and whether they are exact; nothing is counted for it.
+    pub(crate) fn known_text(&self, message: &Message) -> (u64, bool) {
+        texts(&message.content).fold((0, true), |(tokens, is_exact), text| {
+            match text.known_tokens(self.counter.encoding()) {
+                Some(known) => (tokens + u64::from(known), is_exact),
+                None => (tokens + text.len() as u64, is_exact && text.is_empty()),
+            }
+        })
     }
 }
 

@@ -28,6 +28,17 @@ impl Infeasible {
         Self { available, parts }
     }
 
+    /// Adds what stages after the limiter write, where the budget was lowered by as much to make room for it:
+    /// `available` is the whole budget. At least that much is written.
+    #[must_use]
+    pub fn beside_later_stages(mut self, available: u32) -> Self {
+        let written = available.saturating_sub(self.available);
+        if written > 0 {
+            self.parts.push((LATER, u64::from(written)));
+        }
+        Self { available, ..self }
+    }
+
     /// Returns the tokens of all parts.
     pub fn needed(&self) -> u64 {
         self.parts.iter().map(|(_, tokens)| tokens).sum()
@@ -51,12 +62,13 @@ const INJECTIONS: &str = "injections";
 const PINNED: &str = "leading instructions";
 const PENDING: &str = "pending turn";
 const OTHER: &str = "other";
+const LATER: &str = "later stages";
 const PARTS: [&str; 5] = [PRESET, INJECTIONS, PINNED, PENDING, OTHER];
 
 fn part_name(message: &Message) -> &'static str {
     match (message.source.kind, message.place) {
         (_, Place::Pinned) => PINNED,
-        (kind, Place::History) if kind.is_history() => PENDING,
+        (kind, Place::History) if kind.is_history() || kind == SourceKind::Merged => PENDING,
         (SourceKind::Preset, _) => PRESET,
         (SourceKind::Worldbook | SourceKind::Plugin, _) => INJECTIONS,
         _ => OTHER,

@@ -1,14 +1,17 @@
 //! `injection-assembler`: the preset, the conversation and the injections become one list.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, Rendered, Target, assemble};
 use ctx_macros::{Dialect, Env, Limits, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
-    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared, ProcessorError,
+    Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
 use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TurnInput, UserProfile};
 
 use crate::codes;
+use crate::gap_ranks::{GapRanks, lanes};
 use crate::window::{LoadedWindow, window};
 
 /// Expands macros, renders template anchors, and puts everything in its place.
@@ -30,6 +33,8 @@ struct Compiled {
     preset: Preset,
     /// For each entry, a template for each of its content parts; none for a part that is no text.
     templates: Vec<Vec<Option<Template>>>,
+    /// The lane of each entry.
+    lanes: Arc<[i64]>,
 }
 
 #[async_trait]
@@ -53,7 +58,8 @@ impl ContextProcessor for InjectionAssembler {
         }
         let dialect = dialect(agent, cx);
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
-        Prepared::new(Compiled { preset, templates })
+        let lanes = lanes(preset.entries());
+        Prepared::new(Compiled { preset, templates, lanes })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -66,7 +72,8 @@ impl ContextProcessor for InjectionAssembler {
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);
         let injections = cx.draft.take_injections();
-        let target = Target { model: turn.model.as_deref(), profile: turn.profile.as_deref() };
+        cx.blackboard.insert(GapRanks::new(compiled.lanes.clone(), &injections));
+        let target = Target { model: model_name(&cx.inputs), profile: turn.profile.as_deref() };
         let mut found = Vec::new();
         let mut render = |request: RenderRequest<'_>| compiled.render(request, &env, &mut state, &mut found);
         let assembled = assemble(&compiled.preset, window, injections, target, &mut render);
@@ -127,6 +134,12 @@ impl Compiled {
     }
 }
 
+/// The name of the model that the request goes to: the turn's, else the agent's.
+fn model_name<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {
+    let name = inputs.turn.model.as_deref().or(inputs.agent.model_id.as_deref());
+    name.filter(|name| !name.is_empty())
+}
+
 fn part_text(part: &ContentPart) -> Option<&Text> {
     match part {
         ContentPart::Text(text) => Some(text),
@@ -161,7 +174,7 @@ fn dialect(agent: &Agent, cx: &mut PrepareContext) -> Dialect {
 
 /// The values of macros that come from files and from the turn.
 fn macro_values(agent: &Agent, profile: Option<&UserProfile>, turn: &TurnInput) -> Env {
-    let text = |name: &std::sync::Arc<str>| Text::from(&**name);
+    let text = |name: &Arc<str>| Text::from(&**name);
     let character = agent.character.as_ref();
     let nickname = character.and_then(|character| character.nickname.as_ref());
     let nickname = nickname.filter(|nickname| !nickname.trim().is_empty());

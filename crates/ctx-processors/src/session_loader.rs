@@ -91,13 +91,17 @@ fn window_front(
         return Ok(pinned);
     }
     let mut turn = TurnSearch { is_complete: false, is_user: input.is_some() };
+    let mut may_be_prefix = input.is_none();
     let mut used = 0_u64;
     for position in (pinned..len).rev() {
         if position % CHECK_EVERY == 0 {
             cx.checkpoint()?;
         }
         let Some(message) = message_at(session, position) else { continue };
-        turn.look_at(&message);
+        // An answer that is to be continued is no answer yet: the question before it is pending still.
+        if !std::mem::take(&mut may_be_prefix) || !is_prefix(cx.inputs.turn, &message) {
+            turn.look_at(&message);
+        }
         used = used
             .saturating_add(u64::from(message_cost(&message, cx.inputs.model, cx.inputs.counter).total()));
         if used > tokens && turn.is_complete && message.role != Role::Tool {
@@ -114,6 +118,9 @@ const FEWEST_TOKENS: u64 = 8;
 const CHECK_EVERY: usize = 64;
 
 /// Looks, newest first, for where the pending turn begins: the window must hold all of it.
+///
+/// Only messages of the conversation count, as in [`pending_start`](ctx_types::pending_start): a summary is
+/// neither question nor answer.
 struct TurnSearch {
     is_complete: bool,
     is_user: bool,
@@ -121,8 +128,9 @@ struct TurnSearch {
 
 impl TurnSearch {
     fn look_at(&mut self, message: &Message) {
-        let is_user = message.role == Role::User && message.source.kind == SourceKind::History;
-        let is_answer = message.is_finished_answer() && message.source.kind == SourceKind::History;
+        let is_history = message.source.kind == SourceKind::History;
+        let is_user = message.role == Role::User && is_history;
+        let is_answer = message.role == Role::Assistant && message.tool_calls.is_empty() && is_history;
         self.is_complete |= is_answer || (self.is_user && !is_user);
         self.is_user |= is_user;
     }
@@ -135,10 +143,14 @@ fn settle_prefix(turn: &TurnInput, messages: &mut [Message]) {
     for message in earlier {
         message.is_continuation_prefix = false;
     }
+    last.is_continuation_prefix = is_prefix(turn, last);
+}
+
+/// Tells whether the last message of a conversation is the beginning of the answer.
+fn is_prefix(turn: &TurnInput, last: &Message) -> bool {
     let is_answer =
         last.role == Role::Assistant && last.tool_calls.is_empty() && last.source.kind == SourceKind::History;
-    let continues = turn.kind == GenerationKind::Continue || last.is_continuation_prefix;
-    last.is_continuation_prefix = is_answer && continues;
+    is_answer && (turn.kind == GenerationKind::Continue || last.is_continuation_prefix)
 }
 
 fn pending_input(turn: &TurnInput) -> Option<Message> {

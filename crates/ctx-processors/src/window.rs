@@ -21,13 +21,12 @@ pub struct LoadedWindow {
 }
 
 /// Makes a window of the messages of a draft, as the loader marked them.
+///
+/// What a plug-in put above the leading instructions or below the unfinished answer counts as conversation.
 pub(crate) fn window(messages: Vec<Message>, skipped: usize) -> Window {
-    let is_pinned = |message: &&Message| message.place == Place::Pinned;
-    let mut pinned = messages;
-    let mut rest = pinned.split_off(pinned.iter().take_while(is_pinned).count());
-    let prefix = match rest.last() {
-        Some(last) if last.is_continuation_prefix => rest.pop(),
-        _ => None,
-    };
-    Window { pinned, skipped, messages: rest, prefix }
+    let (pinned, mut messages): (Vec<Message>, Vec<Message>) =
+        messages.into_iter().partition(|message| message.place == Place::Pinned);
+    let prefix = messages.iter().rposition(|message| message.is_continuation_prefix);
+    let prefix = prefix.map(|prefix| messages.remove(prefix));
+    Window { pinned, skipped, messages, prefix }
 }

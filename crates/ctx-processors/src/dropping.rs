@@ -1,0 +1,238 @@
+//! What the limiter does to a draft once it is known how much fits.
+
+use std::collections::BTreeMap;
+
+use ctx_pipeline::PipelineContext;
+use ctx_tokens::message_cost;
+use ctx_types::{
+    Content, Decision, Message, Outcome, Place, Segment, Source, SourceKind, Span, Text, TokenFigure, Trust,
+};
+
+use crate::costing::Costing;
+use crate::gap_ranks::{GapRanks, Name, name};
+use crate::token_limiter::is_one_of_several;
+use crate::window::LoadedWindow;
+
+/// What was dropped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dropped {
+    /// How many loaded messages of the conversation were dropped or shortened.
+    pub(crate) messages: usize,
+    /// The tokens of what is kept of a unit that was shortened.
+    pub(crate) kept_of_shortened: u64,
+}
+
+/// Takes the oldest units out, shortens the newest of them if that is wanted and fits what is `left`, and
+/// records all of it.
+///
+/// A single injection that stood among what is gone now stands at the front of what is kept, in its order
+/// there. O(messages).
+pub(crate) fn drop_oldest(
+    cx: &mut PipelineContext<'_>,
+    units: &[Vec<usize>],
+    left: u64,
+    available: u32,
+) -> Dropped {
+    let shortened = units.last().and_then(|newest| shorten(cx, newest, left));
+    let whole = units.len() - usize::from(shortened.is_some());
+    let mut gone = vec![false; cx.draft.messages().len()];
+    for index in units.iter().take(whole).flatten() {
+        if let Some(flag) = gone.get_mut(*index) {
+            *flag = true;
+        }
+    }
+    let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
+    let mut run = DroppedRun::new(window, available, shortened.is_some());
+    let mut sifted = Sifted::default();
+    let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+    let last = gone.iter().rposition(|is_gone| *is_gone);
+    for (index, (message, is_gone)) in cx.draft.take_messages().into_iter().zip(gone).enumerate() {
+        match is_gone {
+            false => sifted.keep(message, last.is_some_and(|last| index < last)),
+            true if is_one_of_several(&message) => sifted.drop_point(&message),
+            true => run.add(&message, &costing),
+        }
+        if let Some(cut) = shortened.as_ref().filter(|cut| cut.index == index) {
+            sifted.replace_last(cut.message.clone());
+        }
+    }
+    let dropped = Dropped {
+        messages: run.loaded + usize::from(shortened.is_some()),
+        kept_of_shortened: shortened.as_ref().map_or(0, |cut| cut.tokens),
+    };
+    cx.draft.decide_all(shortened.map(|cut| cut.decision));
+    cx.draft.decide_all(run.decision());
+    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
+    let (messages, decisions) = sifted.finish(&ranks);
+    cx.draft.set_messages(messages);
+    cx.draft.decide_all(decisions);
+    dropped
+}
+
+/// The kept messages under way, and what becomes of injections.
+#[derive(Default)]
+struct Sifted {
+    messages: Vec<Message>,
+    /// Where single injections stand that stood among what is gone.
+    moved: Vec<usize>,
+    /// Where the first message stands that stood after all that is gone.
+    front: Option<usize>,
+    points: Vec<Decision>,
+    /// Which of the decisions about points is that of a placement.
+    placements: BTreeMap<Name, usize>,
+    moves: Vec<Decision>,
+}
+
+impl Sifted {
+    fn keep(&mut self, message: Message, is_before_the_last_gone: bool) {
+        if !is_before_the_last_gone {
+            self.front.get_or_insert(self.messages.len());
+        } else if message.place == (Place::Gap { multiple: false }) {
+            let reason = "its place lies in the dropped part of the conversation; it stands at the front of what is kept";
+            self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
+            self.moved.push(self.messages.len());
+        }
+        self.messages.push(message);
+    }
+
+    fn replace_last(&mut self, message: Message) {
+        if let Some(last) = self.messages.last_mut() {
+            *last = message;
+        }
+    }
+
+    /// Records one decision for all points of one placement.
+    fn drop_point(&mut self, message: &Message) {
+        let next = self.points.len();
+        let known = *self.placements.entry(name(&message.source)).or_insert(next);
+        if let Some(decision) = self.points.get_mut(known) {
+            decision.count += 1;
+            return;
+        }
+        let reason = "its points lie in the dropped part of the conversation";
+        self.points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
+    }
+
+    /// Sorts what now stands at one gap, the front of what is kept.
+    fn finish(mut self, ranks: &GapRanks) -> (Vec<Message>, Vec<Decision>) {
+        if !self.moved.is_empty() {
+            let front = self.front.unwrap_or(self.messages.len());
+            let at_front = self.messages.iter().enumerate().skip(front);
+            let at_front = at_front.take_while(|(_, message)| matches!(message.place, Place::Gap { .. }));
+            let mut places = self.moved;
+            places.extend(at_front.map(|(place, _)| place));
+            let mut sorted: Vec<Message> =
+                places.iter().filter_map(|place| self.messages.get(*place).cloned()).collect();
+            sorted.sort_by_cached_key(|message| ranks.key(message));
+            for (place, message) in places.into_iter().zip(sorted) {
+                if let Some(slot) = self.messages.get_mut(place) {
+                    *slot = message;
+                }
+            }
+        }
+        self.moves.append(&mut self.points);
+        (self.messages, self.moves)
+    }
+}
+
+/// One decision for all dropped messages of the conversation, those that were not even loaded among them.
+///
+/// Its tokens are those of the text, as its bytes are: nothing else is known of what was not loaded.
+struct DroppedRun {
+    first: Option<Source>,
+    loaded: usize,
+    count: usize,
+    bytes: u64,
+    tokens: u64,
+    is_exact: bool,
+    available: u32,
+    is_one_shortened: bool,
+}
+
+impl DroppedRun {
+    fn new(window: LoadedWindow, available: u32, is_one_shortened: bool) -> Self {
+        Self {
+            first: window.oldest.filter(|_| window.skipped > 0),
+            loaded: 0,
+            count: window.skipped,
+            bytes: window.skipped_bytes,
+            tokens: window.skipped_bytes,
+            is_exact: window.skipped == 0,
+            available,
+            is_one_shortened,
+        }
+    }
+
+    fn add(&mut self, message: &Message, costing: &Costing<'_>) {
+        let (tokens, is_exact) = costing.known_text(message);
+        self.first.get_or_insert_with(|| message.source.clone());
+        self.loaded += 1;
+        self.count += 1;
+        self.bytes += message.content.len() as u64;
+        self.tokens = self.tokens.saturating_add(tokens);
+        self.is_exact &= is_exact;
+    }
+
+    /// Without a message that was dropped or shortened the window was too small: nothing is decided yet.
+    fn decision(&self) -> Option<Decision> {
+        let is_decided = self.loaded > 0 || self.is_one_shortened;
+        let source = self.first.clone().filter(|_| is_decided)?;
+        let reason = format!("older than what fits the budget of {} tokens", self.available);
+        let mut decision = Decision::new(Outcome::Dropped, source, reason);
+        decision.count = self.count;
+        decision.bytes = usize::try_from(self.bytes).ok();
+        decision.tokens = Some(match self.is_exact {
+            true => TokenFigure::Exact(self.tokens),
+            false => TokenFigure::AtMost(self.tokens),
+        });
+        Some(decision)
+    }
+}
+
+/// A message that was shortened.
+struct Shortened {
+    index: usize,
+    message: Message,
+    decision: Decision,
+    /// The tokens of all that is kept of its unit.
+    tokens: u64,
+}
+
+/// Shortens a unit that is one message of plain text, if that is wanted and what is kept of it fits.
+fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shortened> {
+    let retained = cx.config.count("retainedCharacters");
+    let at = |index: &usize| Some((*index, cx.draft.messages().get(*index)?));
+    let (points, own): (Vec<_>, Vec<_>) =
+        unit.iter().filter_map(at).partition(|(_, message)| is_one_of_several(message));
+    let [(index, message)] = own.as_slice() else { return None };
+    let Content::Text(text) = &message.content else { return None };
+    let is_plain = message.tool_calls.is_empty() && message.reasoning.is_none();
+    let (end, _) = text.char_indices().nth(retained).filter(|_| is_plain && retained > 0)?;
+    let marker = cx.config.text("truncationMarker");
+    let mut shortened = (*message).clone();
+    shortened.content = Content::Text(Text::from(format!("{}{marker}", text.get(..end)?)));
+    shortened.written = cut_segments(message, end, marker.len());
+    let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
+    let cost = |message| u64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total());
+    let tokens = kept.map(cost).sum();
+    let reason = format!("its first {retained} characters are kept");
+    let decision = Decision {
+        bytes: Some(text.len() - end),
+        ..Decision::new(Outcome::Cut, message.source.clone(), reason)
+    };
+    (tokens <= left).then_some(Shortened { index: *index, message: shortened, decision, tokens })
+}
+
+/// The segments of the first bytes of a message, and one of the marker.
+fn cut_segments(message: &Message, end: usize, marker: usize) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = message.segments().into_owned();
+    segments.retain(|segment| segment.span.start < end);
+    if let Some(last) = segments.last_mut() {
+        last.span.end = last.span.end.min(end);
+    }
+    if marker > 0 {
+        let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("token-limiter");
+        segments.push(Segment { span: Span::new(end, end + marker), source, via: Vec::new() });
+    }
+    segments
+}
