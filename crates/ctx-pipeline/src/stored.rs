@@ -1,5 +1,6 @@
 //! Settings that a user changes and an application stores: only what differs from the built-in.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ctx_types::Diagnostic;
@@ -80,30 +81,45 @@ impl StoredSettings {
     /// Makes the processors run in the given order; those that are not named keep their priority.
     ///
     /// As few as possible get another priority: the others move between the neighbours that they are given, or
-    /// those after them give way where there is no number between. Ids that are not registered or named twice
-    /// do not count. O(ids · (log ids + stored settings)).
+    /// those after them give way where there is no number between. Ids that are not registered, or named twice,
+    /// do not count. O((ids + stored settings) · log of these).
     pub fn reorder(&mut self, registry: &ProcessorRegistry, ids: &[&str]) {
-        let mut named: Vec<(&Descriptor, Rank)> = Vec::with_capacity(ids.len());
-        let mut is_named = vec![false; registry.descriptors().count()];
-        let stored: std::collections::BTreeMap<&str, i64> = self
-            .settings
-            .iter()
-            .filter_map(|setting| Some((canonical_id(&setting.id), setting.priority?)))
-            .collect();
-        for id in ids {
-            let (Some(place), Some(descriptor)) = (registry.place(id), registry.get(id)) else { continue };
-            if is_named.get(place) == Some(&false) {
-                is_named[place] = true;
-                let priority = stored.get(&*descriptor.id).copied().unwrap_or(descriptor.priority);
-                named.push((descriptor, Rank { priority, place }));
-            }
-        }
+        self.split_groups(registry);
+        let named = self.ranks(registry, ids);
         let ranks: Vec<Rank> = named.iter().map(|(_, rank)| *rank).collect();
-        for ((descriptor, rank), priority) in named.into_iter().zip(reordered(&ranks)) {
-            if rank.priority != priority {
-                self.set_priority(registry, &descriptor.id, priority);
+        let priorities = named.into_iter().zip(reordered(&ranks));
+        let changed = priorities.filter(|((_, rank), priority)| rank.priority != *priority);
+        let changed: Vec<(&str, i64)> = changed.map(|((id, _), priority)| (id, priority)).collect();
+        let mut left: BTreeMap<&str, i64> = changed.iter().copied().collect();
+        // Of two entries with one id the later counts.
+        for setting in self.settings.iter_mut().rev() {
+            if let Some(priority) = left.remove(canonical_id(&setting.id)) {
+                setting.priority = Some(priority);
             }
         }
+        for (id, priority) in changed.into_iter().filter(|(id, _)| left.contains_key(id)) {
+            let priority = Some(priority);
+            self.settings.push(ProcessorSetting {
+                id: Arc::from(id),
+                priority,
+                ..ProcessorSetting::default()
+            });
+        }
+        self.settings.retain_mut(|setting| keep_differences(setting, registry));
+    }
+
+    /// Returns when each registered processor runs as things stand, in the order in which they are named.
+    fn ranks<'a>(&self, registry: &ProcessorRegistry, ids: &[&'a str]) -> Vec<(&'a str, Rank)> {
+        let stored = self.settings.iter();
+        let stored = stored.filter_map(|setting| Some((canonical_id(&setting.id), setting.priority?)));
+        let stored: BTreeMap<&str, i64> = stored.collect();
+        let mut seen = BTreeSet::new();
+        let ids = ids.iter().map(|id| canonical_id(id)).filter(|id| seen.insert(*id));
+        ids.filter_map(|id| {
+            let priority = stored.get(id).copied().unwrap_or(registry.get(id)?.priority);
+            Some((id, Rank { priority, place: registry.place(id)? }))
+        })
+        .collect()
     }
 
     /// Restores the built-in settings of all processors: enabled, priority and config.
@@ -118,6 +134,23 @@ impl StoredSettings {
         }
     }
 
+    /// Puts an entry for each member in the place of a group's, so that members can be changed one by one.
+    fn split_groups(&mut self, registry: &ProcessorRegistry) {
+        if self.settings.iter().all(|setting| group_members(&setting.id).is_none()) {
+            return;
+        }
+        let own: BTreeSet<String> =
+            self.settings.iter().map(|setting| canonical_id(&setting.id).to_owned()).collect();
+        let split = |setting: ProcessorSetting| match group_members(&setting.id) {
+            None => vec![setting],
+            Some(members) => {
+                let members = members.iter().filter(|member| !own.contains(**member));
+                members.map(|member| share(&setting, member, registry)).collect()
+            }
+        };
+        self.settings = std::mem::take(&mut self.settings).into_iter().flat_map(split).collect();
+    }
+
     /// Changes the entry of a processor, and stores no more of it than what differs from the built-in.
     fn change(
         &mut self,
@@ -125,25 +158,33 @@ impl StoredSettings {
         id: &str,
         change: impl Fn(&mut ProcessorSetting, Option<&Descriptor>),
     ) {
+        self.split_groups(registry);
         for id in members(id) {
             let id = canonical_id(id);
-            let descriptor = registry.get(id);
             let found = self.settings.iter().rposition(|setting| canonical_id(&setting.id) == id);
-            let mut setting = match found {
-                Some(index) => self.settings[index].clone(),
-                None => ProcessorSetting { id: Arc::from(id), ..ProcessorSetting::default() },
-            };
-            change(&mut setting, descriptor);
-            if let Some(descriptor) = descriptor {
-                keep_differences(&mut setting, descriptor);
-            }
-            match (found, is_empty(&setting)) {
-                (Some(index), false) => self.settings[index] = setting,
-                (Some(index), true) => drop(self.settings.remove(index)),
-                (None, false) => self.settings.push(setting),
-                (None, true) => {}
+            let index = found.unwrap_or_else(|| {
+                self.settings.push(ProcessorSetting { id: Arc::from(id), ..ProcessorSetting::default() });
+                self.settings.len() - 1
+            });
+            if let Some(setting) = self.settings.get_mut(index) {
+                change(setting, registry.get(id));
             }
         }
+        self.settings.retain_mut(|setting| keep_differences(setting, registry));
+    }
+}
+
+/// What an entry of a group says about one of its members.
+fn share(group: &ProcessorSetting, member: &'static str, registry: &ProcessorRegistry) -> ProcessorSetting {
+    let fields = registry.get(member).map(|descriptor| &*descriptor.config_fields).unwrap_or_default();
+    let has_field = |key: &str| fields.iter().any(|field| &*field.key == key);
+    let config = group.config.iter().filter(|(key, _)| has_field(key));
+    ProcessorSetting {
+        id: Arc::from(member),
+        enabled: group.enabled.filter(|enabled| !enabled),
+        priority: group.priority,
+        config: config.map(|(key, value)| (key.clone(), value.clone())).collect(),
+        place: None,
     }
 }
 
@@ -152,16 +193,16 @@ fn members<'a>(id: &'a str) -> Vec<&'a str> {
     group_members(id).map_or_else(|| vec![id], <[&'a str]>::to_vec)
 }
 
-fn keep_differences(setting: &mut ProcessorSetting, descriptor: &Descriptor) {
-    setting.enabled = setting.enabled.filter(|enabled| *enabled != descriptor.default_enabled);
-    setting.priority = setting.priority.filter(|priority| *priority != descriptor.priority);
-    for field in &descriptor.config_fields {
-        if setting.config.get(&*field.key).is_some_and(|value| *value == field.default) {
-            setting.config.shift_remove(&*field.key);
+/// Takes out what is as built in; tells whether anything is left.
+fn keep_differences(setting: &mut ProcessorSetting, registry: &ProcessorRegistry) -> bool {
+    if let Some(descriptor) = registry.get(&setting.id) {
+        setting.enabled = setting.enabled.filter(|enabled| *enabled != descriptor.default_enabled);
+        setting.priority = setting.priority.filter(|priority| *priority != descriptor.priority);
+        for field in &descriptor.config_fields {
+            if setting.config.get(&*field.key).is_some_and(|value| *value == field.default) {
+                setting.config.shift_remove(&*field.key);
+            }
         }
     }
-}
-
-fn is_empty(setting: &ProcessorSetting) -> bool {
-    setting.enabled.is_none() && setting.priority.is_none() && setting.config.is_empty()
+    setting.enabled.is_some() || setting.priority.is_some() || !setting.config.is_empty()
 }
