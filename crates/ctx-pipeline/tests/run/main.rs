@@ -1,0 +1,12 @@
+//! Runs: order, failures, limits, cancellation, groups, and what is taken back.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests read better so")]
+
+mod blackboard;
+mod case;
+mod failure;
+mod group;
+mod group_property;
+mod prepare;
+mod ranges;
+mod stop;
+mod trace;
