@@ -1,5 +1,6 @@
 //! `ctx anchors`: the anchors that presets may use, and what goes to each.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::slice::from_ref;
 
@@ -19,9 +20,10 @@ pub(crate) fn run(arguments: &AnchorsArguments) -> Result<Exit> {
     let AnchorsCommand::List(arguments) = &arguments.command;
     let engine = Engine::new();
     let rows = match &arguments.agent {
-        None => registered(&engine.anchors),
+        None => Rows::registered(&engine.anchors),
         Some(path) => of_agent(path, &engine)?,
     };
+    let rows = rows.rows;
     match arguments.json {
         true => show::json(&Value::Array(rows.iter().map(Row::to_json).collect()))?,
         false => show::result(&show::listing(HEADER, rows.iter().map(Row::to_cells)))?,
@@ -51,48 +53,57 @@ struct Placed {
     order: Order,
 }
 
-/// Registered anchors, none of which any entry declares.
-fn registered(registry: &AnchorRegistry) -> Vec<Row> {
-    let row = |definition: &AnchorDefinition| {
-        let kind = if definition.has_template { "template" } else { "placeholder" };
-        Row::new(&definition.id, kind, &definition.description)
-    };
-    registry.definitions().iter().map(row).collect()
+/// Anchors in the order in which they were met.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<Row>,
+    indexes: BTreeMap<String, usize>,
+}
+
+impl Rows {
+    /// The registered anchors, none of which any entry declares.
+    fn registered(registry: &AnchorRegistry) -> Self {
+        let mut rows = Self::default();
+        for AnchorDefinition { id, description, has_template, .. } in registry.definitions() {
+            rows.row(id, if *has_template { "template" } else { "placeholder" }, description);
+        }
+        rows
+    }
+
+    /// Returns the row of an anchor; one that is new gets this kind and description.
+    fn row(&mut self, id: &str, kind: &'static str, description: &str) -> &mut Row {
+        let index = *self.indexes.entry(id.to_owned()).or_insert(self.rows.len());
+        if index == self.rows.len() {
+            self.rows.push(Row::new(id, kind, description));
+        }
+        &mut self.rows[index]
+    }
 }
 
 /// Registered anchors, then those that the agent declares itself, then those that it only names.
-fn of_agent(path: &Path, engine: &Engine) -> Result<Vec<Row>> {
+fn of_agent(path: &Path, engine: &Engine) -> Result<Rows> {
     let mut sources = Sources::default();
     let file = AgentFile::read(path, engine, &mut sources)?;
     sources.show(&file.found);
     let (preset, _) = Preset::compile(&file.agent, &engine.anchors);
-    let mut rows = registered(&engine.anchors);
+    let mut rows = Rows::registered(&engine.anchors);
     let entries = || preset.entries().iter().filter(|entry| entry.off_reason().is_none());
     for entry in entries() {
         if let Some(anchor) = entry.anchor() {
-            let row = row_of(&mut rows, anchor, "ad-hoc", "declared by the preset");
-            row.entry.get_or_insert(entry.index);
+            rows.row(anchor, "ad-hoc", "declared by the preset").entry.get_or_insert(entry.index);
         }
     }
     for entry in entries() {
         if let Placement::Anchor { target, side, order } = &entry.placement {
-            let row = row_of(&mut rows, target, "missing", "named as a target, declared by no entry");
+            let row = rows.row(target, "missing", "named as a target, declared by no entry");
             row.placed.push(Placed::new(entry, *side, *order));
         }
     }
     if !preset.places_history() {
-        let row = row_of(&mut rows, CHAT_HISTORY, "placeholder", "");
-        row.note = Some("no entry declares it: the conversation follows the preset");
+        let note = "no entry declares it: the conversation follows the preset";
+        rows.row(CHAT_HISTORY, "placeholder", "").note = Some(note);
     }
     Ok(rows)
-}
-
-fn row_of<'a>(rows: &'a mut Vec<Row>, id: &str, kind: &'static str, description: &str) -> &'a mut Row {
-    let index = rows.iter().position(|row| row.id == id).unwrap_or(rows.len());
-    if index == rows.len() {
-        rows.push(Row::new(id, kind, description));
-    }
-    &mut rows[index]
 }
 
 impl Row {

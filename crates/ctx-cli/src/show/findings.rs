@@ -49,7 +49,7 @@ fn draw_excerpt(group: Group<'_>, finding: &Diagnostic, mark: &Mark<'_>, excerpt
     let file = clean_line(mark.file);
     let place = |column| format!("{file}:{}:{column}", mark.line);
     // The renderer counts columns in the excerpt, which of a very long line begins later than the line.
-    let (shown, meant) = (place(excerpt.column()), place(mark.position().column));
+    let (shown, meant) = (place(excerpt.column()), place(mark.column));
     let annotation = AnnotationKind::Primary.span(excerpt.marked);
     let snippet = Snippet::source(excerpt.text).path(file.as_str()).line_start(mark.line);
     let drawn = render(group.element(snippet.annotation(annotation)), finding);

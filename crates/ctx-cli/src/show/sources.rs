@@ -13,6 +13,9 @@ use crate::show::{plural, to_stderr};
 /// How many findings of one file or run are shown before the rest is counted.
 const MAX_SHOWN: usize = 100;
 
+/// How many findings of one file get a line and a column.
+const MAX_PLACED: usize = 100_000;
+
 /// The texts of the files of a run, for showing the lines that findings are about.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
@@ -45,6 +48,8 @@ pub(super) struct Mark<'a> {
     /// The line in which the range begins, from 1.
     pub(super) line: usize,
     pub(super) line_start: usize,
+    /// The column in the line, from 1, in characters.
+    pub(super) column: usize,
 }
 
 impl Sources {
@@ -67,17 +72,23 @@ impl Sources {
         }
     }
 
-    /// Finds the lines and columns of findings, in their order.
+    /// Finds the lines and columns of findings, in their order; of the first [`MAX_PLACED`].
     pub(crate) fn positions(&self, findings: &[Diagnostic]) -> Vec<Option<Position>> {
-        let findings: Vec<&Diagnostic> = findings.iter().collect();
-        self.marks(&findings).into_iter().map(|mark| mark.map(|mark| mark.position())).collect()
+        let more = findings.iter().skip(MAX_PLACED).map(|_| None);
+        let findings: Vec<&Diagnostic> = findings.iter().take(MAX_PLACED).collect();
+        let marks = self.marks(&findings).into_iter();
+        marks.chain(more).map(|mark| mark.map(|mark| mark.position())).collect()
     }
 
     /// Turns an import error into one that shows the line it is about.
     pub(crate) fn explain(&self, name: &str, error: &ImportError) -> anyhow::Error {
-        let finding = self.explained(name, error);
-        let mark = self.marks(&[&finding]).pop().flatten();
-        Explained(draw(&finding, mark.as_ref())).into()
+        self.failure(&self.explained(name, error))
+    }
+
+    /// Turns a finding into an error that shows the line it is about.
+    pub(crate) fn failure(&self, finding: &Diagnostic) -> anyhow::Error {
+        let mark = self.marks(&[finding]).pop().flatten();
+        Explained(draw(finding, mark.as_ref())).into()
     }
 
     /// Turns an import error into a finding that knows its place in the file.
@@ -161,8 +172,9 @@ impl Source {
                 None => span.map(|span| span.start..span.end),
             };
             *mark = range.map(|range| {
-                let (line, line_start) = lines.at(range.start);
-                Mark { file: &self.name, text: &self.text, range, line, line_start }
+                let (line, line_start) = lines.line(range.start);
+                let column = lines.column(&self.text, range.start);
+                Mark { file: &self.name, text: &self.text, range, line, line_start, column }
             });
         }
     }
@@ -181,9 +193,8 @@ fn without_place(error: &ImportError) -> Option<String> {
 }
 
 impl Mark<'_> {
-    pub(super) fn position(&self) -> Position {
-        let before = self.text.get(self.line_start..self.range.start).unwrap_or_default();
-        Position { file: self.file.to_owned(), line: self.line, column: before.chars().count() + 1 }
+    fn position(&self) -> Position {
+        Position { file: self.file.to_owned(), line: self.line, column: self.column }
     }
 }
 
