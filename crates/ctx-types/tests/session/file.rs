@@ -168,7 +168,7 @@ fn parents_that_lead_back_are_cut_at_the_first_node_of_the_file() {
     check(&file("root", "a", nodes), "root(b(c(a*) d))", &findings);
     let nodes = [("root", root(&["a"])), ("a", node("a", &["a"]))];
     let findings = [
-        "warning[CTX0121]: node `a`: its parent `a` does not exist; it is read as a child of the root (at /nodes/a/parentId)",
+        "warning[CTX0122]: node `a`: it is its own parent; it is read as a child of the root (at /nodes/a/parentId)",
         "warning[CTX0121]: node `a` lists the child `a`, which has another parent (at /nodes/a/childrenIds)",
     ];
     check(&file("root", "a", nodes), "root(a*)", &findings);
