@@ -43,6 +43,14 @@ impl ProcessorError {
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed { message: message.into(), source: None }
     }
+
+    /// A failure with a message and its cause; the message does not repeat the cause.
+    pub fn caused_by(
+        message: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Failed { message: message.into(), source: Some(source.into()) }
+    }
 }
 
 /// Why a run gives no context.

@@ -38,6 +38,7 @@ mod field;
 mod guard;
 mod pipeline;
 mod processor;
+mod provenance;
 mod registry;
 mod reorder;
 mod run;

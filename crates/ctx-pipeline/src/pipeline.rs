@@ -119,6 +119,15 @@ impl Stage {
             _ => codes::PROCESSOR_FAILED,
         };
         let help = format!("the context is made without it; `--disable {id}` switches it off");
-        Diagnostic::error(code, format!("processor `{id}` came to nothing: {error}")).with_help(help)
+        Diagnostic::error(code, format!("processor `{id}` came to nothing: {}", with_causes(error)))
+            .with_help(help)
     }
+}
+
+/// Writes an error with its causes, outermost first.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    /// A chain of causes may lead back to itself.
+    const MAX_CAUSES: usize = 8;
+    let chain = std::iter::successors(Some(error), |error| error.source()).take(MAX_CAUSES);
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -14,6 +14,7 @@ use crate::draft::Draft;
 use crate::error::{ProcessorError, RunError};
 use crate::guard::{self, Groups};
 use crate::pipeline::{Pipeline, Stage};
+use crate::provenance;
 use crate::trace;
 
 /// A run under way, or done.
@@ -87,7 +88,7 @@ impl Stage {
         if let Some((stopwatch, started)) = started {
             run.timings.push((id.clone(), stopwatch.elapsed().saturating_sub(started)));
         }
-        let result = result.and_then(|()| keep_groups(&draft, &mut run.draft));
+        let result = result.and_then(|()| self.keep_whole(&draft, &mut run.draft, &mut log));
         if result.is_err() {
             run.draft = draft.clone();
             run.blackboard = blackboard;
@@ -126,6 +127,36 @@ impl Stage {
         Guarded::new(control, async { self.processor.execute(&mut cx).await }).await
     }
 
+    /// Moves foreign messages out of groups, and makes segments fit their texts; a group that is broken fails
+    /// the processor.
+    fn keep_whole(
+        &self,
+        saved: &Draft,
+        draft: &mut Draft,
+        log: &mut Vec<String>,
+    ) -> Result<(), ProcessorError> {
+        if draft.shares_messages_with(saved) {
+            return Ok(());
+        }
+        let mut messages = draft.take_messages();
+        let groups = guard::mend(saved.messages(), &mut messages);
+        let stale = provenance::mend(&self.descriptor.id, &mut messages);
+        if stale > 0 {
+            log.push(format!(
+                "{stale} messages have segments that did not fit their texts; they are its own now"
+            ));
+        }
+        draft.set_messages(messages);
+        match groups {
+            Groups::Intact => Ok(()),
+            Groups::Mended(decisions) => {
+                draft.decide_all(decisions);
+                Ok(())
+            }
+            Groups::Broken { member } => Err(ProcessorError::BrokenGroup { member }),
+        }
+    }
+
     /// Reports why the processor came to nothing; that of a core processor ends the run.
     fn record(
         &self,
@@ -150,23 +181,5 @@ fn report_no_deadline(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.iter().all(|diagnostic| diagnostic.code != codes::NO_DEADLINE) {
         let message = "the time of processors is limited, but nothing tells the time: there is no limit";
         diagnostics.push(Diagnostic::info(codes::NO_DEADLINE, message));
-    }
-}
-
-/// Moves foreign messages out of groups; a group that is broken fails the processor.
-fn keep_groups(saved: &Draft, draft: &mut Draft) -> Result<(), ProcessorError> {
-    if draft.shares_messages_with(saved) {
-        return Ok(());
-    }
-    let mut messages = draft.take_messages();
-    let groups = guard::mend(saved.messages(), &mut messages);
-    draft.set_messages(messages);
-    match groups {
-        Groups::Intact => Ok(()),
-        Groups::Mended(decisions) => {
-            draft.decide_all(decisions);
-            Ok(())
-        }
-        Groups::Broken { member } => Err(ProcessorError::BrokenGroup { member }),
     }
 }

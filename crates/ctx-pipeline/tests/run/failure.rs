@@ -2,8 +2,8 @@
 
 use ctx_pipeline::{ProcessorError, RunError};
 use ctx_types::{
-    Code, Decision, DepthPoints, Diagnostic, Injection, NodeId, Order, Outcome, Placement, SessionOp, Source,
-    SourceKind, Text, Trust,
+    Code, Decision, DepthPoints, Diagnostic, Injection, NodeId, Order, Outcome, Placement, PortError,
+    PortErrorKind, SessionOp, Source, SourceKind, Text, Trust,
 };
 
 use crate::case::{Host, Step, check, describe, message, run};
@@ -29,6 +29,21 @@ fn a_failure_is_recorded_and_the_run_goes_on() {
             "warning[CTX9999]: something odd",
             "error[CTX0453]: processor `weather` came to nothing: no weather today",
             "weather: began",
+        ],
+    );
+}
+
+#[test]
+fn a_failure_is_reported_with_its_causes() {
+    let cause = PortError::new(PortErrorKind::Unavailable, "the station does not answer");
+    let cause = move || cause.clone().with_source(std::fmt::Error);
+    check(
+        [Step::new("weather", move |_| Err(ProcessorError::caused_by("no weather today", cause())))],
+        "u1",
+        &[
+            "u1",
+            "error[CTX0453]: processor `weather` came to nothing: no weather today: not available: the station does \
+             not answer: an error occurred when formatting an argument",
         ],
     );
 }

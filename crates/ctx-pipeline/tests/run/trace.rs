@@ -1,6 +1,6 @@
 //! What a stage is told to have changed.
 
-use ctx_types::{Message, Role};
+use ctx_types::{Attachment, Content, Message, Reasoning, Role, Segment, Source, SourceKind, Span, Trust};
 
 use crate::case::{Host, Step, message, messages, run};
 
@@ -31,18 +31,43 @@ fn messages_that_only_move_are_not_changed() {
 }
 
 #[test]
+fn a_text_whose_segments_do_not_fit_it_is_the_processors_own() {
+    let segment = |start, end| Segment {
+        span: Span::new(start, end),
+        source: Source::new(SourceKind::Macro, Trust::Preset).with_id("char"),
+        via: Vec::new(),
+    };
+    let sets = Step::edit("sets", move |all| all[0].written = vec![segment(0, 1), segment(1, 2)]);
+    let keeps = Step::edit("keeps", |all| all[0].role = Role::System);
+    let grows = Step::edit("grows", |all| all[0].content = Content::Text("longer".into()));
+    let empties = Step::edit("empties", |all| all[0].content = Content::Text("".into()));
+    let (run, _) = run([sets, keeps, grows], "u1", &Host::default());
+    let written: Vec<String> = run.draft.messages()[0]
+        .written
+        .iter()
+        .map(|segment| format!("{:?} {} via {}", segment.span, segment.source, segment.via[0]))
+        .collect();
+    assert_eq!(written, ["Span { start: 0, end: 6 } plugin:grows via history:u1"]);
+    let logged: Vec<usize> = run.stages.iter().map(|stage| stage.log.len()).collect();
+    assert_eq!(logged, [0, 0, 1]);
+    let sets = Step::edit("sets", move |all| all[0].written = vec![segment(0, 2)]);
+    let (run, _) = crate::case::run([sets, empties], "u1", &Host::default());
+    assert_eq!(run.draft.messages()[0].written, []);
+}
+
+#[test]
 fn whatever_is_sent_counts_as_a_change() {
     let first = |edit: fn(&mut Message)| move |all: &mut Vec<Message>| edit(&mut all[0]);
     for edit in [
         |message: &mut Message| message.role = Role::System,
         |message: &mut Message| message.name = Some("ann".into()),
-        |message: &mut Message| message.content = ctx_types::Content::Text("other".into()),
+        |message: &mut Message| message.content = Content::Text("other".into()),
         |message: &mut Message| message.tool_call_id = Some("x".into()),
         |message: &mut Message| {
-            message.reasoning = Some(ctx_types::Reasoning { text: None, artifacts: Vec::new() });
+            message.reasoning = Some(Reasoning { text: None, artifacts: Vec::new() });
         },
         |message: &mut Message| {
-            message.attachments.push(ctx_types::Attachment::from_value(&serde_json::Value::Null));
+            message.attachments.push(Attachment::from_value(&serde_json::Value::Null));
         },
     ] {
         check("u1 a1", first(edit), [2, 2, 0, 0, 1]);

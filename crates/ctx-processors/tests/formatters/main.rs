@@ -13,4 +13,5 @@ mod convert;
 mod head;
 mod injections;
 mod property;
+mod provenance;
 mod together;

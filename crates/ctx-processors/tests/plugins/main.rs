@@ -1,5 +1,5 @@
 //! Plug-ins of other crates: each example is a file of its own, and short.
-#![expect(clippy::unwrap_used, reason = "tests read better so")]
+#![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "tests read better so")]
 
 mod motto;
 mod shout;

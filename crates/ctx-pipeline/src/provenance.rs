@@ -1,0 +1,25 @@
+//! Provenance after a stage: segments that do not fit the text that a processor wrote.
+
+use ctx_types::{Message, Segment, Source, SourceKind, is_partition};
+
+/// Gives a text whose segments do not fit it one segment: written by the processor, in place of the message's
+/// own. Returns how many there were. O(segments).
+///
+/// This happens to processors that set a text and know nothing of segments.
+pub(crate) fn mend(id: &str, messages: &mut [Message]) -> usize {
+    let is_stale = |message: &&mut Message| {
+        !message.written.is_empty() && !is_partition(&message.written, message.content.len())
+    };
+    let mut count = 0;
+    for message in messages.iter_mut().filter(is_stale) {
+        count += 1;
+        message.written.clear();
+        let len = message.content.len();
+        if len > 0 {
+            let source = Source::new(SourceKind::Plugin, message.source.trust).with_id(id);
+            let via = vec![message.source.clone()];
+            message.written.push(Segment { via, ..Segment::whole(len, source) });
+        }
+    }
+    count
+}
