@@ -164,8 +164,9 @@ impl Stage {
         inputs: Inputs<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<(), RunError> {
-        // A processor may say so of something else that it asked for; only the run's own handle counts.
-        if matches!(error, ProcessorError::Cancelled) && inputs.cancel.is_cancelled() {
+        // Only the run's own handle counts, whatever the processor says: it may speak of something that it asked
+        // for, or fail because what it asked for was cancelled too.
+        if inputs.cancel.is_cancelled() {
             return Err(RunError::Cancelled);
         }
         if self.descriptor.is_core {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use ctx_pipeline::{Cancel, Pipeline, Run, RunError};
+use ctx_pipeline::{Cancel, Pipeline, ProcessorError, Run, RunError};
 use ctx_types::{Deadline, PortFuture, Stopwatch};
 
 use crate::case::{Host, Step, compile, describe, run, with_inputs};
@@ -193,6 +193,17 @@ fn a_cancellation_counts_although_a_processor_hides_it() {
         Ok(())
     });
     check_cancelled(vec![hides, Step::push("s1")], &host, &["u1"]);
+}
+
+#[test]
+fn a_failure_of_a_cancelled_run_is_the_cancellation() {
+    let host = Host::default();
+    let cancel = host.cancel.clone();
+    let fails = Step::new("fails", move |_| {
+        cancel.cancel();
+        Err(ProcessorError::failed("the port was closed"))
+    });
+    check_cancelled(vec![fails.core()], &host, &["u1"]);
 }
 
 #[test]
