@@ -1,8 +1,12 @@
 //! The command line.
 
+mod turn;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use turn::{Kind, TurnArguments};
 
 /// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,
 /// and explains every one of them.
@@ -25,6 +29,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Assemble(Box<AssembleArguments>),
+    Explain(Box<ExplainArguments>),
     Check(CheckArguments),
     Anchors(AnchorsArguments),
     Init(InitArguments),
@@ -37,49 +42,11 @@ pub(crate) enum Command {
 #[command(after_help = "Examples:\n  \
     ctx assemble agent.yaml --session chat.json --profile me.yaml\n  \
     ctx assemble agent.yaml --input \"Hello\" --format openai\n  \
+    ctx assemble --session chat.jsonl --context-tokens 8000 --format openai\n  \
     ctx assemble --session chat.jsonl --at 2026-01-31T12:00:00Z --format snapshot")]
 pub(crate) struct AssembleArguments {
-    /// The agent or preset (JSON or YAML); without it the conversation alone is shown
-    pub(crate) agent: Option<PathBuf>,
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) session: Option<PathBuf>,
-    /// What the user is about to send
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) input: Option<String>,
-    /// The user profile (JSON, YAML, or a plain text that is the persona)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) profile: Option<PathBuf>,
-    /// The model that the request goes to
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Tool definitions: a list, which stands in the request body as it is
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tools: Option<PathBuf>,
-    /// How many tokens the context may have in place of the model's window; 0 means the window
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..), allow_negative_numbers = true)]
-    pub(crate) context_tokens: Option<i64>,
-    /// How many tokens are kept free for the answer; by default what the model needs
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) reserve: Option<u32>,
-    /// What is to be generated
-    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND")]
-    pub(crate) kind: Kind,
-    /// The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
-    #[arg(long, value_name = "RFC 3339")]
-    pub(crate) at: Option<String>,
-    /// The time zone, such as Asia/Shanghai
-    #[arg(long, value_name = "ZONE", default_value = "UTC")]
-    pub(crate) tz: String,
-    /// The seed of random draws
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-    /// Switches processors on
-    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
-    pub(crate) enable: Vec<String>,
-    /// Switches processors off
-    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
-    pub(crate) disable: Vec<String>,
+    #[command(flatten)]
+    pub(crate) turn: TurnArguments,
     /// What is printed
     #[arg(long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
@@ -89,19 +56,6 @@ pub(crate) struct AssembleArguments {
     /// Writes the report (JSON) to a file too
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-}
-
-/// What is to be generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
-    /// An answer
-    Normal,
-    /// The rest of an unfinished answer
-    Continue,
-    /// What the user might say
-    Impersonate,
-    /// Something that the user does not see
-    Quiet,
 }
 
 /// What `ctx assemble` prints.
@@ -117,6 +71,24 @@ pub(crate) enum Format {
     Snapshot,
     /// The request body of OpenAI's chat completions
     Openai,
+}
+
+/// Explains a context: the stages that made it, its budget, and what became of everything
+///
+/// For each stage: how many messages it was given and left, what it added, removed and changed, and what it
+/// says about it. Then how the budget came about, and each decision with its reason; a run of dropped messages
+/// is one line.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx explain agent.yaml --session chat.json --context-tokens 8000\n  \
+    ctx explain agent.yaml --session chat.json --timings\n  \
+    ctx explain agent.yaml --session chat.json --json")]
+pub(crate) struct ExplainArguments {
+    #[command(flatten)]
+    pub(crate) turn: TurnArguments,
+    /// Prints the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Reports what is wrong with agents, presets, conversations and profiles

@@ -3,7 +3,9 @@
 pub(crate) mod anchors;
 pub(crate) mod assemble;
 pub(crate) mod check;
+pub(crate) mod explain;
 mod folder;
 pub(crate) mod init;
 mod inputs;
 mod origin;
+mod turn;

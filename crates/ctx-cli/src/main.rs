@@ -25,6 +25,7 @@ fn main() -> ExitCode {
     };
     let result = match arguments.command {
         Command::Assemble(arguments) => commands::assemble::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Anchors(arguments) => commands::anchors::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),

@@ -2,6 +2,7 @@
 
 mod clean;
 mod excerpt;
+mod explanation;
 mod findings;
 mod sources;
 mod table;
@@ -12,6 +13,7 @@ use anyhow::{Result, anyhow};
 
 use crate::files;
 
+pub(crate) use explanation::{explanation, timings};
 pub(crate) use findings::failure;
 pub(crate) use sources::{Position, Sources};
 pub(crate) use table::{context, listing, messages};

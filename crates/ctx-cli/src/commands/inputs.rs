@@ -8,13 +8,28 @@ use ctx_engine::{
     CompiledAgent, Engine, ImportError, Imported, Limits, read_agent, read_conversation, read_profile,
 };
 use ctx_preset_import::Document;
-use ctx_types::{Agent, Diagnostic, Session, Text, ToolDefinition, UserProfile};
+use ctx_tokens::ModelTable;
+use ctx_types::{Agent, Code, Diagnostic, Session, Text, ToolDefinition, UserProfile};
 use serde_json::Value;
 
 use crate::commands::origin::Origin;
 use crate::exit::UsageError;
 use crate::files;
 use crate::show::Sources;
+
+/// A file that is read, and the name by which results and diagnostics speak of it.
+#[derive(Clone, Debug)]
+pub(super) struct InputFile {
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+}
+
+impl<P: AsRef<Path>> From<P> for InputFile {
+    fn from(path: P) -> Self {
+        let path = path.as_ref().to_owned();
+        Self { name: files::name(&path), path }
+    }
+}
 
 /// An agent, and the way back to its file.
 #[derive(Debug)]
@@ -34,8 +49,8 @@ impl AgentFile {
     }
 
     /// Reads an agent from a file.
-    pub(super) fn read(path: &Path, engine: &Engine, sources: &mut Sources) -> Result<Self> {
-        load(path, sources, &|bytes, name| Self::parse(bytes, name, engine))
+    pub(super) fn read(file: impl Into<InputFile>, engine: &Engine, sources: &mut Sources) -> Result<Self> {
+        load(&file.into(), sources, &|bytes, name| Self::parse(bytes, name, engine))
     }
 
     /// Returns what reading and compiling found, with pointers into the file.
@@ -51,22 +66,54 @@ impl AgentFile {
 }
 
 /// Reads a conversation.
-pub(super) fn conversation(path: &Path, sources: &mut Sources) -> Result<Imported<Session>> {
-    load(path, sources, &|bytes, name| read_conversation(bytes, name, &Limits::default()))
+pub(super) fn conversation(file: &InputFile, sources: &mut Sources) -> Result<Imported<Session>> {
+    load(file, sources, &|bytes, name| read_conversation(bytes, name, &Limits::default()))
 }
 
 /// Reads a user profile.
-pub(super) fn profile(path: &Path, sources: &mut Sources) -> Result<Imported<UserProfile>> {
-    load(path, sources, &|bytes, name| read_profile(bytes, name, &Limits::default()))
+pub(super) fn profile(file: &InputFile, sources: &mut Sources) -> Result<Imported<UserProfile>> {
+    load(file, sources, &|bytes, name| read_profile(bytes, name, &Limits::default()))
 }
 
 /// Reads tool definitions: a list, passed to the request body as it is.
-pub(super) fn tools(path: &Path, sources: &mut Sources) -> Result<(Vec<Value>, Vec<Diagnostic>)> {
-    let document = load(path, sources, &|bytes, name| Document::read(bytes, name, &Limits::default()))?;
-    let name = files::name(path);
-    let Value::Array(tools) = document.value else { bail!("`{name}` is not a list of tool definitions") };
-    let found = document.diagnostics.into_iter().map(|found| found.in_document(name.as_str()));
-    Ok((tools, found.collect()))
+pub(super) fn tools(file: &InputFile, sources: &mut Sources) -> Result<(Vec<Value>, Vec<Diagnostic>)> {
+    let (value, found) = document(file, sources)?;
+    let Value::Array(tools) = value else { bail!("`{}` is not a list of tool definitions", file.name) };
+    Ok((tools, found))
+}
+
+/// Reads a table of models, whose rows are tried before those of another one.
+pub(super) fn models(
+    file: &InputFile,
+    table: &ModelTable,
+    sources: &mut Sources,
+) -> Result<(ModelTable, Vec<Diagnostic>)> {
+    let (value, mut found) = document(file, sources)?;
+    let (table, odd) = table.clone().with_override(&value.to_string());
+    let odd: Vec<Diagnostic> = odd.into_iter().map(|odd| odd.in_document(&*file.name)).collect();
+    if let Some(fault) = odd.iter().find(|odd| FATAL.contains(&odd.code)) {
+        return Err(sources.failure(fault));
+    }
+    found.extend(odd);
+    Ok((table, found))
+}
+
+/// What makes a table of models no table at all.
+const FATAL: [Code; 2] = [ctx_tokens::codes::TABLE_SYNTAX, ctx_tokens::codes::TABLE_TOO_LARGE];
+
+/// Reads settings of processors: an object as `parameters` of an agent.
+pub(super) fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
+    let (value, found) = document(file, sources)?;
+    if !value.is_object() {
+        bail!("`{}` is not an object with settings such as `processors`", file.name);
+    }
+    Ok((value, found))
+}
+
+fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
+    let document = load(file, sources, &|bytes, name| Document::read(bytes, name, &Limits::default()))?;
+    let found = document.diagnostics.into_iter().map(|found| found.in_document(&*file.name));
+    Ok((document.value, found.collect()))
 }
 
 /// Reads a tool definition for the budget: that of chat completions, or the same without its envelope.
@@ -91,9 +138,8 @@ pub(super) fn check_stdin<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> R
 /// Reads something from the bytes of a file and its name.
 type Parse<'a, T> = &'a dyn Fn(&[u8], &str) -> Result<T, ImportError>;
 
-fn load<T>(path: &Path, sources: &mut Sources, parse: Parse<'_, T>) -> Result<T> {
-    let bytes = files::read(path)?;
-    let name = files::name(path);
-    sources.add(&name, &bytes);
-    parse(&bytes, &name).map_err(|error| sources.explain(&name, &error))
+fn load<T>(file: &InputFile, sources: &mut Sources, parse: Parse<'_, T>) -> Result<T> {
+    let bytes = files::read(&file.path)?;
+    sources.add(&file.name, &bytes);
+    parse(&bytes, &file.name).map_err(|error| sources.explain(&file.name, &error))
 }

@@ -25,6 +25,7 @@ fn help_names_the_verbs_and_how_to_begin() {
 
     Commands:
       assemble  Shows the messages that a model receives, and why
+      explain   Explains a context: the stages that made it, its budget, and what became of everything
       check     Reports what is wrong with agents, presets, conversations and profiles
       anchors   Lists the anchors that presets may use, and what goes to each
       init      Writes a small project to begin with: agent, profile, conversation
@@ -50,7 +51,7 @@ fn nothing_is_answered_with_help() {
 }
 
 #[test]
-fn each_verb_has_help() {
+fn help_of_assemble() {
     assert_snapshot!(ctx("assemble -h", &[]), @r#"
     exit code 0
     === output
@@ -59,37 +60,90 @@ fn each_verb_has_help() {
     Usage: ctx assemble [OPTIONS] [AGENT]
 
     Arguments:
-      [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is shown
+      [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is looked at
 
     Options:
-          --session <FILE>      The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
-                                JSONL)
-          --input <TEXT>        What the user is about to send
-          --profile <FILE>      The user profile (JSON, YAML, or a plain text that is the persona)
-          --model <NAME>        The model that the request goes to
-          --tools <FILE>        Tool definitions: a list, which stands in the request body as it is
-          --context-tokens <N>  How many tokens the context may have in place of the model's window; 0
-                                means the window
-          --reserve <N>         How many tokens are kept free for the answer; by default what the model
-                                needs
-          --kind <KIND>         What is to be generated [default: normal] [possible values: normal,
-                                continue, impersonate, quiet]
-          --at <RFC 3339>       The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
-          --tz <ZONE>           The time zone, such as Asia/Shanghai [default: UTC]
-          --seed <N>            The seed of random draws [default: 0]
-          --enable <ID,...>     Switches processors on
-          --disable <ID,...>    Switches processors off
-          --format <FORMAT>     What is printed [default: table] [possible values: table, json, text,
-                                snapshot, openai]
-          --json                Prints JSON: short for `--format json`
-          --report <FILE>       Writes the report (JSON) to a file too
-      -h, --help                Print help (see more with '--help')
+          --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
+                                   JSONL)
+          --input <TEXT>           What the user is about to send
+          --profile <FILE>         The user profile (JSON, YAML, or a plain text that is the persona)
+          --model <NAME>           The model that the request goes to
+          --models <FILE>          A table of models, whose rows are tried before the built-in ones
+          --model-settings <FILE>  The model's own settings of processors: an object like an agent's
+                                   `parameters`
+          --tools <FILE>           Tool definitions: a list, which stands in the request body as it is
+          --context-tokens <N>     How many tokens the context may have in place of the model's window;
+                                   0 means the window
+          --reserve <N>            How many tokens are kept free for the answer; by default what the
+                                   model needs
+          --kind <KIND>            What is to be generated [default: normal] [possible values: normal,
+                                   continue, impersonate, quiet]
+          --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
+          --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
+          --seed <N>               The seed of random draws [default: 0]
+          --enable <ID,...>        Switches processors on
+          --disable <ID,...>       Switches processors off
+          --timings                Tells how long each stage took
+          --format <FORMAT>        What is printed [default: table] [possible values: table, json, text,
+                                   snapshot, openai]
+          --json                   Prints JSON: short for `--format json`
+          --report <FILE>          Writes the report (JSON) to a file too
+      -h, --help                   Print help (see more with '--help')
 
     Examples:
       ctx assemble agent.yaml --session chat.json --profile me.yaml
       ctx assemble agent.yaml --input "Hello" --format openai
+      ctx assemble --session chat.jsonl --context-tokens 8000 --format openai
       ctx assemble --session chat.jsonl --at 2026-01-31T12:00:00Z --format snapshot
     "#);
+}
+
+#[test]
+fn help_of_explain() {
+    assert_snapshot!(ctx("explain -h", &[]), @"
+    exit code 0
+    === output
+    Explains a context: the stages that made it, its budget, and what became of everything
+
+    Usage: ctx explain [OPTIONS] [AGENT]
+
+    Arguments:
+      [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is looked at
+
+    Options:
+          --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
+                                   JSONL)
+          --input <TEXT>           What the user is about to send
+          --profile <FILE>         The user profile (JSON, YAML, or a plain text that is the persona)
+          --model <NAME>           The model that the request goes to
+          --models <FILE>          A table of models, whose rows are tried before the built-in ones
+          --model-settings <FILE>  The model's own settings of processors: an object like an agent's
+                                   `parameters`
+          --tools <FILE>           Tool definitions: a list, which stands in the request body as it is
+          --context-tokens <N>     How many tokens the context may have in place of the model's window;
+                                   0 means the window
+          --reserve <N>            How many tokens are kept free for the answer; by default what the
+                                   model needs
+          --kind <KIND>            What is to be generated [default: normal] [possible values: normal,
+                                   continue, impersonate, quiet]
+          --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
+          --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
+          --seed <N>               The seed of random draws [default: 0]
+          --enable <ID,...>        Switches processors on
+          --disable <ID,...>       Switches processors off
+          --timings                Tells how long each stage took
+          --json                   Prints the report as JSON
+      -h, --help                   Print help (see more with '--help')
+
+    Examples:
+      ctx explain agent.yaml --session chat.json --context-tokens 8000
+      ctx explain agent.yaml --session chat.json --timings
+      ctx explain agent.yaml --session chat.json --json
+    ");
+}
+
+#[test]
+fn help_of_check() {
     assert_snapshot!(ctx("check -h", &[]), @"
     exit code 0
     === output
@@ -105,6 +159,10 @@ fn each_verb_has_help() {
           --json           Prints the findings as JSON
       -h, --help           Print help (see more with '--help')
     ");
+}
+
+#[test]
+fn help_of_anchors_list() {
     assert_snapshot!(ctx("anchors list --help", &[]), @"
     exit code 0
     === output
@@ -119,6 +177,10 @@ fn each_verb_has_help() {
           --json  Prints the list as JSON
       -h, --help  Print help
     ");
+}
+
+#[test]
+fn help_of_init() {
     assert_snapshot!(ctx("init -h", &[]), @"
     exit code 0
     === output

@@ -11,6 +11,7 @@ mod assemble;
 mod bad_input;
 mod check;
 mod conversations;
+mod explain;
 mod help;
 mod hostile;
 mod init;

@@ -1,0 +1,73 @@
+//! What describes a turn: the files, the model, the budget, the moment.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// One turn of a conversation.
+#[derive(Debug, Args)]
+pub(crate) struct TurnArguments {
+    /// The agent or preset (JSON or YAML); without it the conversation alone is looked at
+    pub(crate) agent: Option<PathBuf>,
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: Option<PathBuf>,
+    /// What the user is about to send
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) input: Option<String>,
+    /// The user profile (JSON, YAML, or a plain text that is the persona)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
+    /// The model that the request goes to
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// A table of models, whose rows are tried before the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) models: Option<PathBuf>,
+    /// The model's own settings of processors: an object like an agent's `parameters`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model_settings: Option<PathBuf>,
+    /// Tool definitions: a list, which stands in the request body as it is
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// How many tokens the context may have in place of the model's window; 0 means the window
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..), allow_negative_numbers = true)]
+    pub(crate) context_tokens: Option<i64>,
+    /// How many tokens are kept free for the answer; by default what the model needs
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) reserve: Option<u32>,
+    /// What is to be generated
+    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND")]
+    pub(crate) kind: Kind,
+    /// The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
+    #[arg(long, value_name = "RFC 3339")]
+    pub(crate) at: Option<String>,
+    /// The time zone, such as Asia/Shanghai; UTC if absent
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) tz: Option<String>,
+    /// The seed of random draws
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Switches processors on
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    pub(crate) enable: Vec<String>,
+    /// Switches processors off
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    pub(crate) disable: Vec<String>,
+    /// Tells how long each stage took
+    #[arg(long)]
+    pub(crate) timings: bool,
+}
+
+/// What is to be generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// An answer
+    Normal,
+    /// The rest of an unfinished answer
+    Continue,
+    /// What the user might say
+    Impersonate,
+    /// Something that the user does not see
+    Quiet,
+}

@@ -1,0 +1,186 @@
+//! One turn: its files, read and compiled, and the context that is assembled from them.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Request, Switches, openai_chat};
+use ctx_types::{Agent, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput};
+use serde_json::{Map, Value};
+
+use crate::args::{Kind, TurnArguments};
+use crate::commands::inputs::{self, AgentFile, InputFile};
+use crate::exit::UsageError;
+use crate::show::Sources;
+
+/// What the request body names as its model where nothing else does.
+const UNNAMED_MODEL: &str = "unspecified";
+
+/// The files of a turn.
+#[derive(Debug, Default)]
+pub(super) struct TurnFiles {
+    pub(super) agent: Option<InputFile>,
+    pub(super) session: Option<InputFile>,
+    pub(super) profile: Option<InputFile>,
+    pub(super) models: Option<InputFile>,
+    pub(super) model_settings: Option<InputFile>,
+    pub(super) tools: Option<InputFile>,
+}
+
+impl TurnFiles {
+    /// Takes the files of a command line; a usage error if two of them are standard input.
+    pub(super) fn of(arguments: &TurnArguments) -> Result<Self> {
+        let TurnArguments { agent, session, profile, models, model_settings, tools, .. } = arguments;
+        let files = [agent, session, profile, models, model_settings, tools];
+        inputs::check_stdin(files.into_iter().flatten())?;
+        let [agent, session, profile, models, model_settings, tools] =
+            files.map(|path| path.as_ref().map(InputFile::from));
+        Ok(Self { agent, session, profile, models, model_settings, tools })
+    }
+}
+
+/// A turn, ready to be assembled.
+pub(super) struct Turn {
+    pub(super) input: TurnInput,
+    agent: Option<AgentFile>,
+    compiled: CompiledAgent,
+    session: Session,
+    tools: Vec<Value>,
+    /// What was found while reading.
+    found: Vec<Diagnostic>,
+}
+
+impl Turn {
+    /// Reads the files of a turn and compiles its agent.
+    pub(super) fn read(
+        files: &TurnFiles,
+        mut input: TurnInput,
+        mut with: Compile,
+        sources: &mut Sources,
+    ) -> Result<Self> {
+        let mut engine = Engine::new();
+        let mut found = Vec::new();
+        let agent = files.agent.clone().map(|file| AgentFile::read(file, &engine, sources)).transpose()?;
+        found.extend(agent.iter().flat_map(|file| file.found.iter().cloned()));
+        let mut session = Session::new("session");
+        if let Some(file) = &files.session {
+            let imported = inputs::conversation(file, sources)?;
+            session = imported.value;
+            found.extend(imported.diagnostics);
+        }
+        if let Some(file) = &files.profile {
+            let imported = inputs::profile(file, sources)?;
+            with.profile = Some(imported.value);
+            found.extend(imported.diagnostics);
+        }
+        if let Some(file) = &files.models {
+            let (models, odd) = inputs::models(file, &engine.models, sources)?;
+            engine.models = Arc::new(models);
+            found.extend(odd);
+        }
+        if let Some(file) = &files.model_settings {
+            let (settings, odd) = inputs::settings(file, sources)?;
+            with.model_parameters = Some(settings);
+            found.extend(odd);
+        }
+        let mut tools = Vec::new();
+        if let Some(file) = &files.tools {
+            let (definitions, odd) = inputs::tools(file, sources)?;
+            tools = definitions;
+            found.extend(odd);
+        }
+        let compiled = match &agent {
+            Some(file) => engine.compile(&file.agent, &with),
+            None => engine.compile(&Agent::default(), &with),
+        };
+        input.tools = tools.iter().map(inputs::tool).collect();
+        input.model = compiled.model_name(&input).map(Into::into);
+        Ok(Self { input, agent, compiled, session, tools, found })
+    }
+
+    /// Assembles the context; its report begins with what was found while reading.
+    ///
+    /// If there is none, what was found is shown: it may be the reason.
+    pub(super) fn assemble(&self, sources: &Sources, timings: bool) -> Result<Context> {
+        let clock = Clock(Instant::now());
+        let stopwatch: Option<&dyn Stopwatch> = if timings { Some(&clock) } else { None };
+        let ports = Ports { stopwatch, ..Ports::default() };
+        let assembly = self.compiled.assemble_with(&self.session, &self.input, ports);
+        let mut context = pollster::block_on(assembly).inspect_err(|_| sources.show(&self.found))?;
+        let mut found = std::mem::take(&mut context.report.diagnostics);
+        if let Some(file) = &self.agent {
+            found = file.lead_back(found);
+        }
+        context.report.diagnostics = [self.found.clone(), found].concat();
+        Ok(context)
+    }
+
+    /// Writes the request body, and what does not fit into it.
+    pub(super) fn openai(&self, context: &Context) -> (Value, Vec<Diagnostic>) {
+        let model = self.compiled.model_name(&self.input).unwrap_or(UNNAMED_MODEL);
+        let request = Request { model, tools: &self.tools, parameters: &Map::new() };
+        let encoded = openai_chat::encode(&context.messages, &request);
+        let of_body = |found: Diagnostic| found.in_document("request body");
+        (encoded.body, encoded.diagnostics.into_iter().map(of_body).collect())
+    }
+}
+
+/// The time since an assembly began.
+struct Clock(Instant);
+
+impl Stopwatch for Clock {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Reads the turn of a command line: its files, and everything else that it says.
+pub(super) fn of_arguments(arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
+    let files = TurnFiles::of(arguments)?;
+    let input = input(arguments)?;
+    let switches = Switches { enable: arguments.enable.clone(), disable: arguments.disable.clone() };
+    Turn::read(&files, input, Compile { switches, ..Compile::default() }, sources)
+}
+
+/// The turn that the command line describes; without `--at` it is now.
+fn input(arguments: &TurnArguments) -> Result<TurnInput> {
+    let at = match &arguments.at {
+        None => jiff::Timestamp::now(),
+        Some(text) => moment(text).map_err(|error| UsageError(format!("`--at {text}` {error}")))?,
+    };
+    let zone = arguments.tz.as_deref().unwrap_or("UTC");
+    check_zone(zone).map_err(|error| UsageError(format!("`--tz {zone}` {error}")))?;
+    Ok(TurnInput {
+        at_millis: Some(at.as_millisecond()),
+        zone: Some(zone.into()),
+        seed: arguments.seed,
+        input: arguments.input.as_deref().map(Into::into),
+        kind: kind(arguments.kind),
+        model: arguments.model.as_deref().map(Into::into),
+        context_tokens: arguments.context_tokens,
+        reserve: arguments.reserve,
+        preview: true,
+        ..TurnInput::default()
+    })
+}
+
+/// Reads an RFC 3339 time; or says what is wrong with it.
+pub(super) fn moment(text: &str) -> Result<jiff::Timestamp, String> {
+    let hint = "write a time such as 2026-01-31T12:00:00Z";
+    text.parse().map_err(|error| format!("is not an RFC 3339 time: {error}; {hint}"))
+}
+
+/// Checks the name of a time zone; or says what is wrong with it.
+pub(super) fn check_zone(zone: &str) -> Result<(), String> {
+    let known = jiff::tz::TimeZone::get(zone).map(drop);
+    known.map_err(|_| "is not a time zone; write a name such as Asia/Shanghai or UTC".to_owned())
+}
+
+pub(super) fn kind(kind: Kind) -> GenerationKind {
+    match kind {
+        Kind::Normal => GenerationKind::Normal,
+        Kind::Continue => GenerationKind::Continue,
+        Kind::Impersonate => GenerationKind::Impersonate,
+        Kind::Quiet => GenerationKind::Quiet,
+    }
+}

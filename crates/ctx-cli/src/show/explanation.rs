@@ -1,0 +1,125 @@
+//! How a context came about: stages, budget, decisions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ctx_engine::Context;
+use ctx_types::{Decision, StageReport, Usage};
+
+use crate::show::clean::clean_line;
+use crate::show::table::listing;
+use crate::show::{plural, to_stderr};
+
+/// How many decisions are shown before the rest is counted.
+const MAX_DECISIONS: usize = 1_000;
+
+/// How many lines a stage may say before the rest is counted.
+const MAX_LOG: usize = 20;
+
+/// Writes what each stage did, how the budget came about, and what became of everything.
+pub(crate) fn explanation(context: &Context, with_timings: bool) -> String {
+    let report = &context.report;
+    let mut parts = vec![match with_timings {
+        true => timed_stages(&report.stages, &context.timings),
+        false => stages(&report.stages),
+    }];
+    parts.extend(report.usage.as_ref().map(|usage| budget(usage, context.tokens())));
+    parts.push(decisions(&report.decisions));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// Prints, on standard error, how long each stage took.
+pub(crate) fn timings(timings: &[(Arc<str>, Duration)]) {
+    let stages = totals(timings);
+    let sum = stages.iter().map(|(_, time)| *time).sum();
+    let rows = stages.iter().map(|(id, time)| [(*id).to_owned(), duration(*time)]);
+    let sum = [["all stages".to_owned(), duration(sum)]];
+    to_stderr(listing(["stage", "time"], rows.chain(sum)).trim_end());
+}
+
+fn stages(stages: &[StageReport]) -> String {
+    let rows = stages.iter().map(|stage| {
+        let [messages, change, log] = cells(stage);
+        [stage.id.clone(), messages, change, log]
+    });
+    listing(["stage", "messages", "changes", "log"], rows)
+}
+
+fn timed_stages(stages: &[StageReport], timings: &[(Arc<str>, Duration)]) -> String {
+    let times = totals(timings);
+    let rows = stages.iter().map(|stage| {
+        let time = times.iter().find(|(id, _)| *id == stage.id).map(|(_, time)| duration(*time));
+        let [messages, change, log] = cells(stage);
+        [stage.id.clone(), messages, change, time.unwrap_or_default(), log]
+    });
+    listing(["stage", "messages", "changes", "time", "log"], rows)
+}
+
+fn cells(stage: &StageReport) -> [String; 3] {
+    let messages = format!("{} → {}", stage.messages_before, stage.messages_after);
+    let changes = [("+", stage.added), ("-", stage.removed), ("~", stage.changed)];
+    let changes = changes.into_iter().filter(|(_, count)| *count > 0);
+    let changes: Vec<String> = changes.map(|(sign, count)| format!("{sign}{count}")).collect();
+    let mut log: Vec<String> = stage.log.iter().take(MAX_LOG).map(|line| clean_line(line)).collect();
+    if let Some(more) = stage.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
+        log.push(format!("and {}", plural(more, "more line")));
+    }
+    [messages, changes.join(" "), log.join("\n")]
+}
+
+/// Adds up the times of each stage, in the order of their first runs; some run again after the recount.
+fn totals(timings: &[(Arc<str>, Duration)]) -> Vec<(&str, Duration)> {
+    let mut totals: Vec<(&str, Duration)> = Vec::new();
+    for (id, time) in timings {
+        match totals.iter_mut().find(|(known, _)| *known == &**id) {
+            Some((_, total)) => *total += *time,
+            None => totals.push((id, *time)),
+        }
+    }
+    totals
+}
+
+fn duration(time: Duration) -> String {
+    match time.as_micros() {
+        0..1_000 => format!("{} µs", time.as_micros()),
+        1_000..1_000_000 => format!("{:.1} ms", time.as_secs_f64() * 1e3),
+        _ => format!("{:.2} s", time.as_secs_f64()),
+    }
+}
+
+/// The account of the budget, which adds up to what messages may have, and what they have.
+fn budget(usage: &Usage, tokens: Vec<u32>) -> String {
+    let used: u64 = tokens.into_iter().map(u64::from).sum();
+    let (about, how) = if usage.is_exact { ("", "exact") } else { ("about ", "an estimate") };
+    let counted = format!("they have {about}{used}, {how} as {}", usage.encoding);
+    let Some(available) = usage.available else {
+        return format!("budget\n  nothing limits the messages; {counted}\n");
+    };
+    let lines = usage.budget.iter().map(|line| (line.tokens.to_string(), clean_line(&line.name)));
+    let sum = (format!("= {available}"), format!("for messages; {counted}"));
+    let lines: Vec<(String, String)> = lines.chain([sum]).collect();
+    let width = lines.iter().map(|(figure, _)| figure.len()).max().unwrap_or(0);
+    let lines = lines.iter().map(|(figure, name)| format!("  {figure:>width$}  {name}\n"));
+    format!("budget\n{}", lines.collect::<String>())
+}
+
+fn decisions(decisions: &[Decision]) -> String {
+    if decisions.is_empty() {
+        return String::new();
+    }
+    let mut lines: Vec<String> = decisions.iter().take(MAX_DECISIONS).map(decision).collect();
+    let more = decisions.len() - lines.len();
+    if more > 0 {
+        lines.push(format!("and {more} more; `--json` has them all"));
+    }
+    format!("decisions\n  {}\n", lines.join("\n  "))
+}
+
+fn decision(decision: &Decision) -> String {
+    let bytes = decision.bytes.map(|bytes| plural(bytes, "byte"));
+    let tokens = decision.tokens.map(|tokens| format!("{tokens} tokens"));
+    let size: Vec<String> = bytes.into_iter().chain(tokens).collect();
+    let line = clean_line(&decision.to_string());
+    if size.is_empty() { line } else { format!("{line} ({})", size.join(", ")) }
+}

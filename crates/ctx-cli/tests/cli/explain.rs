@@ -1,0 +1,213 @@
+//! `ctx explain`: stages, budget, decisions.
+
+use insta::assert_snapshot;
+
+use crate::assemble::{AGENT, CHAT, json};
+use crate::ctx;
+
+/// Explains the agent with the chat at a fixed time.
+#[track_caller]
+fn explain(arguments: &str) -> String {
+    let files = [("a.yaml", AGENT), ("c.json", CHAT)];
+    ctx(&format!("explain --at 2026-01-31T12:00:00Z {arguments}"), &files)
+}
+
+/// A conversation with this many messages.
+fn long_chat(messages: usize) -> String {
+    let message = |n| {
+        let role = if n % 2 == 0 { "user" } else { "assistant" };
+        serde_json::json!({ "role": role, "content": format!("This is message number {n}.") })
+    };
+    serde_json::Value::Array((0..messages).map(message).collect()).to_string()
+}
+
+#[test]
+fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
+    let chat = long_chat(41);
+    let files = [("a.yaml", AGENT), ("c.json", chat.as_str())];
+    let answer =
+        ctx("explain a.yaml --session c.json --context-tokens 100 --at 2026-01-31T12:00:00Z", &files);
+    assert_snapshot!(answer, @"
+    exit code 0
+    === output
+     stage                     messages   changes   log
+    ────────────────────────────────────────────────────────────────────────────────────────────────
+     session-loader            0 → 10     +10       10 messages loaded, 31 older ones not
+     injection-assembler       10 → 12    +2
+     token-limiter             12 → 9     -3        3 messages dropped or shortened, 91 tokens kept
+     merge-system-to-head      9 → 9
+     merge-consecutive-roles   9 → 9
+
+    budget
+       100  allowed context
+        -3  beginning of the answer
+      = 97  for messages; they have 91, exact as o200k_base
+
+    decisions
+      hidden preset:off: switched off
+      dropped history:n1 and 33 more: older than what fits the budget of 97 tokens (874 bytes, at most 817 tokens)
+    ");
+}
+
+#[test]
+fn all_of_a_long_conversation_that_is_not_read_is_one_decision_too() {
+    let chat = long_chat(10_001);
+    let answer = ctx("explain --session c.json --context-tokens 100", &[("c.json", chat.as_str())]);
+    let dropped: Vec<&str> =
+        answer.lines().filter(|line| line.starts_with("  ") && line.contains("history:")).collect();
+    assert_snapshot!(dropped.join("\n"), @"  dropped history:n1 and 9992 more: older than what fits the budget of 97 tokens (278694 bytes, at most 278674 tokens)");
+}
+
+#[test]
+fn json_is_the_report() {
+    let report = json(&explain("a.yaml --session c.json --json"));
+    assert_eq!(report["stages"][0]["id"], "session-loader");
+    let keys: Vec<&String> = report.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["diagnostics", "decisions", "stages", "usage"]);
+    assert_eq!(report, json(&explain("a.yaml --session c.json --json --timings")));
+}
+
+#[test]
+fn without_a_window_nothing_is_limited() {
+    let answer = explain("--session c.json");
+    assert!(
+        answer.contains(
+            "budget\n  nothing limits the messages; they have about 37, an estimate as o200k_base\n"
+        )
+    );
+}
+
+#[test]
+fn timings_are_a_column() {
+    let answer = explain("a.yaml --session c.json --timings");
+    let header = answer.lines().nth(2).unwrap();
+    assert_eq!(
+        header.split_whitespace().collect::<Vec<_>>(),
+        ["stage", "messages", "changes", "time", "log"]
+    );
+    let limiter = answer.lines().find(|line| line.contains("token-limiter")).unwrap();
+    assert!([" µs ", " ms ", " s "].iter().any(|unit| limiter.contains(unit)), "{limiter}");
+}
+
+#[test]
+fn timings_stand_beside_other_results() {
+    for arguments in ["explain --json", "assemble --format openai"] {
+        let with = ctx(&format!("{arguments} --input Hi --timings"), &[]);
+        let (result, errors) = with.split_once("=== errors\n").unwrap();
+        let without = ctx(&format!("{arguments} --input Hi"), &[]);
+        assert_eq!(result, without);
+        assert!(errors.starts_with(" stage "), "{errors}");
+        assert!(errors.contains("\n all stages "), "{errors}");
+    }
+}
+
+#[test]
+fn a_budget_that_nothing_fits_names_the_parts() {
+    assert_snapshot!(explain("a.yaml --session c.json --context-tokens 40"), @"
+    exit code 5
+    === errors
+    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21, pending turn 28
+    ");
+    assert_snapshot!(explain("a.yaml --session c.json --context-tokens 10 --reserve 10"), @"
+    exit code 5
+    === errors
+    error: nothing is left for messages: allowed context 10, reserve for the answer -10, beginning of the answer -3
+    ");
+}
+
+#[test]
+fn a_table_of_models_is_tried_before_the_built_in_one() {
+    let models =
+        r#"[{ "pattern": "^mine$", "contextWindow": 500, "encoding": "o200k_base", "count": "exact" }]"#;
+    let files = [("m.json", models), ("c.json", CHAT)];
+    assert_snapshot!(ctx("explain --session c.json --models m.json --model mine --reserve 100", &files), @"
+    exit code 0
+    === output
+     stage                     messages   changes   log
+    ─────────────────────────────────────────────────────────────────────────────────────
+     session-loader            0 → 5      +5        5 messages loaded, 0 older ones not
+     injection-assembler       5 → 5
+     token-limiter             5 → 5                everything fits, whatever its tokens
+     merge-system-to-head      5 → 5
+     merge-consecutive-roles   5 → 5
+
+    budget
+        500  window of `mine`
+       -100  reserve for the answer
+         -3  beginning of the answer
+      = 397  for messages; they have 37, exact as o200k_base
+    ");
+}
+
+#[test]
+fn a_table_of_models_may_be_bad() {
+    assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", "{}")]), @"
+    exit code 3
+    === errors
+    error[CTX0402]: a model table is a list of rows or an object with `models`, this is an object without `models`
+     --> m.json:1:1
+      |
+    1 | {}
+      | ^^
+    ");
+    assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", "[{]")]), @"
+    exit code 3
+    === errors
+    error[CTX0602]: invalid JSON: key must be a string
+     --> m.json:1:3
+      |
+    1 | [{]
+      |   ^
+      |
+      = help: put keys into double quotes
+    ");
+    assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", r#"[{ "patern": "x" }]"#)]), @r#"
+    exit code 0
+    === output
+     #   role   tokens   source   text
+    ───────────────────────────────────
+     0   user        4   input    Hi
+
+    1 message, about 4 tokens
+    === errors
+    error[CTX0403]: a row needs a `pattern`: a regular expression for names of models
+     --> m.json:1:2
+      |
+    1 | [{ "patern": "x" }]
+      |  ^^^^^^^^^^^^^^^^^
+      |
+      = help: the row is ignored
+    "#);
+}
+
+#[test]
+fn the_settings_of_the_model_stand_below_those_of_the_agent() {
+    let settings = r#"{ "processors": [
+        { "id": "merge-consecutive-roles", "enabled": false },
+        { "id": "merge-system-to-head", "enabled": false } ] }"#;
+    let agent = "\
+parameters: { processors: [{ id: merge-system-to-head, enabled: true }] }
+presetMessages:
+  - { role: user, content: First. }
+  - { role: user, content: Second. }
+";
+    let files = [("a.yaml", agent), ("s.json", settings), ("bad.json", "[]")];
+    assert_snapshot!(ctx("explain a.yaml --model-settings s.json", &files), @"
+    exit code 0
+    === output
+     stage                  messages   changes   log
+    ─────────────────────────────────────────────────────────────────────────────────
+     session-loader         0 → 0                0 messages loaded, 0 older ones not
+     injection-assembler    0 → 2      +2
+     token-limiter          2 → 2                no budget: nothing is limited
+     merge-system-to-head   2 → 2
+
+    budget
+      nothing limits the messages; they have about 10, an estimate as o200k_base
+    ");
+    assert_snapshot!(ctx("explain a.yaml --model-settings bad.json", &files), @"
+    exit code 3
+    === errors
+    error: `bad.json` is not an object with settings such as `processors`
+    ");
+}
