@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, Rendered, Target, assemble};
-use ctx_macros::{Dialect, Env, Limits, Registry as MacroRegistry, State, Template};
+use ctx_macros::{Dialect, Env, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
@@ -68,7 +68,7 @@ impl ContextProcessor for InjectionAssembler {
         };
         let turn = cx.inputs.turn;
         let env = macro_values(cx.inputs.agent, cx.inputs.profile, turn);
-        let mut state = State::new(Limits::default());
+        let mut state = cx.draft.macros_mut().clone();
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);
         let injections = cx.draft.take_injections();
@@ -80,6 +80,7 @@ impl ContextProcessor for InjectionAssembler {
         for diagnostic in found {
             cx.report(diagnostic);
         }
+        cx.draft.set_macros(state);
         cx.draft.set_messages(assembled.messages);
         cx.draft.decide_all(assembled.decisions);
         Ok(())
