@@ -32,6 +32,7 @@ pub(crate) enum Command {
     Explain(Box<ExplainArguments>),
     Check(CheckArguments),
     Anchors(AnchorsArguments),
+    Processors(ProcessorsArguments),
     Init(InitArguments),
 }
 
@@ -126,6 +127,40 @@ pub(crate) struct AnchorsListArguments {
     /// The agent or preset (JSON or YAML)
     pub(crate) agent: Option<PathBuf>,
     /// Prints the list as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Lists the processors that make a context, and how they are set
+#[derive(Debug, Args)]
+pub(crate) struct ProcessorsArguments {
+    #[command(subcommand)]
+    pub(crate) command: ProcessorsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProcessorsCommand {
+    List(ProcessorsListArguments),
+}
+
+/// Lists all processors in the order in which they run, with what is set and who set it
+///
+/// Settings come in layers: built-in, user (`ctx.toml`), model, agent, command line. The highest layer that
+/// names a processor decides about it as a whole: what it does not say is built-in again.
+#[derive(Debug, Args)]
+pub(crate) struct ProcessorsListArguments {
+    /// The agent or preset (JSON or YAML)
+    pub(crate) agent: Option<PathBuf>,
+    /// The model's own settings of processors: an object like an agent's `parameters`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model_settings: Option<PathBuf>,
+    /// Switches processors on
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    pub(crate) enable: Vec<String>,
+    /// Switches processors off
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    pub(crate) disable: Vec<String>,
+    /// Prints the list as JSON, with the fields of each processor
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -8,4 +8,5 @@ mod folder;
 pub(crate) mod init;
 mod inputs;
 mod origin;
+pub(crate) mod processors;
 mod turn;

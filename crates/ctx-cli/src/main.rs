@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Anchors(arguments) => commands::anchors::run(&arguments),
+        Command::Processors(arguments) => commands::processors::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),
     };
     match result {

@@ -37,6 +37,7 @@ impl CompiledAgent {
             // The preset is checked also where it is not used.
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
         }
+        let diagnostics = diagnostics.into_iter().map(in_document).collect();
         let (agent, profile) = (agent.clone(), with.profile.clone());
         Self { agent, profile, pipeline, models: engine.models.clone(), context_tokens, diagnostics }
     }
@@ -123,16 +124,50 @@ const RECOUNT_FROM: i64 = 390;
 fn layers(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Vec<SettingsLayer> {
     let mut layers = Vec::new();
     for (origin, parameters) in stored(agent, with) {
-        let (layer, found) = SettingsLayer::of_parameters(origin, parameters, POINTER);
-        diagnostics.extend(found.into_iter().map(|diagnostic| in_document(origin, diagnostic)));
+        let (layer, found) = SettingsLayer::of_parameters(origin, parameters, &root(origin));
+        diagnostics.extend(found);
         layers.push(layer);
     }
     layers.push(switch_layer(&with.switches));
     layers
 }
 
-/// Where parameters stand in their document.
-const POINTER: &str = "/parameters";
+/// The document that findings about [`Compile::user_parameters`] name; their pointers lead into that object.
+pub const USER_SETTINGS: &str = "user settings";
+
+/// The document that findings about [`Compile::model_parameters`] name; their pointers lead into that object.
+pub const MODEL_SETTINGS: &str = "model settings";
+
+/// The pointer at which the settings of a layer are read: one of its own, by which whatever is found in them
+/// later, when layers are merged, is known again.
+fn root(origin: Origin) -> String {
+    match document(origin) {
+        Some(document) => format!("/{document}"),
+        None => "/parameters".to_owned(),
+    }
+}
+
+/// Returns the document that holds the settings of a layer; none for the agent's, which stand in its file.
+const fn document(origin: Origin) -> Option<&'static str> {
+    match origin {
+        Origin::User => Some(USER_SETTINGS),
+        Origin::Model => Some(MODEL_SETTINGS),
+        _ => None,
+    }
+}
+
+/// Leads a finding below the [`root`] of a layer into the document of that layer.
+fn in_document(mut diagnostic: Diagnostic) -> Diagnostic {
+    for document in [Origin::User, Origin::Model].into_iter().filter_map(document) {
+        let pointer = diagnostic.location.pointer.as_deref();
+        let below = pointer.and_then(|pointer| pointer.strip_prefix('/')?.strip_prefix(document));
+        if let Some(below) = below.filter(|below| below.is_empty() || below.starts_with('/')) {
+            diagnostic.location.pointer = Some(below.to_owned());
+            return diagnostic.in_document(document);
+        }
+    }
+    diagnostic
+}
 
 /// Returns the parameters that exist, the ones that win last.
 fn stored<'a>(agent: &'a Agent, with: &'a Compile) -> impl DoubleEndedIterator<Item = (Origin, &'a Value)> {
@@ -144,15 +179,6 @@ fn stored<'a>(agent: &'a Agent, with: &'a Compile) -> impl DoubleEndedIterator<I
     stored.into_iter().filter_map(|(origin, parameters)| Some((origin, parameters?)))
 }
 
-/// Names the document of a finding, unless it is the agent's own.
-fn in_document(origin: Origin, diagnostic: Diagnostic) -> Diagnostic {
-    match origin {
-        Origin::User => diagnostic.in_document("user settings"),
-        Origin::Model => diagnostic.in_document("model settings"),
-        _ => diagnostic,
-    }
-}
-
 /// Reads how many tokens AIO Hub's `contextManagement` allows: that of the highest layer that has one, whole.
 ///
 /// 0 and nothing mean the model's window.
@@ -162,7 +188,7 @@ fn context_tokens(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnosti
     })?;
     let value = management.get("maxContextTokens").filter(|value| !value.is_null())?;
     let Some(tokens) = whole(value).filter(|tokens| *tokens >= 0) else {
-        diagnostics.push(in_document(origin, bad_tokens(value)));
+        diagnostics.push(bad_tokens(origin, value));
         return None;
     };
     let is_on = management.get("enabled").and_then(Value::as_bool) == Some(true);
@@ -176,7 +202,7 @@ fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or(number.map(|number| number as i64))
 }
 
-fn bad_tokens(value: &Value) -> Diagnostic {
+fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
     /// In bytes.
     const LONGEST: usize = 60;
     let shown = Some(value.to_string()).filter(|shown| shown.len() <= LONGEST);
@@ -189,7 +215,7 @@ fn bad_tokens(value: &Value) -> Diagnostic {
         None => window.to_owned(),
     };
     let wrong = Diagnostic::warning(codes::CONTEXT_TOKENS, message).with_help(help);
-    wrong.at_pointer(format!("{POINTER}/contextManagement/maxContextTokens"))
+    wrong.at_pointer(format!("{}/contextManagement/maxContextTokens", root(origin)))
 }
 
 fn switch_layer(switches: &Switches) -> SettingsLayer {

@@ -30,7 +30,7 @@ mod snapshot;
 mod switches;
 
 pub use assembly::{AssembleError, Ports};
-pub use compiled::CompiledAgent;
+pub use compiled::{CompiledAgent, MODEL_SETTINGS, USER_SETTINGS};
 pub use context::Context;
 pub use engine::{Compile, Engine};
 pub use shares::TokenShare;

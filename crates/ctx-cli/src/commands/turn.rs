@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Request, Switches, openai_chat};
+use ctx_engine::{
+    Compile, CompiledAgent, Context, Engine, MODEL_SETTINGS, Ports, Request, Switches, openai_chat,
+};
+use ctx_pipeline::EffectiveSetting;
 use ctx_types::{Agent, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput};
 use serde_json::{Map, Value};
 
@@ -48,6 +51,8 @@ pub(super) struct Turn {
     tools: Vec<Value>,
     /// What was found while reading.
     found: Vec<Diagnostic>,
+    /// The file of the model's settings.
+    model_settings: Option<String>,
 }
 
 impl Turn {
@@ -95,7 +100,14 @@ impl Turn {
         };
         input.tools = tools.iter().map(inputs::tool).collect();
         input.model = compiled.model_name(&input).map(Into::into);
-        Ok(Self { input, agent, compiled, session, tools, found })
+        let model_settings = files.model_settings.as_ref().map(|file| file.name.clone());
+        Ok(Self { input, agent, compiled, session, tools, found, model_settings })
+    }
+
+    /// Returns the settings of all processors, and everything that was found while reading and compiling.
+    pub(super) fn settings(&self) -> (&[EffectiveSetting], Vec<Diagnostic>) {
+        let found = self.lead_back(self.compiled.diagnostics().to_vec());
+        (self.compiled.pipeline().settings(), [self.found.clone(), found].concat())
     }
 
     /// Assembles the context; its report begins with what was found while reading.
@@ -107,12 +119,23 @@ impl Turn {
         let ports = Ports { stopwatch, ..Ports::default() };
         let assembly = self.compiled.assemble_with(&self.session, &self.input, ports);
         let mut context = pollster::block_on(assembly).inspect_err(|_| sources.show(&self.found))?;
-        let mut found = std::mem::take(&mut context.report.diagnostics);
-        if let Some(file) = &self.agent {
-            found = file.lead_back(found);
-        }
+        let found = self.lead_back(std::mem::take(&mut context.report.diagnostics));
         context.report.diagnostics = [self.found.clone(), found].concat();
         Ok(context)
+    }
+
+    /// Points findings about what was compiled into the files that it was read from.
+    fn lead_back(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        for location in found.iter_mut().map(|found| &mut found.location) {
+            let is_of_model = location.document.as_deref() == Some(MODEL_SETTINGS);
+            if let Some(file) = self.model_settings.as_deref().filter(|_| is_of_model) {
+                location.document = Some(file.into());
+            }
+        }
+        match &self.agent {
+            Some(file) => file.lead_back(found),
+            None => found,
+        }
     }
 
     /// Writes the request body, and what does not fit into it.

@@ -24,12 +24,13 @@ fn help_names_the_verbs_and_how_to_begin() {
     Usage: ctx <COMMAND>
 
     Commands:
-      assemble  Shows the messages that a model receives, and why
-      explain   Explains a context: the stages that made it, its budget, and what became of everything
-      check     Reports what is wrong with agents, presets, conversations and profiles
-      anchors   Lists the anchors that presets may use, and what goes to each
-      init      Writes a small project to begin with: agent, profile, conversation
-      help      Print this message or the help of the given subcommand(s)
+      assemble    Shows the messages that a model receives, and why
+      explain     Explains a context: the stages that made it, its budget, and what became of everything
+      check       Reports what is wrong with agents, presets, conversations and profiles
+      anchors     Lists the anchors that presets may use, and what goes to each
+      processors  Lists the processors that make a context, and how they are set
+      init        Writes a small project to begin with: agent, profile, conversation
+      help        Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
@@ -176,6 +177,40 @@ fn help_of_anchors_list() {
     Options:
           --json  Prints the list as JSON
       -h, --help  Print help
+    ");
+}
+
+#[test]
+fn help_of_processors_list() {
+    assert_snapshot!(ctx("processors list --help", &[]), @"
+    exit code 0
+    === output
+    Lists all processors in the order in which they run, with what is set and who set it
+
+    Settings come in layers: built-in, user (`ctx.toml`), model, agent, command line. The highest layer
+    that names a processor decides about it as a whole: what it does not say is built-in again.
+
+    Usage: ctx processors list [OPTIONS] [AGENT]
+
+    Arguments:
+      [AGENT]
+              The agent or preset (JSON or YAML)
+
+    Options:
+          --model-settings <FILE>
+              The model's own settings of processors: an object like an agent's `parameters`
+
+          --enable <ID,...>
+              Switches processors on
+
+          --disable <ID,...>
+              Switches processors off
+
+          --json
+              Prints the list as JSON, with the fields of each processor
+
+      -h, --help
+              Print help (see a summary with '-h')
     ");
 }
 

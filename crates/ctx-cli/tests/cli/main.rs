@@ -17,6 +17,7 @@ mod hostile;
 mod init;
 mod limits;
 mod places;
+mod processors;
 mod turn;
 
 use std::path::Path;

@@ -1,0 +1,83 @@
+//! `ctx processors`: the processors that make a context, how they are set, and who set them.
+
+use anyhow::Result;
+use ctx_engine::{Compile, Engine, Switches};
+use ctx_pipeline::{Descriptor, EffectiveSetting, Origin, Sourced};
+use ctx_types::TurnInput;
+use serde_json::{Value, json};
+
+use crate::args::{ProcessorsArguments, ProcessorsCommand, ProcessorsListArguments};
+use crate::commands::inputs::{self, InputFile};
+use crate::commands::turn::{Turn, TurnFiles};
+use crate::exit::Exit;
+use crate::show::{self, Sources};
+
+/// Lists processors.
+pub(crate) fn run(arguments: &ProcessorsArguments) -> Result<Exit> {
+    let ProcessorsCommand::List(arguments) = &arguments.command;
+    let mut sources = Sources::default();
+    let turn = turn(arguments, &mut sources)?;
+    let (settings, found) = turn.settings();
+    sources.show(&found);
+    let registry = Engine::new().processors();
+    let mut rows: Vec<(&Descriptor, &EffectiveSetting)> = registry.descriptors().zip(settings).collect();
+    // Stable: of two with one priority the one that was registered earlier runs earlier.
+    rows.sort_by_key(|(_, setting)| setting.priority.value);
+    match arguments.json {
+        true => show::json(&rows.into_iter().map(to_json).collect())?,
+        false => show::result(&(show::listing(HEADER, rows.into_iter().map(to_cells)) + LEGEND))?,
+    }
+    Ok(Exit::Success)
+}
+
+const HEADER: [&str; 4] = ["priority", "processor", "state", "settings"];
+
+/// What stands below the table.
+const LEGEND: &str =
+    "\na value without an origin in brackets is built in; `--json` also has names, descriptions and fields\n";
+
+fn turn(arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Turn> {
+    let ProcessorsListArguments { agent, model_settings, enable, disable, .. } = arguments;
+    inputs::check_stdin([agent, model_settings].into_iter().flatten())?;
+    let [agent, model_settings] = [agent, model_settings].map(|path| path.as_ref().map(InputFile::from));
+    let files = TurnFiles { agent, model_settings, ..TurnFiles::default() };
+    let switches = Switches { enable: enable.clone(), disable: disable.clone() };
+    let with = Compile { switches, ..Compile::default() };
+    Turn::read(&files, TurnInput::default(), with, sources)
+}
+
+fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {
+    let state =
+        Sourced { value: if setting.enabled.value { "on" } else { "off" }, origin: setting.enabled.origin };
+    let values = setting.config.values().iter();
+    let values = values.map(|value| format!("{} = {}", value.key, marked(&value.setting)));
+    let core = if descriptor.is_core { " (core)" } else { "" };
+    [
+        marked(&setting.priority),
+        format!("{}{core}", setting.id),
+        marked(&state),
+        values.collect::<Vec<_>>().join("\n"),
+    ]
+}
+
+/// Writes a value, with who set it unless that is the processor itself.
+fn marked<T: std::fmt::Display>(value: &Sourced<T>) -> String {
+    match value.origin {
+        Origin::BuiltIn => value.value.to_string(),
+        origin => format!("{} ({origin})", value.value),
+    }
+}
+
+fn to_json((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> Value {
+    json!({
+        "id": setting.id,
+        "name": descriptor.name,
+        "description": descriptor.description,
+        "isCore": descriptor.is_core,
+        "perMessage": descriptor.per_message,
+        "enabled": setting.enabled,
+        "priority": setting.priority,
+        "config": setting.config,
+        "configFields": descriptor.config_fields,
+    })
+}

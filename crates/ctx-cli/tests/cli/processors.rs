@@ -1,0 +1,182 @@
+//! `ctx processors list`: running order, settings, and who set them.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::assemble::json;
+use crate::ctx;
+
+const AGENT: &str = "\
+presetMessages: [{ type: chat_history }]
+parameters:
+  processors:
+    - { id: merge-consecutive-roles, priority: 450 }
+    - { id: merge-system-to-head, config: { separator: '|', scop: all } }
+";
+
+const MODEL: &str = r#"{ "processors": [
+  { "id": "merge-system-to-head", "config": { "scope": "all" } },
+  { "id": "convert-system-to-user", "enabled": true, "config": { "prefx": "x" } }
+] }"#;
+
+#[track_caller]
+fn list(arguments: &str) -> String {
+    ctx(&format!("processors list {arguments}"), &[("a.yaml", AGENT), ("m.json", MODEL)])
+}
+
+/// Returns the values of a processor that somebody set, with who it was.
+fn set(answer: &str, id: &str) -> Vec<String> {
+    let list = json(answer);
+    let processor = list.as_array().unwrap().iter().find(|processor| processor["id"] == id).unwrap();
+    let config = processor["config"].as_array().unwrap().iter();
+    let config = config.map(|value| (value["key"].as_str().unwrap(), value));
+    let own = [("enabled", &processor["enabled"]), ("priority", &processor["priority"])];
+    let all = own.into_iter().chain(config).filter(|(_, value)| value["origin"] != "built-in");
+    all.map(|(key, value): (&str, &Value)| {
+        format!("{key} {} {}", value["value"], value["origin"].as_str().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn built_in_processors_stand_in_running_order() {
+    assert_snapshot!(list(""), @r#"
+    exit code 0
+    === output
+     priority   processor                    state   settings
+    ───────────────────────────────────────────────────────────────────────────────
+     100        session-loader (core)        on
+     300        injection-assembler (core)   on
+     310        merge-injections             off     separator = "\n"
+     400        token-limiter (core)         on      retainedCharacters = 0
+                                                     truncationMarker = "\n…"
+     500        merge-system-to-head         on      separator = "\n\n---\n\n"
+                                                     scope = "preset"
+     600        merge-consecutive-roles      on      separator = "\n\n---\n\n"
+     700        convert-system-to-user       off     separator = "\n\n---\n\n"
+     800        ensure-alternating-roles     off     userPlaceholder = "继续"
+                                                     assistantPlaceholder = "好的"
+                                                     startWithUser = false
+
+    a value without an origin in brackets is built in; `--json` also has names, descriptions and fields
+    "#);
+}
+
+#[test]
+fn an_agent_sets_what_it_names() {
+    assert_snapshot!(list("a.yaml --model-settings m.json --disable token-limiter"), @r#"
+    exit code 0
+    === output
+     priority      processor                    state                settings
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+     100           session-loader (core)        on
+     300           injection-assembler (core)   on
+     310           merge-injections             off                  separator = "\n"
+     400           token-limiter (core)         off (command-line)   retainedCharacters = 0
+                                                                     truncationMarker = "\n…"
+     450 (agent)   merge-consecutive-roles      on                   separator = "\n\n---\n\n"
+     500           merge-system-to-head         on                   separator = "|" (agent)
+                                                                     scope = "preset"
+                                                                     scop = "all" (agent)
+     700           convert-system-to-user       on (model)           separator = "\n\n---\n\n"
+                                                                     prefx = "x" (model)
+     800           ensure-alternating-roles     off                  userPlaceholder = "继续"
+                                                                     assistantPlaceholder = "好的"
+                                                                     startWithUser = false
+
+    a value without an origin in brackets is built in; `--json` also has names, descriptions and fields
+    === errors
+    warning[CTX0451]: processor `merge-system-to-head` has no setting `scop`
+     --> a.yaml:5:67
+      |
+    5 |     - { id: merge-system-to-head, config: { separator: '|', scop: all } }
+      |                                                                   ^^^
+      |
+      = help: did you mean `scope`?
+
+    warning[CTX0451]: processor `convert-system-to-user` has no setting `prefx`
+     --> m.json:3:75
+      |
+    3 |   { "id": "convert-system-to-user", "enabled": true, "config": { "prefx": "x" } }
+      |                                                                           ^^^
+    "#);
+}
+
+#[test]
+fn json_names_the_origin_of_every_value() {
+    let answer = list("a.yaml --model-settings m.json --enable merge-injections --json");
+    assert_eq!(set(&answer, "merge-injections"), ["enabled true command-line"]);
+    assert_eq!(set(&answer, "convert-system-to-user"), ["enabled true model", "prefx \"x\" model"]);
+    assert_eq!(set(&answer, "merge-consecutive-roles"), ["priority 450 agent"]);
+    assert_eq!(set(&answer, "merge-system-to-head"), ["separator \"|\" agent", "scop \"all\" agent"]);
+    for processor in json(&answer).as_array().unwrap() {
+        assert!(processor["enabled"]["origin"].is_string() && processor["priority"]["origin"].is_string());
+        assert!(processor["config"].as_array().unwrap().iter().all(|value| value["origin"].is_string()));
+    }
+}
+
+#[test]
+fn json_has_what_a_settings_page_shows() {
+    let list = json(&list("--json"));
+    let limiter = list.as_array().unwrap().iter().find(|processor| processor["id"] == "merge-system-to-head");
+    assert_snapshot!(format!("{:#}", limiter.unwrap()), @r#"
+    {
+      "id": "merge-system-to-head",
+      "name": "System messages first",
+      "description": "Joins system messages into one and puts it above everything else",
+      "isCore": false,
+      "perMessage": false,
+      "enabled": {
+        "value": true,
+        "origin": "built-in"
+      },
+      "priority": {
+        "value": 500,
+        "origin": "built-in"
+      },
+      "config": [
+        {
+          "key": "separator",
+          "value": "\n\n---\n\n",
+          "origin": "built-in"
+        },
+        {
+          "key": "scope",
+          "value": "preset",
+          "origin": "built-in"
+        }
+      ],
+      "configFields": [
+        {
+          "key": "separator",
+          "label": "Between two texts",
+          "type": "text",
+          "default": "\n\n---\n\n",
+          "isRequired": false
+        },
+        {
+          "key": "scope",
+          "label": "Which system messages",
+          "description": "What is not the preset's own skeleton moves only under `all`",
+          "type": "select",
+          "default": "preset",
+          "options": [
+            {
+              "label": "Entries of the preset and what is anchored to them",
+              "value": "preset"
+            },
+            {
+              "label": "Only what precedes the conversation",
+              "value": "leading"
+            },
+            {
+              "label": "Every system message",
+              "value": "all"
+            }
+          ],
+          "isRequired": false
+        }
+      ]
+    }
+    "#);
+}
