@@ -31,6 +31,7 @@ pub(crate) enum Command {
     Assemble(Box<AssembleArguments>),
     Explain(Box<ExplainArguments>),
     Check(CheckArguments),
+    Test(TestArguments),
     Anchors(AnchorsArguments),
     Processors(ProcessorsArguments),
     Init(InitArguments),
@@ -105,6 +106,27 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) deny_warnings: bool,
     /// Prints the findings as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Compares contexts with what was expected of them
+///
+/// A case is a folder with an agent, a conversation or both (`agent.yaml`, `session.json`), a profile
+/// (`profile.yaml`) and options (`case.yaml`), each as it is needed, and the expected result, `expected.txt`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx test tests\n  \
+    ctx test tests --update    writes the results that differ; look at them before you keep them\n\n\
+    Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be read.")]
+pub(crate) struct TestArguments {
+    /// Folders; each folder below them that holds an agent, a conversation or options is a case
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Writes the results as what is expected from now on
+    #[arg(long)]
+    pub(crate) update: bool,
+    /// Prints the outcome of each case as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -9,4 +9,5 @@ pub(crate) mod init;
 mod inputs;
 mod origin;
 pub(crate) mod processors;
+pub(crate) mod test;
 mod turn;

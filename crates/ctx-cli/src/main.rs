@@ -8,6 +8,7 @@ mod codes;
 mod commands;
 mod exit;
 mod files;
+mod keys;
 mod locate;
 mod show;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Assemble(arguments) => commands::assemble::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Test(arguments) => commands::test::run(&arguments),
         Command::Anchors(arguments) => commands::anchors::run(&arguments),
         Command::Processors(arguments) => commands::processors::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),

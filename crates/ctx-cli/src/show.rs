@@ -1,9 +1,11 @@
 //! What people and programs read: results on standard output, all else on standard error.
 
 mod clean;
+mod diff;
 mod excerpt;
 mod explanation;
 mod findings;
+mod progress;
 mod sources;
 mod table;
 
@@ -13,8 +15,10 @@ use anyhow::{Result, anyhow};
 
 use crate::files;
 
+pub(crate) use diff::{diff, failed};
 pub(crate) use explanation::{explanation, timings};
-pub(crate) use findings::failure;
+pub(crate) use findings::{failure, plain};
+pub(crate) use progress::Progress;
 pub(crate) use sources::{Position, Sources};
 pub(crate) use table::{context, listing, messages};
 
@@ -25,12 +29,16 @@ const WIDTH: usize = 120;
 ///
 /// On a terminal, characters that it would obey are replaced; elsewhere all stays as it is.
 pub(crate) fn result(text: &str) -> Result<()> {
+    match std::io::stdout().is_terminal() {
+        true => drawn(&clean::clean(&text.replace("\r\n", "\n"))),
+        false => drawn(text),
+    }
+}
+
+/// Writes a result that is clean already, and may have colours, to standard output.
+pub(crate) fn drawn(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = match out.is_terminal() {
-        true => out.write_all(clean::clean(&text.replace("\r\n", "\n")).as_bytes()),
-        false => out.write_all(text.as_bytes()),
-    };
-    match written.and_then(|()| out.flush()) {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| anyhow!("cannot write to standard output: {}", files::reason(&error))),
     }
@@ -58,9 +66,18 @@ fn to_stderr(text: &str) {
 
 /// Tells whether colours are wanted on standard error.
 fn is_coloured() -> bool {
+    std::io::stderr().is_terminal() && wants_colours()
+}
+
+/// Tells whether colours are wanted on standard output.
+fn is_stdout_coloured() -> bool {
+    std::io::stdout().is_terminal() && wants_colours()
+}
+
+fn wants_colours() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    std::io::stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb
+    !is_set("NO_COLOR") && !is_dumb
 }
 
 /// The columns of standard output.

@@ -12,7 +12,7 @@ use crate::show::{self, Sources};
 pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
     let mut sources = Sources::default();
     let turn = turn::of_arguments(&arguments.turn, &mut sources)?;
-    let context = turn.assemble(&sources, arguments.turn.timings)?;
+    let context = turn.assemble_or_explain(&sources, arguments.turn.timings)?;
     sources.show(&context.report.diagnostics);
     if let Some(path) = &arguments.report {
         let report = serde_json::to_vec_pretty(&context.report).context("cannot write the report as JSON")?;

@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
     let with_timings = arguments.turn.timings;
     let mut sources = Sources::default();
     let turn = turn::of_arguments(&arguments.turn, &mut sources)?;
-    let context = turn.assemble(&sources, with_timings)?;
+    let context = turn.assemble_or_explain(&sources, with_timings)?;
     sources.show(&context.report.diagnostics);
     if !arguments.json {
         show::result(&show::explanation(&context, with_timings))?;

@@ -40,7 +40,7 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
             found.push(path);
         }
         if found.len() > MAX_FILES {
-            bail!("more than {MAX_FILES} files; check smaller folders");
+            bail!("more than {MAX_FILES} files; name smaller folders");
         }
     }
     Ok(())

@@ -110,7 +110,8 @@ pub(super) fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value
     Ok((value, found))
 }
 
-fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
+/// Reads a document of any shape.
+pub(super) fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
     let document = load(file, sources, &|bytes, name| Document::read(bytes, name, &Limits::default()))?;
     let found = document.diagnostics.into_iter().map(|found| found.in_document(&*file.name));
     Ok((document.value, found.collect()))

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ctx_engine::{
-    Compile, CompiledAgent, Context, Engine, MODEL_SETTINGS, Ports, Request, Switches, openai_chat,
+    AssembleError, Compile, CompiledAgent, Context, Engine, MODEL_SETTINGS, Ports, Request, Switches,
+    openai_chat,
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{Agent, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput};
@@ -110,15 +111,18 @@ impl Turn {
         (self.compiled.pipeline().settings(), [self.found.clone(), found].concat())
     }
 
+    /// As [`assemble`](Self::assemble); if there is no context, what was found is shown: it may be the reason.
+    pub(super) fn assemble_or_explain(&self, sources: &Sources, timings: bool) -> Result<Context> {
+        Ok(self.assemble(timings).inspect_err(|_| sources.show(&self.found))?)
+    }
+
     /// Assembles the context; its report begins with what was found while reading.
-    ///
-    /// If there is none, what was found is shown: it may be the reason.
-    pub(super) fn assemble(&self, sources: &Sources, timings: bool) -> Result<Context> {
+    pub(super) fn assemble(&self, timings: bool) -> Result<Context, AssembleError> {
         let clock = Clock(Instant::now());
         let stopwatch: Option<&dyn Stopwatch> = if timings { Some(&clock) } else { None };
         let ports = Ports { stopwatch, ..Ports::default() };
         let assembly = self.compiled.assemble_with(&self.session, &self.input, ports);
-        let mut context = pollster::block_on(assembly).inspect_err(|_| sources.show(&self.found))?;
+        let mut context = pollster::block_on(assembly)?;
         let found = self.lead_back(std::mem::take(&mut context.report.diagnostics));
         context.report.diagnostics = [self.found.clone(), found].concat();
         Ok(context)

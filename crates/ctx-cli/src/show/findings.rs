@@ -28,6 +28,15 @@ pub(crate) fn failure(error: &anyhow::Error) {
     }
 }
 
+/// Writes an error without colours, for a result.
+pub(crate) fn plain(error: &anyhow::Error) -> String {
+    let drawn = format!("{error:#}");
+    let mut parts = drawn.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    // What begins so is a colour, which ends with `m`.
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
 /// Draws a finding, with the line of its mark.
 pub(super) fn draw(finding: &Diagnostic, mark: Option<&Mark<'_>>) -> String {
     let level = match finding.severity {

@@ -158,7 +158,7 @@ fn other_parts(content: &Content) -> impl Iterator<Item = String> {
 }
 
 /// Cuts a line to a number of terminal columns.
-fn cut(line: &str, columns: usize) -> String {
+pub(crate) fn cut(line: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();
     }

@@ -27,6 +27,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       assemble    Shows the messages that a model receives, and why
       explain     Explains a context: the stages that made it, its budget, and what became of everything
       check       Reports what is wrong with agents, presets, conversations and profiles
+      test        Compares contexts with what was expected of them
       anchors     Lists the anchors that presets may use, and what goes to each
       processors  Lists the processors that make a context, and how they are set
       init        Writes a small project to begin with: agent, profile, conversation
@@ -211,6 +212,42 @@ fn help_of_processors_list() {
 
       -h, --help
               Print help (see a summary with '-h')
+    ");
+}
+
+#[test]
+fn help_of_test() {
+    assert_snapshot!(ctx("test --help", &[]), @"
+    exit code 0
+    === output
+    Compares contexts with what was expected of them
+
+    A case is a folder with an agent, a conversation or both (`agent.yaml`, `session.json`), a profile
+    (`profile.yaml`) and options (`case.yaml`), each as it is needed, and the expected result,
+    `expected.txt`.
+
+    Usage: ctx test [OPTIONS] <DIR>...
+
+    Arguments:
+      <DIR>...
+              Folders; each folder below them that holds an agent, a conversation or options is a case
+
+    Options:
+          --update
+              Writes the results as what is expected from now on
+
+          --json
+              Prints the outcome of each case as JSON
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      ctx test tests
+      ctx test tests --update    writes the results that differ; look at them before you keep them
+
+    Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be
+    read.
     ");
 }
 

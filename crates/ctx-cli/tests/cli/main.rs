@@ -18,6 +18,7 @@ mod init;
 mod limits;
 mod places;
 mod processors;
+mod test;
 mod turn;
 
 use std::path::Path;

@@ -1,0 +1,168 @@
+//! `ctx test`: contexts compared with what was expected of them.
+
+mod case;
+mod find;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::args::TestArguments;
+use crate::commands::test::case::Case;
+use crate::exit::Exit;
+use crate::files::{self, Existing};
+use crate::show::{self, Progress, plural};
+
+/// The file in the folder of a case that holds its result.
+const EXPECTED: &str = "expected.txt";
+
+/// Runs the cases below folders, in the order of their names.
+pub(crate) fn run(arguments: &TestArguments) -> Result<Exit> {
+    let folders = find::cases(&arguments.folders)?;
+    let mut progress = Progress::new();
+    let mut results = Vec::new();
+    for (index, folder) in folders.iter().enumerate() {
+        progress.show(&format!("{} of {}: {}", index + 1, folders.len(), files::name(folder)));
+        results.push(Tested::of(folder.clone(), arguments.update));
+    }
+    drop(progress);
+    if arguments.update {
+        write(&results)?;
+    }
+    match arguments.json {
+        true => show::json(&to_json(&results))?,
+        false => show::drawn(&to_text(&results))?,
+    }
+    let is_any = |is: fn(&Outcome) -> bool| results.iter().any(|tested| is(&tested.outcome));
+    Ok(match () {
+        () if is_any(|outcome| matches!(outcome, Outcome::Unreadable(_))) => Exit::Unreadable,
+        () if is_any(Outcome::is_failure) => Exit::Findings,
+        () => Exit::Success,
+    })
+}
+
+/// A case and what came of it.
+struct Tested {
+    folder: PathBuf,
+    outcome: Outcome,
+}
+
+/// What came of a case.
+enum Outcome {
+    /// The result is the expected one.
+    Passed,
+    /// The result differs.
+    Differs { expected: String, result: String },
+    /// Nothing was expected yet.
+    New,
+    /// The result was written.
+    Updated { result: String, is_new: bool },
+    /// A file of the case cannot be read.
+    Unreadable(anyhow::Error),
+}
+
+impl Tested {
+    fn of(folder: PathBuf, update: bool) -> Self {
+        let outcome = outcome(&folder, update).unwrap_or_else(Outcome::Unreadable);
+        Self { folder, outcome }
+    }
+}
+
+fn outcome(folder: &Path, update: bool) -> Result<Outcome> {
+    let result = lines(&Case::read(folder)?.run()?);
+    let path = folder.join(EXPECTED);
+    let expected = match path.exists() {
+        true => Some(lines(&String::from_utf8_lossy(&files::read(&path)?))),
+        false => None,
+    };
+    Ok(match (expected, update) {
+        (Some(expected), _) if expected == result => Outcome::Passed,
+        (expected, true) => Outcome::Updated { result, is_new: expected.is_none() },
+        (Some(expected), false) => Outcome::Differs { expected, result },
+        (None, false) => Outcome::New,
+    })
+}
+
+/// Some tools write the ends of lines as their system has them: they do not count.
+fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// Writes all new results, or none.
+fn write(results: &[Tested]) -> Result<()> {
+    let updated = results.iter().filter_map(|tested| match &tested.outcome {
+        Outcome::Updated { result, .. } => Some((tested.folder.join(EXPECTED), result.as_bytes())),
+        _ => None,
+    });
+    files::write(&updated.collect::<Vec<_>>(), Existing::Replace)
+}
+
+impl Outcome {
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Differs { .. } | Self::New | Self::Unreadable(_))
+    }
+
+    const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Differs { .. } | Self::New => "failed",
+            Self::Updated { .. } => "updated",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+}
+
+/// Says what did not pass, with its differences, and how many did.
+fn to_text(results: &[Tested]) -> String {
+    let parts: String = results.iter().filter_map(part).collect();
+    let count = |is: fn(&Outcome) -> bool| results.iter().filter(|tested| is(&tested.outcome)).count();
+    let updated = count(|outcome| matches!(outcome, Outcome::Updated { .. }));
+    let mut totals = vec![
+        format!("{} passed", count(|outcome| matches!(outcome, Outcome::Passed))),
+        format!("{} failed", count(Outcome::is_failure)),
+    ];
+    if updated > 0 {
+        totals.push(format!("{updated} updated"));
+    }
+    format!("{parts}{}: {}\n", plural(results.len(), "case"), totals.join(", "))
+}
+
+fn part(tested: &Tested) -> Option<String> {
+    let name = files::name(&tested.folder);
+    let failed = |what: &str, details: &str| Some(show::failed(&format!("{name}: {what}"), details));
+    match &tested.outcome {
+        Outcome::Passed => None,
+        Outcome::Differs { expected, result } => {
+            failed("the context is not the expected one", &show::diff(expected, result))
+        }
+        Outcome::New => failed(&format!("no `{EXPECTED}`; `--update` writes it"), ""),
+        Outcome::Updated { is_new: true, .. } => Some(format!("wrote {name}/{EXPECTED}\n")),
+        Outcome::Updated { is_new: false, .. } => Some(format!("updated {name}/{EXPECTED}\n")),
+        Outcome::Unreadable(error) => failed("the case cannot be read", &(show::plain(error) + "\n")),
+    }
+}
+
+fn to_json(results: &[Tested]) -> Value {
+    let count = |status: &str| results.iter().filter(|tested| tested.outcome.as_str() == status).count();
+    json!({
+        "passed": count("passed"),
+        "failed": count("failed") + count("unreadable"),
+        "updated": count("updated"),
+        "cases": results.iter().map(case_json).collect::<Vec<_>>(),
+    })
+}
+
+fn case_json(tested: &Tested) -> Value {
+    let mut case = json!({ "case": files::name(&tested.folder), "status": tested.outcome.as_str() });
+    match &tested.outcome {
+        Outcome::Differs { expected, result } => {
+            case["expected"] = json!(expected);
+            case["result"] = json!(result);
+        }
+        Outcome::New => case["error"] = json!(format!("no `{EXPECTED}`")),
+        Outcome::Unreadable(error) => case["error"] = json!(show::plain(error)),
+        Outcome::Passed | Outcome::Updated { .. } => {}
+    }
+    case
+}

@@ -1,0 +1,108 @@
+//! Objects in the command's own files, read key by key.
+
+use ctx_types::{Diagnostic, closest};
+use serde_json::{Map, Value};
+
+use crate::codes;
+
+/// An object that is read key by key; what is unknown or of a wrong type is a finding with its pointer.
+pub(crate) struct Keys<'v> {
+    values: &'v Map<String, Value>,
+    known: Vec<&'static str>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'v> Keys<'v> {
+    /// Begins to read a value; anything but an object is an error.
+    pub(crate) fn of(value: &'v Value) -> Result<Self, Box<Diagnostic>> {
+        match value {
+            Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new() }),
+            other => Err(Box::new(wrong("an object with keys", other).at_pointer(""))),
+        }
+    }
+
+    /// Reads a text.
+    pub(crate) fn text(&mut self, key: &'static str) -> Option<&'v str> {
+        self.read(key, "a text", Value::as_str)
+    }
+
+    /// Reads a text that something else must be able to read too.
+    pub(crate) fn parsed<T>(
+        &mut self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let text = self.text(key)?;
+        let fault = |error| Diagnostic::error(codes::BAD_VALUE, format!("`{text}` {error}"));
+        parse(text).map_err(|error| self.found.push(fault(error).at_pointer(format!("/{key}")))).ok()
+    }
+
+    /// Reads a whole number from 0 on.
+    pub(crate) fn number<T: TryFrom<u64>>(&mut self, key: &'static str) -> Option<T> {
+        self.read(key, "a whole number from 0 on", |value| T::try_from(value.as_u64()?).ok())
+    }
+
+    /// Reads a switch; off if there is none.
+    pub(crate) fn flag(&mut self, key: &'static str) -> bool {
+        self.read(key, "true or false", Value::as_bool).unwrap_or_default()
+    }
+
+    /// Reads a list of texts; empty if there is none.
+    pub(crate) fn texts(&mut self, key: &'static str) -> Vec<String> {
+        let texts = |value: &Value| {
+            let texts = value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned));
+            texts.collect::<Option<Vec<String>>>()
+        };
+        self.read(key, "a list of texts", texts).unwrap_or_default()
+    }
+
+    /// Returns an object or a list as it is.
+    pub(crate) fn structure(&mut self, key: &'static str) -> Option<&'v Value> {
+        self.read(key, "an object or a list", |value| {
+            (value.is_object() || value.is_array()).then_some(value)
+        })
+    }
+
+    /// Ends reading: returns what was found, of which keys that nobody asked for are warnings.
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        for key in self.values.keys().filter(|key| !self.known.contains(&key.as_str())) {
+            let unknown = Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{key}`"));
+            let known = self.known.join(", ");
+            let help = match closest(key, self.known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known are {known}"),
+            };
+            let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+            self.found.push(unknown.with_help(help).at_pointer(pointer));
+        }
+        self.found
+    }
+
+    /// Reads the value of a key; null is as if it were absent.
+    fn read<T>(
+        &mut self,
+        key: &'static str,
+        expected: &str,
+        read: impl Fn(&'v Value) -> Option<T>,
+    ) -> Option<T> {
+        self.known.push(key);
+        let value = self.values.get(key).filter(|value| !value.is_null())?;
+        let known = read(value);
+        if known.is_none() {
+            self.found.push(wrong(expected, value).at_pointer(format!("/{key}")));
+        }
+        known
+    }
+}
+
+fn wrong(expected: &str, found: &Value) -> Diagnostic {
+    let kind = match found {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}, found {kind}"))
+}

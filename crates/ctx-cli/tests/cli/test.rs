@@ -1,0 +1,333 @@
+//! `ctx test`: cases, their results, and what differs.
+
+use insta::assert_snapshot;
+
+use crate::assemble::{AGENT, CHAT, json};
+use crate::{Folder, ctx};
+
+const EXPECTED: &str = "tests/basil/expected.txt";
+
+/// A folder with one case, whose result is as expected.
+fn tested() -> Folder {
+    let folder = Folder::with(&[("tests/basil/agent.yaml", AGENT), ("tests/basil/session.json", CHAT)]);
+    folder.ctx("test tests --update");
+    folder
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_case_passes_when_its_context_is_the_expected_one() {
+    let folder = Folder::with(&[("tests/basil/agent.yaml", AGENT), ("tests/basil/session.json", CHAT)]);
+    assert_snapshot!(folder.ctx("test tests"), @"
+    exit code 1
+    === output
+    FAILED tests/basil: no `expected.txt`; `--update` writes it
+
+    1 case: 0 passed, 1 failed
+    ");
+    assert_snapshot!(folder.ctx("test tests --update"), @"
+    exit code 0
+    === output
+    wrote tests/basil/expected.txt
+    1 case: 0 passed, 0 failed, 1 updated
+    ");
+    assert_snapshot!(folder.ctx("test tests"), @"
+    exit code 0
+    === output
+    1 case: 1 passed, 0 failed
+    ");
+    assert_snapshot!(read(&folder, EXPECTED), @"
+    --- 0 system · preset:identity · skeleton · 15 tokens
+    You are Robin; it is 12:00 AM.
+      0..8 preset:identity
+      8..13 macro:char via preset:identity
+      13..21 preset:identity
+      21..29 macro:time via preset:identity
+      29..30 preset:identity
+    --- 1 user · history:n1 · history · 4 tokens
+    Hello
+    --- 2 assistant · history:n2 · history · 5 tokens
+    Hi!
+    --- 3 system · preset:tail · index -1 · 6 tokens
+    Be brief.
+    --- 4 user · history:n3 · history · 9 tokens
+    When do I sow basil?
+    --- 5 assistant · history:n4 · history · 8 tokens
+
+      calls call_1 season {}
+    --- 6 tool · history:n5 · history · answers call_1 · 11 tokens
+    early spring
+    or later
+    === usage
+    58 of 299997 tokens, exact as o200k_base
+      +400000 window of `gpt-5`
+      -100000 reserve for the answer
+      -3 beginning of the answer
+    === decisions
+    hidden preset:off: switched off
+    ");
+}
+
+#[test]
+fn a_changed_entry_fails_with_the_lines_that_differ() {
+    let folder = tested();
+    folder.write("tests/basil/agent.yaml", AGENT.replace("Be brief.", "Be very brief.").as_bytes());
+    assert_snapshot!(folder.ctx("test tests"), @"
+    exit code 1
+    === output
+    FAILED tests/basil: the context is not the expected one
+    @@ line 9 @@
+      Hello
+      --- 2 assistant · history:n2 · history · 5 tokens
+      Hi!
+    - --- 3 system · preset:tail · index -1 · 6 tokens
+    - Be brief.
+    + --- 3 system · preset:tail · index -1 · 7 tokens
+    + Be very brief.
+      --- 4 user · history:n3 · history · 9 tokens
+      When do I sow basil?
+      --- 5 assistant · history:n4 · history · 8 tokens
+    @@ line 20 @@
+      early spring
+      or later
+      === usage
+    - 58 of 299997 tokens, exact as o200k_base
+    + 59 of 299997 tokens, exact as o200k_base
+        +400000 window of `gpt-5`
+        -100000 reserve for the answer
+        -3 beginning of the answer
+
+    1 case: 0 passed, 1 failed
+    ");
+    assert_snapshot!(folder.ctx("test tests --update"), @"
+    exit code 0
+    === output
+    updated tests/basil/expected.txt
+    1 case: 0 passed, 0 failed, 1 updated
+    ");
+    assert_snapshot!(folder.ctx("test tests"), @"
+    exit code 0
+    === output
+    1 case: 1 passed, 0 failed
+    ");
+}
+
+#[test]
+fn the_ends_of_lines_do_not_count() {
+    let folder = tested();
+    folder.write(EXPECTED, read(&folder, EXPECTED).replace('\n', "\r\n").as_bytes());
+    assert!(folder.ctx("test tests").starts_with("exit code 0"));
+}
+
+#[test]
+fn cases_are_found_below_folders_each_once_and_in_order() {
+    let folder = Folder::with(&[
+        ("tests/b/case.yaml", "input: B"),
+        ("tests/a/deep/case.yaml", "input: Deep"),
+        ("tests/a/session.json", CHAT),
+        ("tests/notes/readme.yaml", "nothing: here"),
+        ("tests/.hidden/case.yaml", "input: Hidden"),
+    ]);
+    assert_snapshot!(folder.ctx("test tests tests/a --update"), @"
+    exit code 0
+    === output
+    wrote tests/a/expected.txt
+    wrote tests/a/deep/expected.txt
+    wrote tests/b/expected.txt
+    3 cases: 0 passed, 0 failed, 3 updated
+    ");
+}
+
+#[test]
+fn the_options_of_a_case_describe_its_turn() {
+    let case = "\
+why: The window is small, and the model is another one.
+agent: ../../agent.yaml
+session: ../../chat.json
+input: Thanks!
+model: gpt-4o
+at: 2026-02-03T04:05:06+01:00
+tz: Asia/Shanghai
+seed: 3
+kind: quiet
+context_tokens: 72
+reserve: 10
+disable: [merge-consecutive-roles]
+user_parameters: { processors: [{ id: merge-system-to-head, enabled: false }] }
+";
+    let folder = Folder::with(&[("agent.yaml", AGENT), ("chat.json", CHAT), ("tests/a/case.yaml", case)]);
+    folder.ctx("test tests --update");
+    assert_snapshot!(read(&folder, "tests/a/expected.txt"), @r#"
+    --- 0 system · preset:identity · skeleton · 15 tokens
+    You are Robin; it is 11:05 AM.
+      0..8 preset:identity
+      8..13 macro:char via preset:identity
+      13..21 preset:identity
+      21..29 macro:time via preset:identity
+      29..30 preset:identity
+    --- 1 assistant · history:n2 · history · 5 tokens
+    Hi!
+    --- 2 user · history:n3 · history · 9 tokens
+    When do I sow basil?
+    --- 3 assistant · history:n4 · history · 8 tokens
+
+      calls call_1 season {}
+    --- 4 tool · history:n5 · history · answers call_1 · 11 tokens
+    early spring
+    or later
+    --- 5 system · preset:tail · index -1 · 6 tokens
+    Be brief.
+    --- 6 user · input · history · 5 tokens
+    Thanks!
+    === usage
+    59 of 59 tokens, exact as o200k_base
+      +72 allowed context
+      -10 reserve for the answer
+      -3 beginning of the answer
+    === decisions
+    hidden preset:off: switched off
+    dropped history:n1: older than what fits the budget of 59 tokens (5 bytes, 1 tokens)
+    "#);
+}
+
+#[test]
+fn the_request_body_can_be_compared_too() {
+    let folder = Folder::with(&[("t/a/case.yaml", "{ input: Hi, openai: true }")]);
+    folder.ctx("test t --update");
+    assert_snapshot!(read(&folder, "t/a/expected.txt"), @r#"
+    --- 0 user · input · history · 4 tokens
+    Hi
+    === openai
+    {
+      "model": "unspecified",
+      "messages": [
+        {
+          "role": "user",
+          "content": "Hi"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn that_no_context_fits_can_be_expected() {
+    let folder = Folder::with(&[("t/a/agent.yaml", AGENT), ("t/a/case.yaml", "context_tokens: 10")]);
+    folder.ctx("test t --update");
+    assert_snapshot!(read(&folder, "t/a/expected.txt"), @"
+    === no context
+    no context fits the budget: 7 tokens are available, but 21 cannot be dropped: preset 21
+    ");
+}
+
+#[test]
+fn what_a_case_says_wrongly_is_an_error() {
+    let files = [
+        ("t/a/case.yaml", "inptu: Hi"),
+        ("t/b/case.yaml", "at: noon"),
+        ("t/c/case.yaml", "kind: quite"),
+        ("t/d/case.yaml", "agent: nowhere.yaml"),
+        ("t/e/agent.yaml", "presetMessages: ["),
+        ("t/f/agent.yaml", AGENT),
+        ("t/f/agent.json", "[]"),
+        ("t/g/case.yaml", "- input"),
+        ("t/h/case.yaml", "context_tokens: -1"),
+    ];
+    assert_snapshot!(ctx("test t", &files), @"
+    exit code 3
+    === output
+    FAILED t/a: the case cannot be read
+    error[CTX0901]: there is no key `inptu`
+     --> case.yaml:1:8
+      |
+    1 | inptu: Hi
+      |        ^^
+      |
+      = help: did you mean `input`?
+
+    FAILED t/b: the case cannot be read
+    error[CTX0902]: `noon` is not an RFC 3339 time: failed to parse four digit integer as year: invalid digit, expected 0-9 but got n; write a time such as 2026-01-31T12:00:00Z
+     --> case.yaml:1:5
+      |
+    1 | at: noon
+      |     ^^^^
+
+    FAILED t/c: the case cannot be read
+    error[CTX0902]: `quite` is no kind of generation; did you mean `quiet`?
+     --> case.yaml:1:7
+      |
+    1 | kind: quite
+      |       ^^^^^
+
+    FAILED t/d: the case cannot be read
+    cannot read `t/d/nowhere.yaml`: no such file or folder
+
+    FAILED t/e: the case cannot be read
+    error[CTX0603]: invalid YAML: did not find expected node content, while parsing a flow node
+    --> agent.yaml
+     = help: indent the entries of one list or object alike
+
+    FAILED t/f: the case cannot be read
+    a case has one file `agent`, not agent.json and agent.yaml
+
+    FAILED t/g: the case cannot be read
+    error[CTX0902]: expected an object with keys, found a list
+     --> case.yaml:1:1
+      |
+    1 | - input
+      | ^^^^^^^
+
+    FAILED t/h: the case cannot be read
+    error[CTX0902]: expected a whole number from 0 on, found a number
+     --> case.yaml:1:17
+      |
+    1 | context_tokens: -1
+      |                 ^^
+
+    8 cases: 0 passed, 8 failed
+    ");
+}
+
+#[test]
+fn json_has_the_outcome_of_each_case() {
+    let folder = tested();
+    folder.write("tests/basil/agent.yaml", AGENT.replace("Be brief.", "Be very brief.").as_bytes());
+    folder.write("tests/new/case.yaml", b"input: Hi");
+    folder.write("tests/odd/case.yaml", b"input: [");
+    folder.write("tests/other/case.yaml", b"input: Hi");
+    folder.ctx("test tests/other --update");
+    let answer = folder.ctx("test tests --json");
+    assert!(answer.starts_with("exit code 3\n"));
+    let result = json(&answer);
+    let totals = ["passed", "failed", "updated"].map(|key| result[key].as_u64().unwrap());
+    assert_eq!(totals, [1, 3, 0]);
+    let cases = result["cases"].as_array().unwrap().iter();
+    let cases: Vec<&str> = cases.map(|case| case["status"].as_str().unwrap()).collect();
+    assert_eq!(cases, ["failed", "failed", "unreadable", "passed"]);
+    assert!(result["cases"][0]["result"].as_str().unwrap().contains("Be very brief."));
+    assert!(result["cases"][0]["expected"].as_str().unwrap().contains("Be brief."));
+}
+
+#[test]
+fn a_folder_without_cases_does_not_pass() {
+    assert_snapshot!(ctx("test t", &[("t/notes.yaml", "a: b")]), @"
+    exit code 2
+    === errors
+    error: no case below `t`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML)
+    ");
+    assert_snapshot!(ctx("test nowhere", &[]), @"
+    exit code 3
+    === errors
+    error: cannot read the folder `nowhere`: no such file or folder
+    ");
+}
+
+#[test]
+fn a_defaults_file_has_no_effect_on_cases() {
+    let folder = tested();
+    folder.write("ctx.toml", b"context-tokens = 20\n");
+    assert!(folder.ctx("test tests").starts_with("exit code 0"));
+}
