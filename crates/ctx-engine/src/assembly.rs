@@ -7,12 +7,10 @@ use ctx_types::{
     Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput, Usage, UsageLine,
 };
 
+use crate::attempt::Attempt;
 use crate::codes;
 use crate::compiled::CompiledAgent;
 use crate::context::Context;
-
-/// How often they run again at the most.
-const RERUNS: usize = 2;
 
 /// What a host lends to an assembly; each is optional.
 #[derive(Clone, Copy, Default)]
@@ -109,7 +107,8 @@ impl<'a> Assembly<'a> {
             fixed: Vec::new(),
         };
         let (budget, unlimited) = Budget::compute(&model, &request)?;
-        found.extend(unlimited.into_iter().filter(|_| has_model));
+        let is_wanted = |finding: &Diagnostic| has_model || finding.code != ctx_tokens::codes::NO_WINDOW;
+        found.extend(unlimited.into_iter().filter(is_wanted));
         let cancel = ports.cancel.cloned().unwrap_or_default();
         Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, found })
     }
@@ -118,11 +117,11 @@ impl<'a> Assembly<'a> {
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
         let mut size = self.budget.available.map(u64::from).filter(|_| self.agent.limits_tokens());
         loop {
-            let run = self.run_window(size).await?;
+            let (run, tokens) = self.run_window(size).await?;
             let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
             let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
             if skipped == 0 || dropped > 0 {
-                return Ok(self.finish(run));
+                return Ok(self.finish(run, tokens));
             }
             size = size.map(|size| size.saturating_mul(2));
         }
@@ -130,44 +129,44 @@ impl<'a> Assembly<'a> {
 
     /// Runs all stages, and those from the limiter on again if the result is over the budget.
     ///
-    /// What is over goes off what the limiter kept, so that each repetition leaves as much room as the later
-    /// stages took.
-    async fn run_window(&self, size: Option<u64>) -> Result<Run, AssembleError> {
+    /// What is over goes off what the limiter kept, so that a repetition leaves as much room as the later stages
+    /// took. Where that is more than can be dropped, all that can be is: later stages may then need less.
+    async fn run_window(&self, size: Option<u64>) -> Result<(Run, TokenFigure), AssembleError> {
+        let (pipeline, from) = (self.agent.pipeline(), self.agent.recount_from());
         let mut run = Run::default();
         if let Some(tokens) = size {
             run.blackboard.insert(WindowSize { tokens });
         }
-        let pipeline = self.agent.pipeline();
-        pipeline.run(&mut run, self.inputs(&self.budget), ..self.agent.recount_from()).await?;
+        pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         let saved = run.clone();
-        let mut budget = self.budget.clone();
-        for repetition in 0.. {
-            let done = pipeline.run(&mut run, self.inputs(&budget), self.agent.recount_from()..).await;
-            done.map_err(|error| self.beside_later_stages(error.into()))?;
-            let Some((over, available)) = self.overshoot(run.draft.messages()).zip(self.budget.available)
-            else {
-                break;
+        let mut attempt = Attempt::new(self.budget.clone());
+        loop {
+            let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
+            let tokens = match done.map_err(AssembleError::from) {
+                Ok(()) => self.total(run.draft.messages()),
+                Err(AssembleError::Infeasible(infeasible)) => {
+                    attempt.keep_least(infeasible)?;
+                    run = Run { timings: run.timings, ..saved.clone() };
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
+            let Some(over) = self.overshoot(tokens) else { return Ok((run, tokens)) };
             if !self.agent.limits_tokens() {
-                run.diagnostics.push(not_limited(over, available));
-                break;
+                run.diagnostics.push(not_limited(over, attempt.available));
+                return Ok((run, tokens));
             }
-            if repetition == RERUNS {
-                return Err(AssembleError::Overgrown { available, over });
-            }
-            budget.available = Some(lowered(&run, &budget, over));
+            attempt.leave_room(over, self.kept(&run, &saved))?;
             run = Run { timings: run.timings, ..saved.clone() };
         }
-        Ok(run)
     }
 
-    /// Names what later stages write, if the limiter failed because room was to be left for it.
-    fn beside_later_stages(&self, error: AssembleError) -> AssembleError {
-        match (error, self.budget.available) {
-            (AssembleError::Infeasible(infeasible), Some(available)) => {
-                AssembleError::Infeasible(infeasible.beside_later_stages(available))
-            }
-            (error, _) => error,
+    /// Returns the tokens that the limiter kept; where it did not count, it kept what it was given.
+    fn kept(&self, run: &Run, saved: &Run) -> u64 {
+        match run.blackboard.get::<LimiterResult>().and_then(|result| result.kept) {
+            Some(TokenFigure::Exact(kept)) => kept,
+            Some(TokenFigure::AtMost(kept)) => kept.min(self.count(saved.draft.messages())),
+            None => self.count(saved.draft.messages()),
         }
     }
 
@@ -186,10 +185,9 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns by how many tokens messages are over the budget, if they are.
-    fn overshoot(&self, messages: &[Message]) -> Option<u64> {
+    /// Returns by how many tokens a total is over the budget, if it is.
+    fn overshoot(&self, total: TokenFigure) -> Option<u64> {
         let available = u64::from(self.budget.available?);
-        let total = self.total(messages);
         match total {
             TokenFigure::AtMost(_) => None,
             TokenFigure::Exact(total) => total.checked_sub(available).filter(|over| *over > 0),
@@ -202,17 +200,18 @@ impl<'a> Assembly<'a> {
         let bound = messages.iter().map(|message| ctx_processors::cost_upper_bound(message, &self.model));
         let bound = bound.fold(0, u64::saturating_add);
         match self.budget.available {
-            Some(available) if bound > u64::from(available) => {
-                let cost = |message| u64::from(message_cost(message, &self.model, &self.counter).total());
-                TokenFigure::Exact(messages.iter().map(cost).sum())
-            }
+            Some(available) if bound > u64::from(available) => TokenFigure::Exact(self.count(messages)),
             _ => TokenFigure::AtMost(bound),
         }
     }
 
-    fn finish(self, run: Run) -> Context {
-        let messages = run.draft.messages().to_vec();
-        let tokens = self.total(&messages);
+    fn count(&self, messages: &[Message]) -> u64 {
+        let cost = |message| u64::from(message_cost(message, &self.model, &self.counter).total());
+        messages.iter().map(cost).sum()
+    }
+
+    fn finish(self, mut run: Run, tokens: TokenFigure) -> Context {
+        let messages = run.draft.take_messages();
         let mut diagnostics: Vec<Diagnostic> = self.agent.diagnostics().to_vec();
         diagnostics.extend(self.found);
         diagnostics.extend(run.diagnostics);
@@ -237,16 +236,6 @@ impl<'a> Assembly<'a> {
         let effects = if self.turn.preview { Vec::new() } else { run.draft.effects().to_vec() };
         Context { messages, report, effects, timings: run.timings, model: self.model, counter: self.counter }
     }
-}
-
-/// Returns what the limiter may keep so that the rest has room for what later stages wrote.
-fn lowered(run: &Run, budget: &Budget, over: u64) -> u32 {
-    let allowed = u64::from(budget.available.unwrap_or_default());
-    let kept = match run.blackboard.get::<LimiterResult>().and_then(|result| result.kept) {
-        Some(TokenFigure::Exact(kept) | TokenFigure::AtMost(kept)) => kept.min(allowed),
-        None => allowed,
-    };
-    u32::try_from(kept.saturating_sub(over)).unwrap_or_default()
 }
 
 fn not_limited(over: u64, available: u32) -> Diagnostic {

@@ -16,9 +16,9 @@ pub struct MessageCost {
     pub per_message: u32,
     /// The name beside the role, with what it adds.
     pub name: u32,
-    /// The ids, names and arguments of the calls that it makes.
+    /// The ids, names and arguments of the calls that it makes; ids are weighed by their length.
     pub tool_calls: u32,
-    /// The id of the call that it answers.
+    /// The id of the call that it answers, weighed by its length.
     pub tool_call_id: u32,
     /// Reasoning that is sent back to the provider.
     pub reasoning: u32,
@@ -70,7 +70,7 @@ pub fn message_cost(message: &Message, model: &ModelFacts, counter: &dyn TokenCo
     let adds = &model.overheads;
     let (text, media_parts) = content_cost(&message.content, model, counter);
     let calls = message.tool_calls.iter().flat_map(|call| {
-        [counter.count(&call.id), counter.count(&call.name), counter.count_text(&call.arguments)]
+        [id_cost(&call.id), counter.count(&call.name), counter.count_text(&call.arguments)]
     });
     let attachments =
         message.attachments.iter().map(|file| media_cost(model.media, &MediaItem::of(file)).tokens);
@@ -79,10 +79,18 @@ pub fn message_cost(message: &Message, model: &ModelFacts, counter: &dyn TokenCo
         per_message: adds.per_message,
         name: message.name.as_ref().map_or(0, |name| counter.count(name).saturating_add(adds.per_name)),
         tool_calls: calls.fold(0, u32::saturating_add),
-        tool_call_id: message.tool_call_id.as_ref().map_or(0, |id| counter.count(id)),
+        tool_call_id: message.tool_call_id.as_ref().map_or(0, |id| id_cost(id)),
         reasoning: reasoning_cost(message, counter),
         media: attachments.fold(media_parts, u32::saturating_add),
     }
+}
+
+/// Weighs the id of a call: a token for every two bytes, at least one.
+///
+/// Providers do not say how they write ids to the model, and random letters have about that many tokens in
+/// OpenAI's encodings. Counting each id anew would cost more than all the rest of a turn.
+fn id_cost(id: &str) -> u32 {
+    u32::try_from(id.len().div_ceil(2)).unwrap_or(u32::MAX)
 }
 
 /// Counts the definitions of tools: the compact JSON of each, what the provider adds to each, and what it

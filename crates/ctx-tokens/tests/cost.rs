@@ -45,16 +45,16 @@ fn a_name_costs_itself_and_what_it_adds() {
 }
 
 #[test]
-fn calls_cost_their_ids_names_and_arguments() {
+fn calls_cost_the_weight_of_their_ids_names_and_arguments() {
     let call = ToolCall { id: "call_001".into(), name: "read".into(), arguments: r#"{"a":"b"}"#.into() };
     let calls = Message { tool_calls: vec![call.clone(), call], ..message() };
-    check(&calls, &[("text", 3), ("per message", 3), ("tool calls", 12)]);
+    check(&calls, &[("text", 3), ("per message", 3), ("tool calls", 16)]);
 }
 
 #[test]
-fn a_result_costs_the_id_of_its_call() {
+fn a_result_costs_the_weight_of_its_calls_id() {
     let result = Message { role: Role::Tool, tool_call_id: Some("call_001".into()), ..message() };
-    check(&result, &[("text", 3), ("per message", 3), ("tool call id", 2)]);
+    check(&result, &[("text", 3), ("per message", 3), ("tool call id", 4)]);
 }
 
 #[test]
