@@ -21,6 +21,7 @@
 #![warn(clippy::disallowed_methods)]
 
 mod assembly;
+mod attempt;
 pub mod codes;
 mod compiled;
 mod context;

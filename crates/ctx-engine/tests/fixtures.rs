@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ctx_engine::{
-    Compile, CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Request, Switches,
+    Compile, CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Request, Switches, codes,
     openai_chat, read_agent, read_conversation, read_profile,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
@@ -147,6 +147,9 @@ fn run(folder: &Path) -> String {
             }
             Ok(context) => {
                 assert_eq!(context, assemble().unwrap(), "two assemblies are equal");
+                let preview = TurnInput { preview: true, ..turn(&case) };
+                let preview = compiled.assemble_blocking(&session, &preview).unwrap();
+                assert_eq!(context.messages, preview.messages, "a preview gives the same messages");
                 show_context(&mut shown, &context, &case);
             }
         }
@@ -173,6 +176,13 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
         let len = message.content.len();
         assert!(is_partition(&message.segments(), len), "segments cover the text: {message:#?}");
     }
+    let shares = context.token_shares().into_iter();
+    let shares = shares.map(|shares| shares.iter().map(|share| share.tokens).sum::<u32>());
+    assert!(shares.eq(context.tokens()), "the shares of segments add up to the tokens of their message");
+    let total: u64 = context.tokens().into_iter().map(u64::from).sum();
+    let available = context.report.usage.as_ref().and_then(|usage| usage.available);
+    let is_told = context.report.diagnostics.iter().any(|found| found.code == codes::NOT_LIMITED);
+    assert_eq!(available.is_some_and(|available| total > u64::from(available)), is_told, "what fits is sent");
     shown.push_str(&context.to_snapshot());
     if case.stages {
         writeln!(shown, "=== stages").unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ctx_pipeline::PipelineContext;
-use ctx_tokens::message_cost;
+use ctx_tokens::{Budget, message_cost};
 use ctx_types::{
     Content, Decision, Message, Outcome, Place, Segment, Source, SourceKind, Span, Text, TokenFigure, Trust,
 };
@@ -27,12 +27,7 @@ pub(crate) struct Dropped {
 ///
 /// A single injection that stood among what is gone now stands at the front of what is kept, in its order
 /// there. O(messages).
-pub(crate) fn drop_oldest(
-    cx: &mut PipelineContext<'_>,
-    units: &[Vec<usize>],
-    left: u64,
-    available: u32,
-) -> Dropped {
+pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &[Vec<usize>], left: u64) -> Dropped {
     let shortened = units.last().and_then(|newest| shorten(cx, newest, left));
     let whole = units.len() - usize::from(shortened.is_some());
     let mut gone = vec![false; cx.draft.messages().len()];
@@ -42,7 +37,7 @@ pub(crate) fn drop_oldest(
         }
     }
     let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
-    let mut run = DroppedRun::new(window, available, shortened.is_some());
+    let mut run = DroppedRun::new(window, shown(cx.inputs.budget), shortened.is_some());
     let mut sifted = Sifted::default();
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     let last = gone.iter().rposition(|is_gone| *is_gone);
@@ -145,12 +140,13 @@ struct DroppedRun {
     bytes: u64,
     tokens: u64,
     is_exact: bool,
-    available: u32,
+    /// The budget, for people.
+    budget: String,
     is_one_shortened: bool,
 }
 
 impl DroppedRun {
-    fn new(window: LoadedWindow, available: u32, is_one_shortened: bool) -> Self {
+    fn new(window: LoadedWindow, budget: String, is_one_shortened: bool) -> Self {
         Self {
             first: window.oldest.filter(|_| window.skipped > 0),
             loaded: 0,
@@ -158,7 +154,7 @@ impl DroppedRun {
             bytes: window.skipped_bytes,
             tokens: window.skipped_bytes,
             is_exact: window.skipped == 0,
-            available,
+            budget,
             is_one_shortened,
         }
     }
@@ -177,7 +173,7 @@ impl DroppedRun {
     fn decision(&self) -> Option<Decision> {
         let is_decided = self.loaded > 0 || self.is_one_shortened;
         let source = self.first.clone().filter(|_| is_decided)?;
-        let reason = format!("older than what fits the budget of {} tokens", self.available);
+        let reason = format!("older than what fits the budget of {}", self.budget);
         let mut decision = Decision::new(Outcome::Dropped, source, reason);
         decision.count = self.count;
         decision.bytes = usize::try_from(self.bytes).ok();
@@ -186,6 +182,16 @@ impl DroppedRun {
             false => TokenFigure::AtMost(self.tokens),
         });
         Some(decision)
+    }
+}
+
+/// Writes a budget for people: what it is, and how much of it is left free for later stages.
+fn shown(budget: &Budget) -> String {
+    let available = i64::from(budget.available.unwrap_or_default());
+    let whole: i64 = budget.lines.iter().map(|line| line.tokens).sum();
+    match whole - available {
+        free @ 1.. => format!("{whole} tokens, of which later stages need {free}"),
+        _ => format!("{available} tokens"),
     }
 }
 

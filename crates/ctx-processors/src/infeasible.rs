@@ -28,13 +28,12 @@ impl Infeasible {
         Self { available, parts }
     }
 
-    /// Adds what stages after the limiter write, where the budget was lowered by as much to make room for it:
-    /// `available` is the whole budget. At least that much is written.
+    /// Adds the tokens that stages after the limiter write, if any; `available` is the whole budget, of which
+    /// room was to be left for them.
     #[must_use]
-    pub fn beside_later_stages(mut self, available: u32) -> Self {
-        let written = available.saturating_sub(self.available);
+    pub fn beside_later_stages(mut self, available: u32, written: u64) -> Self {
         if written > 0 {
-            self.parts.push((LATER, u64::from(written)));
+            self.parts.push((LATER, written));
         }
         Self { available, ..self }
     }

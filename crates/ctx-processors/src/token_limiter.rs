@@ -69,7 +69,7 @@ impl ContextProcessor for TokenLimiter {
         let fit = units.fit(cx, left)?;
         let dropped = match fit.dropped {
             0 => Dropped::default(),
-            count => drop_oldest(cx, units.units.get(..count).unwrap_or_default(), fit.left, available),
+            count => drop_oldest(cx, units.units.get(..count).unwrap_or_default(), fit.left),
         };
         let used = u64::from(available).saturating_sub(fit.left).saturating_add(dropped.kept_of_shortened);
         let kept = Some(TokenFigure::Exact(used));
