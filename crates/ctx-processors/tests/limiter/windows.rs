@@ -101,8 +101,10 @@ fn run_windowed(case: &Case) -> Result<Run, RunError> {
 }
 
 fn tokens(message: &Message) -> usize {
-    let calls = message.tool_calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len());
-    message.content.len() + message.tool_call_id.as_ref().map_or(0, |id| id.len()) + calls.sum::<usize>()
+    let id = |id: &str| id.len().div_ceil(2);
+    let calls = message.tool_calls.iter().map(|call| id(&call.id) + call.name.len() + call.arguments.len());
+    let answered = message.tool_call_id.as_deref().map_or(0, id);
+    message.content.len() + answered + calls.sum::<usize>()
 }
 
 /// Names what is left of the conversation.
