@@ -10,7 +10,7 @@ use ctx_types::{
 
 use crate::costing::Costing;
 use crate::gap_ranks::{GapRanks, Name, name};
-use crate::token_limiter::is_one_of_several;
+use crate::token_limiter::{Units, is_one_of_several};
 use crate::window::LoadedWindow;
 
 /// What was dropped.
@@ -22,28 +22,22 @@ pub(crate) struct Dropped {
     pub(crate) kept_of_shortened: u64,
 }
 
-/// Takes the oldest units out, shortens the newest of them if that is wanted and fits what is `left`, and
-/// records all of it.
+/// Takes the oldest `count` units out, shortens the newest of them if that is wanted and fits what is `left`,
+/// and records all of it.
 ///
 /// A single injection that stood among what is gone now stands at the front of what is kept, in its order
 /// there. O(messages).
-pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &[Vec<usize>], left: u64) -> Dropped {
-    let shortened = units.last().and_then(|newest| shorten(cx, newest, left));
-    let whole = units.len() - usize::from(shortened.is_some());
-    let mut gone = vec![false; cx.draft.messages().len()];
-    for index in units.iter().take(whole).flatten() {
-        if let Some(flag) = gone.get_mut(*index) {
-            *flag = true;
-        }
-    }
+pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: usize, left: u64) -> Dropped {
+    let newest: Vec<usize> = count.checked_sub(1).map_or_else(Vec::new, |unit| units.members(unit).collect());
+    let shortened = shorten(cx, &newest, left);
+    let end = units.end(count - usize::from(shortened.is_some()));
     let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
     let mut run = DroppedRun::new(window, shown(cx.inputs.budget), shortened.is_some());
     let mut sifted = Sifted::default();
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
-    let last = gone.iter().rposition(|is_gone| *is_gone);
-    for (index, (message, is_gone)) in cx.draft.take_messages().into_iter().zip(gone).enumerate() {
-        match is_gone {
-            false => sifted.keep(message, last.is_some_and(|last| index < last)),
+    for (index, message) in cx.draft.take_messages().into_iter().enumerate() {
+        match index < end && units.has(index) {
+            false => sifted.keep(message, index < end),
             true if is_one_of_several(&message) => sifted.drop_point(&message),
             true => run.add(&message, &costing),
         }

@@ -25,8 +25,11 @@ impl Joining<'_> {
         let mut result = Vec::with_capacity(messages.len());
         let mut run: Vec<Message> = Vec::new();
         for message in messages {
-            if run.last().is_some_and(|last| !may_join(last, &message)) {
-                result.extend(self.one(std::mem::take(&mut run), decisions));
+            match run.last() {
+                Some(last) if may_join(last, &message) => {}
+                // Nearly always; the list of the run keeps its room.
+                Some(_) if run.len() == 1 => result.append(&mut run),
+                _ => result.extend(self.one(std::mem::take(&mut run), decisions)),
             }
             run.push(message);
         }

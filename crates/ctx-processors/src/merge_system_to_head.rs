@@ -42,7 +42,8 @@ impl ContextProcessor for MergeSystemToHead {
         let reason = "joined with the other system messages at the head";
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let pinned = pinned_len(messages);
-        let (mut head, mut rest, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut head, mut lifted) = (Vec::new(), Vec::new());
+        let mut rest = Vec::with_capacity(messages.len());
         for (message, is_chosen) in cx.draft.take_messages().into_iter().zip(chosen) {
             match is_chosen {
                 true => {

@@ -37,14 +37,11 @@ impl ContextProcessor for SessionLoader {
         let pinned = pinned_len(session);
         let limit = cx.blackboard.get::<WindowSize>().map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
-        let front = match limit {
-            None => pinned,
-            Some(tokens) => window_front(cx, pinned, tokens, input.as_ref())?,
-        };
-        let load = |range: std::ops::Range<usize>| range.filter_map(|at| message_at(session, at));
-        let mut messages: Vec<Message> =
-            load(0..pinned).map(|message| Message { place: Place::Pinned, ..message }).collect();
-        messages.extend(load(front..session.sent_len()));
+        let (front, window) = load_window(cx, pinned, limit, input.as_ref())?;
+        let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + 1);
+        let pin = |message| Message { place: Place::Pinned, ..message };
+        messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
+        messages.extend(window.into_iter().rev());
         messages.extend(input);
         settle_prefix(cx.inputs.turn, &mut messages);
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
@@ -74,25 +71,25 @@ fn pinned_len(session: &Session) -> usize {
     (0..session.sent_len()).take_while(is_pinned).count()
 }
 
-/// Finds where the window begins: newest first, until it certainly holds more than is allowed.
+/// Loads messages, newest first, until they certainly hold more than is allowed; returns where they begin, too.
 ///
 /// Nothing is counted if the bytes of everything fit, for no text has more tokens than bytes.
 /// O(messages of the window).
-fn window_front(
+fn load_window(
     cx: &PipelineContext<'_>,
     pinned: usize,
-    tokens: u64,
+    limit: Option<u64>,
     input: Option<&Message>,
-) -> Result<usize, ProcessorError> {
+) -> Result<(usize, Vec<Message>), ProcessorError> {
     let session = cx.inputs.session;
     let len = session.sent_len();
     let bytes = session.sent_bytes(len) - session.sent_bytes(pinned);
-    if bytes.saturating_add((len - pinned) as u64 * FEWEST_TOKENS) <= tokens {
-        return Ok(pinned);
-    }
+    let most = bytes.saturating_add((len - pinned) as u64 * FEWEST_TOKENS);
+    let limit = limit.filter(|limit| most > *limit);
     let mut turn = TurnSearch { is_complete: false, is_user: input.is_some() };
     let mut may_be_prefix = input.is_none();
     let mut used = 0_u64;
+    let mut window = Vec::with_capacity(USUAL.min(len - pinned));
     for position in (pinned..len).rev() {
         if position % CHECK_EVERY == 0 {
             cx.checkpoint()?;
@@ -102,17 +99,24 @@ fn window_front(
         if !std::mem::take(&mut may_be_prefix) || !is_prefix(cx.inputs.turn, &message) {
             turn.look_at(&message);
         }
-        used = used
-            .saturating_add(u64::from(message_cost(&message, cx.inputs.model, cx.inputs.counter).total()));
-        if used > tokens && turn.is_complete && message.role != Role::Tool {
-            return Ok(position);
+        if limit.is_some() {
+            let cost = message_cost(&message, cx.inputs.model, cx.inputs.counter).total();
+            used = used.saturating_add(u64::from(cost));
+        }
+        let is_border = turn.is_complete && message.role != Role::Tool;
+        window.push(message);
+        if is_border && limit.is_some_and(|limit| used > limit) {
+            return Ok((position, window));
         }
     }
-    Ok(pinned)
+    Ok((pinned, window))
 }
 
 /// What a message is taken to cost beside its text while nothing is counted.
 const FEWEST_TOKENS: u64 = 8;
+
+/// For how many messages room is made at once.
+const USUAL: usize = 1_024;
 
 /// How many messages are counted between two looks at the time limit.
 const CHECK_EVERY: usize = 64;

@@ -69,7 +69,7 @@ impl ContextProcessor for TokenLimiter {
         let fit = units.fit(cx, left)?;
         let dropped = match fit.dropped {
             0 => Dropped::default(),
-            count => drop_oldest(cx, units.units.get(..count).unwrap_or_default(), fit.left),
+            count => drop_oldest(cx, &units, count, fit.left),
         };
         let used = u64::from(available).saturating_sub(fit.left).saturating_add(dropped.kept_of_shortened);
         let kept = Some(TokenFigure::Exact(used));
@@ -83,11 +83,11 @@ impl ContextProcessor for TokenLimiter {
 }
 
 /// The droppable part of a draft: groups of the conversation, oldest first, each with what goes with it.
-struct Units {
-    /// The indexes of each unit's messages.
-    units: Vec<Vec<usize>>,
-    /// The indexes of everything else.
-    safe: Vec<usize>,
+pub(crate) struct Units {
+    /// Where each unit ends; it begins where the one before ends, and what is safe may stand inside.
+    ends: Vec<usize>,
+    /// Whether a message belongs to a unit; the others are safe.
+    is_member: Vec<bool>,
 }
 
 /// What fits the budget.
@@ -104,42 +104,46 @@ impl Units {
         let indexes: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let history: Vec<&Message> = indexes.iter().filter_map(|index| messages.get(*index)).collect();
         let settled = pending_start(&history);
-        let mut units: Vec<Vec<usize>> = Vec::new();
-        let mut begun = 0;
-        for group in groups(history.get(..settled).unwrap_or_default()) {
-            let members = indexes.get(group).unwrap_or_default();
-            let end = members.last().map_or(begun, |last| last + 1);
-            // A point of several goes with the group that follows it.
-            let points = (begun..end).filter(|index| messages.get(*index).is_some_and(is_one_of_several));
-            let mut unit: Vec<usize> = points.chain(members.iter().copied()).collect();
-            unit.sort_unstable();
-            units.push(unit);
-            begun = end;
-        }
-        let mut is_safe = vec![true; messages.len()];
-        for index in units.iter().flatten() {
-            if let Some(flag) = is_safe.get_mut(*index) {
-                *flag = false;
+        let groups = groups(history.get(..settled).unwrap_or_default());
+        let ends = groups.into_iter().filter_map(|group| Some(indexes.get(group)?.last()? + 1)).collect();
+        let mut units = Self { ends, is_member: vec![false; messages.len()] };
+        // A point of several goes with the group that follows it.
+        let is_point = |index: &usize| messages.get(*index).is_some_and(is_one_of_several);
+        let points = (0..units.end(units.ends.len())).filter(is_point);
+        for index in indexes.into_iter().take(settled).chain(points) {
+            if let Some(is_member) = units.is_member.get_mut(index) {
+                *is_member = true;
             }
         }
-        let safe =
-            is_safe.iter().enumerate().filter(|(_, is_safe)| **is_safe).map(|(index, _)| index).collect();
-        Self { units, safe }
+        units
+    }
+
+    /// Returns where the oldest `count` units end.
+    pub(crate) fn end(&self, count: usize) -> usize {
+        count.checked_sub(1).and_then(|newest| self.ends.get(newest)).copied().unwrap_or_default()
+    }
+
+    /// Tells whether a message belongs to a unit.
+    pub(crate) fn has(&self, index: usize) -> bool {
+        self.is_member.get(index) == Some(&true)
+    }
+
+    /// Returns the indexes of a unit's messages.
+    pub(crate) fn members(&self, unit: usize) -> impl Iterator<Item = usize> {
+        (self.end(unit)..self.end(unit + 1)).filter(|index| self.has(*index))
     }
 
     /// Keeps units from the newest to the first that does not fit.
     fn fit(&self, cx: &PipelineContext<'_>, left: u64) -> Result<Fit, ProcessorError> {
         let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
-        let mut fit = Fit { dropped: self.units.len(), left };
-        for unit in self.units.iter().rev() {
+        let mut fit = Fit { dropped: self.ends.len(), left };
+        for unit in (0..self.ends.len()).rev() {
             cx.checkpoint()?;
-            let members = unit.iter().filter_map(|index| cx.draft.messages().get(*index));
-            let Some(left) =
-                members.into_iter().try_fold(fit.left, |left, message| costing.take(message, left))
-            else {
+            let mut members = self.members(unit).filter_map(|index| cx.draft.messages().get(index));
+            let Some(left) = members.try_fold(fit.left, |left, message| costing.take(message, left)) else {
                 break;
             };
-            fit = Fit { dropped: fit.dropped - 1, left };
+            fit = Fit { dropped: unit, left };
         }
         Ok(fit)
     }
@@ -161,12 +165,10 @@ pub(crate) fn is_one_of_several(message: &Message) -> bool {
 
 /// Counts what is safe; if that alone is too much, no context can be made.
 fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
-    let messages = units.safe.iter().filter_map(|index| cx.draft.messages().get(*index));
-    let costs: Vec<(&Message, u64)> = messages
-        .map(|message| {
-            (message, u64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total()))
-        })
-        .collect();
+    let messages = cx.draft.messages().iter().enumerate();
+    let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);
+    let cost = |message| u64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total());
+    let costs: Vec<(&Message, u64)> = safe.map(|message| (message, cost(message))).collect();
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();
     match u64::from(available).checked_sub(used) {
         Some(left) => Ok(left),

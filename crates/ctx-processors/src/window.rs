@@ -23,9 +23,8 @@ pub struct LoadedWindow {
 /// Makes a window of the messages of a draft, as the loader marked them.
 ///
 /// What a plug-in put above the leading instructions or below the unfinished answer counts as conversation.
-pub(crate) fn window(messages: Vec<Message>, skipped: usize) -> Window {
-    let (pinned, mut messages): (Vec<Message>, Vec<Message>) =
-        messages.into_iter().partition(|message| message.place == Place::Pinned);
+pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
+    let pinned = messages.extract_if(.., |message| message.place == Place::Pinned).collect();
     let prefix = messages.iter().rposition(|message| message.is_continuation_prefix);
     let prefix = prefix.map(|prefix| messages.remove(prefix));
     Window { pinned, skipped, messages, prefix }
