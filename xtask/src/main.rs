@@ -3,6 +3,7 @@
 //! One file per verb; [`VERBS`] is the whole command line.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program talks to the terminal")]
 
+mod bench;
 mod ci;
 mod fixtures;
 mod layers;
@@ -31,6 +32,11 @@ const VERBS: &[Verb] = &[
         name: "fixtures",
         run: fixtures::run,
         help: "[--check | --accept]  write the expected results again, or only compare them",
+    },
+    Verb {
+        name: "bench",
+        run: bench::run,
+        help: "[MESSAGES...]  what a turn costs at 1,000 to 1,000,000 messages, beside the promised figures",
     },
     Verb { name: "help", run: help, help: "this table" },
 ];

@@ -1,0 +1,16 @@
+//! `cargo xtask bench`: what a turn costs, from 1,000 to 1,000,000 messages, with the promised ratios.
+
+use anyhow::{Result, bail};
+
+use crate::workspace;
+
+/// Builds with optimizations and measures, a few minutes in all; sizes can be given as numbers of messages.
+///
+/// Nothing fails on a figure that is missed: times are those of this machine, and of what else it does.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if arguments.iter().any(|size| size.parse::<usize>().is_err()) {
+        bail!("usage: cargo xtask bench [MESSAGES...]");
+    }
+    let mut command = workspace::cargo(&["bench", "--package", "ctx-engine", "--bench", "scale", "--"]);
+    workspace::run(command.args(arguments))
+}
