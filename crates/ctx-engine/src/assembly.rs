@@ -143,7 +143,10 @@ impl<'a> Assembly<'a> {
         loop {
             let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
             let tokens = match done.map_err(AssembleError::from) {
-                Ok(()) => self.total(run.draft.messages()),
+                Ok(()) => {
+                    self.agent.share_texts(run.draft.messages_mut());
+                    self.total(run.draft.messages())
+                }
                 Err(AssembleError::Infeasible(infeasible)) => {
                     attempt.keep_least(infeasible)?;
                     run = Run { timings: run.timings, ..saved.clone() };

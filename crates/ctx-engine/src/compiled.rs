@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ctx_anchors::Preset;
 use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer};
 use ctx_tokens::{ModelFacts, ModelTable};
-use ctx_types::{Agent, Diagnostic, Session, TurnInput, UserProfile};
+use ctx_types::{Agent, Content, Diagnostic, Message, Session, TextMemory, TurnInput, UserProfile};
 use serde_json::Value;
 
 use crate::assembly::{AssembleError, Assembly, Ports};
@@ -24,6 +24,8 @@ pub struct CompiledAgent {
     models: Arc<ModelTable>,
     context_tokens: Option<i64>,
     diagnostics: Vec<Diagnostic>,
+    /// What formatters and plug-ins wrote: mostly the same each turn.
+    memory: TextMemory,
 }
 
 impl CompiledAgent {
@@ -39,7 +41,15 @@ impl CompiledAgent {
         }
         let diagnostics = diagnostics.into_iter().map(in_document).collect();
         let (agent, profile) = (agent.clone(), with.profile.clone());
-        Self { agent, profile, pipeline, models: engine.models.clone(), context_tokens, diagnostics }
+        Self {
+            agent,
+            profile,
+            pipeline,
+            models: engine.models.clone(),
+            context_tokens,
+            diagnostics,
+            memory: TextMemory::default(),
+        }
     }
 
     /// Returns everything that is wrong with the agent and its settings, whatever the conversation.
@@ -55,6 +65,15 @@ impl CompiledAgent {
     /// Returns the person who chats.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
+    }
+
+    /// Shares the texts that were written for a context with those of earlier turns, which are counted already.
+    pub(crate) fn share_texts(&self, messages: &mut [Message]) {
+        for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
+            if let Content::Text(text) = &mut message.content {
+                *text = self.memory.share(std::mem::take(text));
+            }
+        }
     }
 
     /// Returns the pipeline, with the settings of every processor.

@@ -1,6 +1,7 @@
 //! Group integrity: what no processor may do to a tool call and its results.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use ctx_types::{Decision, Message, Outcome, Role, SourceKind, groups};
 
@@ -28,6 +29,9 @@ pub(crate) fn mend(before: &[Message], after: &mut Vec<Message>) -> Groups {
     if groups.is_empty() {
         return Groups::Intact;
     }
+    if only_oldest_went(before, &groups, after) {
+        return Groups::Intact;
+    }
     let mut sought = Sought::new(before, after);
     let mut found: Vec<Found> = Vec::with_capacity(groups.len());
     for group in groups {
@@ -42,6 +46,34 @@ pub(crate) fn mend(before: &[Message], after: &mut Vec<Message>) -> Groups {
         Ok(moves) if moves.is_empty() => Groups::Intact,
         Ok(moves) => Groups::Mended(move_out(after, &moves)),
     }
+}
+
+/// Tells whether the groups after a stage are the newest ones before it, member for member, and no call or result
+/// stands alone: then nothing is broken. It is so after most stages, and quickly seen.
+fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &[Message]) -> bool {
+    let is_member = |message: &&Message| message.role == Role::Tool || !message.tool_calls.is_empty();
+    let mut groups_after = groups(after);
+    groups_after.retain(|group| group.len() > 1);
+    let members: usize = groups_after.iter().map(Range::len).sum();
+    if groups_after.len() > groups_before.len() || after.iter().filter(is_member).count() != members {
+        return false;
+    }
+    let is_same = |(old, new): (&Range<usize>, &Range<usize>)| {
+        let (old, new) = (before.get(old.clone()), after.get(new.clone()));
+        let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| is_same_member(old, new))
+    };
+    groups_before.iter().rev().zip(groups_after.iter().rev()).all(is_same)
+}
+
+fn is_same_member(old: &Message, new: &Message) -> bool {
+    old.source.id.is_some()
+        && old.source.kind == new.source.kind
+        && old.source.id == new.source.id
+        && old.source.index == new.source.index
+        && old.role == new.role
+        && old.tool_call_id == new.tool_call_id
+        && old.tool_calls == new.tool_calls
 }
 
 /// Which message a message of a group is: what it came from, and what makes it a member.

@@ -2,39 +2,43 @@
 
 use std::collections::HashMap;
 
-use ctx_types::{Message, SourceKind, StageReport};
+use ctx_types::{Message, Place, SourceKind, StageReport};
 
 /// Compares the messages before and after a stage. O(messages); shared texts are equal at once.
 ///
-/// What is in its place at both ends is compared there; only the part between is looked up by source.
+/// Messages keep their order in most stages: both lists are walked side by side, and only what has no partner
+/// there is looked up by source.
 pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageReport {
+    let (mut gone, mut new) = (Vec::new(), Vec::new());
     let mut changed = 0;
-    let mut is_in_place = |(old, new): &(&Message, &Message)| {
-        let is_in_place = key(old) == key(new);
-        changed += usize::from(is_in_place && !is_same(old, new));
-        is_in_place
-    };
-    let head = before.iter().zip(after).take_while(&mut is_in_place).count();
-    let (before_rest, after_rest) = (before.get(head..), after.get(head..));
-    let (before_rest, after_rest) = (before_rest.unwrap_or_default(), after_rest.unwrap_or_default());
-    let tail = before_rest.iter().rev().zip(after_rest.iter().rev()).take_while(&mut is_in_place).count();
-    let middle = |rest: &'_ [Message]| rest.len() - tail;
-    let old = before_rest.get(..middle(before_rest)).unwrap_or_default();
-    let new = after_rest.get(..middle(after_rest)).unwrap_or_default();
-    let (added, changed_between) = compare_unordered(old, new);
+    let mut old = before.iter().peekable();
+    for message in after {
+        if message.place == Place::History {
+            // What is dropped of the conversation is dropped in front of what is kept.
+            while let Some(dropped) = old.next_if(|old| key(old) != key(message)) {
+                gone.push(dropped);
+            }
+        }
+        match old.next_if(|old| key(old) == key(message)) {
+            Some(old) => changed += usize::from(!is_same(old, message)),
+            None => new.push(message),
+        }
+    }
+    gone.extend(old);
+    let (added, changed_elsewhere) = compare_unordered(&gone, &new);
     StageReport {
         id: id.to_owned(),
         messages_before: before.len(),
         messages_after: after.len(),
         added,
         removed: before.len() + added - after.len(),
-        changed: changed + changed_between,
+        changed: changed + changed_elsewhere,
         log: Vec::new(),
     }
 }
 
 /// Returns how many messages are new, and how many are changed.
-fn compare_unordered(before: &[Message], after: &[Message]) -> (usize, usize) {
+fn compare_unordered(before: &[&Message], after: &[&Message]) -> (usize, usize) {
     let mut known: HashMap<Key<'_>, Vec<&Message>> = HashMap::with_capacity(before.len());
     for message in before.iter().rev() {
         known.entry(key(message)).or_default().push(message);

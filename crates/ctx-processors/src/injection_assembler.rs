@@ -8,7 +8,7 @@ use ctx_macros::{Dialect, Env, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
-use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TurnInput, UserProfile};
+use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory, TurnInput, UserProfile};
 
 use crate::codes;
 use crate::gap_ranks::{GapRanks, lanes};
@@ -35,6 +35,8 @@ struct Compiled {
     templates: Vec<Vec<Option<Template>>>,
     /// The lane of each entry.
     lanes: Arc<[i64]>,
+    /// What the templates gave: mostly the same each turn.
+    memory: TextMemory,
 }
 
 #[async_trait]
@@ -59,7 +61,7 @@ impl ContextProcessor for InjectionAssembler {
         let dialect = dialect(agent, cx);
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
         let lanes = lanes(preset.entries());
-        Prepared::new(Compiled { preset, templates, lanes })
+        Prepared::new(Compiled { preset, templates, lanes, memory: TextMemory::default() })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -131,7 +133,7 @@ impl Compiled {
         let written = expansion.segments();
         let pointer = text_pointer(request.entry, request.part);
         found.extend(expansion.diagnostics.into_iter().map(|one| one.at_pointer(pointer.clone())));
-        Rendered { text: expansion.text, written }
+        Rendered { text: self.memory.share(expansion.text), written }
     }
 }
 

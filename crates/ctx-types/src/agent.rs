@@ -220,7 +220,7 @@ noun! {
         name: Option<Arc<str>> => "name",
         /// What it is for.
         description: Option<Text> => "description",
-        /// Whether several groups of its kind may be on (`checkbox`) or one (`radio`).
+        /// Whether each of its entries is switched by itself (`checkbox`), or one is on at a time (`radio`).
         selection_mode: Option<Arc<str>> => "selectionMode",
         /// Whether its entries take part; absent means yes.
         enabled: Option<bool> => "enabled",

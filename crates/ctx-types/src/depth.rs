@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::wording::excerpt;
 
 /// How many points one placement may have in a history; the rest is not placed.
 pub const MAX_POINTS: usize = 10_000;
@@ -65,11 +66,11 @@ impl DepthPoints {
                 Parsed::Clean(term) => push_once(&mut terms, term),
                 Parsed::Leading(term) => {
                     push_once(&mut terms, term);
-                    let message = format!("`{}` is read as `{term}`", part.trim());
+                    let message = format!("`{}` is read as `{term}`", excerpt(part.trim()));
                     diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
                 }
                 Parsed::Nothing => {
-                    let message = format!("`{}` is not a depth and is ignored", part.trim());
+                    let message = format!("`{}` is not a depth and is ignored", excerpt(part.trim()));
                     let help = "write a depth such as `3`, or `10~5` for 10, 15, 20 and so on";
                     let bad = Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span);
                     diagnostics.push(bad.with_help(help));

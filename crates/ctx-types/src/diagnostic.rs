@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::codes;
+use crate::wording::plural;
+
 /// Something worth telling a person about a file, a conversation or a request.
 ///
 /// Bad user content becomes a diagnostic; it is never an `Err` and never a panic, and the work goes on.
@@ -49,6 +52,13 @@ impl Diagnostic {
     /// Creates a finding of severity [`Severity::Info`]: something that was done and is worth knowing.
     pub fn info(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Info, message.into())
+    }
+
+    /// Creates the finding that counts those for which there was no room, in a place such as `this document`.
+    pub fn more(count: usize, place: &str) -> Self {
+        let verb = if count == 1 { "is" } else { "are" };
+        let message = format!("{} in {place} {verb} not shown", plural(count, "more finding"));
+        Self::info(codes::MORE_FINDINGS, message)
     }
 
     fn new(code: Code, severity: Severity, message: String) -> Self {

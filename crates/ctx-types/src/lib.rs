@@ -33,8 +33,10 @@ mod session;
 mod source;
 mod suggest;
 mod text;
+mod text_memory;
 mod turn;
 mod window;
+mod wording;
 
 pub use agent::*;
 pub use attachment::*;
@@ -53,5 +55,7 @@ pub use session::*;
 pub use source::*;
 pub use suggest::closest;
 pub use text::*;
+pub use text_memory::TextMemory;
 pub use turn::*;
 pub use window::*;
+pub use wording::{excerpt, plural};

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::wording::excerpt;
 
 /// A noun that is stored as a JSON value.
 pub trait Persist: Sized {
@@ -66,8 +67,7 @@ impl Reader {
     /// Returns what was found, in the order of reading.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         if self.suppressed > 0 {
-            let message = format!("{} more findings in this document are not shown", self.suppressed);
-            self.diagnostics.push(Diagnostic::info(codes::MORE_FINDINGS, message));
+            self.diagnostics.push(Diagnostic::more(self.suppressed, "this document"));
         }
         self.diagnostics
     }
@@ -79,8 +79,7 @@ impl Reader {
 
     /// Reports a finding at the value being read, unless it names a place already.
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        if self.is_full() {
-            self.suppressed += 1;
+        if self.suppress() {
             return;
         }
         let placed = diagnostic.location.pointer.is_some();
@@ -90,10 +89,17 @@ impl Reader {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Counts a finding for which there is no room, so that it need not be made.
+    ///
+    /// False, and nothing is counted, while there is room.
+    pub(crate) fn suppress(&mut self) -> bool {
+        self.suppressed += usize::from(self.is_full());
+        self.is_full()
+    }
+
     /// Reports that the value being read is not of the type it should have.
     pub fn wrong_type(&mut self, expected: &str, found: &Value) {
-        if self.is_full() {
-            self.suppressed += 1;
+        if self.suppress() {
             return;
         }
         let message = format!("expected {expected}, found {}", describe(found));
@@ -103,24 +109,43 @@ impl Reader {
 
     /// Runs `read` one step down at `key`.
     pub fn at_key<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
-        if key.contains(['~', '/']) {
-            return self.below(&key.replace('~', "~0").replace('/', "~1"), read);
-        }
-        self.below(key, read)
+        let before = self.enter_key(key);
+        let result = read(self);
+        self.leave(before);
+        result
     }
 
     /// Runs `read` one step down at `index`.
     pub fn at_index<T>(&mut self, index: usize, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.below(&index.to_string(), read)
+        let before = self.enter_index(index);
+        let result = read(self);
+        self.leave(before);
+        result
     }
 
-    fn below<T>(&mut self, step: &str, read: impl FnOnce(&mut Self) -> T) -> T {
-        let end = self.pointer.len();
+    /// Goes one step down at `key`, where a closure is in the way; [`Reader::leave`] takes what it returns.
+    pub fn enter_key(&mut self, key: &str) -> usize {
+        match key.contains(['~', '/']) {
+            true => self.enter(&key.replace('~', "~0").replace('/', "~1")),
+            false => self.enter(key),
+        }
+    }
+
+    /// Goes one step down at `index`, as [`Reader::enter_key`].
+    pub fn enter_index(&mut self, index: usize) -> usize {
+        self.enter(&index.to_string())
+    }
+
+    /// Goes back to where the reader was.
+    pub fn leave(&mut self, before: usize) {
+        self.pointer.truncate(before);
+    }
+
+    fn enter(&mut self, step: &str) -> usize {
+        let before = self.pointer.len();
         self.pointer.push('/');
         self.pointer.push_str(step);
-        let result = read(self);
-        self.pointer.truncate(end);
-        result
+        before
     }
 
     fn is_full(&self) -> bool {
@@ -128,14 +153,13 @@ impl Reader {
     }
 }
 
-/// Names a JSON value's type and, if short, the value.
+/// Names a JSON value's type and, if it is a simple one, the value.
 fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => format!("the boolean `{value}`"),
         Value::Number(value) => format!("the number `{value}`"),
-        Value::String(text) if text.chars().count() <= 40 => format!("the text `{}`", text.escape_debug()),
-        Value::String(_) => "a text".to_owned(),
+        Value::String(text) => format!("the text `{}`", excerpt(text)),
         Value::Array(items) => format!("a list of {}", items.len()),
         Value::Object(_) => "an object".to_owned(),
     }

@@ -54,7 +54,7 @@ pub(crate) fn agent() -> Agent {
 
 fn entry(index: usize, writer: &mut Writer) -> Value {
     let mut text = writer.text(300, index % 2 == 1);
-    if index % 5 == 0 {
+    if index.is_multiple_of(5) {
         text.insert_str(0, "{{char}} → {{user}}: ");
     }
     match index {

@@ -8,6 +8,7 @@ use crate::codes;
 use crate::depth::DepthPoints;
 use crate::diagnostic::Diagnostic;
 use crate::persist::Persist as _;
+use crate::wording::excerpt;
 
 /// Reads the placement of an entry from whichever spelling it uses.
 pub(super) fn read(entry: &PresetMessage) -> (Placement, Vec<Diagnostic>) {
@@ -139,7 +140,7 @@ impl<'a> Spelling<'a> {
             Some((_, "before")) => Side::Before,
             None | Some((_, "after")) => Side::After,
             Some((pointer, unknown)) => {
-                let message = format!("unknown side `{unknown}` of an anchor; `after` is used");
+                let message = format!("unknown side `{}` of an anchor; `after` is used", excerpt(unknown));
                 self.unclear(pointer, message, "use `before` or `after`");
                 Side::After
             }
@@ -178,7 +179,7 @@ impl<'a> Spelling<'a> {
     }
 
     fn unknown_type(&mut self, unknown: &str) {
-        let message = format!("unknown injection strategy type `{unknown}`");
+        let message = format!("unknown injection strategy type `{}`", excerpt(unknown));
         let help = "use `default`, `depth`, `advanced_depth` or `anchor`; the type is inferred from the other fields";
         self.unclear("/injectionStrategy/type", message, help);
     }

@@ -10,6 +10,7 @@ use crate::persist::Reader;
 use crate::session::links::Filing;
 use crate::session::nodes::{Nodes, Position};
 use crate::session::{ActiveLeaf, Node, NodeId, Session, SessionHeader};
+use crate::wording::excerpt;
 
 impl Session {
     /// Creates a conversation without messages.
@@ -120,6 +121,7 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
         let fresh = fresh_id(&mut number, &taken);
         taken.insert(fresh.clone());
         if let Some(id) = &node.id {
+            let id = excerpt(id);
             let message = format!("the id `{id}` is used twice; the later message gets `{fresh}`");
             reader.at_index(index, |reader| reader.report(Diagnostic::warning(codes::NODE_ID, message)));
         }

@@ -8,7 +8,7 @@ use crate::agent::StoredAttachment;
 use crate::attachment::Attachment;
 use crate::message::{Message, Reasoning, Role, ToolCall};
 use crate::session::{Node, NodeId, NodeMetadata, StoredToolCall};
-use crate::source::{Source, SourceKind};
+use crate::source::{Source, SourceKind, Trust};
 use crate::text::Text;
 
 impl Node {
@@ -27,7 +27,8 @@ impl Node {
         let metadata = self.metadata.as_deref();
         let mut source = Source::history(id.clone(), role);
         if self.is_summary() {
-            source.kind = SourceKind::Summary;
+            // A model wrote it, whoever is made to speak it.
+            (source.kind, source.trust) = (SourceKind::Summary, Trust::Model);
         }
         let mut message = Message::new(role, Text::default(), source);
         if let Some(content) = &self.content {

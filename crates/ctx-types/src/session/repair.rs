@@ -13,6 +13,7 @@ use crate::session::linear::{free_root_id, root};
 use crate::session::links::{Filing, Links};
 use crate::session::nodes::{Nodes, Position, Slot, UNKNOWN_DEPTH};
 use crate::session::{ActiveLeaf, Node, NodeId};
+use crate::wording::excerpt;
 
 /// What is known of a tree whose links are sound.
 pub(super) struct Tree {
@@ -73,7 +74,11 @@ impl Repair<'_> {
             if let Some(own) = own {
                 let is_used = self.nodes.index(&own).is_some();
                 let whose = if is_used { ", which is another node's" } else { "" };
-                let message = format!("node `{key}` says that its id is `{own}`{whose}; the key counts");
+                let message = format!(
+                    "node `{}` says that its id is `{}`{whose}; the key counts",
+                    excerpt(&key),
+                    excerpt(&own)
+                );
                 self.report(codes::NODE_ID, index, "id", message);
             }
             self.mend(index, |node| node.id = Some(key));
@@ -97,9 +102,9 @@ impl Repair<'_> {
         });
         // Also without a change of links the file's own word for the root has to stay.
         self.mend(self.root, |_| {});
-        let used = self.id(self.root);
+        let used = self.name(self.root);
         let fault = match named {
-            Some(id) => format!("the root `{id}` does not exist"),
+            Some(id) => format!("the root `{}` does not exist", excerpt(id)),
             None => "the session names no root".to_owned(),
         };
         let remedy = if found.is_some() { "is used" } else { "is made in memory" };
@@ -111,7 +116,7 @@ impl Repair<'_> {
     fn clear_parent_of_root(&mut self) {
         let parent = self.nodes.slot(self.root).and_then(|slot| slot.node.parent_id.clone());
         if let Some(parent) = parent {
-            let message = format!("the root has a parent, `{parent}`; it is ignored");
+            let message = format!("the root has a parent, `{}`; it is ignored", excerpt(&parent));
             self.report(codes::BROKEN_LINK, self.root, "parentId", message);
             self.mend(self.root, |node| node.parent_id = None);
         }
@@ -167,7 +172,7 @@ impl Repair<'_> {
 
     fn hang_below_root(&mut self, index: usize, code: Code, fault: &str) {
         let root_id = self.id(self.root);
-        let message = format!("node `{}`: {fault}; it is read as a child of the root", self.id(index));
+        let message = format!("node `{}`: {fault}; it is read as a child of the root", self.name(index));
         self.report(code, index, "parentId", message);
         self.mend(index, |node| node.parent_id = Some(root_id));
         self.set_parent(index, self.root);
@@ -184,7 +189,8 @@ impl Repair<'_> {
             let parent = self.nodes.slot(index).and_then(|slot| slot.parent);
             let Some(parent) = parent.filter(|_| is_listed.get(index) == Some(&false)) else { continue };
             if !self.hung.contains(&index) {
-                let message = format!("`{}` does not list its child `{}`", self.id(parent), self.id(index));
+                let (parent_name, name) = (self.name(parent), self.name(index));
+                let message = format!("`{parent_name}` does not list its child `{name}`");
                 self.report(codes::BROKEN_LINK, parent, "childrenIds", message);
             }
             let child = self.id(index);
@@ -200,7 +206,8 @@ impl Repair<'_> {
             match self.child(index, id, is_listed) {
                 Ok(child) => sound.push(self.id(child)),
                 Err(fault) => {
-                    let message = format!("node `{}` lists the child `{id}`, which {fault}", self.id(index));
+                    let (name, child) = (self.name(index), excerpt(id));
+                    let message = format!("node `{name}` lists the child `{child}`, which {fault}");
                     self.report(codes::BROKEN_LINK, index, "childrenIds", message);
                 }
             }
@@ -233,7 +240,7 @@ impl Repair<'_> {
                 self.change(index, |node| node.last_selected_child_id = Some(id));
                 continue;
             }
-            let message = format!("the branch last shown, `{selected}`, is no child of the node");
+            let message = format!("the branch last shown, `{}`, is no child of the node", excerpt(&selected));
             let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message);
             self.report_as(diagnostic, index, "lastSelectedChildId");
             self.mend(index, |node| node.last_selected_child_id = None);
@@ -268,10 +275,11 @@ impl Repair<'_> {
         let end = self.nodes.slot(self.root).map(|root| self.nodes.leaf_below(root).id.clone());
         let id = end.unwrap_or_else(|| self.id(self.root));
         let fault = match named {
-            Some(named) => format!("the active leaf `{named}` does not exist"),
+            Some(named) => format!("the active leaf `{}` does not exist", excerpt(named)),
             None => "the session names no active leaf".to_owned(),
         };
-        let message = format!("{fault}; `{id}`, the end of the branch last shown, is used");
+        let used = excerpt(&id);
+        let message = format!("{fault}; `{used}`, the end of the branch last shown, is used");
         let diagnostic = Diagnostic::warning(codes::DANGLING_LEAF, message);
         self.reader.at_key("activeLeafId", |reader| reader.report(diagnostic));
         ActiveLeaf { id, is_repair: true }
@@ -281,6 +289,11 @@ impl Repair<'_> {
     fn with_root(&self) -> Vec<usize> {
         let made = Some(self.root).filter(|root| !self.order.contains(root));
         made.into_iter().chain(self.order.iter().copied()).collect()
+    }
+
+    /// The id of a node, for a message.
+    fn name(&self, index: usize) -> String {
+        excerpt(&self.id(index)).into_owned()
     }
 
     fn id(&self, index: usize) -> NodeId {
@@ -314,6 +327,10 @@ impl Repair<'_> {
     }
 
     fn report_as(&mut self, diagnostic: Diagnostic, index: usize, key: &str) {
+        // The way to a node costs as much as its id is long, and a node may have many faults.
+        if self.reader.suppress() {
+            return;
+        }
         let id = self.id(index);
         self.reader.at_key("nodes", |reader| {
             reader.at_key(&id, |reader| reader.at_key(key, |reader| reader.report(diagnostic)));
@@ -323,7 +340,7 @@ impl Repair<'_> {
 
 fn missing_parent(named: Option<&str>) -> String {
     match named {
-        Some(id) => format!("its parent `{id}` does not exist"),
+        Some(id) => format!("its parent `{}` does not exist", excerpt(id)),
         None => "it has no parent and is not the root".to_owned(),
     }
 }

@@ -268,3 +268,14 @@ fn a_long_chain_of_any_kind_is_read_without_recursion() {
     assert_eq!(session.path().len(), count);
     assert_eq!(diagnostics.len(), 1_001);
 }
+
+/// Quoted in full by each finding, such a key would fill the memory.
+#[test]
+fn a_key_as_long_as_a_file_is_quoted_in_part() {
+    let key = "k".repeat(1 << 20);
+    let children: Vec<String> = (0..2_000).map(|number| format!("missing {number}")).collect();
+    let broken = json!({ "parentId": "root", "childrenIds": children, "content": "text" });
+    let (_, found) = load(&file("root", "root", [("root", root(&[&key])), (&key, broken)]));
+    let bytes: usize = found.iter().map(|finding| finding.message.len()).sum();
+    assert_eq!((found.len(), bytes < 500), (2, true), "the second one counts the others");
+}

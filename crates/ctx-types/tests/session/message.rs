@@ -49,11 +49,13 @@ fn a_node_shares_its_text_with_the_message() {
 }
 
 #[test]
-fn trust_follows_the_role_and_a_summary_is_named_as_one() {
+fn trust_follows_the_role_but_a_summary_is_always_a_models() {
     check_source(json!({ "role": "user" }), SourceKind::History, Trust::User);
     check_source(json!({ "role": "tool" }), SourceKind::History, Trust::Tool);
     let summary = json!({ "role": "assistant", "metadata": { "isCompressionNode": true } });
     check_source(summary, SourceKind::Summary, Trust::Model);
+    let spoken = json!({ "role": "system", "metadata": { "isCompressionNode": true } });
+    check_source(spoken, SourceKind::Summary, Trust::Model);
 }
 
 #[test]
