@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use turn::{Kind, TurnArguments};
+pub(crate) use turn::{ConfigArguments, Kind, TurnArguments};
 
 /// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,
 /// and explains every one of them.
@@ -151,6 +151,8 @@ pub(crate) struct AnchorsListArguments {
     /// Prints the list as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
 }
 
 /// Lists the processors that make a context, and how they are set
@@ -185,6 +187,8 @@ pub(crate) struct ProcessorsListArguments {
     /// Prints the list as JSON, with the fields of each processor
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
 }
 
 /// Writes a small project to begin with: agent, profile, conversation

@@ -10,3 +10,6 @@ pub(crate) const UNKNOWN_KEY: Code = Code::new(901, "unknown key");
 
 /// A file of the command's own has a value that its key does not take.
 pub(crate) const BAD_VALUE: Code = Code::new(902, "bad value");
+
+/// `ctx.toml` is not TOML.
+pub(crate) const TOML_SYNTAX: Code = Code::new(903, "TOML syntax");

@@ -10,4 +10,4 @@ mod inputs;
 mod origin;
 pub(crate) mod processors;
 pub(crate) mod test;
-mod turn;
+pub(crate) mod turn;

@@ -96,13 +96,12 @@ impl<'v> Keys<'v> {
 }
 
 fn wrong(expected: &str, found: &Value) -> Diagnostic {
-    let kind = match found {
-        Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+    /// In characters.
+    const LONGEST: usize = 60;
+    let shown = found.to_string();
+    let shown = match shown.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
+        None => shown,
     };
-    Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}, found {kind}"))
+    Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}, found `{shown}`"))
 }

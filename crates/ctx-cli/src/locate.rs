@@ -1,6 +1,7 @@
 //! From JSON pointers to places in a source text.
 
 mod json;
+mod toml;
 mod wanted;
 mod yaml;
 
@@ -25,6 +26,11 @@ pub(crate) struct Place {
 pub(crate) struct Places(BTreeMap<String, Place>);
 
 impl Places {
+    /// Finds values, and all that they are in, in a TOML text.
+    pub(crate) fn find_in_toml<'a>(source: &str, pointers: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(toml::find(source, &Wanted::of(pointers)))
+    }
+
     /// Finds values, and all that they are in, in a JSON, JSON Lines or YAML text.
     ///
     /// O(size of the text · depth of the pointers) for any number of pointers. Made only when something is to

@@ -6,11 +6,13 @@
 mod args;
 mod codes;
 mod commands;
+mod config;
 mod exit;
 mod files;
 mod keys;
 mod locate;
 mod show;
+mod toml_document;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 /// One turn of a conversation.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct TurnArguments {
     /// The agent or preset (JSON or YAML); without it the conversation alone is looked at
     pub(crate) agent: Option<PathBuf>,
@@ -57,6 +57,16 @@ pub(crate) struct TurnArguments {
     /// Tells how long each stage took
     #[arg(long)]
     pub(crate) timings: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Where defaults come from.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConfigArguments {
+    /// Ignores `ctx.toml`, which in this folder or one above gives defaults
+    #[arg(long)]
+    pub(crate) no_config: bool,
 }
 
 /// What is to be generated.

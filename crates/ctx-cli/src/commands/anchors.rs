@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::{AnchorsArguments, AnchorsCommand};
 use crate::commands::inputs::AgentFile;
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::show::{self, Sources};
 
@@ -19,9 +20,12 @@ use crate::show::{self, Sources};
 pub(crate) fn run(arguments: &AnchorsArguments) -> Result<Exit> {
     let AnchorsCommand::List(arguments) = &arguments.command;
     let engine = Engine::new();
-    let rows = match &arguments.agent {
+    let mut sources = Sources::default();
+    let config = Config::read(&arguments.config, &mut sources)?;
+    sources.show(&config.found);
+    let rows = match config.agent(arguments.agent.as_ref()) {
         None => Rows::registered(&engine.anchors),
-        Some(path) => of_agent(path, &engine)?,
+        Some(path) => of_agent(path, &engine, &mut sources)?,
     };
     let rows = rows.rows;
     match arguments.json {
@@ -81,9 +85,8 @@ impl Rows {
 }
 
 /// Registered anchors, then those that the agent declares itself, then those that it only names.
-fn of_agent(path: &Path, engine: &Engine) -> Result<Rows> {
-    let mut sources = Sources::default();
-    let file = AgentFile::read(path, engine, &mut sources)?;
+fn of_agent(path: &Path, engine: &Engine, sources: &mut Sources) -> Result<Rows> {
+    let file = AgentFile::read(path, engine, sources)?;
     sources.show(&file.found);
     let (preset, _) = Preset::compile(&file.agent, &engine.anchors);
     let mut rows = Rows::registered(&engine.anchors);

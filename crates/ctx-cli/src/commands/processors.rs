@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::args::{ProcessorsArguments, ProcessorsCommand, ProcessorsListArguments};
 use crate::commands::inputs::{self, InputFile};
 use crate::commands::turn::{Turn, TurnFiles};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::show::{self, Sources};
 
@@ -39,11 +40,13 @@ const LEGEND: &str =
 fn turn(arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Turn> {
     let ProcessorsListArguments { agent, model_settings, enable, disable, .. } = arguments;
     inputs::check_stdin([agent, model_settings].into_iter().flatten())?;
-    let [agent, model_settings] = [agent, model_settings].map(|path| path.as_ref().map(InputFile::from));
+    let config = Config::read(&arguments.config, sources)?;
+    let agent = config.agent(agent.as_ref()).map(InputFile::from);
+    let model_settings = model_settings.as_ref().map(InputFile::from);
     let files = TurnFiles { agent, model_settings, ..TurnFiles::default() };
     let switches = Switches { enable: enable.clone(), disable: disable.clone() };
     let with = Compile { switches, ..Compile::default() };
-    Turn::read(&files, TurnInput::default(), with, sources)
+    Turn::read_with(config, &files, TurnInput::default(), with, sources)
 }
 
 fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ctx_engine::{
     AssembleError, Compile, CompiledAgent, Context, Engine, MODEL_SETTINGS, Ports, Request, Switches,
-    openai_chat,
+    USER_SETTINGS, openai_chat,
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{Agent, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput};
@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{Kind, TurnArguments};
 use crate::commands::inputs::{self, AgentFile, InputFile};
+use crate::config::Config;
 use crate::exit::UsageError;
 use crate::show::Sources;
 
@@ -52,8 +53,8 @@ pub(super) struct Turn {
     tools: Vec<Value>,
     /// What was found while reading.
     found: Vec<Diagnostic>,
-    /// The file of the model's settings.
-    model_settings: Option<String>,
+    /// The files of settings, by what findings call them.
+    settings: Vec<(&'static str, String)>,
 }
 
 impl Turn {
@@ -101,8 +102,24 @@ impl Turn {
         };
         input.tools = tools.iter().map(inputs::tool).collect();
         input.model = compiled.model_name(&input).map(Into::into);
-        let model_settings = files.model_settings.as_ref().map(|file| file.name.clone());
-        Ok(Self { input, agent, compiled, session, tools, found, model_settings })
+        let settings = files.model_settings.iter().map(|file| (MODEL_SETTINGS, file.name.clone()));
+        let settings = settings.collect();
+        Ok(Self { input, agent, compiled, session, tools, found, settings })
+    }
+
+    /// As [`read`](Self::read), with the user's settings.
+    pub(super) fn read_with(
+        config: Config,
+        files: &TurnFiles,
+        input: TurnInput,
+        with: Compile,
+        sources: &mut Sources,
+    ) -> Result<Self> {
+        let with = Compile { user_parameters: config.user_parameters, ..with };
+        let mut turn = Self::read(files, input, with, sources)?;
+        turn.found.splice(..0, config.found);
+        turn.settings.extend(config.name.map(|name| (USER_SETTINGS, name)));
+        Ok(turn)
     }
 
     /// Returns the settings of all processors, and everything that was found while reading and compiling.
@@ -131,9 +148,9 @@ impl Turn {
     /// Points findings about what was compiled into the files that it was read from.
     fn lead_back(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         for location in found.iter_mut().map(|found| &mut found.location) {
-            let is_of_model = location.document.as_deref() == Some(MODEL_SETTINGS);
-            if let Some(file) = self.model_settings.as_deref().filter(|_| is_of_model) {
-                location.document = Some(file.into());
+            let is_of = |(name, _): &&(&str, String)| location.document.as_deref() == Some(*name);
+            if let Some((_, file)) = self.settings.iter().find(is_of) {
+                location.document = Some(file.as_str().into());
             }
         }
         match &self.agent {
@@ -161,12 +178,16 @@ impl Stopwatch for Clock {
     }
 }
 
-/// Reads the turn of a command line: its files, and everything else that it says.
+/// Reads the turn of a command line and of the defaults below it: its files, and everything else.
 pub(super) fn of_arguments(arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
-    let files = TurnFiles::of(arguments)?;
-    let input = input(arguments)?;
-    let switches = Switches { enable: arguments.enable.clone(), disable: arguments.disable.clone() };
-    Turn::read(&files, input, Compile { switches, ..Compile::default() }, sources)
+    let mut arguments = arguments.clone();
+    let config = Config::read(&arguments.config, sources)?;
+    config.complete(&mut arguments);
+    let files = TurnFiles::of(&arguments)?;
+    let input = input(&arguments)?;
+    let switches = Switches { enable: arguments.enable, disable: arguments.disable };
+    let with = Compile { switches, ..Compile::default() };
+    Turn::read_with(config, &files, input, with, sources)
 }
 
 /// The turn that the command line describes; without `--at` it is now.
@@ -198,7 +219,7 @@ pub(super) fn moment(text: &str) -> Result<jiff::Timestamp, String> {
 }
 
 /// Checks the name of a time zone; or says what is wrong with it.
-pub(super) fn check_zone(zone: &str) -> Result<(), String> {
+pub(crate) fn check_zone(zone: &str) -> Result<(), String> {
     let known = jiff::tz::TimeZone::get(zone).map(drop);
     known.map_err(|_| "is not a time zone; write a name such as Asia/Shanghai or UTC".to_owned())
 }

@@ -1,6 +1,7 @@
 //! The texts of the files of a run, and where in them findings are.
 
 use std::ops::Range;
+use std::path::Path;
 
 use ctx_engine::ImportError;
 use ctx_types::{Diagnostic, Span};
@@ -137,6 +138,10 @@ impl Source {
         Self { name: name.to_owned(), text, skipped }
     }
 
+    fn is_toml(&self) -> bool {
+        Path::new(&self.name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+    }
+
     /// Finds the place that an import error speaks of.
     fn place(&self, error: &ImportError) -> Option<Span> {
         let (line, column) = match error {
@@ -161,6 +166,7 @@ impl Source {
         let pointers = findings.iter().filter_map(|(finding, _)| finding.location.pointer.as_deref());
         let mut pointers = pointers.peekable();
         let places = match pointers.peek() {
+            Some(_) if self.is_toml() => Places::find_in_toml(&self.text, pointers),
             Some(_) => Places::find(&self.text, pointers),
             None => Places::default(),
         };

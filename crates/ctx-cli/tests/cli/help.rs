@@ -86,6 +86,7 @@ fn help_of_assemble() {
           --enable <ID,...>        Switches processors on
           --disable <ID,...>       Switches processors off
           --timings                Tells how long each stage took
+          --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
           --format <FORMAT>        What is printed [default: table] [possible values: table, json, text,
                                    snapshot, openai]
           --json                   Prints JSON: short for `--format json`
@@ -134,6 +135,7 @@ fn help_of_explain() {
           --enable <ID,...>        Switches processors on
           --disable <ID,...>       Switches processors off
           --timings                Tells how long each stage took
+          --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
           --json                   Prints the report as JSON
       -h, --help                   Print help (see more with '--help')
 
@@ -176,8 +178,9 @@ fn help_of_anchors_list() {
       [AGENT]  The agent or preset (JSON or YAML)
 
     Options:
-          --json  Prints the list as JSON
-      -h, --help  Print help
+          --json       Prints the list as JSON
+          --no-config  Ignores `ctx.toml`, which in this folder or one above gives defaults
+      -h, --help       Print help
     ");
 }
 
@@ -209,6 +212,9 @@ fn help_of_processors_list() {
 
           --json
               Prints the list as JSON, with the fields of each processor
+
+          --no-config
+              Ignores `ctx.toml`, which in this folder or one above gives defaults
 
       -h, --help
               Print help (see a summary with '-h')

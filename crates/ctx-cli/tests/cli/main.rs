@@ -10,6 +10,7 @@ mod anchors;
 mod assemble;
 mod bad_input;
 mod check;
+mod config;
 mod conversations;
 mod explain;
 mod help;

@@ -236,7 +236,7 @@ fn what_a_case_says_wrongly_is_an_error() {
         ("t/g/case.yaml", "- input"),
         ("t/h/case.yaml", "context_tokens: -1"),
     ];
-    assert_snapshot!(ctx("test t", &files), @"
+    assert_snapshot!(ctx("test t", &files), @r#"
     exit code 3
     === output
     FAILED t/a: the case cannot be read
@@ -274,21 +274,21 @@ fn what_a_case_says_wrongly_is_an_error() {
     a case has one file `agent`, not agent.json and agent.yaml
 
     FAILED t/g: the case cannot be read
-    error[CTX0902]: expected an object with keys, found a list
+    error[CTX0902]: expected an object with keys, found `["input"]`
      --> case.yaml:1:1
       |
     1 | - input
       | ^^^^^^^
 
     FAILED t/h: the case cannot be read
-    error[CTX0902]: expected a whole number from 0 on, found a number
+    error[CTX0902]: expected a whole number from 0 on, found `-1`
      --> case.yaml:1:17
       |
     1 | context_tokens: -1
       |                 ^^
 
     8 cases: 0 passed, 8 failed
-    ");
+    "#);
 }
 
 #[test]

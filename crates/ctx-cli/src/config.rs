@@ -1,0 +1,145 @@
+//! `ctx.toml`: defaults for the command line, in the working folder or one above it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use ctx_engine::ImportError;
+use ctx_types::{Diagnostic, Severity, Span};
+use serde_json::{Map, Value};
+
+use crate::args::{ConfigArguments, TurnArguments};
+use crate::codes;
+use crate::commands::turn::check_zone;
+use crate::files;
+use crate::keys::Keys;
+use crate::show::Sources;
+use crate::toml_document;
+
+/// The name of the file.
+const NAME: &str = "ctx.toml";
+
+/// The largest file that is read, in bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// How many folders above the working folder are looked into.
+const MAX_PARENTS: usize = 64;
+
+/// Defaults for the command line.
+#[derive(Debug, Default)]
+pub(crate) struct Config {
+    /// The name of the file, if there is one.
+    pub(crate) name: Option<String>,
+    /// The user's settings of processors: an object as an agent's `parameters`.
+    pub(crate) user_parameters: Option<Value>,
+    /// What was found in it.
+    pub(crate) found: Vec<Diagnostic>,
+    agent: Option<PathBuf>,
+    session: Option<PathBuf>,
+    profile: Option<PathBuf>,
+    model: Option<String>,
+    models: Option<PathBuf>,
+    context_tokens: Option<i64>,
+    reserve: Option<u32>,
+    tz: Option<String>,
+}
+
+impl Config {
+    /// Reads the nearest file, in the working folder or above; without one there are no defaults.
+    ///
+    /// An unknown key is a finding. What cannot be read is an error, and so is a value of a wrong type: without
+    /// it the command would do something else than its user thinks.
+    pub(crate) fn read(arguments: &ConfigArguments, sources: &mut Sources) -> Result<Self> {
+        let nearest = if arguments.no_config { None } else { nearest() };
+        let Some(folder) = nearest else { return Ok(Self::default()) };
+        let path = folder.join(NAME);
+        let name = files::name(&path);
+        let bytes = files::read(&path)?;
+        sources.add(&name, &bytes);
+        if bytes.len() > MAX_BYTES {
+            bail!("`{name}` is larger than {} KiB", MAX_BYTES / 1024);
+        }
+        let value = parse(&bytes, &name, sources)?;
+        let config = Self::of(&value, &folder);
+        let found: Vec<Diagnostic> =
+            config.found.into_iter().map(|found| found.in_document(&*name)).collect();
+        match found.iter().find(|found| found.severity == Severity::Error) {
+            Some(fault) => Err(sources.failure(fault)),
+            None => Ok(Self { name: Some(name), found, ..config }),
+        }
+    }
+
+    fn of(value: &Value, folder: &Path) -> Self {
+        let mut keys = match Keys::of(value) {
+            Ok(keys) => keys,
+            Err(fault) => return Self { found: vec![*fault], ..Self::default() },
+        };
+        let mut path = |key| keys.text(key).map(|path| below(folder, path));
+        let [agent, session, profile, models] = ["agent", "session", "profile", "models"].map(&mut path);
+        let processors = keys.structure("processors");
+        let parameters =
+            |list: &Value| Value::Object(Map::from_iter([("processors".to_owned(), list.clone())]));
+        Self {
+            name: None,
+            user_parameters: processors.map(parameters),
+            agent,
+            session,
+            profile,
+            model: keys.text("model").map(str::to_owned),
+            models,
+            context_tokens: keys.number::<u32>("context-tokens").map(Into::into),
+            reserve: keys.number("reserve"),
+            tz: keys.parsed("tz", |zone| check_zone(zone).map(|()| zone.to_owned())),
+            found: keys.finish(),
+        }
+    }
+
+    /// Fills in what a command line does not say about a turn.
+    pub(crate) fn complete(&self, turn: &mut TurnArguments) {
+        fill(&mut turn.agent, self.agent.as_ref());
+        fill(&mut turn.session, self.session.as_ref());
+        fill(&mut turn.profile, self.profile.as_ref());
+        fill(&mut turn.model, self.model.as_ref());
+        fill(&mut turn.models, self.models.as_ref());
+        fill(&mut turn.context_tokens, self.context_tokens.as_ref());
+        fill(&mut turn.reserve, self.reserve.as_ref());
+        fill(&mut turn.tz, self.tz.as_ref());
+    }
+
+    /// Returns the agent of a command line, or else the default one.
+    pub(crate) fn agent<'a>(&'a self, given: Option<&'a PathBuf>) -> Option<&'a PathBuf> {
+        given.or(self.agent.as_ref())
+    }
+}
+
+fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let error = ImportError::NotText { offset: error.valid_up_to() };
+        sources.explain(name, &error)
+    })?;
+    toml_document::read(text).map_err(|(message, range)| {
+        let finding = Diagnostic::error(codes::TOML_SYNTAX, format!("invalid TOML: {message}"));
+        sources.failure(&finding.in_document(name).at_span(Span::new(range.start, range.end)))
+    })
+}
+
+/// Returns the nearest folder that holds the file, as it is seen from the working folder.
+fn nearest() -> Option<PathBuf> {
+    let above = std::env::current_dir().ok()?.ancestors().count().saturating_sub(1);
+    let folders = (0..=above.min(MAX_PARENTS)).map(|levels| std::iter::repeat_n("..", levels).collect());
+    let mut folders = folders.filter(|folder: &PathBuf| folder.join(NAME).is_file());
+    folders.next()
+}
+
+/// Returns a path that the file names, as it is seen from the working folder.
+fn below(folder: &Path, path: &str) -> PathBuf {
+    let path = folder.join(path);
+    // Only a command line can mean standard input.
+    if files::is_stdin(&path) { Path::new(".").join(path) } else { path }
+}
+
+fn fill<T: Clone>(given: &mut Option<T>, default: Option<&T>) {
+    if given.is_none() {
+        *given = default.cloned();
+    }
+}

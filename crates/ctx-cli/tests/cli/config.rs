@@ -1,0 +1,256 @@
+//! `ctx.toml`: defaults for the command line.
+
+use insta::assert_snapshot;
+
+use crate::assemble::{AGENT, CHAT, json};
+use crate::{Folder, ctx};
+
+const CONFIG: &str = "\
+agent = 'presets/a.yaml'
+session = 'c.json'
+model = 'gpt-4o'
+context-tokens = 100
+reserve = 20
+tz = 'Asia/Shanghai'
+
+[[processors]]
+id = 'merge-consecutive-roles'
+enabled = false
+";
+
+/// A project with defaults.
+fn project() -> Folder {
+    Folder::with(&[("ctx.toml", CONFIG), ("presets/a.yaml", AGENT), ("c.json", CHAT)])
+}
+
+/// Reports what is wrong with a file of defaults.
+#[track_caller]
+fn faults(config: &str) -> String {
+    ctx("assemble --input Hi --format text", &[("ctx.toml", config)])
+}
+
+#[test]
+fn it_gives_what_the_command_line_does_not_say() {
+    assert_snapshot!(project().ctx("explain --at 2026-01-31T12:00:00Z"), @"
+    exit code 0
+    === output
+     stage                  messages   changes   log
+    ─────────────────────────────────────────────────────────────────────────────────
+     session-loader         0 → 5      +5        5 messages loaded, 0 older ones not
+     injection-assembler    5 → 7      +2
+     token-limiter          7 → 7                everything fits: 58 tokens
+     merge-system-to-head   7 → 7
+
+    budget
+       100  allowed context
+       -20  reserve for the answer
+        -3  beginning of the answer
+      = 77  for messages; they have 58, exact as o200k_base
+
+    decisions
+      hidden preset:off: switched off
+    ");
+    let answer = project().ctx("assemble --at 2026-01-31T12:00:00Z --format text");
+    assert!(answer.contains("it is 8:00 PM"), "{answer}");
+}
+
+#[test]
+fn the_command_line_wins() {
+    let folder = project();
+    folder.write("b.yaml", b"presetMessages: [{ role: system, content: Other. }]");
+    let arguments = "b.yaml --session other.json --model gpt-5 --context-tokens 0 --reserve 5 --tz UTC";
+    folder.write("other.json", br#"[{ "role": "user", "content": "Hi" }]"#);
+    let report = json(&folder.ctx(&format!("explain {arguments} --json")));
+    assert_snapshot!(report["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-5},{"name":"beginning of the answer","tokens":-3}]"#);
+    assert_eq!(report["stages"][0]["messages_after"], 1);
+    let on = folder.ctx("explain --enable merge-consecutive-roles");
+    assert!(on.contains("\n merge-consecutive-roles "), "{on}");
+}
+
+#[test]
+fn it_can_be_ignored() {
+    assert_snapshot!(project().ctx("assemble --no-config --input Hi"), @"
+    exit code 0
+    === output
+     #   role   tokens   source   text
+    ───────────────────────────────────
+     0   user        4   input    Hi
+
+    1 message, about 4 tokens
+    ");
+}
+
+#[test]
+fn it_is_found_above_the_working_folder_and_names_files_beside_itself() {
+    let folder = project();
+    folder.write("deep/er/notes.txt", b"");
+    let mut command = folder.command("assemble --format text --context-tokens 0");
+    let output = command.current_dir(folder.path().join("deep/er")).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("[system]\nYou are Robin;"), "{text}");
+    folder.write("deep/ctx.toml", b"agent = 'missing.yaml'");
+    let mut command = folder.command("assemble");
+    let output = command.current_dir(folder.path().join("deep/er")).output().unwrap();
+    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: cannot read `../missing.yaml`: no such file or folder");
+}
+
+#[test]
+fn its_processors_are_the_layer_of_the_user() {
+    let answer = project().ctx("processors list --json");
+    let list = json(&answer);
+    let merge =
+        list.as_array().unwrap().iter().find(|entry| entry["id"] == "merge-consecutive-roles").unwrap();
+    assert_eq!(merge["enabled"], serde_json::json!({ "value": false, "origin": "user" }));
+}
+
+#[test]
+fn anchors_of_its_agent_are_listed() {
+    let listed = project().ctx("anchors list --json");
+    assert_eq!(listed, project().ctx("anchors list presets/a.yaml --json"));
+    assert_ne!(listed, project().ctx("anchors list --no-config --json"));
+}
+
+#[test]
+fn unknown_keys_are_named_and_the_run_goes_on() {
+    let config = "\
+modle = 'gpt-5'
+colour = 'blue'
+[[processors]]
+id = 'token-limitr'
+[[processors]]
+id = 'token-limiter'
+config = { retainedCharacters = '5', 'a/b' = 1 }
+priorty = 3
+";
+    assert_snapshot!(faults(config), @r#"
+    exit code 0
+    === output
+    [user]
+    Hi
+    === errors
+    warning[CTX0901]: there is no key `modle`
+     --> ctx.toml:1:9
+      |
+    1 | modle = 'gpt-5'
+      |         ^^^^^^^
+      |
+      = help: did you mean `model`?
+
+    warning[CTX0901]: there is no key `colour`
+     --> ctx.toml:2:10
+      |
+    2 | colour = 'blue'
+      |          ^^^^^^
+      |
+      = help: known are agent, session, profile, models, processors, model, context-tokens, reserve, tz
+
+    warning[CTX0451]: an entry of `processors` has no `priorty`
+     --> ctx.toml:8:11
+      |
+    8 | priorty = 3
+      |           ^
+      |
+      = help: did you mean `priority`?
+
+    warning[CTX0452]: no processor `token-limitr` (set by user)
+     --> ctx.toml:3:1
+      |
+    3 | [[processors]]
+      | ^^^^^^^^^^^^^^
+      |
+      = help: did you mean `token-limiter`?
+
+    warning[CTX0450]: `retainedCharacters` of processor `token-limiter` is `"5"` (set by user), expected a number from 0 to 10000000
+     --> ctx.toml:7:33
+      |
+    7 | config = { retainedCharacters = '5', 'a/b' = 1 }
+      |                                 ^^^
+      |
+      = help: write `5` without quotes; until then its default `0` is used
+
+    warning[CTX0451]: processor `token-limiter` has no setting `a/b`
+     --> ctx.toml:7:46
+      |
+    7 | config = { retainedCharacters = '5', 'a/b' = 1 }
+      |                                              ^
+    "#);
+}
+
+#[test]
+fn values_of_wrong_types_are_errors() {
+    assert_snapshot!(faults("context-tokens = -1"), @"
+    exit code 3
+    === errors
+    error[CTX0902]: expected a whole number from 0 on, found `-1`
+     --> ctx.toml:1:18
+      |
+    1 | context-tokens = -1
+      |                  ^^
+    ");
+    assert_snapshot!(faults("agent = 5"), @"
+    exit code 3
+    === errors
+    error[CTX0902]: expected a text, found `5`
+     --> ctx.toml:1:9
+      |
+    1 | agent = 5
+      |         ^
+    ");
+    assert_snapshot!(faults("tz = 'Mars/Base'"), @"
+    exit code 3
+    === errors
+    error[CTX0902]: `Mars/Base` is not a time zone; write a name such as Asia/Shanghai or UTC
+     --> ctx.toml:1:6
+      |
+    1 | tz = 'Mars/Base'
+      |      ^^^^^^^^^^^
+    ");
+}
+
+#[test]
+fn what_is_no_toml_is_an_error() {
+    assert_snapshot!(faults("model = 'a'\nagent = \nmodel = 3"), @"
+    exit code 3
+    === errors
+    error[CTX0903]: invalid TOML: string values must be quoted, expected literal string
+     --> ctx.toml:2:9
+      |
+    2 | agent = 
+      |         ^
+    ");
+    assert_snapshot!(faults("a = 1\na = 2"), @"
+    exit code 3
+    === errors
+    error[CTX0903]: invalid TOML: duplicate key
+     --> ctx.toml:2:1
+      |
+    2 | a = 2
+      | ^
+    ");
+    let deep = faults(&format!("a = {}", "[".repeat(10_000)));
+    assert!(deep.starts_with("exit code 3\n=== errors\nerror[CTX0903]: invalid TOML: "), "{deep}");
+    assert_snapshot!(faults(&" ".repeat(2_000_000)), @"
+    exit code 3
+    === errors
+    error: `ctx.toml` is larger than 1024 KiB
+    ");
+    let folder = Folder::with(&[]);
+    folder.write("ctx.toml", b"agent = '\xff'");
+    assert_snapshot!(folder.ctx("assemble"), @"
+    exit code 3
+    === errors
+    error[CTX0601]: the document is not text: the byte at 9 belongs to no character
+     --> ctx.toml:1:10
+      |
+    1 | agent = '�'
+      |          ^
+      |
+      = help: save the file as UTF-8
+    ");
+}
+
+#[test]
+fn a_dash_is_a_file_there() {
+    let folder = Folder::with(&[("ctx.toml", "session = '-'"), ("-", CHAT)]);
+    assert!(folder.ctx("assemble --format text").contains("Hello"));
+}
