@@ -34,7 +34,9 @@ pub(crate) enum Command {
     Test(TestArguments),
     Anchors(AnchorsArguments),
     Processors(ProcessorsArguments),
+    Count(CountArguments),
     Init(InitArguments),
+    Completions(CompletionsArguments),
 }
 
 /// Shows the messages that a model receives, and why
@@ -191,6 +193,29 @@ pub(crate) struct ProcessorsListArguments {
     pub(crate) config: ConfigArguments,
 }
 
+/// Counts the tokens of a text, or of each message of a conversation
+///
+/// It says in which encoding was counted, and whether that is exact for the model or an estimate.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx count --model gpt-5 chat.json\n  \
+    echo \"Hello\" | ctx count")]
+pub(crate) struct CountArguments {
+    /// A conversation, or any other text; standard input if absent
+    pub(crate) file: Option<PathBuf>,
+    /// The model whose tokens are counted
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// A table of models, whose rows are tried before the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) models: Option<PathBuf>,
+    /// Prints the figures as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
 /// Writes a small project to begin with: agent, profile, conversation
 ///
 /// No key and no network is needed to look at its context.
@@ -203,6 +228,19 @@ pub(crate) struct InitArguments {
     #[arg(long)]
     pub(crate) force: bool,
     /// Prints the written files as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Prints the script that completes command lines in a shell
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx completions bash > ~/.local/share/bash-completion/completions/ctx\n  \
+    ctx completions fish > ~/.config/fish/completions/ctx.fish")]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+    /// Prints the script within JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -3,6 +3,8 @@
 pub(crate) mod anchors;
 pub(crate) mod assemble;
 pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod count;
 pub(crate) mod explain;
 mod folder;
 pub(crate) mod init;

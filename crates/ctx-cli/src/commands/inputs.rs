@@ -22,12 +22,14 @@ use crate::show::Sources;
 pub(super) struct InputFile {
     pub(super) path: PathBuf,
     pub(super) name: String,
+    /// What it holds, if it was read already; standard input can be read once only.
+    pub(super) bytes: Option<Vec<u8>>,
 }
 
 impl<P: AsRef<Path>> From<P> for InputFile {
     fn from(path: P) -> Self {
         let path = path.as_ref().to_owned();
-        Self { name: files::name(&path), path }
+        Self { name: files::name(&path), path, bytes: None }
     }
 }
 
@@ -129,8 +131,8 @@ pub(super) fn tool(definition: &Value) -> ToolDefinition {
 }
 
 /// Refuses a command line that names standard input twice: the second reader would find nothing.
-pub(super) fn check_stdin<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
-    match paths.into_iter().filter(|path| files::is_stdin(path)).count() {
+pub(super) fn check_stdin(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
+    match paths.into_iter().filter(|path| files::is_stdin(path.as_ref())).count() {
         0 | 1 => Ok(()),
         _ => Err(UsageError("`-` is standard input, which can be read once only".to_owned()).into()),
     }
@@ -140,7 +142,11 @@ pub(super) fn check_stdin<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> R
 type Parse<'a, T> = &'a dyn Fn(&[u8], &str) -> Result<T, ImportError>;
 
 fn load<T>(file: &InputFile, sources: &mut Sources, parse: Parse<'_, T>) -> Result<T> {
-    let bytes = files::read(&file.path)?;
-    sources.add(&file.name, &bytes);
-    parse(&bytes, &file.name).map_err(|error| sources.explain(&file.name, &error))
+    let read = match &file.bytes {
+        Some(_) => None,
+        None => Some(files::read(&file.path)?),
+    };
+    let bytes = file.bytes.as_deref().or(read.as_deref()).unwrap_or_default();
+    sources.add(&file.name, bytes);
+    parse(bytes, &file.name).map_err(|error| sources.explain(&file.name, &error))
 }

@@ -24,14 +24,17 @@ fn help_names_the_verbs_and_how_to_begin() {
     Usage: ctx <COMMAND>
 
     Commands:
-      assemble    Shows the messages that a model receives, and why
-      explain     Explains a context: the stages that made it, its budget, and what became of everything
-      check       Reports what is wrong with agents, presets, conversations and profiles
-      test        Compares contexts with what was expected of them
-      anchors     Lists the anchors that presets may use, and what goes to each
-      processors  Lists the processors that make a context, and how they are set
-      init        Writes a small project to begin with: agent, profile, conversation
-      help        Print this message or the help of the given subcommand(s)
+      assemble     Shows the messages that a model receives, and why
+      explain      Explains a context: the stages that made it, its budget, and what became of
+                   everything
+      check        Reports what is wrong with agents, presets, conversations and profiles
+      test         Compares contexts with what was expected of them
+      anchors      Lists the anchors that presets may use, and what goes to each
+      processors   Lists the processors that make a context, and how they are set
+      count        Counts the tokens of a text, or of each message of a conversation
+      init         Writes a small project to begin with: agent, profile, conversation
+      completions  Prints the script that completes command lines in a shell
+      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
@@ -254,6 +257,53 @@ fn help_of_test() {
 
     Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be
     read.
+    ");
+}
+
+#[test]
+fn help_of_count() {
+    assert_snapshot!(ctx("count -h", &[]), @r#"
+    exit code 0
+    === output
+    Counts the tokens of a text, or of each message of a conversation
+
+    Usage: ctx count [OPTIONS] [FILE]
+
+    Arguments:
+      [FILE]  A conversation, or any other text; standard input if absent
+
+    Options:
+          --model <NAME>   The model whose tokens are counted
+          --models <FILE>  A table of models, whose rows are tried before the built-in ones
+          --json           Prints the figures as JSON
+          --no-config      Ignores `ctx.toml`, which in this folder or one above gives defaults
+      -h, --help           Print help (see more with '--help')
+
+    Examples:
+      ctx count --model gpt-5 chat.json
+      echo "Hello" | ctx count
+    "#);
+}
+
+#[test]
+fn help_of_completions() {
+    assert_snapshot!(ctx("completions -h", &[]), @"
+    exit code 0
+    === output
+    Prints the script that completes command lines in a shell
+
+    Usage: ctx completions [OPTIONS] <SHELL>
+
+    Arguments:
+      <SHELL>  The shell [possible values: bash, elvish, fish, powershell, zsh]
+
+    Options:
+          --json  Prints the script within JSON
+      -h, --help  Print help
+
+    Examples:
+      ctx completions bash > ~/.local/share/bash-completion/completions/ctx
+      ctx completions fish > ~/.config/fish/completions/ctx.fish
     ");
 }
 

@@ -90,7 +90,9 @@ impl Options {
     fn of(keys: &mut Keys<'_>, folder: &Path) -> Result<Self> {
         keys.text("why");
         let mut named = |key| match keys.text(key) {
-            Some(path) => Ok(Some(InputFile { path: folder.join(path), name: path.replace('\\', "/") })),
+            Some(path) => {
+                Ok(Some(InputFile { path: folder.join(path), name: path.replace('\\', "/"), bytes: None }))
+            }
             None => file(folder, key),
         };
         let files = TurnFiles {
@@ -156,7 +158,7 @@ fn file(folder: &Path, stem: &str) -> Result<Option<InputFile>> {
     let names: Vec<String> = names.collect();
     match (found.as_slice(), names.as_slice()) {
         ([], _) => Ok(None),
-        ([path], [name]) => Ok(Some(InputFile { path: path.clone(), name: name.clone() })),
+        ([path], [name]) => Ok(Some(InputFile { path: path.clone(), name: name.clone(), bytes: None })),
         _ => bail!("a case has one file `{stem}`, not {}", names.join(" and ")),
     }
 }

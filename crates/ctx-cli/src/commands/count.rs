@@ -1,0 +1,153 @@
+//! `ctx count`: the tokens of a text, or of the messages of a conversation.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use ctx_engine::{Compile, Context, Engine, Format, ImportError, Limits, Switches};
+use ctx_preset_import::detect;
+use ctx_tokens::Counter;
+use ctx_types::{Diagnostic, TokenCounter as _, TurnInput};
+use serde_json::{Value, json};
+
+use crate::args::CountArguments;
+use crate::commands::inputs::{self, InputFile};
+use crate::commands::turn::{Turn, TurnFiles};
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::files;
+use crate::show::{self, Sources, plural};
+
+/// Counts what a file holds, and says how.
+pub(crate) fn run(arguments: &CountArguments) -> Result<Exit> {
+    let file = arguments.file.as_deref().unwrap_or(Path::new("-"));
+    inputs::check_stdin([Some(file), arguments.models.as_deref()].into_iter().flatten())?;
+    let mut sources = Sources::default();
+    let config = Config::read(&arguments.config, &mut sources)?;
+    let models = arguments.models.as_ref().or(config.models.as_ref()).map(InputFile::from);
+    let model = arguments.model.as_deref().or(config.model.as_deref());
+    sources.show(&config.found);
+    let name = files::name(file);
+    let bytes = files::read(file)?;
+    sources.add(&name, &bytes);
+    let counted = match is_conversation(&bytes, &name) {
+        true => conversation(InputFile { bytes: Some(bytes), ..file.into() }, models, model, &mut sources)?,
+        false => text(&bytes, &name, models, model, &mut sources)?,
+    };
+    match arguments.json {
+        true => show::json(&counted.json)?,
+        false => show::result(&counted.text)?,
+    }
+    Ok(Exit::Success)
+}
+
+/// What was counted, for people and for programs.
+struct Counted {
+    text: String,
+    json: Value,
+}
+
+/// How something was counted.
+struct Way<'a> {
+    model: Option<&'a str>,
+    encoding: &'a str,
+    is_exact: bool,
+}
+
+impl Way<'_> {
+    /// Says how, for people.
+    fn explained(&self) -> String {
+        let how = if self.is_exact { "exact" } else { "an estimate" };
+        match self.model {
+            Some(model) => format!("{how} as {}, for `{model}`", self.encoding),
+            None => format!("{how} as {}; no model is named", self.encoding),
+        }
+    }
+
+    /// Adds to a result how it was counted.
+    fn json(&self, mut result: Value) -> Value {
+        result["model"] = json!(self.model);
+        result["encoding"] = json!(self.encoding);
+        result["isExact"] = json!(self.is_exact);
+        result
+    }
+}
+
+fn is_conversation(bytes: &[u8], name: &str) -> bool {
+    matches!(
+        detect(bytes, name, &Limits::default()),
+        Ok(Some(
+            Format::Session
+                | Format::SessionHalves
+                | Format::ChatMessages
+                | Format::StoredMessages
+                | Format::SillyTavernChat
+        ))
+    )
+}
+
+fn text(
+    bytes: &[u8],
+    name: &str,
+    models: Option<InputFile>,
+    model: Option<&str>,
+    sources: &mut Sources,
+) -> Result<Counted> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let error = ImportError::NotText { offset: error.valid_up_to() };
+        sources.explain(name, &error)
+    })?;
+    let mut engine = Engine::new();
+    if let Some(file) = models {
+        let (models, found) = inputs::models(&file, &engine.models, sources)?;
+        engine.models = Arc::new(models);
+        sources.show(&found);
+    }
+    let (facts, unknown) = engine.models.lookup(model.unwrap_or_default());
+    sources.show(&unknown.into_iter().filter(|_| model.is_some()).collect::<Vec<_>>());
+    let (counter, _) = Counter::for_model(&facts);
+    let way = Way { model, encoding: counter.kind().name(), is_exact: counter.is_exact() };
+    let tokens = counter.count(text);
+    let about = if way.is_exact { "" } else { "about " };
+    let (shown, bytes) = (plural(tokens as usize, "token"), plural(text.len(), "byte"));
+    Ok(Counted {
+        text: format!("{about}{shown} in {bytes} of text\n{}\n", way.explained()),
+        json: way.json(json!({ "kind": "text", "tokens": tokens, "bytes": text.len() })),
+    })
+}
+
+/// Counts each message by itself as it would be sent, without joining or leaving out any.
+fn conversation(
+    file: InputFile,
+    models: Option<InputFile>,
+    model: Option<&str>,
+    sources: &mut Sources,
+) -> Result<Counted> {
+    let disable =
+        ["token-limiter", "merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
+    let with = Compile { switches: Switches { disable, ..Switches::default() }, ..Compile::default() };
+    let files = TurnFiles { session: Some(file), models, ..TurnFiles::default() };
+    let input = TurnInput { model: model.map(Into::into), preview: true, ..TurnInput::default() };
+    let turn = Turn::read(&files, input, with, sources)?;
+    let context = turn.assemble_or_explain(sources, false)?;
+    // That all of it is more than a window is no finding here.
+    let is_meant = |found: &&Diagnostic| found.code != ctx_engine::codes::NOT_LIMITED;
+    let found: Vec<Diagnostic> = context.report.diagnostics.iter().filter(is_meant).cloned().collect();
+    sources.show(&found);
+    let usage = context.report.usage.as_ref();
+    let way = Way {
+        model,
+        encoding: usage.map_or("", |usage| &usage.encoding),
+        is_exact: usage.is_some_and(|usage| usage.is_exact),
+    };
+    let tokens: u64 = context.tokens().into_iter().map(u64::from).sum();
+    Ok(Counted {
+        text: format!("{}\n{}\n", show::context(&context), way.explained()),
+        json: way.json(json!({ "kind": "conversation", "tokens": tokens, "messages": messages(&context) })),
+    })
+}
+
+fn messages(context: &Context) -> Vec<Value> {
+    let message = |(message, tokens): (&ctx_types::Message, u32)| json!({ "role": message.role, "source": message.source, "tokens": tokens });
+    context.messages.iter().zip(context.tokens()).map(message).collect()
+}

@@ -1,0 +1,113 @@
+//! `ctx count`: tokens of texts and conversations.
+
+use insta::assert_snapshot;
+
+use crate::assemble::{CHAT, json};
+use crate::{Folder, ctx};
+
+#[test]
+fn a_text_is_counted_whole() {
+    let files = [("t.txt", "Hello, world!\n"), ("half.json", "[{ \"role\": ")];
+    assert_snapshot!(ctx("count --model gpt-5 t.txt", &files), @"
+    exit code 0
+    === output
+    4 tokens in 14 bytes of text
+    exact as o200k_base, for `gpt-5`
+    ");
+    assert_snapshot!(ctx("count t.txt", &files), @"
+    exit code 0
+    === output
+    about 4 tokens in 14 bytes of text
+    an estimate as o200k_base; no model is named
+    ");
+    assert_snapshot!(ctx("count half.json --model claude-sonnet-4", &files), @"
+    exit code 0
+    === output
+    about 5 tokens in 11 bytes of text
+    an estimate as o200k_base, for `claude-sonnet-4`
+    ");
+}
+
+#[test]
+fn of_a_conversation_each_message_is_counted() {
+    assert_snapshot!(ctx("count --model gpt-5 c.json", &[("c.json", CHAT)]), @"
+    exit code 0
+    === output
+     #   role        tokens   source       text
+    ───────────────────────────────────────────────────────────────
+     0   user             4   history:n1   Hello
+     1   assistant        5   history:n2   Hi!
+     2   user             9   history:n3   When do I sow basil?
+     3   assistant        8   history:n4   call_1 → season({})
+     4   tool            11   history:n5   call_1 ← early spring …
+
+    5 messages, 37 of 299997 tokens
+
+    exact as o200k_base, for `gpt-5`
+    ");
+}
+
+#[test]
+fn json_names_the_encoding_and_whether_it_is_exact() {
+    let files = [("t.txt", "Hello, world!\n"), ("c.json", CHAT)];
+    assert_snapshot!(json(&ctx("count --json t.txt", &files)), @r#"{"kind":"text","tokens":4,"bytes":14,"model":null,"encoding":"o200k_base","isExact":false}"#);
+    let chat = json(&ctx("count --json --model gpt-4 c.json", &files));
+    assert_eq!(chat["encoding"], "cl100k_base");
+    assert_eq!(chat["isExact"], true);
+    let messages = chat["messages"].as_array().unwrap();
+    let sum: u64 = messages.iter().map(|message| message["tokens"].as_u64().unwrap()).sum();
+    assert_eq!((messages.len(), Some(sum)), (5, chat["tokens"].as_u64()));
+}
+
+#[test]
+fn standard_input_is_counted_too() {
+    let folder = Folder::with(&[]);
+    let text = folder.ctx_reading("count --model gpt-5", "Hello, world!\n");
+    assert_eq!(text, folder.ctx_reading("count --model gpt-5 -", "Hello, world!\n"));
+    assert!(text.contains("4 tokens"), "{text}");
+    assert!(folder.ctx_reading("count -", CHAT).contains("5 messages, about "));
+    assert!(folder.ctx("count --models -").starts_with("exit code 2\n"));
+}
+
+#[test]
+fn a_conversation_longer_than_the_window_is_counted_all_the_same() {
+    let models = r#"[{ "pattern": "^small$", "contextWindow": 20, "encoding": "o200k_base" }]"#;
+    let files = [("m.json", models), ("c.json", CHAT), ("ctx.toml", "model = 'small'\nmodels = 'm.json'")];
+    assert_snapshot!(ctx("count c.json", &files), @"
+    exit code 0
+    === output
+     #   role        tokens   source       text
+    ───────────────────────────────────────────────────────────────
+     0   user             4   history:n1   Hello
+     1   assistant        5   history:n2   Hi!
+     2   user             9   history:n3   When do I sow basil?
+     3   assistant        8   history:n4   call_1 → season({})
+     4   tool            11   history:n5   call_1 ← early spring …
+
+    5 messages, about 37 of 17 tokens
+
+    an estimate as o200k_base, for `small`
+    ");
+}
+
+#[test]
+fn what_is_no_text_cannot_be_counted() {
+    let folder = Folder::with(&[]);
+    folder.write("t.bin", b"ab\xff\0");
+    assert_snapshot!(folder.ctx("count t.bin"), @"
+    exit code 3
+    === errors
+    error[CTX0601]: the document is not text: the byte at 2 belongs to no character
+     --> t.bin:1:3
+      |
+    1 | ab��
+      |   ^
+      |
+      = help: save the file as UTF-8
+    ");
+    assert_snapshot!(folder.ctx("count nowhere"), @"
+    exit code 3
+    === errors
+    error: cannot read `nowhere`: no such file or folder
+    ");
+}
