@@ -25,16 +25,20 @@ impl Costing<'_> {
         left.checked_sub(u64::from(message_cost(message, self.model, self.counter).total()))
     }
 
-    /// Returns the tokens of a message's text and whether they are exact; nothing is counted for it.
-    pub(crate) fn known_text(&self, message: &Message) -> (u64, bool) {
-        texts(&message.content).fold((0, true), |(tokens, is_exact), text| {
-            match text.known_tokens(self.counter.encoding()) {
-                Some(known) => (tokens + u64::from(known), is_exact),
-                None => (tokens + text.len() as u64, is_exact && text.is_empty()),
-            }
+    /// Returns the tokens of a message's text and whether they are exact: a long text is not counted.
+    ///
+    /// Whether it is exact depends on the text alone, not on what was counted before: equal inputs give equal
+    /// reports.
+    pub(crate) fn text(&self, message: &Message) -> (u64, bool) {
+        texts(&message.content).fold((0, true), |(tokens, is_exact), text| match text.len() {
+            0..=LONGEST_COUNTED => (tokens + u64::from(self.counter.count_text(text)), is_exact),
+            len => (tokens + len as u64, false),
         })
     }
 }
+
+/// In bytes: up to where a text is counted only to say how long it was.
+const LONGEST_COUNTED: usize = 64 * 1024;
 
 /// Returns a number of tokens that a message certainly does not exceed: no text has more tokens than bytes.
 ///

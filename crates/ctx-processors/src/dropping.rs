@@ -154,7 +154,7 @@ impl DroppedRun {
     }
 
     fn add(&mut self, message: &Message, costing: &Costing<'_>) {
-        let (tokens, is_exact) = costing.known_text(message);
+        let (tokens, is_exact) = costing.text(message);
         self.first.get_or_insert_with(|| message.source.clone());
         self.loaded += 1;
         self.count += 1;

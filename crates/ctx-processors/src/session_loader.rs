@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_tokens::message_cost;
 use ctx_types::{
     Decision, GenerationKind, LeftOut, LeftOutReason, Message, Outcome, Place, Role, Session, Source,
     SourceKind, Trust, TurnInput,
 };
 
+use crate::costing::Costing;
 use crate::window::{LoadedWindow, WindowSize};
 
 /// Loads the end of the active path: leading instructions, then the newest messages up to a size.
@@ -88,7 +88,8 @@ fn load_window(
     let limit = limit.filter(|limit| most > *limit);
     let mut turn = TurnSearch { is_complete: false, is_user: input.is_some() };
     let mut may_be_prefix = input.is_none();
-    let mut used = 0_u64;
+    let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+    let mut left = limit;
     let mut window = Vec::with_capacity(USUAL.min(len - pinned));
     for position in (pinned..len).rev() {
         if position % CHECK_EVERY == 0 {
@@ -99,13 +100,10 @@ fn load_window(
         if !std::mem::take(&mut may_be_prefix) || !is_prefix(cx.inputs.turn, &message) {
             turn.look_at(&message);
         }
-        if limit.is_some() {
-            let cost = message_cost(&message, cx.inputs.model, cx.inputs.counter).total();
-            used = used.saturating_add(u64::from(cost));
-        }
+        left = left.and_then(|left| costing.take(&message, left));
         let is_border = turn.is_complete && message.role != Role::Tool;
         window.push(message);
-        if is_border && limit.is_some_and(|limit| used > limit) {
+        if is_border && limit.is_some() && left.is_none() {
             return Ok((position, window));
         }
     }

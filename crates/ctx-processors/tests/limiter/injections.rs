@@ -22,8 +22,7 @@ fn a_move_is_a_decision() {
     check_decisions(
         case(&["4"]),
         &[
-            "dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes, at most 20 \
-             tokens)",
+            "dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes, 20 tokens)",
             "moved preset#1: its place lies in the dropped part of the conversation; it stands at the front \
              of what is kept",
         ],
@@ -35,10 +34,7 @@ fn what_stands_at_the_border_does_not_move() {
     check(case(&["3"]), "A u2 a3 u4");
     check_decisions(
         case(&["3"]),
-        &[
-            "dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes, at most 20 \
-             tokens)",
-        ],
+        &["dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes, 20 tokens)"],
     );
 }
 
@@ -73,8 +69,7 @@ fn points_of_several_go_with_the_history_around_them() {
     check_decisions(
         points,
         &[
-            "dropped history:0 and 1 more: older than what fits the budget of 38 tokens (20 bytes, at most 20 \
-             tokens)",
+            "dropped history:0 and 1 more: older than what fits the budget of 38 tokens (20 bytes, 20 tokens)",
             "dropped preset#1 and 1 more: its points lie in the dropped part of the conversation",
         ],
     );

@@ -68,8 +68,7 @@ fn the_decision_says_how_much_is_cut() {
         Case { budget: Some(29), config: keeping(4, "#"), ..Case::of("u a u a u") },
         &[
             "cut history:2: its first 4 characters are kept (6 bytes)",
-            "dropped history:0 and 1 more: older than what fits the budget of 29 tokens (20 bytes, at most 20 \
-             tokens)",
+            "dropped history:0 and 1 more: older than what fits the budget of 29 tokens (20 bytes, 20 tokens)",
         ],
     );
 }

@@ -1,0 +1,144 @@
+//! Conversations, and plug-ins made of closures.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ctx_engine::{AssembleError, Compile, Context, Engine};
+use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_types::{
+    Agent, Content, Message, Node, Persist, Reader, Role, Session, Source, SourceKind, Trust, TurnInput,
+};
+use serde_json::{Value, json};
+
+type Execute = dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync;
+
+/// A plug-in that is a closure.
+#[derive(Clone)]
+pub(crate) struct Plugin {
+    id: &'static str,
+    priority: i64,
+    execute: Arc<Execute>,
+}
+
+impl Plugin {
+    pub(crate) fn renamed(self, id: &'static str) -> Self {
+        Self { id, ..self }
+    }
+}
+
+#[async_trait]
+impl ContextProcessor for Plugin {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor { priority: self.priority, ..Descriptor::new(self.id, "", "") }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        (self.execute)(cx)
+    }
+}
+
+pub(crate) fn plugin(
+    id: &'static str,
+    priority: i64,
+    execute: impl Fn(&mut PipelineContext<'_>) + Send + Sync + 'static,
+) -> Plugin {
+    let execute = move |cx: &mut PipelineContext<'_>| {
+        execute(cx);
+        Ok(())
+    };
+    Plugin { id, priority, execute: Arc::new(execute) }
+}
+
+pub(crate) fn failing(
+    id: &'static str,
+    priority: i64,
+    execute: impl Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync + 'static,
+) -> Plugin {
+    Plugin { id, priority, execute: Arc::new(execute) }
+}
+
+/// An agent with settings, a conversation, and plug-ins in the order of registration.
+#[derive(Clone, Default)]
+pub(crate) struct Case {
+    pub(crate) agent: Value,
+    pub(crate) session: Option<Session>,
+    pub(crate) turn: TurnInput,
+    pub(crate) plugins: Vec<Plugin>,
+}
+
+impl Case {
+    /// A conversation of `count` messages in turn, the last of them a question, and a budget for it.
+    pub(crate) fn talk(count: usize, budget: i64) -> Self {
+        let turn = TurnInput { context_tokens: Some(budget), ..TurnInput::default() };
+        let agent = json!({ "presetMessages": [
+            { "role": "system", "content": "You help." },
+            { "type": "chat_history" },
+        ] });
+        Self { agent, session: Some(talk(count)), turn, plugins: Vec::new() }
+    }
+
+    pub(crate) fn with(self, plugin: Plugin) -> Self {
+        let plugins = self.plugins.into_iter().chain([plugin]).collect();
+        Self { plugins, ..self }
+    }
+
+    pub(crate) fn assemble(&self) -> Result<Context, AssembleError> {
+        let mut engine = Engine::new();
+        for plugin in &self.plugins {
+            engine.register(Arc::new(plugin.clone())).unwrap();
+        }
+        let agent = Agent::read(self.agent.clone(), &mut Reader::new());
+        let compiled = engine.compile(&agent, &Compile::default());
+        assert_eq!(compiled.diagnostics(), []);
+        let session = self.session.clone().unwrap_or_else(|| Session::new("s"));
+        compiled.assemble_blocking(&session, &self.turn)
+    }
+
+    /// Assembles; a context is expected.
+    #[track_caller]
+    pub(crate) fn context(&self) -> Context {
+        self.assemble().unwrap()
+    }
+}
+
+/// A conversation of `count` messages in turn, the last of them a question.
+pub(crate) fn talk(count: usize) -> Session {
+    let nodes = (0..count).map(|at| match (count - at) % 2 {
+        1 => Node::new(Role::User, text("Question", at)),
+        _ => Node::new(Role::Assistant, text("Answer", at)),
+    });
+    Session::linear("s", nodes).0
+}
+
+fn text(kind: &str, at: usize) -> String {
+    format!("{kind} {at} of a long walk along the river, with many bridges and some mills.")
+}
+
+/// A message of a plug-in.
+pub(crate) fn written(text: &str) -> Message {
+    Message::new(Role::System, text, Source::new(SourceKind::Plugin, Trust::Preset))
+}
+
+/// Writes a text in place of a message's own.
+pub(crate) fn rewrite(message: &mut Message, text: String) {
+    message.content = Content::Text(text.into());
+}
+
+pub(crate) fn texts(context: &Context) -> Vec<String> {
+    context.messages.iter().map(|message| message.text().into_owned()).collect()
+}
+
+/// The ids of the stages that ran, in order.
+pub(crate) fn stages(context: &Context) -> Vec<&str> {
+    context.report.stages.iter().map(|stage| stage.id.as_str()).collect()
+}
+
+/// What the loader or another stage logged.
+pub(crate) fn log<'a>(context: &'a Context, id: &str) -> &'a str {
+    let stage = context.report.stages.iter().find(|stage| stage.id == id);
+    stage.and_then(|stage| stage.log.first()).map_or("", String::as_str)
+}
+
+pub(crate) fn total(context: &Context) -> u64 {
+    context.tokens().into_iter().map(u64::from).sum()
+}

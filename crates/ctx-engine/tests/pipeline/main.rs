@@ -1,0 +1,9 @@
+//! Plug-ins in an engine: when they run, what becomes of what they write, and how the budget is kept.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot do so has failed")]
+
+mod case;
+mod faults;
+mod order;
+mod recount;
+mod totals;
+mod windows;
