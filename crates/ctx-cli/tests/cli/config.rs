@@ -209,13 +209,13 @@ fn values_of_wrong_types_are_errors() {
 
 #[test]
 fn what_is_no_toml_is_an_error() {
-    assert_snapshot!(faults("model = 'a'\nagent = \nmodel = 3"), @"
+    assert_snapshot!(faults("model = 'a'\nagent = ]"), @"
     exit code 3
     === errors
-    error[CTX0903]: invalid TOML: string values must be quoted, expected literal string
+    error[CTX0903]: invalid TOML: missing array opening, expected `[`
      --> ctx.toml:2:9
       |
-    2 | agent = 
+    2 | agent = ]
       |         ^
     ");
     assert_snapshot!(faults("a = 1\na = 2"), @"
