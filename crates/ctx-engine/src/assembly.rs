@@ -11,6 +11,7 @@ use crate::attempt::Attempt;
 use crate::codes;
 use crate::compiled::CompiledAgent;
 use crate::context::Context;
+use crate::recall::Recall;
 
 /// What a host lends to an assembly; each is optional.
 #[derive(Clone, Copy, Default)]
@@ -80,7 +81,7 @@ pub(crate) struct Assembly<'a> {
     ports: Ports<'a>,
     cancel: Cancel,
     model: ModelFacts,
-    counter: Counter,
+    counter: Recall<'a>,
     budget: Budget,
     found: Vec<Diagnostic>,
 }
@@ -100,6 +101,7 @@ impl<'a> Assembly<'a> {
         found.extend(unknown);
         let (counter, estimated) = Counter::for_model(&model);
         found.extend(estimated.filter(|_| has_model));
+        let counter = Recall { counter, memory: agent.memory() };
         let request = BudgetRequest {
             context_tokens: turn.context_tokens.or_else(|| agent.context_tokens()),
             reserve: turn.reserve,
@@ -227,8 +229,8 @@ impl<'a> Assembly<'a> {
             tokens,
             available: self.budget.available,
             budget: lines.map(|line| UsageLine { name: line.name.clone(), tokens: line.tokens }).collect(),
-            encoding: self.counter.kind().name().to_owned(),
-            is_exact: self.counter.is_exact(),
+            encoding: self.counter.counter.kind().name().to_owned(),
+            is_exact: self.counter.counter.is_exact(),
         };
         let report = Report {
             diagnostics,
@@ -237,7 +239,14 @@ impl<'a> Assembly<'a> {
             usage: Some(usage),
         };
         let effects = if self.turn.preview { Vec::new() } else { run.draft.effects().to_vec() };
-        Context { messages, report, effects, timings: run.timings, model: self.model, counter: self.counter }
+        Context {
+            messages,
+            report,
+            effects,
+            timings: run.timings,
+            model: self.model,
+            counter: self.counter.counter,
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub struct CompiledAgent {
     models: Arc<ModelTable>,
     context_tokens: Option<i64>,
     diagnostics: Vec<Diagnostic>,
-    /// What formatters and plug-ins wrote: mostly the same each turn.
+    /// What formatters and plug-ins wrote, and what else is counted: mostly the same each turn.
     memory: TextMemory,
 }
 
@@ -74,6 +74,11 @@ impl CompiledAgent {
                 *text = self.memory.share(std::mem::take(text));
             }
         }
+    }
+
+    /// Returns what is shared between turns; it changes no result.
+    pub(crate) fn memory(&self) -> &TextMemory {
+        &self.memory
     }
 
     /// Returns the pipeline, with the settings of every processor.

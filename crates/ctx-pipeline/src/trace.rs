@@ -13,8 +13,9 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
     let mut changed = 0;
     let mut old = before.iter().peekable();
     for message in after {
-        if message.place == Place::History {
-            // What is dropped of the conversation is dropped in front of what is kept.
+        if message.place == Place::History && message.source.kind.is_history() {
+            // What is dropped of the conversation is dropped in front of what is kept, and what was joined stood
+            // where the joined message stands.
             while let Some(dropped) = old.next_if(|old| key(old) != key(message)) {
                 gone.push(dropped);
             }

@@ -63,8 +63,8 @@ fn compare(arguments: &[String]) -> Outcome<()> {
     for size in sizes {
         eprintln!("scale: {size} messages");
         let runs = if is_bench { runs(size) } else { 1 };
-        let times = child(&["--times", &size.to_string(), &runs.to_string()])?;
-        let memory = child(&["--memory", &size.to_string()])?;
+        let times = child(&["--times", &size.to_string(), &runs.to_string()], &[])?;
+        let memory = child(&["--memory", &size.to_string()], &ALLOCATOR)?;
         rows.push(Row { size, runs, times, memory });
     }
     println!("{}", figures::table(&rows));
@@ -82,9 +82,9 @@ const fn runs(size: usize) -> usize {
 }
 
 /// Runs this program again and reads what it found.
-fn child<T: DeserializeOwned>(arguments: &[&str]) -> Outcome<T> {
+fn child<T: DeserializeOwned>(arguments: &[&str], environment: &[(&str, &str)]) -> Outcome<T> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(arguments).envs(ALLOCATOR).stderr(Stdio::inherit());
+    command.args(arguments).envs(environment.iter().copied()).stderr(Stdio::inherit());
     let output = command.output()?;
     if !output.status.success() {
         return Err(format!("`{}` ended with {}", arguments.join(" "), output.status).into());
