@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_types::{
     CHAT_HISTORY, Decision, DepthPoints, Injection, Message, Outcome, Placement, Rank, Role, Side,
-    UnplacedHistory, Window, anchor_id,
+    UnplacedHistory, Window, anchor_id, excerpt,
 };
 
 use crate::gaps::Gaps;
@@ -190,7 +190,7 @@ impl Assembly {
                 return Some(Anchored { target: target.clone(), side: *side, ranked });
             }
             Placement::Anchor { target, .. } => {
-                let reason = format!("no anchor `{target}`; it stands where the list has it");
+                let reason = format!("no anchor `{}`; it stands where the list has it", excerpt(target));
                 self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
                 message.placement = None;
                 self.slots.push(None, Own::Message(Box::new(message)));
@@ -233,10 +233,11 @@ impl Assembly {
             Placement::Index { .. } | Placement::Depth { .. } => self.place_in_history(&placement, ranked),
             Placement::Anchor { target, side, .. } => {
                 let target = anchor_id(target);
-                match self.slots.at_anchor(target, *side) {
-                    Some(spot) => self.slots.place(spot, ranked),
-                    None => self.inject_elsewhere(target, &format!("no anchor `{target}`"), ranked),
-                }
+                let Some(spot) = self.slots.at_anchor(target, *side) else {
+                    let missing = format!("no anchor `{}`", excerpt(target));
+                    return self.inject_elsewhere(target, &missing, ranked);
+                };
+                self.slots.place(spot, ranked);
             }
             Placement::InOrder => self.inject_elsewhere("", "it names no place", ranked),
         }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{Agent, CHAT_HISTORY, Code, Diagnostic, Placement, PresetMessage, UnplacedHistory, closest};
+use ctx_types::{
+    Agent, CHAT_HISTORY, Code, Diagnostic, Placement, PresetMessage, UnplacedHistory, closest, excerpt,
+};
 
 use crate::codes;
 use crate::preset::{Entry, Part, Switch};
@@ -71,6 +73,7 @@ impl<'a> Check<'a> {
             let help = self
                 .guess(kind, known.chain(["message", "placeholder"]))
                 .unwrap_or_else(|| "register the anchor, or use type `placeholder` with an id".to_owned());
+            let kind = excerpt(kind);
             let message = format!("`{kind}` is not a registered anchor; the entry is an ordinary message");
             self.warn(codes::UNREGISTERED_TYPE, message, pointer(entry.index, "/type"), &help);
         } else if Placement::of(file).0 != Placement::InOrder {
@@ -91,6 +94,7 @@ impl<'a> Check<'a> {
                 self.warn(codes::NAMELESS_PLACEHOLDER, message, pointer(entry.index, ""), help);
             }
             Part::Placeholder { anchor } if !entry.content.is_blank() => {
+                let anchor = excerpt(anchor);
                 let message = format!("`{anchor}` only marks a place; its content is not sent");
                 let content = Diagnostic::info(codes::PLACEHOLDER_CONTENT, message);
                 let help = format!("put the text into an entry with `anchorTarget: {anchor}`");
@@ -118,7 +122,7 @@ impl<'a> Check<'a> {
         let files = self.agent.preset_messages.iter().enumerate();
         let named = files.filter_map(|(index, file)| Some((index, file.group_id.as_deref()?)));
         for (index, id) in named.filter(|(_, id)| !declared.contains(id)) {
-            let message = format!("no group `{id}`; the entry takes part by itself");
+            let message = format!("no group `{}`; the entry takes part by itself", excerpt(id));
             let unknown = Diagnostic::info(codes::UNKNOWN_GROUP, message);
             let unknown = unknown.at_pointer(pointer(index, "/groupId"));
             let guess = guess(&mut self.guesses, id, declared.iter().copied());
@@ -136,7 +140,7 @@ impl<'a> Check<'a> {
             let Some(id) = entry.source.id.as_deref() else { continue };
             let Some(first) = ids.insert(id, entry.index) else { continue };
             if entry.anchor() != Some(id) {
-                let message = format!("entry {first} has the id `{id}` too");
+                let message = format!("entry {first} has the id `{}` too", excerpt(id));
                 let help = "give each entry its own id, so that reports can name it";
                 self.warn(codes::DUPLICATE_ID, message, pointer(entry.index, "/id"), help);
             }
@@ -151,6 +155,7 @@ impl<'a> Check<'a> {
             let (Some(anchor), Some(file)) = (entry.anchor(), self.file(entry)) else { continue };
             let first = *anchors.entry(anchor).or_insert(entry.index);
             if first != entry.index {
+                let anchor = excerpt(anchor);
                 let message = format!("a second `{anchor}`; things placed at it stand at entry {first}");
                 let key = if file.kind.as_deref() == Some("placeholder") { "/id" } else { "/type" };
                 let help = "remove one of the two, or give it another id";
@@ -172,11 +177,7 @@ impl<'a> Check<'a> {
                 continue;
             }
             let finding = match any.contains(target) {
-                true => Diagnostic::error(
-                    codes::DISABLED_TARGET,
-                    format!("anchor `{target}` is switched off; the entry stays where the list has it"),
-                )
-                .with_help(format!("switch the entry of `{target}` on, or place this one elsewhere")),
+                true => disabled(&excerpt(target)),
                 false => self.missing(target, &on),
             };
             let pointer = self.file(entry).map_or("", target_key);
@@ -190,10 +191,11 @@ impl<'a> Check<'a> {
             let help = format!("add an entry with `type: {target}` where its things should stand");
             return Diagnostic::error(codes::MISSING_TARGET, message).with_help(help);
         }
-        let message = format!("no anchor `{target}`; the entry stays where the list has it");
+        let shown = excerpt(target);
+        let message = format!("no anchor `{shown}`; the entry stays where the list has it");
         let guess = self.guess(target, on.iter().copied().chain([CHAT_HISTORY]));
         let help =
-            guess.unwrap_or_else(|| format!("add an entry with `type: placeholder` and `id: {target}`"));
+            guess.unwrap_or_else(|| format!("add an entry with `type: placeholder` and `id: {shown}`"));
         Diagnostic::error(codes::MISSING_TARGET, message).with_help(help)
     }
 
@@ -204,6 +206,7 @@ impl<'a> Check<'a> {
     fn unplaced(&mut self) {
         let Some(other) = self.agent.history_when_unplaced.as_deref() else { return };
         if !matches!(other, "append" | "omit") {
+            let other = excerpt(other);
             let message = format!("`{other}` is not a way to treat history; `append` is used");
             let pointer = "/historyWhenUnplaced".to_owned();
             self.warn(codes::UNPLACED_HISTORY, message, pointer, "use `append` or `omit`");
@@ -219,11 +222,17 @@ impl<'a> Check<'a> {
     }
 }
 
+fn disabled(target: &str) -> Diagnostic {
+    let message = format!("anchor `{target}` is switched off; the entry stays where the list has it");
+    let help = format!("switch the entry of `{target}` on, or place this one elsewhere");
+    Diagnostic::error(codes::DISABLED_TARGET, message).with_help(help)
+}
+
 /// Guesses the name that a mistyped one means, as far as there are comparisons left.
 fn guess<'n>(left: &mut usize, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().take(*left).collect();
     *left -= known.len();
-    closest(name, known).map(|near| format!("did you mean `{near}`?"))
+    closest(name, known).map(|near| format!("did you mean `{}`?", excerpt(near)))
 }
 
 /// The key under which the file spells the anchor of an entry.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ctx_types::{
     Agent, CHAT_HISTORY, Content, Diagnostic, Placement, PresetGroup, PresetMessage, Source, anchor_id,
+    excerpt,
 };
 
 use crate::check;
@@ -77,7 +78,7 @@ impl<'a> Compiler<'a> {
             && group.enabled == Some(false)
         {
             let name = group.name.as_deref().or(group.id.as_deref()).unwrap_or_default();
-            return Switch::Off(format!("its group `{name}` is switched off"));
+            return Switch::Off(format!("its group `{}` is switched off", excerpt(name)));
         }
         let rule = file.model_match.as_ref();
         let rule = rule.and_then(|rule| ModelRule::compile(rule, &mut self.patterns, diagnostics));

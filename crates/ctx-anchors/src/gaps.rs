@@ -2,12 +2,21 @@
 
 use std::ops::Range;
 
-use ctx_types::{Decision, DepthPoints, MAX_POINTS, Message, Outcome, Place, Source, Window, groups};
+use ctx_types::{
+    Content, ContentPart, Decision, DepthPoints, MAX_POINTS, Message, Outcome, Place, Source, Window, groups,
+    plural,
+};
 
 use crate::slots::Ranked;
 
 /// How many points all placements with several points may have together in one assembly.
 const MAX_REPEATS: usize = 100_000;
+
+/// How many bytes all of these may add to a request, or hold in memory for their segments.
+const MAX_REPEATED_BYTES: usize = 64 << 20;
+
+/// About what one segment holds in memory.
+const SEGMENT_BYTES: usize = 200;
 
 /// How many depths a reason lists.
 const MAX_LISTED: usize = 8;
@@ -22,6 +31,7 @@ pub(crate) struct Gaps {
     settled: usize,
     placed: Vec<(usize, Ranked)>,
     repeats: usize,
+    repeated_bytes: usize,
 }
 
 impl Gaps {
@@ -29,7 +39,7 @@ impl Gaps {
     pub(crate) fn new(window: Window) -> Self {
         let groups = groups(&window.messages);
         let settled = window.settled_len();
-        Self { window, groups, settled, placed: Vec::new(), repeats: 0 }
+        Self { window, groups, settled, placed: Vec::new(), repeats: 0, repeated_bytes: 0 }
     }
 
     /// Places a message at an index of the settled history, clamped to it.
@@ -58,7 +68,8 @@ impl Gaps {
         let total = self.window.total_len();
         let within = usize::try_from(depth).ok().filter(|depth| *depth <= total);
         if within.is_none() && self.window.skipped == 0 {
-            let reason = format!("depth {depth} is beyond the {total} messages; it stands before the oldest");
+            let all = plural(total, "message");
+            let reason = format!("depth {depth} is beyond the {all}; it stands before the oldest");
             decisions.push(Decision::new(Outcome::Moved, ranked.message.source.clone(), reason));
         }
         self.place_single(within.map_or(0, |depth| total - depth), ranked, decisions);
@@ -115,14 +126,17 @@ impl Gaps {
             decisions.push(Decision::new(Outcome::Dropped, source.clone(), "it names no depth"));
         }
         decisions.extend(beyond(points, total, source));
-        let room = MAX_POINTS.min(MAX_REPEATS - self.repeats);
+        let bytes = weight(&ranked.message);
+        let room = MAX_POINTS
+            .min(MAX_REPEATS - self.repeats)
+            .min(MAX_REPEATED_BYTES.saturating_sub(self.repeated_bytes) / bytes.max(1));
         let mut depths = points.nearest(total as u64, room + 1);
         if depths.len() > room {
             depths.truncate(room);
-            let reason = format!("it has more than {room} points; only the nearest {room} are placed");
-            decisions.push(Decision::new(Outcome::Cut, source.clone(), reason));
+            decisions.push(no_room(source, room));
         }
         self.repeats += depths.len();
+        self.repeated_bytes += bytes * depths.len();
         let gaps = depths.into_iter().map(|depth| total - usize::try_from(depth).unwrap_or(total));
         let (loaded, unloaded): (Vec<usize>, Vec<usize>) = gaps.partition(|gap| *gap >= self.window.skipped);
         let reason = "its points lie in history that is not loaded";
@@ -169,13 +183,41 @@ fn moved_out(ranked: &Ranked, count: usize) -> Option<Decision> {
     counted(Outcome::Moved, &ranked.message.source, reason, count)
 }
 
+/// Returns about how many bytes one more point of a message costs, in the request or in memory.
+fn weight(message: &Message) -> usize {
+    let parts = match &message.content {
+        Content::Text(text) => text.len(),
+        Content::Parts(parts) => parts.iter().map(part_weight).sum(),
+    };
+    parts + SEGMENT_BYTES * message.written.len()
+}
+
+fn part_weight(part: &ContentPart) -> usize {
+    match part {
+        ContentPart::Text(text) => text.len(),
+        ContentPart::Other(value) => value.to_string().len(),
+    }
+}
+
+fn no_room(source: &Source, room: usize) -> Decision {
+    if room == 0 {
+        let reason = "entries with several points, or this one alone, have no room left";
+        return Decision::new(Outcome::Dropped, source.clone(), reason);
+    }
+    let (points, verb) = (plural(room, "point"), if room == 1 { "is" } else { "are" });
+    let reason = format!("there is room for {points}; only the nearest {verb} placed");
+    Decision::new(Outcome::Cut, source.clone(), reason)
+}
+
 fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decision> {
     let beyond = points.beyond(total as u64);
     let mut list: Vec<String> = beyond.iter().take(MAX_LISTED).map(u64::to_string).collect();
     if beyond.len() > MAX_LISTED {
         list.push("…".to_owned());
     }
-    let reason = format!("no point at depth {}: there are {total} messages", list.join(", "));
+    let verb = if total == 1 { "is" } else { "are" };
+    let all = plural(total, "message");
+    let reason = format!("no point at depth {}: there {verb} {all}", list.join(", "));
     counted(Outcome::NotActivated, source, &reason, beyond.len())
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Diagnostic, ModelMatch};
+use ctx_types::{Diagnostic, ModelMatch, excerpt};
 
 use crate::codes;
 
@@ -24,7 +24,7 @@ const MAX_PATTERNS: usize = 1_000;
 
 /// What one pattern may cost; names of models are short, and a preset may have many patterns.
 const LIMITS: Limits =
-    Limits { pattern_bytes: 4 << 10, compiled_bytes: 256 << 10, nest: 32, output_bytes: 0 };
+    Limits { pattern_bytes: 4 << 10, positions: 1_000, compiled_bytes: 256 << 10, nest: 32, output_bytes: 0 };
 
 /// The patterns of a preset, each compiled once; one that cannot run has its error.
 #[derive(Debug, Default)]
@@ -122,7 +122,7 @@ fn positions(rule: &ModelMatch, key: &str) -> Vec<usize> {
 }
 
 fn bad_pattern(pattern: &str, key: &str, index: usize, error: &str) -> Diagnostic {
-    let message = format!("the model pattern `{pattern}` cannot run: {error}");
+    let message = format!("the model pattern `{}` cannot run: {error}", excerpt(pattern));
     Diagnostic::warning(codes::MODEL_PATTERN, message)
         .at_pointer(format!("/modelMatch/{key}/{index}"))
         .with_help("the pattern matches no model until it is mended")

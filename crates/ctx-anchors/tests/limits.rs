@@ -82,7 +82,7 @@ fn one_entry_at_more_points_than_the_limit_keeps_the_nearest() {
     assert_eq!(assembled.messages.last().unwrap().text(), "x");
     check_decisions(
         &assembled,
-        &["cut preset#0: it has more than 10000 points; only the nearest 10000 are placed"],
+        &["cut preset#0: there is room for 10000 points; only the nearest are placed"],
     );
 }
 
@@ -94,8 +94,25 @@ fn all_entries_together_have_no_more_points_than_the_limit() {
     check_decisions(
         &assembled,
         &[
-            "cut preset#10: it has more than 0 points; only the nearest 0 are placed",
-            "cut preset#11: it has more than 0 points; only the nearest 0 are placed",
+            "dropped preset#10: entries with several points, or this one alone, have no room left",
+            "dropped preset#11: entries with several points, or this one alone, have no room left",
+        ],
+    );
+}
+
+/// Without a bound, a megabyte at every depth would be a request of ten gigabytes.
+#[test]
+fn long_entries_have_fewer_points() {
+    let config = json!({ "depthConfig": "0~1" });
+    let entry = json!({ "content": "x".repeat(1 << 20), "injectionStrategy": config });
+    let (assembled, _) =
+        run(&[entry, json!({ "content": "y", "injectionStrategy": config })], 9_999, Vec::new());
+    assert_eq!(assembled.messages.len(), 9_999 + 64);
+    check_decisions(
+        &assembled,
+        &[
+            "cut preset#0: there is room for 64 points; only the nearest are placed",
+            "dropped preset#1: entries with several points, or this one alone, have no room left",
         ],
     );
 }

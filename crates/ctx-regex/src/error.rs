@@ -22,6 +22,13 @@ pub enum Error {
         /// The limit that it exceeds.
         limit: usize,
     },
+    /// The pattern has more pieces, with counted repetitions written out, than
+    /// [`Limits::positions`](crate::Limits::positions).
+    #[error("pattern has more than {limit} positions with its repetitions written out")]
+    TooManyPositions {
+        /// The limit that it exceeds.
+        limit: usize,
+    },
     /// The compiled pattern would be larger than
     /// [`Limits::compiled_bytes`](crate::Limits::compiled_bytes).
     #[error("pattern needs more than {limit} bytes when compiled")]

@@ -9,8 +9,8 @@ use crate::{Error, Flags, Limits, Replacement, translate};
 
 /// A JavaScript regular expression, compiled.
 ///
-/// Each search takes time linear in the text, whatever the pattern; going through all matches is at
-/// worst quadratic. Cloning is cheap.
+/// Each search takes time linear in the text, whatever the pattern: at most that of [`Limits::positions`]
+/// steps for each byte. Going through all matches is at worst quadratic. Cloning is cheap.
 ///
 /// ```
 /// use ctx_regex::{Flags, Limits, Regex, Replacement};

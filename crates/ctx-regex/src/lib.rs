@@ -54,6 +54,7 @@ mod limits;
 mod literal;
 mod matches;
 mod parser;
+mod positions;
 mod property;
 mod replacement;
 mod surrogates;

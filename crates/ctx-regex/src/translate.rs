@@ -2,7 +2,7 @@
 
 use crate::ast::Groups;
 use crate::engine::Engine;
-use crate::{Error, Flags, Limits, emit, parser};
+use crate::{Error, Flags, Limits, emit, parser, positions};
 
 /// Compiles `pattern`: reads it by the JavaScript grammar, writes it anew for the engine, builds that.
 pub(crate) fn compile(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Engine, Groups), Error> {
@@ -10,6 +10,7 @@ pub(crate) fn compile(pattern: &str, flags: Flags, limits: &Limits) -> Result<(E
         return Err(Error::PatternTooLong { length: pattern.len(), limit: limits.pattern_bytes });
     }
     let parsed = parser::parse(pattern, flags.check()?, limits)?;
+    positions::check(&parsed.root, limits)?;
     let linear = emit::linear(&parsed.root, flags, limits)?;
     Ok((Engine::linear(&linear, parsed.groups.count(), limits)?, parsed.groups))
 }

@@ -10,6 +10,12 @@ fn compile(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
 }
 
 #[track_caller]
+fn check_too_many_positions(pattern: &str) {
+    let limit = Limits::default().positions;
+    assert_eq!(compile(pattern, &Limits::default()).unwrap_err(), Error::TooManyPositions { limit });
+}
+
+#[track_caller]
 fn check_too_complex(pattern: &str, flags: &str) {
     let limits = Limits::default();
     let refused = Regex::new(pattern, Flags::parse(flags).unwrap(), &limits).unwrap_err();
@@ -46,23 +52,33 @@ fn an_open_bracket_a_thousand_times_is_no_recursion() {
 }
 
 #[test]
-fn repetitions_of_repetitions_are_too_complex() {
-    check_too_complex("((a{100}){100}){100}", "");
-    check_too_complex("a{1000000}", "");
-    check_too_complex(&"[^a]{1000}".repeat(60), "");
+fn repetitions_count_as_often_as_they_may_be() {
+    check_too_many_positions("((a{100}){100}){100}");
+    check_too_many_positions("a{1000000}");
+    check_too_many_positions("a{1001,}");
+    check_too_many_positions("(?:a{0,4294967295}){4294967295}");
+    check_too_many_positions("[ab]{0,10000}c");
+    check_too_many_positions(&"[ab]?".repeat(1_001));
+    check_too_many_positions(&"(a)|".repeat(501));
+    let limits = Limits { positions: 21, ..Limits::default() };
+    assert!(compile("[ab]{0,20}c", &limits).is_ok());
+    assert!(compile("[ab]{0,21}c", &limits).is_err());
+    assert!(compile("(?:[ab]{1,20}c)*", &limits).is_ok());
 }
 
 #[test]
 fn many_large_classes_are_too_complex() {
-    check_too_complex(&r"\p{L}".repeat(10_000), "u");
-    check_too_complex(&r"\P{L}".repeat(10_000), "iu");
+    check_too_complex(&r"\p{L}".repeat(1_000), "u");
+    check_too_complex(&r"\P{L}".repeat(1_000), "iu");
     check_too_complex(&r"[\Wa]".repeat(10_000), "i");
 }
 
 #[test]
 fn many_groups_leave_less_room_for_the_program() {
-    assert!(compile(&"(a)|".repeat(500), &Limits::default()).is_ok());
-    check_too_complex(&"(a)|".repeat(15_000), "");
+    let limits = Limits { positions: usize::MAX, ..Limits::default() };
+    assert!(compile(&"(a)|".repeat(300), &limits).is_ok());
+    let refused = compile(&"(a)|".repeat(15_000), &limits).unwrap_err();
+    assert_eq!(refused, Error::TooComplex { limit: limits.compiled_bytes });
 }
 
 #[test]
