@@ -1,15 +1,12 @@
 //! Checks calls while a text is compiled, and reports those that are none.
 
-use ctx_types::{Diagnostic, Span};
+use ctx_types::{Diagnostic, Span, excerpt};
 
 use crate::codes;
 use crate::definition::{Arity, Definition};
 use crate::dialect::Dialect;
 use crate::findings::Findings;
 use crate::registry::Registry;
-
-/// Names are cut to this many characters in messages.
-const SHOWN_CHARS: usize = 40;
 
 pub(crate) struct Checker<'a> {
     source: &'a str,
@@ -68,8 +65,7 @@ impl<'a> Checker<'a> {
         let name = self.text(name);
         let registry = self.registry;
         let finding = || {
-            let shown: String = name.chars().take(SHOWN_CHARS).collect();
-            let message = format!("no macro is called `{shown}`");
+            let message = format!("no macro is called `{}`", excerpt(name));
             let finding = Diagnostic::warning(codes::UNKNOWN_MACRO, message).at_span(span);
             match registry.nearest(name) {
                 Some(known) => finding.with_help(format!("did you mean `{known}`?")),

@@ -26,5 +26,3 @@ pub const UNKNOWN_ZONE: Code = Code::new(321, "unknown time zone");
 pub const NOT_A_NUMBER: Code = Code::new(322, "not a number");
 /// A macro reported that it cannot give a value.
 pub const MACRO_FAILED: Code = Code::new(330, "macro failed");
-/// A text has more findings than are shown.
-pub const MORE_FINDINGS: Code = Code::new(399, "more findings");

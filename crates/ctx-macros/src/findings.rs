@@ -2,8 +2,6 @@
 
 use ctx_types::Diagnostic;
 
-use crate::codes;
-
 /// How many findings one text may have; the rest is counted.
 const MAX_FINDINGS: usize = 64;
 
@@ -31,8 +29,7 @@ impl Findings {
     /// Returns the findings; those that were left out are one more, which says how many.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         if self.left_out > 0 {
-            let message = format!("{} more findings in this text are not shown", self.left_out);
-            self.list.push(Diagnostic::info(codes::MORE_FINDINGS, message));
+            self.list.push(Diagnostic::more(self.left_out, "this text"));
         }
         self.list
     }

@@ -20,7 +20,6 @@
 #![warn(clippy::disallowed_methods)]
 
 pub mod codes;
-mod excerpt;
 pub mod openai_chat;
 pub mod pairing;
 mod request;

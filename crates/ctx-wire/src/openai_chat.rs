@@ -1,10 +1,9 @@
 //! The chat-completions request body (`POST /v1/chat/completions`), which most servers understand.
 
-use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, ToolCall};
+use ctx_types::{Content, ContentPart, Diagnostic, Message, Reasoning, Role, ToolCall, excerpt};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
-use crate::excerpt::excerpt;
 use crate::pairing;
 use crate::request::{Encoded, Request, put_parameters};
 
@@ -146,12 +145,24 @@ impl Writer<'_> {
             let text = format!("attachment `{}` is not sent: nothing loaded its bytes", excerpt(name));
             self.report("", Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
         }
-        if message.reasoning.as_ref().is_some_and(|reasoning| !reasoning.artifacts.is_empty()) {
-            let text = "its reasoning state is not sent: this dialect has no place for it";
-            self.report("", Diagnostic::info(codes::REASONING_NOT_SENT, text));
+        if let Some(reasoning) = &message.reasoning {
+            self.check_reasoning(message, reasoning);
         }
         if message.is_continuation_prefix {
             self.check_continuation();
+        }
+    }
+
+    /// Visible reasoning beside an answer is not sent back, as everywhere; without an answer nothing is left.
+    fn check_reasoning(&mut self, message: &Message, reasoning: &Reasoning) {
+        if !reasoning.artifacts.is_empty() {
+            let text = "its reasoning state is not sent: this dialect has no place for it";
+            self.report("", Diagnostic::info(codes::REASONING_NOT_SENT, text));
+        }
+        if message.content.is_blank() && message.tool_calls.is_empty() {
+            let text = "it is sent without words: it has only reasoning, for which this dialect has no place";
+            let help = "switch the message off, or give it an answer; some servers refuse empty ones";
+            self.report("", Diagnostic::warning(codes::REASONING_NOT_SENT, text).with_help(help));
         }
     }
 

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Code, Diagnostic, Message, Role, ToolCall};
+use ctx_types::{Code, Diagnostic, Message, Role, ToolCall, excerpt};
 
 use crate::codes;
-use crate::excerpt::excerpt;
 
 /// Checks that every tool call has one result directly behind it, and every result a call before it.
 ///

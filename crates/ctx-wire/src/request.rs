@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use ctx_types::{Diagnostic, codes as shared};
+use ctx_types::{Diagnostic, excerpt};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -61,7 +61,7 @@ pub(crate) fn put_parameters(
 ) {
     for (name, value) in parameters {
         if reserved.contains(&name.as_str()) {
-            let message = format!("parameter `{name}` is not sent: the request sets it itself");
+            let message = format!("parameter `{}` is not sent: the request sets it itself", excerpt(name));
             diagnostics.push(Diagnostic::warning(codes::RESERVED_PARAMETER, message));
         } else {
             body.insert(name.clone(), value.clone());
@@ -74,8 +74,7 @@ fn limit(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if hidden > 0 {
         diagnostics.sort_by_key(|diagnostic| Reverse(diagnostic.severity));
         diagnostics.truncate(MAX_DIAGNOSTICS);
-        let message = format!("{hidden} more findings in this request are not shown");
-        diagnostics.push(Diagnostic::info(shared::MORE_FINDINGS, message));
+        diagnostics.push(Diagnostic::more(hidden, "this request"));
     }
     diagnostics
 }

@@ -223,7 +223,7 @@ fn findings_quote_names_without_control_characters() {
     check(
         &[named(Role::User, "a\u{1b}[2J")],
         r#"[{"role":"user","content":"hi"}]"#,
-        &["info[CTX0510]: the name `a\u{fffd}[2J` is not sent (at /messages/0)"],
+        &["info[CTX0510]: the name `a\\u{1b}[2J` is not sent (at /messages/0)"],
     );
 }
 
@@ -262,6 +262,19 @@ fn reasoning_state_is_left_out_and_reported() {
         r#"[{"role":"assistant","content":"a"}]"#,
         &[
             "info[CTX0512]: its reasoning state is not sent: this dialect has no place for it (at /messages/0)",
+        ],
+    );
+}
+
+#[test]
+fn a_message_of_nothing_but_reasoning_is_reported() {
+    let reasoning = Reasoning { text: Some("hm".into()), artifacts: Vec::new() };
+    check(
+        &[Message { reasoning: Some(reasoning), ..message(Role::Assistant, "") }],
+        r#"[{"role":"assistant","content":""}]"#,
+        &[
+            "warning[CTX0512]: it is sent without words: it has only reasoning, for which this dialect has no \
+           place (at /messages/0)",
         ],
     );
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, excerpt};
 use jiff::fmt::strtime;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, Zoned};
@@ -55,7 +55,7 @@ fn zone(call: &mut Call<'_>) -> TimeZone {
         return known;
     }
     let zone = TimeZoneDatabase::bundled().get(name).unwrap_or_else(|_| {
-        call.warn(codes::UNKNOWN_ZONE, format!("there is no time zone `{name}`, UTC is used"));
+        call.warn(codes::UNKNOWN_ZONE, format!("there is no time zone `{}`, UTC is used", excerpt(name)));
         TimeZone::UTC
     });
     call.state.remember_zone(Arc::clone(name), zone.clone());

@@ -3,7 +3,7 @@
 //! Values are texts and stay as they are written; only counting reads them as numbers. AIO Hub turns numeric
 //! texts into numbers when they are stored (`007` becomes 7, and an empty value becomes 0); here they stay.
 
-use ctx_types::Text;
+use ctx_types::{Text, excerpt};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -58,7 +58,10 @@ fn count(call: &mut Call<'_>, step: f64) -> Result<Value, Failure> {
     let name = call.argument(0);
     let old = call.variable(name).unwrap_or_default();
     let number = number::read(&old).unwrap_or_else(|| {
-        call.warn(codes::NOT_A_NUMBER, format!("variable `{name}` is not a number and counts as 0"));
+        call.warn(
+            codes::NOT_A_NUMBER,
+            format!("variable `{}` is not a number and counts as 0", excerpt(name)),
+        );
         0.0
     });
     let new = Text::from(number::write(number + step));
