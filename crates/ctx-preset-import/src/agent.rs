@@ -1,7 +1,7 @@
 //! Documents that hold an agent.
 
 use ctx_anchors::AnchorRegistry;
-use ctx_types::{Agent, Diagnostic, Persist, Reader};
+use ctx_types::{Agent, Diagnostic, Persist, Reader, excerpt};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -130,7 +130,7 @@ fn several(others: &[String]) -> Option<Diagnostic> {
     if others.is_empty() {
         return None;
     }
-    let shown: Vec<_> = others.iter().take(SHOWN_AGENTS).map(|name| format!("`{name}`")).collect();
+    let shown: Vec<_> = others.iter().take(SHOWN_AGENTS).map(|name| format!("`{}`", excerpt(name))).collect();
     let more = if others.len() > SHOWN_AGENTS { " and more" } else { "" };
     let message =
         format!("the first of {} agents is read; not read: {}{more}", others.len() + 1, shown.join(", "));

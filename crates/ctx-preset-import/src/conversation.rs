@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::format::{self, Format};
-use crate::imported::Imported;
+use crate::imported::{Imported, Moved, relocate};
 use crate::limits::Limits;
 
 use linear::Messages;
@@ -62,7 +62,10 @@ pub fn read_conversation(
             // One line of a SillyTavern chat is a JSON document too.
             other => {
                 file.extend(other.map(|other| ("messages".to_owned(), other)));
-                messages(format, vec![Value::Object(file)], Map::new(), "", false).finish(name, Vec::new())
+                let messages = messages(format, vec![Value::Object(file)], Map::new(), "", false);
+                let mut imported = messages.finish(name, Vec::new());
+                relocate(&mut imported.diagnostics, &[Moved { ours: "/0", theirs: "" }]);
+                imported
             }
         },
         (shape, value) => return Err(unknown_shape(shape, &value)),

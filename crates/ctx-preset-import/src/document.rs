@@ -5,6 +5,7 @@ mod guard;
 mod json;
 mod key;
 mod lines;
+mod mend;
 mod place;
 mod text;
 mod yaml;
@@ -80,8 +81,9 @@ impl Document {
     /// Reads a document.
     ///
     /// Its content decides what it is written in: JSON if it begins with `{` or `[` and parses, JSON Lines if
-    /// it has several lines and most are JSON objects, else YAML. `name` is its file name, or empty; the
-    /// ending only decides which error is reported when nothing fits.
+    /// it has several lines and most are JSON objects, else YAML. `name` is its file name, or empty; its
+    /// ending decides which error is reported when nothing fits, and that a line break inside a JSON text,
+    /// which YAML would fold, is an error everywhere but in `.yaml` and `.yml`.
     pub fn read(bytes: &[u8], name: &str, limits: &Limits) -> Result<Self, ImportError> {
         let text = text::decode(bytes, limits)?;
         Self::parse(&text, name, limits)
@@ -104,9 +106,14 @@ impl Document {
         if lines::applies(text, name) {
             return lines::read(text, limits);
         }
+        let is_named_yaml = ends_with(name, &["yaml", "yml"]);
+        // YAML would make a blank of the line break, and the author's text another one.
+        if !is_named_yaml && mend::breaks_a_text(text) {
+            return Err(error);
+        }
         match yaml::read(text, limits) {
             Ok(document) if !yaml::has_comment_key(&document.value) => Ok(document.noting(&error)),
-            Err(yaml) if ends_with(name, &["yaml", "yml"]) => Err(yaml),
+            Err(yaml) if is_named_yaml => Err(yaml),
             _ => Err(error),
         }
     }

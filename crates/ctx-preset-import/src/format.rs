@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ctx_types::excerpt;
 use serde_json::{Map, Value};
 
 use crate::document::{Document, Syntax};
@@ -127,9 +128,31 @@ const AGENT_KEYS: [&str; 12] = [
     "historyWhenUnplaced",
 ];
 
-/// Tells whether an object has what a user profile is made of.
+/// Tells whether an object has what a user profile is made of, and is nothing else that has a name.
 pub(crate) fn is_profile(map: &Map<String, Value>) -> bool {
-    ["content", "name", "displayName"].iter().any(|key| map.contains_key(*key)) && !map.contains_key("role")
+    let has = |key: &str| map.contains_key(key);
+    let is_named = ["content", "name", "displayName"].into_iter().any(has);
+    is_named && !has("role") && foreign(map).is_none()
+}
+
+/// What other applications write as objects that may have a name, and the keys by which each is told.
+const FOREIGN: [(&str, &[&str]); 10] = [
+    ("a character card", &["spec", "data"]),
+    ("a character card", &["spec", "spec_version"]),
+    ("a character card", &["first_mes"]),
+    ("a worldbook", &["entries"]),
+    ("a regex script", &["findRegex"]),
+    ("a chat completion preset", &["prompts", "prompt_order"]),
+    ("a context template", &["story_string"]),
+    ("an instruct template", &["input_sequence"]),
+    ("a system prompt", &["content", "post_history"]),
+    ("a reasoning template", &["prefix", "suffix"]),
+];
+
+/// Names what another application wrote and cannot be read yet.
+fn foreign(map: &Map<String, Value>) -> Option<&'static str> {
+    let fits = |(_, keys): &&(&str, &[&str])| keys.iter().all(|key| map.contains_key(*key));
+    FOREIGN.iter().find(fits).map(|(name, _)| *name)
 }
 
 /// Tells whether an object is a message or the header of a SillyTavern chat.
@@ -182,21 +205,14 @@ pub(crate) fn describe(value: &Value) -> String {
     }
 }
 
-/// How many keys of an unknown object are named, and how many characters of each.
+/// How many keys of an unknown object are named.
 const SHOWN_KEYS: usize = 8;
-const SHOWN_CHARACTERS: usize = 40;
 
 fn describe_object(map: &Map<String, Value>) -> String {
-    if map.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card")) {
-        return "a character card".to_owned();
+    if let Some(name) = foreign(map) {
+        return name.to_owned();
     }
-    if map.get("entries").is_some_and(|entries| entries.is_object() || entries.is_array()) {
-        return "a worldbook".to_owned();
-    }
-    let shown = map.keys().take(SHOWN_KEYS).map(|key| {
-        let start: String = key.chars().take(SHOWN_CHARACTERS).collect();
-        format!("`{}`", start.escape_debug())
-    });
+    let shown = map.keys().take(SHOWN_KEYS).map(|key| format!("`{}`", excerpt(key)));
     let more = if map.len() > SHOWN_KEYS { " and more" } else { "" };
     format!("an object with the keys {}{more}", shown.collect::<Vec<_>>().join(", "))
 }

@@ -1,6 +1,8 @@
 //! Old shapes inside an agent's `parameters`.
 
-use ctx_types::Diagnostic;
+use std::collections::BTreeSet;
+
+use ctx_types::{Diagnostic, plural};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -27,7 +29,8 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
         Some(Value::Array(processors)) => processors.clone(),
         Some(_) => return None,
     };
-    let named: Vec<String> = processors.iter().filter_map(|setting| canonical(setting.get("id")?)).collect();
+    let named: BTreeSet<String> =
+        processors.iter().filter_map(|setting| canonical(setting.get("id")?)).collect();
     let rules = parameters.get_mut("contextPostProcessing")?.get_mut("rules")?.as_array_mut()?;
     let settings: Vec<Option<Value>> = rules.iter().map(|rule| setting(rule, &named)).collect();
     let count = settings.iter().flatten().count();
@@ -38,13 +41,14 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
     rules.retain(|_| !is_read.next().unwrap_or(false));
     processors.extend(settings.into_iter().flatten());
     parameters.insert("processors".to_owned(), Value::Array(processors));
-    let message = format!("{count} rules move from `contextPostProcessing` to `processors`");
+    let verb = if count == 1 { "moves" } else { "move" };
+    let message = format!("{} {verb} from `contextPostProcessing` to `processors`", plural(count, "rule"));
     let pointer = "/parameters/contextPostProcessing/rules";
     Some(Diagnostic::info(codes::MIGRATED_RULES, message).at_pointer(pointer))
 }
 
 /// Makes the setting of a processor; none if the rule is no rule or its processor is set already.
-fn setting(rule: &Value, named: &[String]) -> Option<Value> {
+fn setting(rule: &Value, named: &BTreeSet<String>) -> Option<Value> {
     let kind = if rule.is_string() { rule } else { rule.get("type")? };
     let id = canonical(kind)?;
     let Some(rule) = rule.as_object() else {

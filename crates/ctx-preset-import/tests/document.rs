@@ -103,6 +103,36 @@ fn merge_keys_are_resolved() {
     check(yaml, expected, &[(codes::MERGE_KEY, "/c/<<")]);
 }
 
+/// A long key that every finding below it repeats would fill the memory.
+#[test]
+fn keys_as_long_as_the_document_are_quoted_in_part() {
+    let doubled = r#""a": 1,"#.repeat(2_000);
+    let document = format!(r#"{{"{}": {{{doubled} "b": 2}}}}"#, "k".repeat(1 << 20));
+    let document = Document::read(document.as_bytes(), "", &Limits::default()).unwrap();
+    let codes: Vec<_> = document.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(codes, [codes::DUPLICATE_KEY, ctx_types::codes::MORE_FINDINGS]);
+}
+
+#[test]
+fn a_number_beyond_all_numbers_is_null() {
+    check(r#"{"a": 1e400, "b": "1e400"}"#, json!({ "a": null, "b": "1e400" }), &[(codes::NUMBER, "")]);
+    let both = [(codes::LONE_SURROGATE, ""), (codes::NUMBER, "")];
+    check(r#"["\\", -1E+999, "\ud83d\"", 5]"#, json!(["\\", null, "\u{FFFD}\"", 5]), &both);
+    check("{\"a\":1}\n{\"a\":1e999}\n", json!([{ "a": 1 }, { "a": null }]), &[(codes::NUMBER, "/1")]);
+}
+
+#[test]
+fn a_line_break_inside_a_json_text_is_never_folded() {
+    let help = Some(r"write line breaks in a text as `\n` and tabs as `\t`");
+    let control = r"control character (\u0000-\u001F) found while parsing a string";
+    refuse("{\"a\": \"x\ny\"}", &format!("invalid JSON at line 2 column 1: {control}"), help);
+    let comma = Some("remove the comma before the closing bracket");
+    refuse("{\"a\": \"x\u{2028}y\",}", "invalid JSON at line 1 column 13: trailing comma", comma);
+    check("{a: 'x\n\ny', b: \"x\\\\\"}", json!({ "a": "x\ny", "b": "x\\" }), &[(codes::READ_AS_YAML, "-")]);
+    let yaml = Document::read(b"{\"a\": \"x\ny\"}", "a.yaml", &Limits::default()).unwrap();
+    assert_eq!(yaml.value, json!({ "a": "x y" }));
+}
+
 #[test]
 fn half_a_surrogate_pair_is_replaced() {
     let found = [(codes::LONE_SURROGATE, "")];

@@ -1,6 +1,6 @@
 //! Messages as `OpenAI`'s chat completions take them, and as seed 004 stores them.
 
-use ctx_types::{Diagnostic, Reader, Role};
+use ctx_types::{Diagnostic, Reader, Role, excerpt};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -70,7 +70,7 @@ fn role(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader
     let known = (given == Some("function")).then_some(Role::Tool);
     if known.is_none() {
         let problem = match given {
-            Some(role) => format!("the role `{}` is not known", role.escape_debug()),
+            Some(role) => format!("the role `{}` is not known", excerpt(role)),
             None => "the message has no role".to_owned(),
         };
         let unknown = Diagnostic::warning(codes::UNKNOWN_ROLE, format!("{problem}; it is treated as `user`"));

@@ -1,23 +1,22 @@
 //! Tool calls and their results, from `OpenAI`'s form into ours.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use ctx_types::{Diagnostic, Reader};
+use ctx_types::{Diagnostic, Reader, excerpt};
 use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::kept;
 
-/// Calls without an id of their own that wait for their results.
+/// Calls of one message without an id of their own, which wait for their results.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    waiting: VecDeque<Waiting>,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    id: String,
-    name: String,
+    /// The ids that they got, in order; none where the result has come.
+    waiting: Vec<Option<String>>,
+    /// Where in `waiting` the first may be that still waits.
+    first: usize,
+    /// Where in `waiting` the calls of each name are that were not asked for by it yet.
+    by_name: BTreeMap<String, VecDeque<usize>>,
 }
 
 /// Turns the `tool_calls` of an assistant message, or its older `function_call`, into `toolCalls`.
@@ -28,7 +27,7 @@ pub(super) fn mend_calls(
     calls: &mut Calls,
     reader: &mut Reader,
 ) {
-    calls.waiting.clear();
+    *calls = Calls::default();
     if message.get("toolCalls").is_some_and(|own| !own.is_null()) {
         return;
     }
@@ -128,17 +127,25 @@ impl Calls {
             return None;
         }
         let name = call.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let message = format!("the call of `{}` has no id and gets `{id}`", name.escape_debug());
+        let message = format!("the call of `{}` has no id and gets `{id}`", excerpt(&name));
         call.insert("id".to_owned(), Value::from(id.as_str()));
-        self.waiting.push_back(Waiting { id, name });
+        self.by_name.entry(name).or_default().push_back(self.waiting.len());
+        self.waiting.push(Some(id));
         Some(Diagnostic::info(codes::CALL_ID, message))
     }
 
-    /// Returns the first call that waits, of this name if one is given.
+    /// Returns the first call that waits, of this name if one is given. Amortised O(log names).
     fn take(&mut self, name: Option<&str>) -> Option<String> {
-        let matches = |waiting: &Waiting| name.is_none_or(|name| waiting.name == name);
-        let position = self.waiting.iter().position(matches)?;
-        self.waiting.remove(position).map(|waiting| waiting.id)
+        loop {
+            let place = match name {
+                Some(name) => self.by_name.get_mut(name)?.pop_front()?,
+                None => self.first,
+            };
+            self.first += usize::from(name.is_none());
+            if let Some(id) = self.waiting.get_mut(place)?.take() {
+                return Some(id);
+            }
+        }
     }
 }
 

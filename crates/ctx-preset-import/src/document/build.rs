@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, Reader, excerpt};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -12,37 +12,21 @@ use serde_json::{Map, Number, Value};
 use crate::codes;
 use crate::document::key::{Key, KeySeed};
 
-/// How many notes one document gets before the rest is only counted.
-const MAX_NOTES: usize = 1_000;
-
 /// Collects what is said about a document while its value is built.
 #[derive(Debug)]
 pub(super) struct Builder {
     nodes_left: usize,
     merge_keys: bool,
-    notes: Vec<Note>,
-    suppressed: usize,
+    /// What was noted, and the place in the document.
+    notes: Reader,
     /// Whether the limit of values was reached, which the parser reports as an error of its own kind.
     pub(super) exhausted: bool,
-}
-
-#[derive(Debug)]
-struct Note {
-    diagnostic: Diagnostic,
-    /// The steps to the value, innermost first: they are added on the way out.
-    path: Vec<Step>,
-}
-
-#[derive(Debug)]
-enum Step {
-    Key(String),
-    Index(usize),
 }
 
 impl Builder {
     /// Creates a builder of at most `nodes` values, which resolves YAML merge keys if asked to.
     pub(super) fn new(nodes: usize, merge_keys: bool) -> Self {
-        Self { nodes_left: nodes, merge_keys, notes: Vec::new(), suppressed: 0, exhausted: false }
+        Self { nodes_left: nodes, merge_keys, notes: Reader::new(), exhausted: false }
     }
 
     /// Reads one value.
@@ -50,54 +34,35 @@ impl Builder {
         Seed(self).deserialize(deserializer)
     }
 
-    /// Reads the value of one line of many, whose notes get the line's index as first step.
+    /// Reads the value of one line of many, at whose index its notes point.
     pub(super) fn read_line<'de, D: Deserializer<'de>>(
         &mut self,
         index: usize,
         deserializer: D,
     ) -> Result<Value, D::Error> {
-        let before = self.notes.len();
+        let before = self.notes.enter_index(index);
         let value = self.read(deserializer);
-        self.lift(before, || Step::Index(index));
+        self.notes.leave(before);
         value
     }
 
     /// Returns what was noted, in the order of the document.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
-        let mut diagnostics: Vec<Diagnostic> = self.notes.into_iter().map(Note::finish).collect();
-        if self.suppressed > 0 {
-            let message = format!("{} more findings in this document are not shown", self.suppressed);
-            diagnostics.push(Diagnostic::info(ctx_types::codes::MORE_FINDINGS, message));
-        }
-        diagnostics
+        self.notes.finish()
     }
 
     /// Notes something about the value being read.
     pub(super) fn note(&mut self, diagnostic: Diagnostic) {
-        match self.notes.len() < MAX_NOTES {
-            true => self.notes.push(Note { diagnostic, path: Vec::new() }),
-            false => self.suppressed += 1,
-        }
+        self.notes.report(diagnostic);
     }
 
     /// Notes something about one line of many.
     pub(super) fn note_line(&mut self, index: usize, diagnostic: Diagnostic) {
-        let before = self.notes.len();
-        self.note(diagnostic);
-        self.lift(before, || Step::Index(index));
+        self.notes.at_index(index, |notes| notes.report(diagnostic));
     }
 
     fn note_at(&mut self, key: &str, diagnostic: Diagnostic) {
-        let before = self.notes.len();
-        self.note(diagnostic);
-        self.lift(before, || Step::Key(key.to_owned()));
-    }
-
-    /// Adds a step to the path of the notes made since there were `before`.
-    fn lift(&mut self, before: usize, step: impl Fn() -> Step) {
-        for note in self.notes.iter_mut().skip(before) {
-            note.path.push(step());
-        }
+        self.notes.at_key(key, |notes| notes.report(diagnostic));
     }
 
     fn count<E: Error>(&mut self) -> Result<(), E> {
@@ -123,20 +88,6 @@ impl Builder {
         let message = format!("the number `{number}` is too large to be kept exactly");
         self.note(Diagnostic::warning(codes::NUMBER, message));
         self.number(number as f64, number)
-    }
-}
-
-impl Note {
-    fn finish(self) -> Diagnostic {
-        let mut pointer = String::new();
-        for step in self.path.iter().rev() {
-            pointer.push('/');
-            match step {
-                Step::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-                Step::Index(index) => pointer.push_str(&index.to_string()),
-            }
-        }
-        self.diagnostic.at_pointer(pointer)
     }
 }
 
@@ -211,12 +162,13 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let builder = self.0;
         let mut items = Vec::new();
         loop {
-            let before = builder.notes.len();
-            let Some(item) = access.next_element_seed(Seed(builder))? else {
-                return Ok(Value::Array(items));
-            };
-            builder.lift(before, || Step::Index(items.len()));
-            items.push(item);
+            let before = builder.notes.enter_index(items.len());
+            let item = access.next_element_seed(Seed(builder))?;
+            builder.notes.leave(before);
+            match item {
+                Some(item) => items.push(item),
+                None => return Ok(Value::Array(items)),
+            }
         }
     }
 
@@ -225,15 +177,16 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut map = Map::new();
         while let Some(key) = access.next_key_seed(KeySeed)? {
             if let Key::Other(text, kind) = &key {
-                let message = format!("the key `{text}` is {kind} and is read as a text");
+                let message = format!("the key `{}` is {kind} and is read as a text", excerpt(text));
                 builder.note_at(text, Diagnostic::info(codes::KEY_TYPE, message));
             }
             let key = key.into_text();
-            let before = builder.notes.len();
+            let before = builder.notes.enter_key(&key);
             let value = access.next_value_seed(Seed(builder))?;
-            builder.lift(before, || Step::Key(key.clone()));
+            builder.notes.leave(before);
             if map.contains_key(&key) {
-                let message = format!("the key `{key}` stands twice in one object; the last one counts");
+                let shown = excerpt(&key);
+                let message = format!("the key `{shown}` stands twice in one object; the last one counts");
                 builder.note_at(&key, Diagnostic::warning(codes::DUPLICATE_KEY, message));
             }
             // As in JavaScript, the value is the last one's and the place the first one's.
@@ -249,7 +202,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let builder = self.0;
         let (tag, content): (String, _) = access.variant()?;
         let value = content.newtype_variant_seed(Seed(builder))?;
-        let message = format!("the tag `!{tag}` is not known; the value is read without it");
+        let message = format!("the tag `!{}` is not known; the value is read without it", excerpt(&tag));
         builder.note(Diagnostic::warning(codes::UNKNOWN_TAG, message));
         Ok(value)
     }

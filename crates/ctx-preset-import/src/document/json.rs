@@ -1,10 +1,9 @@
 //! JSON documents.
 
-use ctx_types::Diagnostic;
 use serde_json::error::Category;
 
-use crate::codes;
 use crate::document::build::Builder;
+use crate::document::mend::mend;
 use crate::document::place;
 use crate::document::{Document, Syntax};
 use crate::error::ImportError;
@@ -16,12 +15,12 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError>
     let mut builder = Builder::new(limits.json_nodes, false);
     let first = parse(text, &mut builder, limits);
     let value = match first {
-        Err(ImportError::Json { .. }) => match mend_surrogates(text) {
+        Err(ImportError::Json { .. }) => match mend(text) {
             None => first?,
-            Some((mended, count)) => {
+            Some(mended) => {
                 builder = Builder::new(limits.json_nodes, false);
-                builder.note(surrogates(count));
-                parse(&mended, &mut builder, limits)?
+                mended.findings.into_iter().for_each(|finding| builder.note(finding));
+                parse(&mended.text, &mut builder, limits)?
             }
         },
         first => first?,
@@ -78,46 +77,4 @@ fn help(message: &str) -> Option<&'static str> {
         "key must be a string" => "put keys into double quotes",
         _ => return None,
     })
-}
-
-/// Reports halves of surrogate pairs that were replaced.
-pub(super) fn surrogates(count: usize) -> Diagnostic {
-    let message = format!("{count} halves of surrogate pairs stand alone and are replaced by U+FFFD");
-    let help = "an application cut a text in the middle of an emoji or another rare character";
-    Diagnostic::warning(codes::LONE_SURROGATE, message).with_help(help)
-}
-
-/// Replaces `\uD83D` and its like where the other half is missing, which JavaScript writes and reads.
-///
-/// Returns the mended text and the number of places, if there are any. O(length).
-pub(super) fn mend_surrogates(text: &str) -> Option<(String, usize)> {
-    let mut mended = String::new();
-    let mut copied = 0;
-    let mut count = 0;
-    let mut at = 0;
-    while let Some(found) = text.get(at..).and_then(|rest| rest.find('\\')) {
-        let start = at + found;
-        at = start + 2;
-        match escape(text, start) {
-            Some(0xD800..=0xDBFF) if matches!(escape(text, start + 6), Some(0xDC00..=0xDFFF)) => {
-                at = start + 12;
-            }
-            Some(0xD800..=0xDFFF) => {
-                mended.push_str(text.get(copied..start)?);
-                mended.push_str("\\ufffd");
-                count += 1;
-                at = start + 6;
-                copied = at;
-            }
-            _ => {}
-        }
-    }
-    mended.push_str(text.get(copied..)?);
-    (count > 0).then_some((mended, count))
-}
-
-/// Reads the code unit of an escape `\uXXXX` at a place.
-fn escape(text: &str, at: usize) -> Option<u32> {
-    let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }

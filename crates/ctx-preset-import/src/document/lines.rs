@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use crate::codes;
 use crate::document::build::Builder;
-use crate::document::json::{check_size, mend_surrogates, surrogates};
-use crate::document::{BadLine, Document, Syntax, ends_with};
+use crate::document::json::check_size;
+use crate::document::mend::mend;
+use crate::document::{BadLine, Document, Syntax, ends_with, place};
 use crate::error::ImportError;
 use crate::limits::Limits;
 
@@ -59,20 +60,25 @@ fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
     if line.trim().is_empty() {
         return None;
     }
-    let mended = mend_surrogates(line);
-    if let Some((_, count)) = &mended {
-        builder.note_line(index, surrogates(*count));
-    }
-    let line = mended.as_ref().map_or(line, |(mended, _)| mended);
-    let mut deserializer = serde_json::Deserializer::from_str(line);
-    let read = builder.read_line(index, &mut deserializer);
-    let problem = match read.and_then(|value| deserializer.end().map(|()| value)) {
+    let read: Result<_, serde_json::Error> = parse(line, index, builder).or_else(|error| {
+        let mended = mend(line).ok_or(error)?;
+        let value = parse(&mended.text, index, builder)?;
+        mended.findings.into_iter().for_each(|finding| builder.note_line(index, finding));
+        Ok(value)
+    });
+    let problem = match read {
         Ok(value @ Value::Object(_)) => return Some(value),
         Ok(_) => "it is no object".to_owned(),
-        Err(error) => error.to_string(),
+        Err(error) => place::without_place(&error.to_string(), error.line(), error.column()),
     };
     let message = format!("line {} is not read: {problem}", index + 1);
     let bad = Diagnostic::warning(codes::BAD_LINE, message).with_help("the line is kept as it is");
     builder.note_line(index, bad);
     None
+}
+
+fn parse(line: &str, index: usize, builder: &mut Builder) -> Result<Value, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(line);
+    let value = builder.read_line(index, &mut deserializer)?;
+    deserializer.end().map(|()| value)
 }

@@ -172,7 +172,12 @@ fn what_is_no_agent_is_refused_by_name() {
     let profile = Some("this looks like a user profile: give it where a profile is expected");
     refuse(json!({ "name": "Kim", "content": "tea" }), "a user profile", profile);
     refuse(json!({ "spec": "chara_card_v2", "data": {} }), "a character card", None);
+    refuse(json!({ "name": "N", "first_mes": "hi" }), "a character card", None);
     refuse(json!({ "entries": { "0": {} } }), "a worldbook", None);
+    refuse(json!({ "name": "N", "entries": [] }), "a worldbook", None);
+    refuse(json!({ "name": "N", "content": "c", "post_history": "" }), "a system prompt", None);
+    refuse(json!({ "name": "N", "story_string": "" }), "a context template", None);
+    refuse(json!({ "name": "N", "input_sequence": "" }), "an instruct template", None);
     refuse(json!({ "foo": 1, "b\na": 2 }), "an object with the keys `foo`, `b\\na`", None);
     refuse(json!({ "agents": [] }), "an export without an agent", None);
     refuse("{}", "an empty object", None);
@@ -202,12 +207,13 @@ fn findings_name_the_document() {
 #[test]
 fn alternatives_that_are_on_together_are_reported() {
     let entry = |group: &str| json!({ "role": "user", "groupId": group });
+    let off_group = json!({ "id": "o", "selectionMode": "radio", "enabled": false });
     let mut off = entry("r");
     off["isEnabled"] = json!(false);
     keeps(
         json!({
-            "presetGroups": [{ "id": "r", "selectionMode": "radio" }, { "id": "c", "selectionMode": "checkbox" }],
-            "presetMessages": [entry("c"), entry("c"), entry("r"), off, entry("r")],
+            "presetGroups": [{ "id": "r", "selectionMode": "radio" }, { "id": "c", "selectionMode": "checkbox" }, off_group],
+            "presetMessages": [entry("c"), entry("c"), entry("r"), off, entry("r"), entry("o"), entry("o")],
         }),
         &[(codes::SEVERAL_ALTERNATIVES, "/presetMessages/4")],
     );

@@ -47,7 +47,14 @@ fn a_sillytavern_chat_of_one_line_or_as_a_list_is_read() {
     check(&message, Format::SillyTavernChat, expected.clone(), &[]);
     let header = json!({ "user_name": "Kim", "character_name": "Nyx", "id": 5 });
     check(json!([header, message]), Format::SillyTavernChat, expected, &[(types::WRONG_TYPE, "/0/id")]);
-    check(&header, Format::SillyTavernChat, json!([]), &[(types::WRONG_TYPE, "/0/id")]);
+    check(&header, Format::SillyTavernChat, json!([]), &[(types::WRONG_TYPE, "/id")]);
+    let lone = json!({ "mes": false });
+    check(
+        &lone,
+        Format::SillyTavernChat,
+        json!([{ "mes": false, "role": "assistant" }]),
+        &[(types::WRONG_TYPE, "/mes")],
+    );
 }
 
 #[test]
