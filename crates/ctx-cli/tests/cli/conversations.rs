@@ -62,7 +62,7 @@ fn lines_with_a_broken_one() {
     === output
     1 file checked: 0 errors, 3 warnings
     === errors
-    warning[CTX0617]: line 3 is not read: EOF while parsing a value at line 1 column 25
+    warning[CTX0617]: line 3 is not read: EOF while parsing a value
      --> c.jsonl:3:1
       |
     3 | {"role":"user","content":
@@ -70,7 +70,7 @@ fn lines_with_a_broken_one() {
       |
       = help: the line is kept as it is
 
-    warning[CTX0615]: 1 halves of surrogate pairs stand alone and are replaced by U+FFFD
+    warning[CTX0615]: 1 half of a surrogate pair stands alone and is replaced by U+FFFD
      --> c.jsonl:4:1
       |
     4 | {"role":"bot","content":"\ud83d"}

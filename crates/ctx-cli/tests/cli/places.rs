@@ -176,7 +176,7 @@ presetMessages:
   - { name: Main, content: 'Hello {{usr}}' }
 ";
     assert_snapshot!(place("a.yaml", file), @"
-    info[CTX0653]: 1 greetings move from the preset's entries to `greetings`
+    info[CTX0653]: 1 greeting moves from the preset's entries to `greetings`
      --> a.yaml:2:5
       |
     2 |   - { name: First Message, content: Hi! }
