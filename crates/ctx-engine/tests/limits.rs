@@ -231,7 +231,7 @@ fn budgets_that_leave_nothing_are_refused() {
     let account = "nothing is left for messages: allowed context 100, reserve for the answer -4294967295, beginning of the answer -3";
     check_error(100, Some(u32::MAX), account);
     check_error(1, None, "nothing is left for messages: allowed context 1, beginning of the answer -3");
-    let named = "no context fits the budget: 1 tokens are available, but 11 cannot be dropped: preset 6, pending turn 5";
+    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6, pending turn 5";
     check_error(4, None, named);
 }
 

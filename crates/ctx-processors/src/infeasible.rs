@@ -46,7 +46,8 @@ impl Infeasible {
 
 impl fmt::Display for Infeasible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} tokens are available, but {} cannot be dropped", self.available, self.needed())?;
+        let are = if self.available == 1 { "token is" } else { "tokens are" };
+        write!(f, "{} {are} available, but {} cannot be dropped", self.available, self.needed())?;
         for (index, (name, tokens)) in self.parts.iter().enumerate() {
             write!(f, "{}{name} {tokens}", if index == 0 { ": " } else { ", " })?;
         }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Decision, GenerationKind, LeftOut, LeftOutReason, Message, Outcome, Place, Role, Session, Source,
-    SourceKind, Trust, TurnInput,
+    SourceKind, Trust, TurnInput, plural,
 };
 
 use crate::costing::Costing;
@@ -46,7 +46,7 @@ impl ContextProcessor for SessionLoader {
         settle_prefix(cx.inputs.turn, &mut messages);
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
         let skipped = front - pinned;
-        cx.log(format!("{} messages loaded, {skipped} older ones not", messages.len()));
+        cx.log(format!("{} loaded, {skipped} older ones not", plural(messages.len(), "message")));
         cx.blackboard.insert(LoadedWindow {
             skipped,
             skipped_bytes: session.sent_bytes(front) - session.sent_bytes(pinned),

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::message_cost;
-use ctx_types::{Message, Place, SourceKind, TokenFigure, groups, pending_start};
+use ctx_types::{Message, Place, SourceKind, TokenFigure, groups, pending_start, plural};
 
 use crate::costing::{Costing, cost_upper_bound};
 use crate::dropping::{Dropped, drop_oldest};
@@ -76,7 +76,7 @@ impl ContextProcessor for TokenLimiter {
         cx.blackboard.insert(LimiterResult { dropped: dropped.messages, kept });
         match dropped.messages {
             0 => cx.log(format!("everything fits: {used} tokens")),
-            count => cx.log(format!("{count} messages dropped or shortened, {used} tokens kept")),
+            count => cx.log(format!("{} dropped or shortened, {used} tokens kept", plural(count, "message"))),
         }
         Ok(())
     }
