@@ -69,9 +69,10 @@ impl MessageCost {
 pub fn message_cost(message: &Message, model: &ModelFacts, counter: &dyn TokenCounter) -> MessageCost {
     let adds = &model.overheads;
     let (text, media_parts) = content_cost(&message.content, model, counter);
-    let calls = message.tool_calls.iter().flat_map(|call| {
-        [id_cost(&call.id), counter.count(&call.name), counter.count_text(&call.arguments)]
-    });
+    let calls = message
+        .tool_calls
+        .iter()
+        .flat_map(|call| [id_cost(&call.id), counter.count(&call.name), counter.count_text(&call.arguments)]);
     let attachments =
         message.attachments.iter().map(|file| media_cost(model.media, &MediaItem::of(file)).tokens);
     MessageCost {
