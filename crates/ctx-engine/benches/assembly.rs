@@ -8,7 +8,9 @@ use std::hint::black_box;
 
 use bpe_openai::o200k_base;
 use conversation::{Conversation, agent, append, turn, warm, with};
-use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{
+    BatchSize, BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
 use ctx_engine::Engine;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -32,6 +34,8 @@ fn compiling(criterion: &mut Criterion) {
 fn assembling(criterion: &mut Criterion) {
     let (compiled, turn) = (warm(), turn());
     let mut group = criterion.benchmark_group("assemble");
+    // Each first assembly needs a conversation of its own.
+    group.sampling_mode(SamplingMode::Flat);
     for size in SIZES {
         group.bench_function(BenchmarkId::new("first", size), |bencher| {
             let load = || Conversation::new(1).session(size);

@@ -67,6 +67,7 @@ fn compare(arguments: &[String]) -> Outcome<()> {
         let memory = child(&["--memory", &size.to_string()], &ALLOCATOR)?;
         rows.push(Row { size, runs, times, memory });
     }
+    println!("{}", figures::CONDITIONS);
     println!("{}", figures::table(&rows));
     println!("{}", figures::ratios(&rows));
     Ok(())
