@@ -89,7 +89,7 @@ impl CompiledAgent {
     /// Assembles the context of one turn.
     ///
     /// Equal sessions and turns give equal contexts. The cost depends on what is sent, not on the length of the
-    /// conversation; see the guide on performance for what still walks what.
+    /// conversation; `docs/performance.md` says what still walks what.
     pub async fn assemble(&self, session: &Session, turn: &TurnInput) -> Result<Context, AssembleError> {
         self.assemble_with(session, turn, Ports::default()).await
     }
