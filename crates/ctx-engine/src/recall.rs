@@ -29,3 +29,23 @@ impl TokenCounter for Recall<'_> {
         self.counter.count_text(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_counted_as_the_counter_does_in_every_turn() {
+        let memory = TextMemory::default();
+        let counter = Counter::estimate();
+        for _turn in 0..2 {
+            let recall = Recall { counter, memory: &memory };
+            for text in ["", "search_notes", "名字"] {
+                assert_eq!(recall.count(text), counter.count(text));
+                assert_eq!(recall.count_till_limit(text, 3), counter.count_till_limit(text, 3));
+            }
+        }
+        let known = memory.share("search_notes".into());
+        assert_eq!(known.known_tokens(counter.encoding()), Some(counter.count("search_notes")));
+    }
+}
