@@ -42,7 +42,6 @@ mod registry;
 mod settle;
 mod space;
 mod state;
-mod suggest;
 mod template;
 
 pub use call::{Call, Failure, Value};

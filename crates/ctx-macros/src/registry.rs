@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ctx_types::closest;
+
 use crate::builtins;
 use crate::definition::Definition;
 use crate::dialect::Dialect;
-use crate::suggest;
 
 /// A set of macros, found by name.
 ///
@@ -121,7 +122,7 @@ impl Registry {
 
     /// Returns the registered name that the writer of `name` most likely meant.
     pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
-        suggest::nearest(name, self.definitions.iter().flat_map(Definition::names).map(|known| &**known))
+        closest(name, self.definitions.iter().flat_map(Definition::names).map(|known| &**known))
     }
 
     pub(crate) fn share(&self) -> Arc<Vec<Definition>> {
