@@ -140,13 +140,9 @@ fn several(others: &[String]) -> Option<Diagnostic> {
 
 fn unknown_shape(shape: Option<Format>, found: String) -> ImportError {
     let help = match shape {
-        Some(
-            Format::Session
-            | Format::SessionHalves
-            | Format::ChatMessages
-            | Format::StoredMessages
-            | Format::SillyTavernChat,
-        ) => Some("this is a conversation: give it where a session is expected"),
+        Some(format) if format.is_conversation() => {
+            Some("this is a conversation: give it where a session is expected")
+        }
         Some(Format::Profile) => Some("this looks like a user profile: give it where a profile is expected"),
         _ => None,
     };

@@ -55,6 +55,25 @@ impl fmt::Display for Format {
     }
 }
 
+impl Format {
+    /// Tells whether it holds a conversation; a list of messages may be meant as a preset too.
+    pub const fn is_conversation(self) -> bool {
+        match self {
+            Self::Session
+            | Self::SessionHalves
+            | Self::ChatMessages
+            | Self::StoredMessages
+            | Self::SillyTavernChat => true,
+            Self::Agent
+            | Self::AgentExport
+            | Self::PresetList
+            | Self::PresetFile
+            | Self::Profile
+            | Self::PlainText => false,
+        }
+    }
+}
+
 /// Tells what a document is, as far as one can tell; none of ours is `None`.
 ///
 /// Some documents can be read as two things: a list of `{role, content}` is a preset as well as a

@@ -1,6 +1,6 @@
 //! Sessions in two halves, as AIO Hub keeps them in memory: `{index, detail}`.
 
-use ctx_types::{Diagnostic, Persist, Reader, Session};
+use ctx_types::{Diagnostic, Persist, Reader, Session, excerpt};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -57,14 +57,18 @@ fn join(flat: Map<String, Value>, from_index: &[String], found: Option<Diagnosti
     Imported { value: session, format: Format::SessionHalves, diagnostics }
 }
 
+/// How many keys on which the halves disagree are named.
+const SHOWN_KEYS: usize = 8;
+
 fn disagreement(differing: &Map<String, Value>) -> Option<Diagnostic> {
     // The times of the last change differ as a rule.
-    let keys: Vec<_> =
-        differing.keys().filter(|key| *key != "updatedAt").map(|key| format!("`{key}`")).collect();
-    if keys.is_empty() {
+    let mut keys = differing.keys().filter(|key| *key != "updatedAt");
+    let shown: Vec<_> = keys.by_ref().take(SHOWN_KEYS).map(|key| format!("`{}`", excerpt(key))).collect();
+    if shown.is_empty() {
         return None;
     }
-    let message = format!("index and detail disagree on {}; the detail counts", keys.join(", "));
+    let more = if keys.next().is_some() { " and more" } else { "" };
+    let message = format!("index and detail disagree on {}{more}; the detail counts", shown.join(", "));
     let help = "the values of the index are kept under `imported`";
     Some(Diagnostic::warning(codes::SESSION_HALVES, message).at_pointer("/index").with_help(help))
 }
