@@ -106,3 +106,17 @@ fn check(files: &[File]) -> Vec<Finding> {
     findings.extend(documents::check(files));
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{File, Finding};
+
+    /// Checks what a rule finds in files, each a path and a text.
+    #[track_caller]
+    pub(super) fn check_rule(check: fn(&[File]) -> Vec<Finding>, files: &[(&str, &str)], expected: &[&str]) {
+        let file = |(path, text): &(&str, &str)| File { path: (*path).to_owned(), text: (*text).to_owned() };
+        let files: Vec<File> = files.iter().map(file).collect();
+        let found: Vec<String> = check(&files).iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected);
+    }
+}

@@ -62,14 +62,11 @@ fn begins_with_module(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::check;
-    use crate::tidy::File;
+    use crate::tidy::tests::check_rule;
 
     #[track_caller]
     fn findings(files: &[(&str, &str)], expected: &[&str]) {
-        let file = |(path, text): &(&str, &str)| File { path: (*path).to_owned(), text: (*text).to_owned() };
-        let files: Vec<File> = files.iter().map(file).collect();
-        let found: Vec<String> = check(&files).iter().map(ToString::to_string).collect();
-        assert_eq!(found, expected);
+        check_rule(check, files, expected);
     }
 
     #[test]
