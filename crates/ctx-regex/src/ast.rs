@@ -40,11 +40,6 @@ impl Groups {
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         self.named.get(name).copied()
     }
-
-    /// The names with the numbers of their groups, in the order of the names.
-    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.named.iter().map(|(name, number)| (&**name, *number))
-    }
 }
 
 /// A piece of a pattern. Case folding, surrogates and escapes are already resolved.

@@ -56,11 +56,6 @@ impl Regex {
         self.groups.count()
     }
 
-    /// The names of groups with their numbers, in the order of the names.
-    pub fn group_names(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.groups.names()
-    }
-
     /// Whether the pattern matches somewhere in `text`, or with the flag `y` at its start.
     pub fn is_match(&self, text: &str) -> bool {
         if self.flags.contains(Flags::STICKY) {

@@ -19,7 +19,6 @@ const MAX_TERMS: usize = 100;
 ///
 /// let (points, _) = DepthPoints::parse("3, 10~5");
 /// assert_eq!(points.within(22), [3, 10, 15, 20]);
-/// assert!(points.is_multiple());
 /// assert_eq!(DepthPoints::single(4).within(22), [4]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,11 +90,6 @@ impl DepthPoints {
             [DepthTerm { start, step: None }] => Some(*start),
             _ => None,
         }
-    }
-
-    /// Tells whether the placement has, or could have, more than one point.
-    pub fn is_multiple(&self) -> bool {
-        self.as_single().is_none()
     }
 
     /// Returns the points that a history of `len` messages has, ascending, each once.

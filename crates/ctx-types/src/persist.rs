@@ -104,7 +104,7 @@ impl Reader {
         }
         let message = format!("expected {expected}, found {}", describe(found));
         let help = "the value is kept as it is and otherwise ignored";
-        self.report(Diagnostic::warning(codes::WRONG_TYPE, message).with_help(help));
+        self.report(Diagnostic::error(codes::WRONG_TYPE, message).with_help(help));
     }
 
     /// Runs `read` one step down at `key`.

@@ -28,7 +28,7 @@ fn keys_come_back_in_their_order_with_unknown_ones_and_nulls() {
 
 #[test]
 fn a_key_of_a_wrong_type_stays_and_is_reported() {
-    let finding = |what: &str, pointer: &str| format!("warning[CTX0100]: expected {what} (at {pointer})");
+    let finding = |what: &str, pointer: &str| format!("error[CTX0100]: expected {what} (at {pointer})");
     let role = "one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `narrator`";
     for (file, what, pointer) in [
         (r#"{"content":5}"#, "a text or a list of content parts, found the number `5`", "/content"),
@@ -67,8 +67,8 @@ fn content_parts_keep_what_the_file_says_beside_their_text() {
     check(
         parts,
         &[
-            &format!("warning[CTX0100]: {no_part} null (at /content/2)"),
-            &format!("warning[CTX0100]: {no_part} an object (at /content/3)"),
+            &format!("error[CTX0100]: {no_part} null (at /content/2)"),
+            &format!("error[CTX0100]: {no_part} an object (at /content/3)"),
         ],
     );
     let (mut node, _) = read::<Node>(serde_json::from_str(parts).unwrap());

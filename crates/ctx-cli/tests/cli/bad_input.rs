@@ -151,11 +151,11 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
 fn values_of_the_wrong_type_are_kept_and_reported() {
     let agent = r#"{ "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ], "parameters": "hot" }"#;
     assert_snapshot!(ctx("check a.json", &[("a.json", agent)]), @r#"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 7 warnings
+    1 file checked: 6 errors, 1 warning
     === errors
-    warning[CTX0100]: expected a text, found the number `7`
+    error[CTX0100]: expected a text, found the number `7`
      --> a.json:1:11
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -163,7 +163,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: the value is kept as it is and otherwise ignored
 
-    warning[CTX0100]: expected an object, found the number `5`
+    error[CTX0100]: expected an object, found the number `5`
      --> a.json:1:34
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -171,7 +171,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: the value is kept as it is and otherwise ignored
 
-    warning[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
+    error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
      --> a.json:1:47
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -179,7 +179,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: the value is kept as it is and otherwise ignored
 
-    warning[CTX0100]: expected a text or a list of content parts, found an object
+    error[CTX0100]: expected a text or a list of content parts, found an object
      --> a.json:1:68
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -187,7 +187,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: the value is kept as it is and otherwise ignored
 
-    warning[CTX0100]: expected true or false, found the text `no`
+    error[CTX0100]: expected true or false, found the text `no`
      --> a.json:1:93
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -195,7 +195,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: the value is kept as it is and otherwise ignored
 
-    warning[CTX0100]: expected a number, found a list of 0
+    error[CTX0100]: expected a number, found a list of 0
      --> a.json:1:108
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -210,11 +210,11 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |                                                        ^^^^^
     "#);
     assert_snapshot!(ctx("check a.json", &[("a.json", r#"{ "presetMessages": "all of them" }"#)]), @r#"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 1 warning
+    1 file checked: 1 error, 0 warnings
     === errors
-    warning[CTX0100]: expected a list, found the text `all of them`
+    error[CTX0100]: expected a list, found the text `all of them`
      --> a.json:1:21
       |
     1 | { "presetMessages": "all of them" }

@@ -8,9 +8,9 @@ use crate::ctx;
 fn a_list_of_messages() {
     let chat = "[\n  {\"role\": \"narrator\", \"content\": \"x\"},\n  \"not a message\",\n  {\"role\": \"assistant\", \"tool_calls\": [{\"function\": {\"name\": \"f\", \"arguments\": \"{}\"}}]}\n]";
     assert_snapshot!(ctx("check c.json", &[("c.json", chat)]), @r#"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 2 warnings
+    1 file checked: 1 error, 1 warning
     === errors
     warning[CTX0631]: the role `narrator` is not known; it is treated as `user`
      --> c.json:2:12
@@ -20,7 +20,7 @@ fn a_list_of_messages() {
       |
       = help: use `system`, `developer`, `user`, `assistant` or `tool`
 
-    warning[CTX0100]: expected an object, found the text `not a message`
+    error[CTX0100]: expected an object, found the text `not a message`
      --> c.json:3:3
       |
     3 |   "not a message",
@@ -40,11 +40,11 @@ fn a_list_of_messages() {
 fn messages_in_an_object() {
     let chat = "model: gpt-5\nmessages:\n  - {role: user, content: 7}\n";
     assert_snapshot!(ctx("check c.yaml", &[("c.yaml", chat)]), @"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 1 warning
+    1 file checked: 1 error, 0 warnings
     === errors
-    warning[CTX0100]: expected a text or a list of content parts, found the number `7`
+    error[CTX0100]: expected a text or a list of content parts, found the number `7`
      --> c.yaml:3:27
       |
     3 |   - {role: user, content: 7}
@@ -58,11 +58,11 @@ fn messages_in_an_object() {
 fn lines_with_a_broken_one() {
     let chat = "{\"role\":\"user\",\"content\":\"Hi\"}\n\n{\"role\":\"user\",\"content\":\n{\"role\":\"bot\",\"content\":\"\\ud83d\"}\n";
     assert_snapshot!(ctx("check c.jsonl", &[("c.jsonl", chat)]), @r#"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 3 warnings
+    1 file checked: 1 error, 2 warnings
     === errors
-    warning[CTX0617]: line 3 is not read: EOF while parsing a value
+    error[CTX0617]: line 3 is not read: EOF while parsing a value
      --> c.jsonl:3:1
       |
     3 | {"role":"user","content":
@@ -92,9 +92,9 @@ fn lines_with_a_broken_one() {
 fn a_silly_tavern_chat() {
     let chat = "{\"user_name\":\"U\",\"character_name\":\"C\",\"chat_metadata\":{}}\n{\"name\":\"U\",\"is_user\":true,\"mes\":\"Hi\"}\n{\"name\":\"C\",\"is_user\":\"no\",\"is_system\":true,\"mes\":8}\n";
     assert_snapshot!(ctx("check c.jsonl", &[("c.jsonl", chat)]), @r#"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 2 warnings
+    1 file checked: 2 errors, 0 warnings
     === errors
     info[CTX0635]: a message that SillyTavern hides from the model is switched off
      --> c.jsonl:3:1
@@ -104,7 +104,7 @@ fn a_silly_tavern_chat() {
       |
       = help: switch them on to send them
 
-    warning[CTX0100]: expected true or false, found the text `no`
+    error[CTX0100]: expected true or false, found the text `no`
      --> c.jsonl:3:23
       |
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
@@ -112,7 +112,7 @@ fn a_silly_tavern_chat() {
       |
       = help: the value is kept as it is and otherwise ignored
 
-    warning[CTX0100]: expected a text, found the number `8`
+    error[CTX0100]: expected a text, found the number `8`
      --> c.jsonl:3:51
       |
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
@@ -135,29 +135,29 @@ const TREE: &str = r#"{
 #[test]
 fn a_session_with_broken_links() {
     assert_snapshot!(ctx("check c.json", &[("c.json", TREE)]), @r#"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 4 warnings
+    1 file checked: 4 errors, 0 warnings
     === errors
-    warning[CTX0120]: the active leaf `gone` does not exist; `b`, the end of the branch last shown, is used
+    error[CTX0120]: the active leaf `gone` does not exist; `b`, the end of the branch last shown, is used
      --> c.json:3:19
       |
     3 |   "activeLeafId": "gone",
       |                   ^^^^^^
 
-    warning[CTX0122]: node `a`: its parents lead back to it; it is read as a child of the root
+    error[CTX0122]: node `a`: its parents lead back to it; it is read as a child of the root
      --> c.json:6:35
       |
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
       |                                   ^^^
 
-    warning[CTX0123]: node `b` says that its id is `x`; the key counts
+    error[CTX0123]: node `b` says that its id is `x`; the key counts
      --> c.json:7:18
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                  ^^^
 
-    warning[CTX0121]: node `b` lists the child `a`, which has another parent
+    error[CTX0121]: node `b` lists the child `a`, which has another parent
      --> c.json:7:55
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
@@ -173,25 +173,25 @@ fn a_session_with_broken_links() {
 
     2 messages, about 8 tokens
     === errors
-    warning[CTX0123]: node `b` says that its id is `x`; the key counts
+    error[CTX0123]: node `b` says that its id is `x`; the key counts
      --> c.json:7:18
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                  ^^^
 
-    warning[CTX0122]: node `a`: its parents lead back to it; it is read as a child of the root
+    error[CTX0122]: node `a`: its parents lead back to it; it is read as a child of the root
      --> c.json:6:35
       |
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
       |                                   ^^^
 
-    warning[CTX0121]: node `b` lists the child `a`, which has another parent
+    error[CTX0121]: node `b` lists the child `a`, which has another parent
      --> c.json:7:55
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                                                       ^^^^^
 
-    warning[CTX0120]: the active leaf `gone` does not exist; `b`, the end of the branch last shown, is used
+    error[CTX0120]: the active leaf `gone` does not exist; `b`, the end of the branch last shown, is used
      --> c.json:3:19
       |
     3 |   "activeLeafId": "gone",
@@ -212,11 +212,11 @@ fn a_session_in_two_halves() {
   }
 }"#;
     assert_snapshot!(ctx("check c.json", &[("c.json", halves)]), @r#"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 2 warnings
+    1 file checked: 2 errors, 0 warnings
     === errors
-    warning[CTX0100]: expected a text, found the number `5`
+    error[CTX0100]: expected a text, found the number `5`
      --> c.json:2:33
       |
     2 |   "index": { "id": "s", "name": 5, "updatedAt": "1", "messageCount": 1 },
@@ -224,7 +224,7 @@ fn a_session_in_two_halves() {
       |
       = help: the value is kept as it is and otherwise ignored
 
-    warning[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
+    error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
      --> c.json:7:72
       |
     7 |       "n": { "id": "n", "parentId": "root", "childrenIds": [], "role": "wizard", "content": "Hi" }
@@ -238,11 +238,11 @@ fn a_session_in_two_halves() {
 fn ids_that_stand_twice() {
     let chat = "[{\"id\":\"m\",\"role\":\"user\",\"content\":\"one\"},\n{\"id\":\"m\",\"role\":\"user\",\"content\":\"two\"}]";
     assert_snapshot!(ctx("check c.json", &[("c.json", chat)]), @r#"
-    exit code 0
+    exit code 1
     === output
-    1 file checked: 0 errors, 1 warning
+    1 file checked: 1 error, 0 warnings
     === errors
-    warning[CTX0123]: the id `m` is used twice; the later message gets `n1`
+    error[CTX0123]: the id `m` is used twice; the later message gets `n1`
      --> c.json:2:1
       |
     2 | {"id":"m","role":"user","content":"two"}]

@@ -44,7 +44,7 @@ pub(super) fn mend_calls(
             Err((call, problem)) => {
                 unread.push(call);
                 let bad =
-                    Diagnostic::warning(codes::TOOL_CALL, format!("the tool call is not read: {problem}"));
+                    Diagnostic::error(codes::TOOL_CALL, format!("the tool call is not read: {problem}"));
                 Some(bad.with_help("it is kept under `imported` and not sent"))
             }
         };

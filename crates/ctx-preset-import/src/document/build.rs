@@ -187,7 +187,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
             if map.contains_key(&key) {
                 let shown = excerpt(&key);
                 let message = format!("the key `{shown}` stands twice in one object; the last one counts");
-                builder.note_at(&key, Diagnostic::warning(codes::DUPLICATE_KEY, message));
+                builder.note_at(&key, Diagnostic::error(codes::DUPLICATE_KEY, message));
             }
             // As in JavaScript, the value is the last one's and the place the first one's.
             map.insert(key, value);

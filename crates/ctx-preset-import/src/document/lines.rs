@@ -72,7 +72,7 @@ fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
         Err(error) => place::without_place(&error.to_string(), error.line(), error.column()),
     };
     let message = format!("line {} is not read: {problem}", index + 1);
-    let bad = Diagnostic::warning(codes::BAD_LINE, message).with_help("the line is kept as it is");
+    let bad = Diagnostic::error(codes::BAD_LINE, message).with_help("the line is kept as it is");
     builder.note_line(index, bad);
     None
 }

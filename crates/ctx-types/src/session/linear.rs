@@ -123,7 +123,7 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
         if let Some(id) = &node.id {
             let id = excerpt(id);
             let message = format!("the id `{id}` is used twice; the later message gets `{fresh}`");
-            reader.at_index(index, |reader| reader.report(Diagnostic::warning(codes::NODE_ID, message)));
+            reader.at_index(index, |reader| reader.report(Diagnostic::error(codes::NODE_ID, message)));
         }
         ids.push(fresh);
     }

@@ -109,7 +109,7 @@ impl Repair<'_> {
         };
         let remedy = if found.is_some() { "is used" } else { "is made in memory" };
         let message = format!("{fault}; `{used}` {remedy}");
-        let diagnostic = Diagnostic::warning(codes::NO_ROOT, message);
+        let diagnostic = Diagnostic::error(codes::NO_ROOT, message);
         self.reader.at_key("rootNodeId", |reader| reader.report(diagnostic));
     }
 
@@ -280,7 +280,7 @@ impl Repair<'_> {
         };
         let used = excerpt(&id);
         let message = format!("{fault}; `{used}`, the end of the branch last shown, is used");
-        let diagnostic = Diagnostic::warning(codes::DANGLING_LEAF, message);
+        let diagnostic = Diagnostic::error(codes::DANGLING_LEAF, message);
         self.reader.at_key("activeLeafId", |reader| reader.report(diagnostic));
         ActiveLeaf { id, is_repair: true }
     }
@@ -323,7 +323,7 @@ impl Repair<'_> {
     }
 
     fn report(&mut self, code: Code, index: usize, key: &str, message: String) {
-        self.report_as(Diagnostic::warning(code, message), index, key);
+        self.report_as(Diagnostic::error(code, message), index, key);
     }
 
     fn report_as(&mut self, diagnostic: Diagnostic, index: usize, key: &str) {

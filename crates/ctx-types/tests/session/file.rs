@@ -61,8 +61,8 @@ fn a_new_session_is_complete() {
 }
 
 const NO_ROOT: &str =
-    "warning[CTX0124]: the session names no root; `root` is made in memory (at /rootNodeId)";
-const NO_LEAF: &str = "warning[CTX0120]: the session names no active leaf; `root`, the end of the branch last shown, is used (at /activeLeafId)";
+    "error[CTX0124]: the session names no root; `root` is made in memory (at /rootNodeId)";
+const NO_LEAF: &str = "error[CTX0120]: the session names no active leaf; `root`, the end of the branch last shown, is used (at /activeLeafId)";
 
 #[test]
 fn a_file_without_nodes_gets_a_root_in_memory() {
@@ -73,10 +73,10 @@ fn a_file_without_nodes_gets_a_root_in_memory() {
 #[test]
 fn keys_of_wrong_types_are_reported() {
     let findings = [
-        "warning[CTX0100]: expected an object of nodes, found a list of 1 (at /nodes)",
-        "warning[CTX0100]: expected the id of a node, found the number `5` (at /rootNodeId)",
-        "warning[CTX0100]: expected the id of a node, found true",
-        "warning[CTX0100]: expected a text, found an object (at /name)",
+        "error[CTX0100]: expected an object of nodes, found a list of 1 (at /nodes)",
+        "error[CTX0100]: expected the id of a node, found the number `5` (at /rootNodeId)",
+        "error[CTX0100]: expected the id of a node, found true",
+        "error[CTX0100]: expected a text, found an object (at /name)",
         NO_ROOT,
         NO_LEAF,
     ];
@@ -98,9 +98,9 @@ fn a_file_that_is_no_object_comes_back_as_it_was() {
 
 #[test]
 fn an_unknown_root_is_replaced_by_the_first_blank_node_without_a_parent() {
-    let finding = "warning[CTX0124]: the root `gone` does not exist; `r` is used (at /rootNodeId)";
+    let finding = "error[CTX0124]: the root `gone` does not exist; `r` is used (at /rootNodeId)";
     let nodes = [("a", node("r", &[])), ("r", root(&["a"])), ("q", root(&[]))];
-    let orphan = "warning[CTX0121]: node `q`: it has no parent and is not the root; it is read as a child of the root (at /nodes/q/parentId)";
+    let orphan = "error[CTX0121]: node `q`: it has no parent and is not the root; it is read as a child of the root (at /nodes/q/parentId)";
     check(&file("gone", "a", nodes), "r(a* q)", &[finding, orphan]);
 }
 
@@ -108,8 +108,8 @@ fn an_unknown_root_is_replaced_by_the_first_blank_node_without_a_parent() {
 fn without_a_root_the_messages_hang_below_one_made_in_memory() {
     let nodes = [("a", json!({ "content": "text", "childrenIds": ["b"] })), ("b", node("a", &[]))];
     let finding =
-        "warning[CTX0124]: the root `root` does not exist; `root` is made in memory (at /rootNodeId)";
-    let orphan = "warning[CTX0121]: node `a`: it has no parent and is not the root; it is read as a child of the root (at /nodes/a/parentId)";
+        "error[CTX0124]: the root `root` does not exist; `root` is made in memory (at /rootNodeId)";
+    let orphan = "error[CTX0121]: node `a`: it has no parent and is not the root; it is read as a child of the root (at /nodes/a/parentId)";
     check(&file("root", "b", nodes), "root(a(b*))", &[finding, orphan]);
 }
 
@@ -117,8 +117,8 @@ fn without_a_root_the_messages_hang_below_one_made_in_memory() {
 fn a_root_with_a_parent_stays_the_root() {
     let nodes = [("root", node("a", &["a"])), ("a", node("root", &["root"]))];
     let findings = [
-        "warning[CTX0121]: the root has a parent, `a`; it is ignored (at /nodes/root/parentId)",
-        "warning[CTX0121]: node `a` lists the child `root`, which has another parent (at /nodes/a/childrenIds)",
+        "error[CTX0121]: the root has a parent, `a`; it is ignored (at /nodes/root/parentId)",
+        "error[CTX0121]: node `a` lists the child `root`, which has another parent (at /nodes/a/childrenIds)",
     ];
     check(&file("root", "a", nodes), "root(a*)", &findings);
 }
@@ -127,7 +127,7 @@ fn a_root_with_a_parent_stays_the_root() {
 fn a_dangling_leaf_is_replaced_by_the_end_of_the_branch_last_shown() {
     let finding = |leaf: &str| {
         format!(
-            "warning[CTX0120]: the active leaf `gone` does not exist; `{leaf}`, the end of the branch last shown, is used (at /activeLeafId)"
+            "error[CTX0120]: the active leaf `gone` does not exist; `{leaf}`, the end of the branch last shown, is used (at /activeLeafId)"
         )
     };
     for (line_before, leaf) in
@@ -148,7 +148,7 @@ fn a_node_whose_parent_does_not_exist_hangs_below_the_root() {
         ("a", node("root", &[])),
         ("y", node("x", &[])),
     ];
-    let finding = "warning[CTX0121]: node `x`: its parent `gone` does not exist; it is read as a child of the root (at /nodes/x/parentId)";
+    let finding = "error[CTX0121]: node `x`: its parent `gone` does not exist; it is read as a child of the root (at /nodes/x/parentId)";
     check(&file("root", "y", nodes), "root(a x(y*))", &[finding]);
 }
 
@@ -162,14 +162,14 @@ fn parents_that_lead_back_are_cut_at_the_first_node_of_the_file() {
         ("c", node("b", &["a"])),
     ];
     let findings = [
-        "warning[CTX0122]: node `b`: its parents lead back to it; it is read as a child of the root (at /nodes/b/parentId)",
-        "warning[CTX0121]: node `a` lists the child `b`, which has another parent (at /nodes/a/childrenIds)",
+        "error[CTX0122]: node `b`: its parents lead back to it; it is read as a child of the root (at /nodes/b/parentId)",
+        "error[CTX0121]: node `a` lists the child `b`, which has another parent (at /nodes/a/childrenIds)",
     ];
     check(&file("root", "a", nodes), "root(b(c(a*) d))", &findings);
     let nodes = [("root", root(&["a"])), ("a", node("a", &["a"]))];
     let findings = [
-        "warning[CTX0122]: node `a`: it is its own parent; it is read as a child of the root (at /nodes/a/parentId)",
-        "warning[CTX0121]: node `a` lists the child `a`, which has another parent (at /nodes/a/childrenIds)",
+        "error[CTX0122]: node `a`: it is its own parent; it is read as a child of the root (at /nodes/a/parentId)",
+        "error[CTX0121]: node `a` lists the child `a`, which has another parent (at /nodes/a/childrenIds)",
     ];
     check(&file("root", "a", nodes), "root(a*)", &findings);
 }
@@ -184,11 +184,11 @@ fn children_that_do_not_exist_or_point_elsewhere_or_come_twice_are_left_out() {
         ("m", json!(5)),
     ];
     let findings = [
-        "warning[CTX0100]: expected an object, found the number `5` (at /nodes/m)",
-        "warning[CTX0121]: node `root` lists the child `gone`, which does not exist (at /nodes/root/childrenIds)",
-        "warning[CTX0121]: node `root` lists the child `a`, which it lists twice (at /nodes/root/childrenIds)",
-        "warning[CTX0121]: node `root` lists the child `c`, which has another parent (at /nodes/root/childrenIds)",
-        "warning[CTX0121]: node `root` lists the child `m`, which does not exist (at /nodes/root/childrenIds)",
+        "error[CTX0100]: expected an object, found the number `5` (at /nodes/m)",
+        "error[CTX0121]: node `root` lists the child `gone`, which does not exist (at /nodes/root/childrenIds)",
+        "error[CTX0121]: node `root` lists the child `a`, which it lists twice (at /nodes/root/childrenIds)",
+        "error[CTX0121]: node `root` lists the child `c`, which has another parent (at /nodes/root/childrenIds)",
+        "error[CTX0121]: node `root` lists the child `m`, which does not exist (at /nodes/root/childrenIds)",
     ];
     check(&file("root", "c", nodes), "root(a b(c*))", &findings);
 }
@@ -196,7 +196,7 @@ fn children_that_do_not_exist_or_point_elsewhere_or_come_twice_are_left_out() {
 #[test]
 fn a_child_that_its_parent_does_not_list_comes_last() {
     let nodes = [("root", root(&["b"])), ("a", node("root", &[])), ("b", node("root", &[]))];
-    let finding = "warning[CTX0121]: `root` does not list its child `a` (at /nodes/root/childrenIds)";
+    let finding = "error[CTX0121]: `root` does not list its child `a` (at /nodes/root/childrenIds)";
     check(&file("root", "a", nodes), "root(b a*)", &[finding]);
 }
 
@@ -217,8 +217,8 @@ fn the_key_names_a_node_whatever_its_id_says() {
         ("c", json!({ "id": "x/~", "parentId": "root" })),
     ];
     let findings = [
-        "warning[CTX0123]: node `a` says that its id is `b`, which is another node's; the key counts (at /nodes/a/id)",
-        "warning[CTX0123]: node `c` says that its id is `x/~`; the key counts (at /nodes/c/id)",
+        "error[CTX0123]: node `a` says that its id is `b`, which is another node's; the key counts (at /nodes/a/id)",
+        "error[CTX0123]: node `c` says that its id is `x/~`; the key counts (at /nodes/c/id)",
     ];
     check(&file("root", "c", nodes), "root(a b c*)", &findings);
 }
