@@ -205,9 +205,14 @@ proptest! {
     fn findings_of_junk_point_into_its_document(junk in outlined_junk()) {
         let bytes = junk.to_string();
         let limits = Limits::default();
-        let document = Document::read(bytes.as_bytes(), "", &limits).unwrap().value;
         let agent = read_agent(bytes.as_bytes(), "", &limits, &ENGINE.anchors);
         let session = read_conversation(bytes.as_bytes(), "", &limits);
+        let Ok(document) = Document::read(bytes.as_bytes(), "", &limits) else {
+            // A text in quotes alone is read as YAML, which refuses control characters.
+            prop_assert!(agent.is_err() && session.is_err(), "an unreadable document is unreadable to all");
+            return Ok(());
+        };
+        let document = document.value;
         if let Ok(agent) = &agent {
             let unified = agent.value.write();
             let compiled = ENGINE.compile(&agent.value, &Compile::default());
