@@ -1,17 +1,27 @@
-//! The built-in macros, one module for each family.
+//! The built-in macros: a family for each application whose presets are read, a module for each topic.
 //!
-//! Adding one: a `Definition` in its family's list and the function that makes its value.
+//! Adding one: a `Definition` in its topic's list and the function that makes its value. Topic and dialects
+//! are set here, for a whole list at once, unless a definition says otherwise.
 
-mod core;
-mod text;
-mod time;
-mod variables;
-
-use crate::definition::Definition;
+use crate::definition::{Definition, Topic};
+use crate::dialect::DialectSet;
+use crate::{aio, sillytavern};
 
 /// Returns all built-in macros in the order in which they are listed.
 pub(crate) fn all() -> impl Iterator<Item = Definition> {
-    [core::definitions(), text::definitions(), variables::definitions(), time::definitions()]
-        .into_iter()
-        .flatten()
+    family(aio::definitions(), DialectSet::AIO)
+        .chain(family(sillytavern::definitions(), DialectSet::SILLYTAVERN))
+}
+
+fn family(topics: Vec<(Topic, Vec<Definition>)>, dialects: DialectSet) -> impl Iterator<Item = Definition> {
+    topics.into_iter().flat_map(move |(topic, definitions)| {
+        definitions.into_iter().map(move |definition| Definition {
+            topic,
+            dialects: match definition.dialects {
+                DialectSet::ALL => dialects,
+                some => some,
+            },
+            ..definition
+        })
+    })
 }

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use ctx_types::{Code, Diagnostic, Span, Text, Trust};
+use jiff::Zoned;
 
-use crate::codes;
 use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
 use crate::findings::Findings;
 use crate::space::SpaceSet;
-use crate::state::State;
+use crate::state::{Scope, State};
+use crate::{clock, codes, random};
 
 /// One call of a macro while it is evaluated: its arguments, the environment and the variables.
 ///
@@ -25,6 +26,8 @@ pub struct Call<'a> {
     pub(crate) state: &'a mut State,
     pub(crate) findings: &'a mut Findings,
     pub(crate) trust: Trust,
+    /// Stands for the source of the text in random draws.
+    pub(crate) source_key: u64,
 }
 
 /// The value of one argument.
@@ -86,20 +89,55 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the value of a variable; the call's value is trusted no further than it.
-    pub fn variable(&mut self, name: &str) -> Option<Text> {
-        let trust = self.state.variable_trust(name)?;
+    pub fn variable(&mut self, scope: Scope, name: &str) -> Option<Text> {
+        let trust = self.state.variable_trust(scope, name)?;
         self.limit_trust(trust);
-        self.state.variable(name).cloned()
+        self.state.variable(scope, name).cloned()
+    }
+
+    /// Tells whether a variable is set.
+    pub fn has_variable(&self, scope: Scope, name: &str) -> bool {
+        self.state.variable(scope, name).is_some()
     }
 
     /// Sets a variable; its value is trusted as far as everything that this call used.
     ///
     /// # Errors
     /// A limit of the run is reached; return the failure.
-    pub fn set_variable(&mut self, name: &str, value: impl Into<Text>) -> Result<(), Failure> {
+    pub fn set_variable(&mut self, scope: Scope, name: &str, value: impl Into<Text>) -> Result<(), Failure> {
         let value = value.into();
         self.state.take_output(value.len()).map_err(Failure::limit)?;
-        self.state.set_variable(name, value, self.trust)
+        self.state.set_variable(scope, name, value, self.trust)
+    }
+
+    /// Sets a variable to the result of counting; its value is trusted as far as everything that this call used.
+    ///
+    /// # Errors
+    /// A limit of the run is reached; return the failure.
+    pub fn set_number(&mut self, scope: Scope, name: &str, value: f64) -> Result<(), Failure> {
+        self.state.set_number(scope, name, value, self.trust)
+    }
+
+    /// Removes a variable.
+    pub fn remove_variable(&mut self, scope: Scope, name: &str) {
+        self.state.remove_variable(scope, name);
+    }
+
+    /// Returns a random number below `bound`, or 0 if there is none.
+    ///
+    /// It depends on the seed, on the source of the text and on how often that source has drawn before, so
+    /// that a change of one text does not change the draws of another.
+    pub fn draw(&mut self, bound: u64) -> u64 {
+        let ordinal = self.state.next_draw(self.source_key);
+        random::draw(self.env.seed, self.source_key, ordinal, bound)
+    }
+
+    /// Returns the time of the turn in its zone; a zone that is not known is reported, and UTC used.
+    ///
+    /// # Errors
+    /// No time was given, or none that can be used; return the failure.
+    pub(crate) fn now(&mut self) -> Result<Zoned, Failure> {
+        clock::now(self)
     }
 
     /// Says that the call's value may be trusted no further than `trust`.

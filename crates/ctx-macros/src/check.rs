@@ -63,11 +63,11 @@ impl<'a> Checker<'a> {
             return;
         }
         let name = self.text(name);
-        let registry = self.registry;
+        let (registry, dialect) = (self.registry, self.dialect);
         let finding = || {
             let message = format!("no macro is called `{}`", excerpt(name));
             let finding = Diagnostic::warning(codes::UNKNOWN_MACRO, message).at_span(span);
-            match registry.nearest(name) {
+            match registry.nearest(name, dialect) {
                 Some(known) => finding.with_help(format!("did you mean `{known}`?")),
                 None => finding,
             }

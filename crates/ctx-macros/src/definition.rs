@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ctx_types::Trust;
 
 use crate::call::{Call, Failure, Value};
+use crate::dialect::DialectSet;
 
 /// The body of a macro: makes the value of one call.
 pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync;
@@ -42,6 +43,12 @@ pub struct Definition {
     /// Whether equal texts and variables can give another value in the next turn, as the time does; a
     /// provider's prompt cache ends at such a call.
     pub volatile: bool,
+    /// The dialects in which it exists; all of them by default.
+    pub dialects: DialectSet,
+    /// Under which heading it is listed; [`Topic::Other`] by default.
+    pub topic: Topic,
+    /// In which pass AIO Hub's older evaluator expands it; [`Phase::Substitute`] by default.
+    pub phase: Phase,
     /// How far its value may be trusted at best; arguments and variables that it used can only lower it.
     pub trust: Trust,
     /// What it gives, in one sentence.
@@ -50,6 +57,47 @@ pub struct Definition {
     pub example: String,
     /// Makes the value.
     pub expand: Arc<ExpandFn>,
+}
+
+/// What a macro is about: the heading under which it is listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Topic {
+    /// Who talks with whom, and the texts of the card and the profile.
+    Names,
+    /// The conversation.
+    Conversation,
+    /// The model and the state of the application.
+    Model,
+    /// Time and date.
+    Time,
+    /// Variables.
+    Variables,
+    /// Conditions, comments, and macros that work on text.
+    Text,
+    /// Random choices.
+    Random,
+    /// Templates of text completion.
+    Instruct,
+    /// The machine.
+    System,
+    /// Assets, tools, knowledge.
+    Assets,
+    /// Everything else.
+    #[default]
+    Other,
+}
+
+/// The passes of AIO Hub's older evaluator, in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// The first: macros that change variables.
+    Before,
+    /// The second: macros that give values.
+    #[default]
+    Substitute,
+    /// The last: what depends on everything above.
+    After,
 }
 
 /// How many arguments a macro takes.
@@ -81,6 +129,9 @@ impl Definition {
             arity: Arity { min: 0, max: Some(0) },
             changes_state: false,
             volatile: false,
+            dialects: DialectSet::ALL,
+            topic: Topic::default(),
+            phase: Phase::default(),
             trust: Trust::Preset,
             description: String::new(),
             example: String::new(),
@@ -116,6 +167,27 @@ impl Definition {
         self
     }
 
+    /// Sets the dialects in which it exists.
+    #[must_use]
+    pub fn dialects(mut self, dialects: DialectSet) -> Self {
+        self.dialects = dialects;
+        self
+    }
+
+    /// Sets the heading under which it is listed.
+    #[must_use]
+    pub fn topic(mut self, topic: Topic) -> Self {
+        self.topic = topic;
+        self
+    }
+
+    /// Sets the pass of AIO Hub's older evaluator that expands it.
+    #[must_use]
+    pub fn phase(mut self, phase: Phase) -> Self {
+        self.phase = phase;
+        self
+    }
+
     /// Sets how far the value may be trusted at best.
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
@@ -145,8 +217,30 @@ impl fmt::Debug for Definition {
             .field("arity", &self.arity)
             .field("changes_state", &self.changes_state)
             .field("volatile", &self.volatile)
+            .field("dialects", &self.dialects)
+            .field("topic", &self.topic)
+            .field("phase", &self.phase)
             .field("trust", &self.trust)
             .finish_non_exhaustive()
+    }
+}
+
+impl Topic {
+    /// Returns the heading.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Names => "names",
+            Self::Conversation => "conversation",
+            Self::Model => "model",
+            Self::Time => "time",
+            Self::Variables => "variables",
+            Self::Text => "text",
+            Self::Random => "random",
+            Self::Instruct => "instruct",
+            Self::System => "system",
+            Self::Assets => "assets",
+            Self::Other => "other",
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! The dialects: how a call is spelled, and what happens to one that is wrong.
 
-use crate::space::SpaceSet;
-
 /// Whose spelling of macros a text uses.
 ///
 /// ```
@@ -23,7 +21,23 @@ pub enum Dialect {
     SillyTavern,
 }
 
+/// The dialects in which a macro exists.
+///
+/// Two macros may share a name if no dialect has both.
+///
+/// ```
+/// use ctx_macros::{Dialect, DialectSet};
+///
+/// assert!(DialectSet::AIO.contains(Dialect::Aio));
+/// assert!(!DialectSet::AIO.overlaps(DialectSet::SILLYTAVERN));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DialectSet(u8);
+
 impl Dialect {
+    /// Every dialect, in the order in which they are listed.
+    pub const ALL: [Self; 2] = [Self::Aio, Self::SillyTavern];
+
     /// Returns the spelling used in files and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,15 +48,12 @@ impl Dialect {
 
     /// Returns the dialect spelled `name`.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Aio, Self::SillyTavern].into_iter().find(|dialect| dialect.as_str() == name)
+        Self::ALL.into_iter().find(|dialect| dialect.as_str() == name)
     }
 
-    /// What `{{trim}}` removes around its place.
-    pub(crate) const fn trimmed_by_trim(self) -> SpaceSet {
-        match self {
-            Self::Aio => SpaceSet::WhiteSpace,
-            Self::SillyTavern => SpaceSet::LineBreaks,
-        }
+    /// Whether names are spelled exactly as they are registered.
+    pub(crate) const fn is_case_sensitive(self) -> bool {
+        matches!(self, Self::Aio)
     }
 
     /// Whether a backslash just before `{{` keeps it from opening a call.
@@ -67,9 +78,33 @@ impl Dialect {
     pub(crate) const fn ignores_extra_arguments(self) -> bool {
         matches!(self, Self::Aio)
     }
+}
 
-    /// Whether `{{incvar::n}}` and `{{decvar::n}}` write the new value.
-    pub(crate) const fn counting_writes_value(self) -> bool {
-        matches!(self, Self::SillyTavern)
+impl DialectSet {
+    /// Every dialect.
+    pub const ALL: Self = Self(Self::AIO.0 | Self::SILLYTAVERN.0);
+    /// AIO Hub's dialects.
+    pub const AIO: Self = Self::only(Dialect::Aio);
+    /// SillyTavern's dialects.
+    pub const SILLYTAVERN: Self = Self::only(Dialect::SillyTavern);
+
+    /// Returns the set of one dialect.
+    pub const fn only(dialect: Dialect) -> Self {
+        Self(1 << dialect as u8)
+    }
+
+    /// Tells whether a dialect is in the set.
+    pub const fn contains(self, dialect: Dialect) -> bool {
+        self.overlaps(Self::only(dialect))
+    }
+
+    /// Tells whether a dialect is in both sets.
+    pub const fn overlaps(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Returns the dialects of the set in the order of [`Dialect::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Dialect> {
+        Dialect::ALL.into_iter().filter(move |dialect| self.contains(*dialect))
     }
 }

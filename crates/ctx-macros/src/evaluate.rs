@@ -9,6 +9,7 @@ use crate::env::Env;
 use crate::expansion::{self, Expansion, Output, Piece, Writer};
 use crate::findings::Findings;
 use crate::op::Op;
+use crate::random;
 use crate::state::State;
 use crate::template::Template;
 
@@ -19,6 +20,7 @@ pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin
         env,
         state,
         trust: origin.trust,
+        source_key: random::source_key(origin),
         findings: Findings::default(),
         at: 0,
         depth: 0,
@@ -34,6 +36,7 @@ struct Run<'a> {
     state: &'a mut State,
     /// How far the bytes of the template may be trusted.
     trust: Trust,
+    source_key: u64,
     findings: Findings,
     /// The op that comes next.
     at: usize,
@@ -179,6 +182,7 @@ impl<'a> Run<'a> {
             state: self.state,
             findings: &mut self.findings,
             trust,
+            source_key: self.source_key,
         };
         let value = match (known.expand)(&mut call) {
             Ok(value) => Some((value, call.trust)),

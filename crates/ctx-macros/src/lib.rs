@@ -24,9 +24,11 @@
 //! ```
 #![warn(clippy::disallowed_methods)]
 
+mod aio;
 mod builtins;
 mod call;
 mod check;
+mod clock;
 pub mod codes;
 mod definition;
 mod dialect;
@@ -38,18 +40,20 @@ mod head;
 mod number;
 mod op;
 mod parse;
+mod random;
 mod registry;
 mod settle;
+mod sillytavern;
 mod space;
 mod state;
 mod template;
 
 pub use call::{Call, Failure, Value};
-pub use definition::{Arity, Definition, ExpandFn};
-pub use dialect::Dialect;
-pub use env::Env;
+pub use definition::{Arity, Definition, ExpandFn, Phase, Topic};
+pub use dialect::{Dialect, DialectSet};
+pub use env::{CardTexts, Conversation, Env, GroupMember, MacroPorts, ModelValues, Said};
 pub use expansion::Expansion;
 pub use registry::{RegisterError, Registry};
 pub use space::SpaceSet;
-pub use state::{Limits, State};
+pub use state::{Limits, Scope, State};
 pub use template::{MacroUse, Template};

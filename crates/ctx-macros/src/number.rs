@@ -38,6 +38,13 @@ pub(crate) fn write(number: f64) -> String {
     if text.contains("e-") { text } else { text.replace('e', "e+") }
 }
 
+/// Makes JSON of a number that was written by [`write`]; what JSON has no number for is a string.
+pub(crate) fn json(text: &str) -> serde_json::Value {
+    let whole = text.parse::<i64>().map(serde_json::Value::from);
+    let number = || text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Into::into);
+    whole.ok().or_else(number).unwrap_or_else(|| text.into())
+}
+
 fn decimal(text: &str) -> Option<f64> {
     let allowed = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
     if text.bytes().all(allowed) { text.parse().ok() } else { None }

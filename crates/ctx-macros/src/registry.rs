@@ -7,7 +7,7 @@ use ctx_types::closest;
 
 use crate::builtins;
 use crate::definition::Definition;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, DialectSet};
 
 /// A set of macros, found by name.
 ///
@@ -15,26 +15,26 @@ use crate::dialect::Dialect;
 /// keep the macros that it had then. Cloning is O(number of names).
 ///
 /// ```
-/// use ctx_macros::{Definition, Registry};
+/// use ctx_macros::{Definition, Dialect, Registry};
 ///
 /// let mut registry = Registry::builtin();
-/// assert_eq!(registry.get("agent").map(|definition| &*definition.name), Some("char"));
+/// assert_eq!(registry.get("agent", Dialect::Aio).map(|definition| &*definition.name), Some("char"));
 /// let taken = registry.register(Definition::new("User", |_| Ok("me".into())));
 /// assert_eq!(taken.unwrap_err().to_string(), "a macro called `User` is registered already");
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     definitions: Arc<Vec<Definition>>,
-    /// Lower-case names and aliases. Names that differ in case only are one name, because SillyTavern's
-    /// dialect cannot tell them apart. Never iterated.
-    by_name: HashMap<String, usize>,
+    /// Lower-case names and aliases, with the macros of the dialects that have them. Names that differ in case
+    /// only are one name, because SillyTavern's dialect cannot tell them apart. Never iterated.
+    by_name: HashMap<String, Vec<usize>>,
 }
 
 /// Why a macro cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// Another macro has this name, or it is given twice.
+    /// Another macro of the same dialect has this name, or it is given twice.
     #[error("a macro called `{name}` is registered already")]
     Duplicate {
         /// The name.
@@ -83,7 +83,8 @@ impl Registry {
         let mut folded = Vec::new();
         for name in definition.names() {
             let lower = name.to_lowercase();
-            if self.by_name.contains_key(&lower) || folded.contains(&lower) {
+            let is_taken = |index: &usize| self.has_any(*index, definition.dialects);
+            if self.indexes(&lower).iter().any(is_taken) || folded.contains(&lower) {
                 return Err(RegisterError::Duplicate { name: name.to_string() });
             }
             if !is_name(name) {
@@ -92,14 +93,16 @@ impl Registry {
             folded.push(lower);
         }
         let index = self.definitions.len();
-        self.by_name.extend(folded.into_iter().map(|name| (name, index)));
+        for name in folded {
+            self.by_name.entry(name).or_default().push(index);
+        }
         Arc::make_mut(&mut self.definitions).push(definition);
         Ok(())
     }
 
-    /// Returns the macro with this name or alias, in the given spelling.
-    pub fn get(&self, name: &str) -> Option<&Definition> {
-        self.find(name, Dialect::Aio).and_then(|index| self.definition(index))
+    /// Returns the macro that a call by this name or alias means in a dialect.
+    pub fn get(&self, name: &str, dialect: Dialect) -> Option<&Definition> {
+        self.find(name, dialect).and_then(|index| self.definition(index))
     }
 
     /// Returns all macros in the order of registration.
@@ -112,17 +115,26 @@ impl Registry {
     }
 
     pub(crate) fn find(&self, name: &str, dialect: Dialect) -> Option<usize> {
-        let index = *self.by_name.get(&name.to_lowercase())?;
-        let spelled = || self.definitions.get(index)?.names().find(|known| ***known == *name);
-        match dialect {
-            Dialect::Aio => spelled().map(|_| index),
-            Dialect::SillyTavern => Some(index),
+        let in_dialect = |index: &usize| self.has_any(*index, DialectSet::only(dialect));
+        let index = self.indexes(&name.to_lowercase()).iter().copied().find(in_dialect)?;
+        if !dialect.is_case_sensitive() {
+            return Some(index);
         }
+        self.definition(index)?.names().any(|known| **known == *name).then_some(index)
     }
 
-    /// Returns the registered name that the writer of `name` most likely meant.
-    pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
-        closest(name, self.definitions.iter().flat_map(Definition::names).map(|known| &**known))
+    /// Returns the registered name of a dialect that the writer of `name` most likely meant.
+    pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<&str> {
+        let known = self.definitions.iter().filter(|known| known.dialects.contains(dialect));
+        closest(name, known.flat_map(Definition::names).map(|known| &**known))
+    }
+
+    fn indexes(&self, lower: &str) -> &[usize] {
+        self.by_name.get(lower).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn has_any(&self, index: usize, dialects: DialectSet) -> bool {
+        self.definition(index).is_some_and(|known| known.dialects.overlaps(dialects))
     }
 
     pub(crate) fn share(&self) -> Arc<Vec<Definition>> {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Text, Trust};
 use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
 
 use crate::call::Failure;
-use crate::codes;
+use crate::{codes, number};
 
 /// How much one run may do; reaching a limit leaves the rest of a text as it is written.
 ///
@@ -26,7 +27,7 @@ pub struct Limits {
     /// Bytes that macros write, into texts, arguments and variables; 8 MiB by default. Bytes copied from a
     /// template are not counted, they are bounded by its length.
     pub output_bytes: usize,
-    /// Variables; 4,096 by default.
+    /// Variables, local and global; 4,096 by default.
     pub variables: usize,
     /// Bytes in all variables, names and values; 8 MiB by default.
     pub variable_bytes: usize,
@@ -49,26 +50,42 @@ impl Default for Limits {
 /// clone is a run that may be tried and thrown away.
 ///
 /// ```
-/// use ctx_macros::{Limits, State};
+/// use ctx_macros::{Limits, Scope, State};
 /// use ctx_types::{Text, Trust};
 ///
 /// let mut state = State::new(Limits::default());
-/// state.set_variable("hp", Text::from("12"), Trust::User).unwrap();
-/// assert_eq!(state.variable("hp").map(Text::as_str), Some("12"));
+/// state.set_variable(Scope::Local, "hp", Text::from("12"), Trust::User).unwrap();
+/// assert_eq!(state.variable(Scope::Local, "hp").map(Text::as_str), Some("12"));
+/// assert_eq!(state.variable(Scope::Global, "hp"), None);
 /// ```
 #[derive(Clone, Debug)]
 pub struct State {
     limits: Limits,
     steps_left: u64,
     output_left: usize,
-    variables: BTreeMap<Arc<str>, Variable>,
+    locals: BTreeMap<Arc<str>, Variable>,
+    globals: BTreeMap<Arc<str>, Variable>,
     variable_bytes: usize,
+    /// How many random numbers each text has drawn, by the key of its source.
+    draws: BTreeMap<u64, u64>,
     zone: Option<(Arc<str>, TimeZone)>,
+}
+
+/// Which of the two sets of variables is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of the conversation.
+    #[default]
+    Local,
+    /// Those of the whole application.
+    Global,
 }
 
 #[derive(Clone, Debug)]
 struct Variable {
     value: Text,
+    /// The value is the result of counting.
+    is_number: bool,
     trust: Trust,
 }
 
@@ -79,51 +96,108 @@ impl State {
             limits,
             steps_left: limits.steps,
             output_left: limits.output_bytes,
-            variables: BTreeMap::new(),
+            locals: BTreeMap::new(),
+            globals: BTreeMap::new(),
             variable_bytes: 0,
+            draws: BTreeMap::new(),
             zone: None,
         }
     }
 
     /// Returns the value of a variable.
-    pub fn variable(&self, name: &str) -> Option<&Text> {
-        self.variables.get(name).map(|variable| &variable.value)
+    pub fn variable(&self, scope: Scope, name: &str) -> Option<&Text> {
+        self.set(scope).get(name).map(|variable| &variable.value)
     }
 
     /// Returns how far the value of a variable may be trusted.
-    pub fn variable_trust(&self, name: &str) -> Option<Trust> {
-        self.variables.get(name).map(|variable| variable.trust)
+    pub fn variable_trust(&self, scope: Scope, name: &str) -> Option<Trust> {
+        self.set(scope).get(name).map(|variable| variable.trust)
     }
 
     /// Returns the names and values of all variables, sorted by name.
-    pub fn variables(&self) -> impl Iterator<Item = (&str, &Text)> {
-        self.variables.iter().map(|(name, variable)| (&**name, &variable.value))
+    pub fn variables(&self, scope: Scope) -> impl Iterator<Item = (&str, &Text)> {
+        self.set(scope).iter().map(|(name, variable)| (&**name, &variable.value))
+    }
+
+    /// Returns the variables as JSON, sorted by name: what was counted is a number, the rest is text.
+    pub fn variables_json(&self, scope: Scope) -> Map<String, Value> {
+        let json = |variable: &Variable| match variable.is_number {
+            true => number::json(&variable.value),
+            false => Value::from(variable.value.as_str()),
+        };
+        self.set(scope).iter().map(|(name, variable)| (name.to_string(), json(variable))).collect()
     }
 
     /// Sets a variable.
     ///
     /// # Errors
     /// The run has as many variables, or bytes in them, as it may; then nothing is changed.
-    pub fn set_variable(&mut self, name: &str, value: Text, trust: Trust) -> Result<(), Failure> {
-        let old = self.variables.get(name).map(|variable| name.len() + variable.value.len());
-        let bytes = self.variable_bytes - old.unwrap_or(0) + name.len() + value.len();
+    pub fn set_variable(
+        &mut self,
+        scope: Scope,
+        name: &str,
+        value: Text,
+        trust: Trust,
+    ) -> Result<(), Failure> {
+        self.put(scope, name, Variable { value, is_number: false, trust })
+    }
+
+    /// Sets a variable to the result of counting, written as JavaScript writes numbers.
+    ///
+    /// # Errors
+    /// As with [`State::set_variable`].
+    pub fn set_number(&mut self, scope: Scope, name: &str, value: f64, trust: Trust) -> Result<(), Failure> {
+        let value = Text::from(number::write(value));
+        self.put(scope, name, Variable { value, is_number: true, trust })
+    }
+
+    /// Removes a variable and tells whether it was set.
+    pub fn remove_variable(&mut self, scope: Scope, name: &str) -> bool {
+        let removed = self.set_mut(scope).remove(name);
+        self.variable_bytes -= removed.as_ref().map_or(0, |variable| name.len() + variable.value.len());
+        removed.is_some()
+    }
+
+    fn put(&mut self, scope: Scope, name: &str, variable: Variable) -> Result<(), Failure> {
+        let old = self.set(scope).get(name).map(|old| name.len() + old.value.len());
+        let bytes = self.variable_bytes - old.unwrap_or(0) + name.len() + variable.value.len();
         if bytes > self.limits.variable_bytes {
             let limit = self.limits.variable_bytes;
             return Err(limit_reached(format!("variables would hold more than {limit} bytes")));
         }
-        if old.is_none() && self.variables.len() >= self.limits.variables {
+        if old.is_none() && self.locals.len() + self.globals.len() >= self.limits.variables {
             let limit = self.limits.variables;
             return Err(limit_reached(format!("there would be more than {limit} variables")));
         }
         self.variable_bytes = bytes;
-        let variable = Variable { value, trust };
-        match self.variables.get_mut(name) {
+        match self.set_mut(scope).get_mut(name) {
             Some(known) => *known = variable,
             None => {
-                self.variables.insert(Arc::from(name), variable);
+                self.set_mut(scope).insert(Arc::from(name), variable);
             }
         }
         Ok(())
+    }
+
+    const fn set(&self, scope: Scope) -> &BTreeMap<Arc<str>, Variable> {
+        match scope {
+            Scope::Local => &self.locals,
+            Scope::Global => &self.globals,
+        }
+    }
+
+    const fn set_mut(&mut self, scope: Scope) -> &mut BTreeMap<Arc<str>, Variable> {
+        match scope {
+            Scope::Local => &mut self.locals,
+            Scope::Global => &mut self.globals,
+        }
+    }
+
+    /// Returns the number of the next draw of a text, from 0, by the key of its source.
+    pub(crate) fn next_draw(&mut self, source: u64) -> u64 {
+        let next = self.draws.entry(source).or_insert(0);
+        *next += 1;
+        *next - 1
     }
 
     /// Returns how many more calls the run may make.

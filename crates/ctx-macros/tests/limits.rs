@@ -2,7 +2,7 @@
 
 mod support;
 
-use ctx_macros::{Dialect, Limits, State, codes};
+use ctx_macros::{Dialect, Limits, Scope, State, codes};
 use ctx_types::{Code, Severity};
 use support::{expand_in, parse};
 
@@ -72,7 +72,7 @@ fn doubling_a_variable_ends() {
     let mut state = State::new(Limits::default());
     let expansion = expand_in(&bomb, Dialect::Aio, &mut state);
     assert_eq!(expansion.diagnostics[0].code, codes::OUTPUT_LIMIT);
-    assert!(state.variable("a").unwrap().len() < 8 << 20);
+    assert!(state.variable(Scope::Local, "a").unwrap().len() < 8 << 20);
     assert!(expansion.text.len() < bomb.len());
 }
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use ctx_macros::{Dialect, Limits, State};
+use ctx_macros::{Dialect, Limits, Scope, State};
 use ctx_types::is_partition;
 use proptest::prelude::*;
 use support::{env, origin, parse};
@@ -43,7 +43,7 @@ proptest! {
         prop_assert_eq!(&first.text, &second.text);
         prop_assert_eq!(first.segments(), second.segments());
         prop_assert_eq!(first.diagnostics, second.diagnostics);
-        prop_assert!(one.variables().eq(two.variables()));
+        prop_assert!(one.variables(Scope::Local).eq(two.variables(Scope::Local)));
     }
 
     #[test]

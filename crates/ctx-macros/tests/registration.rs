@@ -2,7 +2,9 @@
 
 mod support;
 
-use ctx_macros::{Definition, Dialect, Failure, Limits, RegisterError, Registry, State, Template, codes};
+use ctx_macros::{
+    Definition, Dialect, DialectSet, Failure, Limits, RegisterError, Registry, Scope, State, Template, codes,
+};
 use ctx_types::{Span, Text};
 use support::{env, origin};
 
@@ -49,8 +51,8 @@ fn a_closure_sees_arguments_and_variables() {
         .register(
             Definition::new("quote", move |call| {
                 let all: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
-                let count = call.variable("quotes").map_or(1, |old| old.len() + 1);
-                call.set_variable("quotes", "i".repeat(count))?;
+                let count = call.variable(Scope::Local, "quotes").map_or(1, |old| old.len() + 1);
+                call.set_variable(Scope::Local, "quotes", "i".repeat(count))?;
                 Ok(format!("{prefix}{}", all.join("/")).into())
             })
             .arity(1, None),
@@ -59,7 +61,7 @@ fn a_closure_sees_arguments_and_variables() {
     let mut state = State::new(Limits::default());
     let template = Template::parse(&Text::from("{{quote::a::b}} {{quote::c}}"), Dialect::Aio, &registry);
     assert_eq!(template.expand(&env(), &mut state, &origin()).text, "> a/b > c");
-    assert_eq!(state.variables().collect::<Vec<_>>(), [("quotes", &Text::from("ii"))]);
+    assert_eq!(state.variables(Scope::Local).collect::<Vec<_>>(), [("quotes", &Text::from("ii"))]);
 }
 
 #[test]
@@ -95,9 +97,42 @@ fn templates_can_be_sent_to_other_threads() {
 fn every_built_in_macro_is_described_and_its_example_is_a_call() {
     let registry = Registry::builtin();
     for definition in registry.iter() {
-        let template = Template::parse(&Text::from(definition.example.as_str()), Dialect::Aio, &registry);
         assert!(!definition.description.is_empty(), "{definition:?}");
-        assert_eq!(template.macros().map(|used| used.name).collect::<Vec<_>>(), [&*definition.name]);
-        assert_eq!(template.diagnostics(), []);
+        for dialect in definition.dialects.iter() {
+            let template = Template::parse(&Text::from(definition.example.as_str()), dialect, &registry);
+            assert_eq!(template.macros().next().map(|used| used.name), Some(&*definition.name));
+            assert_eq!(template.diagnostics(), []);
+        }
     }
+}
+
+#[test]
+fn two_dialects_may_give_a_name_to_two_macros() {
+    let mut registry = Registry::new();
+    registry.register(nothing("tea").dialects(DialectSet::AIO)).unwrap();
+    registry.register(nothing("Tea").dialects(DialectSet::SILLYTAVERN)).unwrap();
+    let taken = registry.register(nothing("tea"));
+    assert_eq!(taken, Err(RegisterError::Duplicate { name: "tea".to_owned() }));
+    let name = |dialect| registry.get("Tea", dialect).map(|known| &*known.name);
+    assert_eq!(name(Dialect::Aio), None);
+    assert_eq!(name(Dialect::SillyTavern), Some("Tea"));
+}
+
+#[test]
+fn a_draw_depends_on_the_seed_and_on_the_draws_of_the_same_text() {
+    let mut registry = Registry::new();
+    registry.register(Definition::always("d6", |call| (call.draw(6) + 1).to_string().into())).unwrap();
+    let template = Template::parse(&Text::from("{{d6}}".repeat(20).as_str()), Dialect::Aio, &registry);
+    let roll = |seed, id: &str, state: &mut State| {
+        let env = ctx_macros::Env { seed, ..env() };
+        template.expand(&env, state, &origin().with_id(id)).text.to_string()
+    };
+    let fresh = || State::new(Limits::default());
+    let first = roll(1, "a", &mut fresh());
+    assert!(first.bytes().all(|byte| (b'1'..=b'6').contains(&byte)));
+    let mut state = fresh();
+    roll(1, "b", &mut state);
+    assert_eq!(roll(1, "a", &mut state), first);
+    assert_ne!(roll(1, "a", &mut state), first);
+    assert_ne!(roll(2, "a", &mut fresh()), first);
 }

@@ -1,5 +1,6 @@
 //! Processors that fail, and what is taken back.
 
+use ctx_macros::Scope;
 use ctx_pipeline::{ProcessorError, RunError};
 use ctx_types::{
     Code, Decision, DepthPoints, Diagnostic, Injection, NodeId, Order, Outcome, Placement, PortError,
@@ -79,7 +80,10 @@ fn everything_but_logs_and_diagnostics_is_taken_back() {
             cx.draft.messages_mut().push(message(text));
             cx.draft.inject(Injection::plugin(text, placement, source.clone()));
             cx.draft.decide(Decision::new(Outcome::Kept, source, text));
-            cx.draft.macros_mut().set_variable("word", Text::from(text), Trust::Preset).unwrap();
+            cx.draft
+                .macros_mut()
+                .set_variable(Scope::Local, "word", Text::from(text), Trust::Preset)
+                .unwrap();
             cx.draft.effect(SessionOp::Toggle { id: NodeId::from(text), enabled: true });
             cx.blackboard.insert(Mood(u8::try_from(text.len()).unwrap()));
             cx.blackboard.set_json("weather", "sky", text.into());
@@ -101,7 +105,7 @@ fn everything_but_logs_and_diagnostics_is_taken_back() {
     );
     assert_eq!(run.draft.injections().len(), 1);
     assert_eq!(run.draft.effects().len(), 1);
-    let word = run.draft.macros().and_then(|macros| macros.variable("word"));
+    let word = run.draft.macros().and_then(|macros| macros.variable(Scope::Local, "word"));
     assert_eq!(word.map(Text::as_str), Some("s1"));
     assert_eq!(run.blackboard.get::<Mood>().map(|mood| mood.0), Some(2));
     assert_eq!(run.blackboard.json("weather", "sky"), Some(&"s1".into()));

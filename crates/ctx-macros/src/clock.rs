@@ -3,35 +3,14 @@
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, excerpt};
-use jiff::fmt::strtime;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, Zoned};
 
-use crate::call::{Call, Failure, Value};
+use crate::call::{Call, Failure};
 use crate::codes;
-use crate::definition::Definition;
-
-pub(super) fn definitions() -> Vec<Definition> {
-    vec![
-        Definition::new("time", |call| formatted(call, "%-I:%M %p"))
-            .volatile()
-            .describe("The time of day, such as `10:30 PM`.", "{{time}}"),
-        Definition::new("date", |call| formatted(call, "%B %-d, %Y"))
-            .volatile()
-            .describe("The date, such as `November 7, 2025`.", "{{date}}"),
-    ]
-}
-
-fn formatted(call: &mut Call<'_>, format: &str) -> Result<Value, Failure> {
-    let now = now(call)?;
-    match strtime::format(format, &now) {
-        Ok(text) => Ok(text.into()),
-        Err(error) => Err(Failure::because(error.to_string())),
-    }
-}
 
 /// Returns the time of the turn in its zone.
-fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
+pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
     let Some(millis) = call.env().at_millis else {
         return Err(no_time("no time is given, so `{}` stays as it is written", call));
     };

@@ -3,12 +3,13 @@
 //! Values are texts and stay as they are written; only counting reads them as numbers. AIO Hub turns numeric
 //! texts into numbers when they are stored (`007` becomes 7, and an empty value becomes 0); here they stay.
 
-use ctx_types::{Text, excerpt};
+use ctx_types::excerpt;
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
 use crate::definition::Definition;
 use crate::number;
+use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
@@ -23,40 +24,39 @@ pub(super) fn definitions() -> Vec<Definition> {
             "Nothing; adds a number to a variable, or appends text if one of the two is no number.",
             "{{addvar::score::5}}",
         ),
-        Definition::new("incvar", |call| count(call, 1.0)).arity(1, 1).changes_state().describe(
-            "Adds 1 to a variable; gives the new value in SillyTavern's dialect, else nothing.",
-            "{{incvar::score}}",
-        ),
-        Definition::new("decvar", |call| count(call, -1.0)).arity(1, 1).changes_state().describe(
-            "Takes 1 from a variable; gives the new value in SillyTavern's dialect, else nothing.",
-            "{{decvar::score}}",
-        ),
+        Definition::new("incvar", |call| count(call, 1.0))
+            .arity(1, 1)
+            .changes_state()
+            .describe("Nothing; adds 1 to a variable.", "{{incvar::score}}"),
+        Definition::new("decvar", |call| count(call, -1.0))
+            .arity(1, 1)
+            .changes_state()
+            .describe("Nothing; takes 1 from a variable.", "{{decvar::score}}"),
     ]
 }
 
 fn setvar(call: &mut Call<'_>) -> Result<Value, Failure> {
-    call.set_variable(call.argument(0), call.argument(1))?;
+    call.set_variable(Scope::Local, call.argument(0), call.argument(1))?;
     Ok(Value::EMPTY)
 }
 
 fn getvar(call: &mut Call<'_>) -> Value {
-    call.variable(call.argument(0)).into()
+    call.variable(Scope::Local, call.argument(0)).into()
 }
 
 fn addvar(call: &mut Call<'_>) -> Result<Value, Failure> {
     let (name, added) = (call.argument(0), call.argument(1));
-    let old = call.variable(name).unwrap_or_default();
-    let new = match (number::read(&old), number::read(added)) {
-        (Some(old), Some(added)) => number::write(old + added),
-        _ => [old.as_str(), added].concat(),
-    };
-    call.set_variable(name, new)?;
+    let old = call.variable(Scope::Local, name).unwrap_or_default();
+    match (number::read(&old), number::read(added)) {
+        (Some(old), Some(added)) => call.set_number(Scope::Local, name, old + added)?,
+        _ => call.set_variable(Scope::Local, name, [old.as_str(), added].concat())?,
+    }
     Ok(Value::EMPTY)
 }
 
 fn count(call: &mut Call<'_>, step: f64) -> Result<Value, Failure> {
     let name = call.argument(0);
-    let old = call.variable(name).unwrap_or_default();
+    let old = call.variable(Scope::Local, name).unwrap_or_default();
     let number = number::read(&old).unwrap_or_else(|| {
         call.warn(
             codes::NOT_A_NUMBER,
@@ -64,7 +64,6 @@ fn count(call: &mut Call<'_>, step: f64) -> Result<Value, Failure> {
         );
         0.0
     });
-    let new = Text::from(number::write(number + step));
-    call.set_variable(name, new.clone())?;
-    Ok(if call.dialect().counting_writes_value() { new.into() } else { Value::EMPTY })
+    call.set_number(Scope::Local, name, number + step)?;
+    Ok(Value::EMPTY)
 }

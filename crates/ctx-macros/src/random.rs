@@ -1,0 +1,68 @@
+//! Random draws that are functions of their place: the seed, the text that draws, and how often it drew.
+
+use ctx_types::Source;
+
+/// Returns a number below `bound` for one draw; 0 if `bound` is 0.
+pub(crate) fn draw(seed: u64, source: u64, ordinal: u64, bound: u64) -> u64 {
+    let bits = mix(mix(mix(seed) ^ source) ^ ordinal);
+    // The high half of the product is uniform up to a bias of bound / 2^64.
+    let scaled = (u128::from(bits) * u128::from(bound)) >> 64;
+    u64::try_from(scaled).unwrap_or(0)
+}
+
+/// Returns a number for the source of a text: equal sources have equal ones.
+pub(crate) fn source_key(source: &Source) -> u64 {
+    let id = source.id.as_deref().unwrap_or_default();
+    let index = source.index.filter(|_| source.id.is_none()).map_or(0, |index| index as u64 + 1);
+    let bytes = source.kind.as_str().bytes().chain([0]).chain(id.bytes());
+    mix(fnv(bytes) ^ index)
+}
+
+/// The 64-bit hash of Fowler, Noll and Vo (FNV-1a).
+fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The output function of the `SplitMix64` generator, one step further.
+fn mix(state: u64) -> u64 {
+    let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{SourceKind, Trust};
+
+    use super::*;
+
+    #[test]
+    fn draws_are_below_their_bound_and_reach_every_value() {
+        let mut seen = [0; 6];
+        for ordinal in 0..600 {
+            let drawn = draw(1, 2, ordinal, 6);
+            seen[usize::try_from(drawn).unwrap()] += 1;
+        }
+        assert!(seen.iter().all(|count| (60..140).contains(count)), "{seen:?}");
+        assert_eq!(draw(1, 2, 3, 0), 0);
+        assert_eq!(draw(1, 2, 3, 1), 0);
+    }
+
+    #[test]
+    fn seed_source_and_ordinal_all_matter() {
+        let all = [draw(1, 2, 3, u64::MAX), draw(2, 2, 3, u64::MAX), draw(1, 3, 3, u64::MAX)];
+        assert!(all.iter().all(|drawn| *drawn != draw(1, 2, 4, u64::MAX)));
+        assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
+    }
+
+    #[test]
+    fn a_source_is_known_by_its_kind_and_id_or_its_place() {
+        let preset = |index| Source::preset(None, index, None);
+        let named = |index| Source::preset(Some("p".into()), index, None);
+        assert_ne!(source_key(&preset(0)), source_key(&preset(1)));
+        assert_eq!(source_key(&named(0)), source_key(&named(1)));
+        let entry = Source::new(SourceKind::Worldbook, Trust::Preset).with_id("p");
+        assert_ne!(source_key(&named(0)), source_key(&entry));
+    }
+}
