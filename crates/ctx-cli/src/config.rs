@@ -53,8 +53,7 @@ impl Config {
         let Some(folder) = nearest else { return Ok(Self::default()) };
         let path = folder.join(NAME);
         let name = files::name(&path);
-        let bytes = files::read(&path)?;
-        sources.add(&name, &bytes);
+        let bytes = sources.read(&path, &name)?;
         if bytes.len() > MAX_BYTES {
             bail!("`{name}` is larger than {} KiB", MAX_BYTES / 1024);
         }

@@ -10,7 +10,7 @@
 use serde_json::{Map, Value};
 
 use crate::codes;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::wording::excerpt;
 
 /// A noun that is stored as a JSON value.
@@ -50,6 +50,8 @@ pub struct Reader {
     diagnostics: Vec<Diagnostic>,
     bytes: usize,
     suppressed: usize,
+    /// The worst of those that were only counted: a file does not become sound by having too many faults.
+    worst: Option<Severity>,
 }
 
 /// How many findings one document reports before the rest is only counted.
@@ -66,8 +68,9 @@ impl Reader {
 
     /// Returns what was found, in the order of reading.
     pub fn finish(mut self) -> Vec<Diagnostic> {
-        if self.suppressed > 0 {
-            self.diagnostics.push(Diagnostic::more(self.suppressed, "this document"));
+        if let Some(severity) = self.worst {
+            let more = Diagnostic::more(self.suppressed, "this document");
+            self.diagnostics.push(Diagnostic { severity, ..more });
         }
         self.diagnostics
     }
@@ -79,7 +82,7 @@ impl Reader {
 
     /// Reports a finding at the value being read, unless it names a place already.
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        if self.suppress() {
+        if self.suppress(diagnostic.severity) {
             return;
         }
         let placed = diagnostic.location.pointer.is_some();
@@ -92,14 +95,17 @@ impl Reader {
     /// Counts a finding for which there is no room, so that it need not be made.
     ///
     /// False, and nothing is counted, while there is room.
-    pub(crate) fn suppress(&mut self) -> bool {
-        self.suppressed += usize::from(self.is_full());
+    pub(crate) fn suppress(&mut self, severity: Severity) -> bool {
+        if self.is_full() {
+            self.suppressed += 1;
+            self.worst = self.worst.max(Some(severity));
+        }
         self.is_full()
     }
 
     /// Reports that the value being read is not of the type it should have.
     pub fn wrong_type(&mut self, expected: &str, found: &Value) {
-        if self.suppress() {
+        if self.suppress(Severity::Error) {
             return;
         }
         let message = format!("expected {expected}, found {}", describe(found));

@@ -1,7 +1,10 @@
 //! Files are lossless: what is read comes back, and only what was set changes.
 #![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
-use ctx_types::{Agent, Content, ContentPart, Kept, Node, Persist, PresetMessage, Reader, Role, UserProfile};
+use ctx_types::{
+    Agent, Content, ContentPart, Diagnostic, Kept, Node, Persist, PresetMessage, Reader, Role, Severity,
+    UserProfile, codes,
+};
 use serde_json::{Value, json};
 
 fn read<T: Persist>(file: Value) -> (T, Vec<String>) {
@@ -174,14 +177,28 @@ fn findings_are_limited_in_number_and_in_size() {
     assert_eq!(found.len(), 1);
     let (_, found) = read::<Agent>(json!({ "worldbookIds": vec![1; 5_000] }));
     assert_eq!(found.len(), 1_001);
-    assert_eq!(
-        found[1_000],
-        "info[CTX0101]: 4000 more findings in this document are not shown (at )".replace(" (at )", "")
-    );
+    assert_eq!(found[1_000], "error[CTX0101]: 4000 more findings in this document are not shown");
     let mut reader = Reader::new();
     reader
         .at_key(&"k".repeat(1 << 19), |reader| (0..10).for_each(|_| reader.wrong_type("a text", &json!(1))));
     assert_eq!(reader.finish().len(), 3);
+}
+
+/// Whoever lets errors fail a check must see that there are some.
+#[test]
+fn findings_that_are_only_counted_are_as_bad_as_the_worst_of_them() {
+    let mut reader = Reader::new();
+    let report = |reader: &mut Reader, count| {
+        (0..count).for_each(|_| reader.report(Diagnostic::warning(codes::WRONG_TYPE, "odd")));
+    };
+    report(&mut reader, 1_001);
+    reader.wrong_type("a text", &json!(1));
+    report(&mut reader, 1);
+    let found = reader.finish();
+    assert_eq!(found[1_000].to_string(), "error[CTX0101]: 3 more findings in this document are not shown");
+    let mut reader = Reader::new();
+    report(&mut reader, 1_001);
+    assert_eq!(reader.finish()[1_000].severity, Severity::Warning);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
     sources.show(&context.report.diagnostics);
     if let Some(path) = &arguments.report {
         let report = serde_json::to_vec_pretty(&context.report).context("cannot write the report as JSON")?;
-        files::write(&[(path.clone(), &report)], Existing::Replace)?;
+        files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
     }
     match if arguments.json { Format::Json } else { arguments.format } {
         Format::Table => show::result(&show::context(&context))?,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
 use crate::codes;
-use crate::commands::folder;
+use crate::commands::folder::{self, Found};
 use crate::commands::inputs::{self, AgentFile};
 use crate::exit::Exit;
 use crate::files;
@@ -23,8 +23,12 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     let mut totals = Totals::default();
     for path in &arguments.paths {
         let is_folder = path.is_dir();
-        let files = if is_folder { folder::files(path)? } else { vec![path.clone()] };
-        for checked in files.iter().filter_map(|file| check(file, is_folder, &engine)) {
+        let found = if is_folder { folder::files(path) } else { vec![Found::File(path.clone())] };
+        let checked = found.into_iter().filter_map(|found| match found {
+            Found::File(file) => check(&file, is_folder, &engine),
+            Found::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
+        });
+        for checked in checked {
             // Programs have the findings in the result; that a file is unreadable people want to know too.
             if !arguments.json || checked.is_unreadable {
                 checked.sources.show(&checked.findings);
@@ -41,7 +45,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 
 /// A file that was looked at.
 struct Checked {
-    name: String,
+    /// None of a folder that cannot be read: its files are not known.
+    file: Option<String>,
     sources: Sources,
     is_unreadable: bool,
     /// In the order of their places.
@@ -49,19 +54,30 @@ struct Checked {
     positions: Vec<Option<Position>>,
 }
 
+impl Checked {
+    /// A folder that could not be looked into.
+    fn closed(folder: &Path, reason: String) -> Self {
+        let finding = Diagnostic::error(codes::UNREADABLE_FILE, reason).in_document(files::name(folder));
+        Self {
+            file: None,
+            sources: Sources::default(),
+            is_unreadable: true,
+            findings: vec![finding],
+            positions: vec![None],
+        }
+    }
+}
+
 /// Checks one file; of a folder, files that are nothing of ours are passed over.
 fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Option<Checked> {
     let name = files::name(path);
     let mut sources = Sources::default();
-    let read = match files::read(path) {
+    let read = match sources.read(path, &name) {
         Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
-        Ok(bytes) => {
-            sources.add(&name, &bytes);
-            match findings(&bytes, &name, engine) {
-                Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
-                found => found.map_err(|error| sources.explained(&name, &error)),
-            }
-        }
+        Ok(bytes) => match findings(&bytes, &name, engine) {
+            Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
+            found => found.map_err(|error| sources.explained(&name, &error)),
+        },
     };
     let is_unreadable = read.is_err();
     let findings = read.unwrap_or_else(|error| vec![error]);
@@ -69,20 +85,16 @@ fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Option<Checked> {
     let mut placed: Vec<_> = findings.into_iter().zip(positions).collect();
     placed.sort_by(|(_, a), (_, b)| a.cmp(b));
     let (findings, positions) = placed.into_iter().unzip();
-    Some(Checked { name, sources, is_unreadable, findings, positions })
+    Some(Checked { file: Some(name), sources, is_unreadable, findings, positions })
 }
 
 /// Reads a file as what it is.
 fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>, ImportError> {
     let limits = Limits::default();
     match detect(bytes, name, &limits)? {
-        Some(
-            Format::Session
-            | Format::SessionHalves
-            | Format::ChatMessages
-            | Format::StoredMessages
-            | Format::SillyTavernChat,
-        ) => read_conversation(bytes, name, &limits).map(|conversation| conversation.diagnostics),
+        Some(format) if format.is_conversation() => {
+            read_conversation(bytes, name, &limits).map(|conversation| conversation.diagnostics)
+        }
         Some(Format::Profile) => read_profile(bytes, name, &limits).map(|profile| profile.diagnostics),
         _ => {
             let file = AgentFile::parse(bytes, name, engine)?;
@@ -107,7 +119,7 @@ impl Totals {
         self.errors += count(Severity::Error);
         self.warnings += count(Severity::Warning);
         self.is_any_unreadable |= checked.is_unreadable;
-        self.files.push(checked.name.clone());
+        self.files.extend(checked.file.clone());
         if with_findings {
             let findings = checked.findings.iter().zip(&checked.positions);
             self.findings

@@ -28,8 +28,7 @@ pub(crate) fn run(arguments: &CountArguments) -> Result<Exit> {
     let model = arguments.model.as_deref().or(config.model.as_deref());
     sources.show(&config.found);
     let name = files::name(file);
-    let bytes = files::read(file)?;
-    sources.add(&name, &bytes);
+    let bytes = sources.read(file, &name)?;
     let counted = match is_conversation(&bytes, &name) {
         true => conversation(InputFile { bytes: Some(bytes), ..file.into() }, models, model, &mut sources)?,
         false => text(&bytes, &name, models, model, &mut sources)?,
@@ -74,16 +73,8 @@ impl Way<'_> {
 }
 
 fn is_conversation(bytes: &[u8], name: &str) -> bool {
-    matches!(
-        detect(bytes, name, &Limits::default()),
-        Ok(Some(
-            Format::Session
-                | Format::SessionHalves
-                | Format::ChatMessages
-                | Format::StoredMessages
-                | Format::SillyTavernChat
-        ))
-    )
+    let format = detect(bytes, name, &Limits::default());
+    format.is_ok_and(|format| format.is_some_and(Format::is_conversation))
 }
 
 fn text(

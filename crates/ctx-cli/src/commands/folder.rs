@@ -1,9 +1,7 @@
-//! The files of a folder.
+//! The files of a folder, and the parts of it that cannot be read.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-
-use anyhow::{Result, anyhow, bail};
 
 use crate::files::{name, reason};
 
@@ -16,34 +14,61 @@ const MAX_DEPTH: usize = 32;
 /// The endings of files that may be agents, conversations or profiles.
 const ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "yaml", "yml"];
 
-/// Lists the JSON, JSON Lines and YAML files in a folder, in the order of their names.
+/// What a folder holds, in the order of names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A JSON, JSON Lines or YAML file.
+    File(PathBuf),
+    /// A folder that cannot be looked into, and why.
+    Closed(PathBuf, String),
+}
+
+/// Lists the JSON, JSON Lines and YAML files in a folder and below it, and the folders that cannot be read.
 ///
 /// Hidden folders and `node_modules` are passed over. Links are not followed: they may lead out of the folder
 /// or round in a circle.
-pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    walk(folder, 0, &mut found)?;
-    Ok(found)
+pub(super) fn files(folder: &Path) -> Vec<Found> {
+    let mut walk = Walk { found: Vec::new(), is_full: false };
+    walk.folder(folder, 0);
+    if walk.is_full {
+        let reason = format!("`{}` has more than {MAX_FILES} files; name smaller folders", name(folder));
+        walk.found.push(Found::Closed(folder.to_owned(), reason));
+    }
+    walk.found
 }
 
-fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
-    if depth > MAX_DEPTH {
-        bail!("`{}` is nested more than {MAX_DEPTH} folders deep", name(folder));
-    }
-    let entries = entries(folder);
-    let entries =
-        entries.map_err(|error| anyhow!("cannot read the folder `{}`: {}", name(folder), reason(&error)))?;
-    for (path, kind) in entries {
-        if kind.is_dir() && !is_passed_over(&path) {
-            walk(&path, depth + 1, found)?;
-        } else if kind.is_file() && is_ours(&path) {
-            found.push(path);
+/// A walk through folders.
+struct Walk {
+    found: Vec<Found>,
+    /// Whether there are more files than are listed.
+    is_full: bool,
+}
+
+impl Walk {
+    fn folder(&mut self, folder: &Path, depth: usize) {
+        let entries = match entries(folder) {
+            _ if depth > MAX_DEPTH => {
+                let reason = format!("`{}` is nested more than {MAX_DEPTH} folders deep", name(folder));
+                return self.found.push(Found::Closed(folder.to_owned(), reason));
+            }
+            Err(error) => {
+                let reason = format!("cannot read the folder `{}`: {}", name(folder), reason(&error));
+                return self.found.push(Found::Closed(folder.to_owned(), reason));
+            }
+            Ok(entries) => entries,
+        };
+        for (path, kind) in entries {
+            if kind.is_dir() && !is_passed_over(&path) {
+                self.folder(&path, depth + 1);
+            } else if kind.is_file() && is_ours(&path) {
+                self.is_full |= self.found.len() >= MAX_FILES;
+                self.found.extend(Some(Found::File(path)).filter(|_| !self.is_full));
+            }
+            if self.is_full {
+                return;
+            }
         }
-        if found.len() > MAX_FILES {
-            bail!("more than {MAX_FILES} files; name smaller folders");
-        }
     }
-    Ok(())
 }
 
 fn entries(folder: &Path) -> std::io::Result<Vec<(PathBuf, std::fs::FileType)>> {

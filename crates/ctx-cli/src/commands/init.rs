@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::args::InitArguments;
 use crate::exit::{Exit, UsageError};
-use crate::files::{self, Existing};
+use crate::files::{self, Existing, FilesRead};
 use crate::show;
 
 /// The files of the project.
@@ -20,9 +20,12 @@ const FILES: [(&str, &str); 3] = [
 /// Writes the project: all of its files, or none if one of them exists or cannot be written.
 pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
     let folder = &arguments.folder;
+    files::refuse_stdin(folder)?;
     let files = FILES.map(|(name, text)| (folder.join(name), text.as_bytes()));
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    if let (Existing::Keep, Some((path, _))) = (existing, files.iter().find(|(path, _)| path.exists())) {
+    if let (Existing::Keep, Some((path, _))) =
+        (existing, files.iter().find(|(path, _)| path.exists() || path.is_symlink()))
+    {
         let message = format!("`{}` exists; name another folder, or say `--force`", files::name(path));
         return Err(UsageError(message).into());
     }
@@ -32,7 +35,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
     std::fs::create_dir_all(folder).map_err(|error| {
         anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(&error))
     })?;
-    files::write(&files, existing)?;
+    files::write(&files, existing, &FilesRead::default())?;
     let names = files.map(|(path, _)| path);
     match arguments.json {
         true => show::json(&json!({ "written": names.map(|path| files::name(&path)) }))?,

@@ -144,7 +144,7 @@ type Parse<'a, T> = &'a dyn Fn(&[u8], &str) -> Result<T, ImportError>;
 fn load<T>(file: &InputFile, sources: &mut Sources, parse: Parse<'_, T>) -> Result<T> {
     let read = match &file.bytes {
         Some(_) => None,
-        None => Some(files::read(&file.path)?),
+        None => Some(sources.read(&file.path, &file.name)?),
     };
     let bytes = file.bytes.as_deref().or(read.as_deref()).unwrap_or_default();
     sources.add(&file.name, bytes);

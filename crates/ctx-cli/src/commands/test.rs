@@ -5,14 +5,14 @@ mod find;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
 
 use crate::args::TestArguments;
 use crate::commands::test::case::Case;
 use crate::exit::Exit;
-use crate::files::{self, Existing};
-use crate::show::{self, Progress, plural};
+use crate::files::{self, Existing, FilesRead};
+use crate::show::{self, Progress, Sources, plural};
 
 /// The file in the folder of a case that holds its result.
 const EXPECTED: &str = "expected.txt";
@@ -21,14 +21,18 @@ const EXPECTED: &str = "expected.txt";
 pub(crate) fn run(arguments: &TestArguments) -> Result<Exit> {
     let folders = find::cases(&arguments.folders)?;
     let mut progress = Progress::new();
-    let mut results = Vec::new();
-    for (index, folder) in folders.iter().enumerate() {
-        progress.show(&format!("{} of {}: {}", index + 1, folders.len(), files::name(folder)));
-        results.push(Tested::of(folder.clone(), arguments.update));
+    let (mut results, mut read) = (Vec::new(), FilesRead::default());
+    let count = folders.len();
+    for (index, (folder, closed)) in folders.into_iter().enumerate() {
+        progress.show(&format!("{} of {count}: {}", index + 1, files::name(&folder)));
+        results.push(match closed {
+            None => Tested::of(folder, arguments.update, &mut read),
+            Some(reason) => Tested { folder, outcome: Outcome::Unreadable(anyhow!(reason)) },
+        });
     }
     drop(progress);
     if arguments.update {
-        write(&results)?;
+        write(&results, &read)?;
     }
     match arguments.json {
         true => show::json(&to_json(&results))?,
@@ -63,14 +67,16 @@ enum Outcome {
 }
 
 impl Tested {
-    fn of(folder: PathBuf, update: bool) -> Self {
-        let outcome = outcome(&folder, update).unwrap_or_else(Outcome::Unreadable);
+    fn of(folder: PathBuf, update: bool, read: &mut FilesRead) -> Self {
+        let mut sources = Sources::default();
+        let outcome = outcome(&folder, update, &mut sources).unwrap_or_else(Outcome::Unreadable);
+        read.extend(sources.files_read);
         Self { folder, outcome }
     }
 }
 
-fn outcome(folder: &Path, update: bool) -> Result<Outcome> {
-    let result = lines(&Case::read(folder)?.run()?);
+fn outcome(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcome> {
+    let result = lines(&Case::read(folder, sources)?.run()?);
     let path = folder.join(EXPECTED);
     let expected = match path.exists() {
         true => Some(lines(&String::from_utf8_lossy(&files::read(&path)?))),
@@ -90,12 +96,14 @@ fn lines(text: &str) -> String {
 }
 
 /// Writes all new results, or none.
-fn write(results: &[Tested]) -> Result<()> {
+///
+/// That what is expected was read does not keep it from being replaced, unless a case has it as a file of its own.
+fn write(results: &[Tested], read: &FilesRead) -> Result<()> {
     let updated = results.iter().filter_map(|tested| match &tested.outcome {
         Outcome::Updated { result, .. } => Some((tested.folder.join(EXPECTED), result.as_bytes())),
         _ => None,
     });
-    files::write(&updated.collect::<Vec<_>>(), Existing::Replace)
+    files::write(&updated.collect::<Vec<_>>(), Existing::Replace, read)
 }
 
 impl Outcome {

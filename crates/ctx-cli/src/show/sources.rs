@@ -3,9 +3,12 @@
 use std::ops::Range;
 use std::path::Path;
 
+use anyhow::Result;
 use ctx_engine::ImportError;
+use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Diagnostic, Span};
 
+use crate::files::{self, FilesRead};
 use crate::locate::Places;
 use crate::show::excerpt::Lines;
 use crate::show::findings::{Explained, draw};
@@ -21,6 +24,8 @@ const MAX_PLACED: usize = 100_000;
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     files: Vec<Source>,
+    /// What was read, so that nothing is written onto it.
+    pub(crate) files_read: FilesRead,
 }
 
 /// A file as text.
@@ -54,6 +59,14 @@ pub(super) struct Mark<'a> {
 }
 
 impl Sources {
+    /// Reads a file, or standard input for `-`, and keeps its text.
+    pub(crate) fn read(&mut self, path: &Path, name: &str) -> Result<Vec<u8>> {
+        let bytes = files::read(path)?;
+        self.files_read.note(path);
+        self.add(name, &bytes);
+        Ok(bytes)
+    }
+
     /// Keeps the text of a file; one that is known already stays.
     pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) {
         if self.get(name).is_none() {
@@ -62,14 +75,22 @@ impl Sources {
     }
 
     /// Writes findings to standard error, the first [`MAX_SHOWN`] with their lines.
+    ///
+    /// Those that only say how many others there are, beyond what is kept of a file, are always written.
     pub(crate) fn show(&self, findings: &[Diagnostic]) {
-        let shown: Vec<&Diagnostic> = findings.iter().take(MAX_SHOWN).collect();
+        let (counts, findings): (Vec<_>, Vec<_>) =
+            findings.iter().partition(|finding| finding.code == MORE_FINDINGS);
+        let shown: Vec<&Diagnostic> = findings.iter().copied().take(MAX_SHOWN).collect();
         for (finding, mark) in shown.iter().zip(self.marks(&shown)) {
             to_stderr(&(draw(finding, mark.as_ref()) + "\n"));
         }
+        for count in counts {
+            to_stderr(&(draw(count, None) + "\n"));
+        }
         let more = findings.len() - shown.len();
         if more > 0 {
-            to_stderr(&format!("and {}; `ctx check --json` has them all", plural(more, "more finding")));
+            let more = plural(more, "more finding");
+            to_stderr(&format!("and {more}; `check`, `assemble` and `explain` list them with `--json`"));
         }
     }
 

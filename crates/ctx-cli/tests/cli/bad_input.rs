@@ -241,12 +241,6 @@ fn a_report_that_cannot_be_written_ends_the_run_before_the_result() {
 }
 
 #[test]
-#[cfg(unix)]
-fn a_report_may_go_to_a_device() {
-    assert!(ctx("assemble --input Hi --report /dev/null", &[]).starts_with("exit code 0\n"));
-}
-
-#[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_told() {
     use std::process::{Command, Stdio};

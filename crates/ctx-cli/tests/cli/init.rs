@@ -117,13 +117,3 @@ fn new_files_have_the_permissions_of_new_files_and_old_ones_keep_theirs() {
     folder.ctx("init . --force");
     assert_eq!((mode("agent.yaml"), mode("profile.yaml")), (0o640, mode("plain")));
 }
-
-#[test]
-#[cfg(unix)]
-fn a_link_stays_a_link() {
-    let folder = Folder::with(&[("real.yaml", "")]);
-    std::os::unix::fs::symlink("real.yaml", folder.path().join("agent.yaml")).unwrap();
-    folder.ctx("init . --force");
-    assert!(folder.path().join("agent.yaml").is_symlink());
-    assert!(std::fs::read_to_string(folder.path().join("real.yaml")).unwrap().contains("Robin"));
-}

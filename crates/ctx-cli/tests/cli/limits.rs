@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::assemble::json as result;
 use crate::{Folder, ctx};
 
 /// A preset with this many entries, each with an unknown macro.
@@ -27,7 +28,7 @@ fn of_many_findings_the_first_hundred_are_shown() {
       |
       = help: did you mean `user`?
 
-    and 9900 more findings; `ctx check --json` has them all
+    and 9900 more findings; `check`, `assemble` and `explain` list them with `--json`
     "#);
     assert_eq!(answer.matches("CTX0300").count(), 100);
     assert!(ctx("check a.json", &[("a.json", &preset(101))]).contains("and 1 more finding;"));
@@ -36,12 +37,31 @@ fn of_many_findings_the_first_hundred_are_shown() {
 #[test]
 fn json_has_all_findings_with_their_columns() {
     let answer = ctx("check --json a.json", &[("a.json", &preset(10_000))]);
-    let (_, json) = answer.split_once("=== output\n").unwrap();
-    let result: Value = serde_json::from_str(json).unwrap();
+    let result = result(&answer);
     let findings = result["findings"].as_array().unwrap();
     let column = |finding: &Value| finding["position"]["column"].as_u64();
     assert_eq!((findings.len(), column(&findings[0])), (10_000, Some(60)));
     assert!(findings.windows(2).all(|pair| column(&pair[0]) < column(&pair[1])));
+}
+
+/// What is kept of a file's findings has a limit, which must not be passed over in silence.
+#[test]
+fn findings_beyond_those_that_are_kept_are_counted() {
+    let agent = json!({ "presetMessages": vec![5; 1_500] }).to_string();
+    let answer = ctx("check a.json", &[("a.json", &agent)]);
+    assert!(answer.starts_with("exit code 1\n=== output\n1 file checked: 1001 errors, 0 warnings\n"));
+    let (_, last) = answer.split_once("\nerror[CTX0101]").unwrap();
+    assert_snapshot!(last, @"
+    : 500 more findings in this document are not shown
+    --> a.json
+
+    and 900 more findings; `check`, `assemble` and `explain` list them with `--json`
+    ");
+    let result = result(&ctx("check a.json --json", &[("a.json", &agent)]));
+    let findings = result["findings"].as_array().unwrap();
+    let counts: Vec<&Value> = findings.iter().filter(|finding| finding["code"] == "CTX0101").collect();
+    assert_eq!((findings.len(), counts.len()), (1_001, 1));
+    assert_eq!(counts[0]["message"], "500 more findings in this document are not shown");
 }
 
 #[test]
@@ -77,9 +97,10 @@ fn a_file_that_is_too_large_is_refused() {
 #[test]
 fn folders_have_a_depth() {
     let path = format!("root/{}a.yaml", "d/".repeat(40));
-    let answer = ctx("check root", &[(&path, "name: a")]);
-    assert!(answer.starts_with("exit code 3\n=== errors\nerror: `root/d/d/"), "{answer}");
-    assert!(answer.ends_with("is nested more than 32 folders deep\n"), "{answer}");
+    let answer = ctx("check root", &[(&path, "name: a"), ("root/e.yaml", "name: e\ncontent: x")]);
+    let start = "exit code 3\n=== output\n1 file checked: 1 error, 0 warnings\n=== errors\n";
+    assert!(answer.starts_with(&format!("{start}error[CTX0900]: `root/d/d/")), "{answer}");
+    assert!(answer.contains("d` is nested more than 32 folders deep\n"), "{answer}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod places;
 mod processors;
 mod test;
 mod turn;
+mod writing;
 
 use std::path::Path;
 

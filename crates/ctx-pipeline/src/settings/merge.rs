@@ -247,9 +247,7 @@ impl Findings {
 
     fn finish(mut self) -> Vec<Diagnostic> {
         if self.suppressed > 0 {
-            let message =
-                format!("{} more findings in settings of processors are not shown", self.suppressed);
-            self.diagnostics.push(Diagnostic::info(ctx_types::codes::MORE_FINDINGS, message));
+            self.diagnostics.push(Diagnostic::more(self.suppressed, "settings of processors"));
         }
         self.diagnostics
     }

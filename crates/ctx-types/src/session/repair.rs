@@ -328,7 +328,7 @@ impl Repair<'_> {
 
     fn report_as(&mut self, diagnostic: Diagnostic, index: usize, key: &str) {
         // The way to a node costs as much as its id is long, and a node may have many faults.
-        if self.reader.suppress() {
+        if self.reader.suppress(diagnostic.severity) {
             return;
         }
         let id = self.id(index);

@@ -38,10 +38,9 @@ impl Case {
     /// Reads the files of a case.
     ///
     /// Files are called by their names in the folder, so that results are the same wherever the folder is.
-    pub(super) fn read(folder: &Path) -> Result<Self> {
-        let mut sources = Sources::default();
-        let options = Options::read(folder, &mut sources)?;
-        let turn = Turn::read(&options.files, options.input, options.with, &mut sources)?;
+    pub(super) fn read(folder: &Path, sources: &mut Sources) -> Result<Self> {
+        let options = Options::read(folder, sources)?;
+        let turn = Turn::read(&options.files, options.input, options.with, sources)?;
         Ok(Self { turn, openai: options.openai })
     }
 
