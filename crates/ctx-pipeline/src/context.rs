@@ -3,12 +3,13 @@
 use std::fmt;
 
 use ctx_tokens::{Budget, ModelFacts};
-use ctx_types::{Agent, Diagnostic, Session, Stopwatch, TokenCounter, TurnInput, UserProfile};
+use ctx_types::{Agent, Diagnostic, LogLine, Session, Stopwatch, TokenCounter, TurnInput, UserProfile};
 
 use crate::blackboard::Blackboard;
 use crate::control::{Cancel, Control};
 use crate::draft::Draft;
 use crate::error::ProcessorError;
+use crate::log::StageLog;
 use crate::processor::Prepared;
 use crate::settings::Config;
 
@@ -57,7 +58,7 @@ pub struct PipelineContext<'a> {
     pub prepared: &'a Prepared,
     /// What processors leave for each other.
     pub blackboard: &'a mut Blackboard,
-    pub(crate) log: &'a mut Vec<String>,
+    pub(crate) log: &'a mut StageLog,
     pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -70,8 +71,21 @@ impl fmt::Debug for PipelineContext<'_> {
 }
 
 impl PipelineContext<'_> {
-    /// Writes a line to the log of this stage.
-    pub fn log(&mut self, line: impl Into<String>) {
+    /// Writes a line to the log of this stage: a text, or a [`LogLine`] with a level and details.
+    ///
+    /// A stage has up to 1,000 lines, and a line 16 KiB of details; more is counted and left out.
+    ///
+    /// ```
+    /// # use ctx_pipeline::PipelineContext;
+    /// use ctx_types::LogLine;
+    /// use serde_json::json;
+    ///
+    /// # fn example(cx: &mut PipelineContext<'_>) {
+    /// cx.log("3 rules applied");
+    /// cx.log(LogLine::warn("a rule matched nothing").with_details(json!({ "rule": "trim" })));
+    /// # }
+    /// ```
+    pub fn log(&mut self, line: impl Into<LogLine>) {
         self.log.push(line.into());
     }
 

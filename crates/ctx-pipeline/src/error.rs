@@ -70,3 +70,11 @@ pub enum RunError {
     #[error("the run was cancelled")]
     Cancelled,
 }
+
+/// Writes an error with its causes, outermost first.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    /// A chain of causes may lead back to itself.
+    const MAX_CAUSES: usize = 8;
+    let chain = std::iter::successors(Some(error), |error| error.source()).take(MAX_CAUSES);
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

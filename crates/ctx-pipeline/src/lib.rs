@@ -36,6 +36,7 @@ mod draft;
 mod error;
 mod field;
 mod guard;
+mod log;
 mod pipeline;
 mod processor;
 mod provenance;

@@ -7,7 +7,7 @@ use ctx_types::{Agent, Diagnostic};
 
 use crate::codes;
 use crate::control::catch;
-use crate::error::ProcessorError;
+use crate::error::{ProcessorError, with_causes};
 use crate::processor::{ContextProcessor, Descriptor, PrepareContext, Prepared};
 use crate::registry::{ProcessorRegistry, Registered};
 use crate::settings::{EffectiveSetting, SettingsLayer};
@@ -122,12 +122,4 @@ impl Stage {
         Diagnostic::error(code, format!("processor `{id}` came to nothing: {}", with_causes(error)))
             .with_help(help)
     }
-}
-
-/// Writes an error with its causes, outermost first.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    /// A chain of causes may lead back to itself.
-    const MAX_CAUSES: usize = 8;
-    let chain = std::iter::successors(Some(error), |error| error.source()).take(MAX_CAUSES);
-    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -4,15 +4,16 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Diagnostic, StageReport};
+use ctx_types::{Diagnostic, LogLine, StageReport, plural};
 
 use crate::blackboard::Blackboard;
 use crate::codes;
 use crate::context::{Inputs, PipelineContext};
 use crate::control::{Control, Guarded};
 use crate::draft::Draft;
-use crate::error::{ProcessorError, RunError};
+use crate::error::{ProcessorError, RunError, with_causes};
 use crate::guard::{self, Groups};
+use crate::log::StageLog;
 use crate::pipeline::{Pipeline, Stage};
 use crate::provenance;
 use crate::trace;
@@ -82,14 +83,15 @@ impl Stage {
     async fn run(&self, run: &mut Run, inputs: Inputs<'_>) -> Result<(), RunError> {
         let id = &self.descriptor.id;
         let (draft, blackboard) = (run.draft.clone(), run.blackboard.clone());
-        let mut log = Vec::new();
+        let mut log = StageLog::default();
         let started = inputs.stopwatch.map(|stopwatch| (stopwatch, stopwatch.elapsed()));
         let result = self.execute(run, inputs, &mut log).await;
         if let Some((stopwatch, started)) = started {
             run.timings.push((id.clone(), stopwatch.elapsed().saturating_sub(started)));
         }
         let result = result.and_then(|()| self.keep_whole(&draft, &mut run.draft, &mut log));
-        if result.is_err() {
+        if let Err(error) = &result {
+            log.insist(LogLine::error(with_causes(error)));
             run.draft = draft.clone();
             run.blackboard = blackboard;
         }
@@ -97,7 +99,7 @@ impl Stage {
             true => trace::untouched(id, draft.messages().len()),
             false => trace::compare(id, draft.messages(), run.draft.messages()),
         };
-        run.stages.push(StageReport { log, ..report });
+        run.stages.push(StageReport { log: log.finish(), ..report });
         match result {
             Ok(()) => Ok(()),
             Err(error) => self.record(error, inputs, &mut run.diagnostics),
@@ -108,7 +110,7 @@ impl Stage {
         &self,
         run: &mut Run,
         inputs: Inputs<'_>,
-        log: &mut Vec<String>,
+        log: &mut StageLog,
     ) -> Result<(), ProcessorError> {
         let Some(prepared) = &self.prepared else {
             return Err(ProcessorError::failed("it panicked when it was prepared"));
@@ -129,12 +131,7 @@ impl Stage {
 
     /// Moves foreign messages out of groups, and makes segments fit their texts; a group that is broken fails
     /// the processor.
-    fn keep_whole(
-        &self,
-        saved: &Draft,
-        draft: &mut Draft,
-        log: &mut Vec<String>,
-    ) -> Result<(), ProcessorError> {
+    fn keep_whole(&self, saved: &Draft, draft: &mut Draft, log: &mut StageLog) -> Result<(), ProcessorError> {
         if draft.shares_messages_with(saved) {
             return Ok(());
         }
@@ -142,9 +139,10 @@ impl Stage {
         let groups = guard::mend(saved.messages(), &mut messages);
         let stale = provenance::mend(&self.descriptor.id, &mut messages);
         if stale > 0 {
-            log.push(format!(
-                "{stale} messages have segments that did not fit their texts; they are its own now"
-            ));
+            let messages = plural(stale, "message");
+            log.insist(LogLine::warn(format!(
+                "the segments of {messages} did not fit the texts, which are the stage's own now"
+            )));
         }
         draft.set_messages(messages);
         match groups {

@@ -182,11 +182,17 @@ impl DroppedRun {
 /// Writes a budget for people: what it is, and how much of it is left free for later stages.
 fn shown(budget: &Budget) -> String {
     let available = i64::from(budget.available.unwrap_or_default());
-    let whole: i64 = budget.lines.iter().map(|line| line.tokens).sum();
-    match whole - available {
-        free @ 1.. => format!("{whole} tokens, of which later stages need {free}"),
-        _ => format!("{available} tokens"),
+    match left_free(budget) {
+        0 => format!("{available} tokens"),
+        free => format!("{} tokens, of which later stages need {free}", available + free),
     }
+}
+
+/// Returns how many tokens of a budget are left free for later stages: its account has them, and it has not.
+pub(crate) fn left_free(budget: &Budget) -> i64 {
+    let available = i64::from(budget.available.unwrap_or_default());
+    let whole: i64 = budget.lines.iter().map(|line| line.tokens).sum();
+    (whole - available).max(0)
 }
 
 /// A message that was shortened.

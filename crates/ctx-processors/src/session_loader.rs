@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, GenerationKind, LeftOut, LeftOutReason, Message, Outcome, Place, Role, Session, Source,
-    SourceKind, Trust, TurnInput, plural,
+    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Outcome, Place, Role, Session,
+    Source, SourceKind, Trust, TurnInput, plural,
 };
+use serde_json::json;
 
 use crate::costing::Costing;
 use crate::window::{LoadedWindow, WindowSize};
@@ -46,10 +47,16 @@ impl ContextProcessor for SessionLoader {
         settle_prefix(cx.inputs.turn, &mut messages);
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
         let skipped = front - pinned;
-        cx.log(format!("{} loaded, {skipped} older ones not", plural(messages.len(), "message")));
+        let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
+        let line = format!("{} loaded, {skipped} older ones not", plural(messages.len(), "message"));
+        cx.log(match skipped {
+            0 => LogLine::info(line),
+            _ => LogLine::info(line)
+                .with_details(json!({ "windowTokens": limit, "skippedBytes": skipped_bytes })),
+        });
         cx.blackboard.insert(LoadedWindow {
             skipped,
-            skipped_bytes: session.sent_bytes(front) - session.sent_bytes(pinned),
+            skipped_bytes,
             oldest: message_at(session, pinned).map(|message| message.source),
         });
         cx.draft.set_messages(messages);

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::message_cost;
-use ctx_types::{Message, Place, SourceKind, TokenFigure, groups, pending_start, plural};
+use ctx_types::{LogLine, Message, Place, SourceKind, TokenFigure, groups, pending_start, plural};
+use serde_json::json;
 
 use crate::costing::{Costing, cost_upper_bound};
-use crate::dropping::{Dropped, drop_oldest};
+use crate::dropping::{Dropped, drop_oldest, left_free};
 use crate::infeasible::Infeasible;
 
 /// Drops the oldest groups of the conversation until the request fits the budget.
@@ -74,10 +75,14 @@ impl ContextProcessor for TokenLimiter {
         let used = u64::from(available).saturating_sub(fit.left).saturating_add(dropped.kept_of_shortened);
         let kept = Some(TokenFigure::Exact(used));
         cx.blackboard.insert(LimiterResult { dropped: dropped.messages, kept });
-        match dropped.messages {
-            0 => cx.log(format!("everything fits: {used} tokens")),
-            count => cx.log(format!("{} dropped or shortened, {used} tokens kept", plural(count, "message"))),
-        }
+        let line = match dropped.messages {
+            0 => format!("everything fits: {used} tokens"),
+            count => format!("{} dropped or shortened, {used} tokens kept", plural(count, "message")),
+        };
+        cx.log(match left_free(cx.inputs.budget) {
+            0 => LogLine::info(line),
+            left => LogLine::info(line).with_details(json!({ "leftForLaterStages": left })),
+        });
         Ok(())
     }
 }

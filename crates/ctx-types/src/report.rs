@@ -4,10 +4,12 @@ use serde::Serialize;
 
 use crate::decision::{Decision, Outcome, TokenFigure};
 use crate::diagnostic::Diagnostic;
+use crate::log_line::LogLine;
 
 /// Everything worth knowing about one assembly beside its messages.
 ///
-/// It holds no timings, so that equal inputs give equal reports.
+/// It holds no timings, so that equal inputs give equal reports. In JSON its keys are camelCase, as those of
+/// files are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// What was found in the content, in the order of the work.
@@ -23,6 +25,7 @@ pub struct Report {
 
 /// What the messages of a context use of its budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// The tokens of all messages, after the last stage.
     pub tokens: TokenFigure,
@@ -48,6 +51,7 @@ pub struct UsageLine {
 
 /// What one stage did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StageReport {
     /// The id of the stage.
     pub id: String,
@@ -61,9 +65,9 @@ pub struct StageReport {
     pub removed: usize,
     /// How many messages it changed: their text, role or files.
     pub changed: usize,
-    /// What it logged, one line each.
+    /// What it logged, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub log: Vec<String>,
+    pub log: Vec<LogLine>,
 }
 
 impl Report {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::Context;
-use ctx_types::{Decision, StageReport, Usage};
+use ctx_types::{Decision, LogLine, StageReport, Usage};
 
 use crate::show::clean::clean_line;
 use crate::show::table::listing;
@@ -15,6 +15,9 @@ const MAX_DECISIONS: usize = 1_000;
 
 /// How many lines a stage may say before the rest is counted.
 const MAX_LOG: usize = 20;
+
+/// How many characters of the details of a line are shown; `--json` has all.
+const MAX_DETAILS: usize = 100;
 
 /// Writes what each stage did, how the budget came about, and what became of everything.
 pub(crate) fn explanation(context: &Context, with_timings: bool) -> String {
@@ -61,11 +64,26 @@ fn cells(stage: &StageReport) -> [String; 3] {
     let changes = [("+", stage.added), ("-", stage.removed), ("~", stage.changed)];
     let changes = changes.into_iter().filter(|(_, count)| *count > 0);
     let changes: Vec<String> = changes.map(|(sign, count)| format!("{sign}{count}")).collect();
-    let mut log: Vec<String> = stage.log.iter().take(MAX_LOG).map(|line| clean_line(line)).collect();
+    let mut log: Vec<String> = stage.log.iter().take(MAX_LOG).flat_map(log_lines).collect();
     if let Some(more) = stage.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
         log.push(format!("and {}", plural(more, "more line")));
     }
     [messages, changes.join(" "), log.join("\n")]
+}
+
+/// The level of a line unless all is as usual, its message, and below it the details.
+fn log_lines(line: &LogLine) -> impl Iterator<Item = String> {
+    let message = LogLine { details: None, ..line.clone() };
+    let details = line.details.as_ref().map(|details| {
+        let text = details.to_string();
+        match text.char_indices().nth(MAX_DETAILS) {
+            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+            None => text,
+        }
+    });
+    [clean_line(&message.to_string())]
+        .into_iter()
+        .chain(details.map(|text| format!("  {}", clean_line(&text))))
 }
 
 /// Adds up the times of each stage, in the order of their first runs; some run again after the recount.

@@ -62,7 +62,7 @@ fn the_command_line_wins() {
     folder.write("other.json", br#"[{ "role": "user", "content": "Hi" }]"#);
     let report = json(&folder.ctx(&format!("explain {arguments} --json")));
     assert_snapshot!(report["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-5},{"name":"beginning of the answer","tokens":-3}]"#);
-    assert_eq!(report["stages"][0]["messages_after"], 1);
+    assert_eq!(report["stages"][0]["messagesAfter"], 1);
     let on = folder.ctx("explain --enable merge-consecutive-roles");
     assert!(on.contains("\n merge-consecutive-roles "), "{on}");
 }

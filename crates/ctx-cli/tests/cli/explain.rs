@@ -27,12 +27,13 @@ fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
     let files = [("a.yaml", AGENT), ("c.json", chat.as_str())];
     let answer =
         ctx("explain a.yaml --session c.json --context-tokens 100 --at 2026-01-31T12:00:00Z", &files);
-    assert_snapshot!(answer, @"
+    assert_snapshot!(answer, @r#"
     exit code 0
     === output
      stage                     messages   changes   log
     ────────────────────────────────────────────────────────────────────────────────────────────────
      session-loader            0 → 10     +10       10 messages loaded, 31 older ones not
+                                                      {"windowTokens":97,"skippedBytes":796}
      injection-assembler       10 → 12    +2
      token-limiter             12 → 9     -3        3 messages dropped or shortened, 91 tokens kept
      merge-system-to-head      9 → 9
@@ -46,7 +47,7 @@ fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
     decisions
       hidden preset:off: switched off
       dropped history:n1 and 33 more: older than what fits the budget of 97 tokens (874 bytes, at most 817 tokens)
-    ");
+    "#);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_engine::{AssembleError, Compile, Context, Engine};
+use ctx_engine::{AssembleError, Compile, CompiledAgent, Context, Engine};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Agent, Content, Message, Node, Persist, Reader, Role, Session, Source, SourceKind, Trust, TurnInput,
@@ -82,16 +82,25 @@ impl Case {
         Self { plugins, ..self }
     }
 
+    /// Assembles; the agent has no faults.
     pub(crate) fn assemble(&self) -> Result<Context, AssembleError> {
+        assert_eq!(self.compile().diagnostics(), []);
+        self.unchecked()
+    }
+
+    /// Assembles, whatever is wrong with the agent.
+    pub(crate) fn unchecked(&self) -> Result<Context, AssembleError> {
+        let session = self.session.clone().unwrap_or_else(|| Session::new("s"));
+        self.compile().assemble_blocking(&session, &self.turn)
+    }
+
+    fn compile(&self) -> CompiledAgent {
         let mut engine = Engine::new();
         for plugin in &self.plugins {
             engine.register(Arc::new(plugin.clone())).unwrap();
         }
         let agent = Agent::read(self.agent.clone(), &mut Reader::new());
-        let compiled = engine.compile(&agent, &Compile::default());
-        assert_eq!(compiled.diagnostics(), []);
-        let session = self.session.clone().unwrap_or_else(|| Session::new("s"));
-        compiled.assemble_blocking(&session, &self.turn)
+        engine.compile(&agent, &Compile::default())
     }
 
     /// Assembles; a context is expected.
@@ -136,7 +145,7 @@ pub(crate) fn stages(context: &Context) -> Vec<&str> {
 /// What the loader or another stage logged.
 pub(crate) fn log<'a>(context: &'a Context, id: &str) -> &'a str {
     let stage = context.report.stages.iter().find(|stage| stage.id == id);
-    stage.and_then(|stage| stage.log.first()).map_or("", String::as_str)
+    stage.and_then(|stage| stage.log.first()).map_or("", |line| &line.message)
 }
 
 pub(crate) fn total(context: &Context) -> u64 {

@@ -5,5 +5,6 @@ mod case;
 mod faults;
 mod order;
 mod recount;
+mod report;
 mod totals;
 mod windows;

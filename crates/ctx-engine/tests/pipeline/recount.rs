@@ -112,7 +112,7 @@ fn each_repetition_begins_from_what_was_saved() {
     });
     let context = Case::talk(40, 400).with(adds(100)).with(marks).context();
     let stage = context.report.stages.iter().find(|stage| stage.id == "marks").unwrap();
-    assert_eq!(stage.log, ["seen false"]);
+    assert_eq!(stage.log, ["seen false".into()]);
     assert_eq!(context.effects.len(), 1);
     let mut ids: Vec<&str> = context.report.stages.iter().map(|stage| stage.id.as_str()).collect();
     ids.dedup();

@@ -9,7 +9,8 @@ use ctx_pipeline::{
 };
 use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{
-    Agent, Deadline, EncodingId, Message, Role, Session, Source, Stopwatch, TokenCounter, ToolCall, TurnInput,
+    Agent, Deadline, EncodingId, LogLevel, Message, Role, Session, Source, Stopwatch, TokenCounter, ToolCall,
+    TurnInput,
 };
 
 type Act = Box<dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync>;
@@ -154,13 +155,15 @@ pub(crate) fn with_inputs<T>(host: &Host, use_inputs: impl FnOnce(Inputs<'_>) ->
     })
 }
 
+/// Errors in logs are left out: why a stage came to nothing is a diagnostic or the error of the run, too.
 pub(crate) fn describe(run: &Run) -> Vec<String> {
     let mut lines = vec![words(run.draft.messages())];
     lines.extend(run.diagnostics.iter().map(ToString::to_string));
     lines.extend(run.draft.decisions().iter().map(ToString::to_string));
-    lines.extend(
-        run.stages.iter().flat_map(|stage| stage.log.iter().map(|line| format!("{}: {line}", stage.id))),
-    );
+    for stage in &run.stages {
+        let log = stage.log.iter().filter(|line| line.level != LogLevel::Error);
+        lines.extend(log.map(|line| format!("{}: {line}", stage.id)));
+    }
     lines
 }
 

@@ -6,6 +6,7 @@ mod case;
 mod failure;
 mod group;
 mod group_property;
+mod log;
 mod prepare;
 mod ranges;
 mod stop;

@@ -1,0 +1,116 @@
+//! Lines of a log: what a stage says about its work.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// One line that a stage logged.
+///
+/// A log tells how a result came about. What is wrong with somebody's content is a
+/// [`Diagnostic`](crate::Diagnostic), what became of a message a [`Decision`](crate::Decision).
+///
+/// ```
+/// use ctx_types::{LogLevel, LogLine};
+/// use serde_json::json;
+///
+/// assert_eq!(LogLine::from("3 rules applied").level, LogLevel::Info);
+///
+/// let line = LogLine::warn("a rule matched nothing").with_details(json!({ "rule": "trim" }));
+/// assert_eq!(line.to_string(), r#"warn: a rule matched nothing {"rule":"trim"}"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogLine {
+    /// How much it matters.
+    pub level: LogLevel,
+    /// What happened, in one phrase for people: lower case, no full stop, things named in backticks.
+    pub message: String,
+    /// What the message does not say, for programs and for those who look closely.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+}
+
+impl LogLine {
+    /// Creates a line about the ordinary course of the work; a text alone is one too.
+    pub fn info(message: impl Into<String>) -> Self {
+        Self::new(LogLevel::Info, message)
+    }
+
+    /// Creates a line about something that went on, though not as expected.
+    pub fn warn(message: impl Into<String>) -> Self {
+        Self::new(LogLevel::Warn, message)
+    }
+
+    /// Creates a line about something that came to nothing.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::new(LogLevel::Error, message)
+    }
+
+    fn new(level: LogLevel, message: impl Into<String>) -> Self {
+        Self { level, message: message.into(), details: None }
+    }
+
+    /// Adds details.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+}
+
+impl From<String> for LogLine {
+    fn from(message: String) -> Self {
+        Self::info(message)
+    }
+}
+
+impl From<&str> for LogLine {
+    fn from(message: &str) -> Self {
+        Self::info(message)
+    }
+}
+
+/// Writes the level unless it is [`LogLevel::Info`], the message, and the details as compact JSON.
+impl fmt::Display for LogLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.level != LogLevel::Info {
+            write!(f, "{}: ", self.level)?;
+        }
+        f.write_str(&self.message)?;
+        match &self.details {
+            Some(details) => write!(f, " {details}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How much a line of a log matters; the order is ascending. Spelled as seed 002 §5.1 spells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// The ordinary course of the work.
+    #[default]
+    Info,
+    /// The work went on, though not as expected.
+    Warn,
+    /// Something came to nothing.
+    Error,
+}
+
+impl LogLevel {
+    /// Returns the spelling used in reports and snapshots.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for LogLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
