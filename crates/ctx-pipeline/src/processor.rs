@@ -5,12 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_types::{Agent, Diagnostic};
+use ctx_types::{Agent, ConfigField, Diagnostic};
 use serde::Serialize;
 
 use crate::context::PipelineContext;
 use crate::error::ProcessorError;
-use crate::field::ConfigField;
 use crate::settings::Config;
 
 /// One step from a conversation to the messages that are sent.

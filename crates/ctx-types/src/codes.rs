@@ -20,3 +20,5 @@ pub const CYCLIC_PARENTS: Code = Code::new(122, "cyclic parents");
 pub const NODE_ID: Code = Code::new(123, "node id");
 /// A session has no usable root.
 pub const NO_ROOT: Code = Code::new(124, "no root");
+/// The log of operations in a session's file cannot be read, or not all of it.
+pub const OPERATION_LOG: Code = Code::new(125, "operation log");

@@ -17,10 +17,12 @@
 mod agent;
 mod attachment;
 pub mod codes;
+mod config_field;
 mod decision;
 mod depth;
 mod diagnostic;
 mod fields;
+mod fingerprint;
 mod group;
 mod injection;
 mod log_line;
@@ -41,9 +43,11 @@ mod wording;
 
 pub use agent::*;
 pub use attachment::*;
+pub use config_field::{ConfigField, FieldKind, FieldOption};
 pub use decision::*;
 pub use depth::*;
 pub use diagnostic::*;
+pub use fingerprint::Fingerprint;
 pub use group::groups;
 pub use injection::*;
 pub use log_line::*;

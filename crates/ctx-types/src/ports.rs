@@ -124,7 +124,15 @@ pub trait Summarizer: Send + Sync {
     ///
     /// Errors: [`PortErrorKind::TooLarge`] if the prompt does not fit the model, [`PortErrorKind::Denied`],
     /// [`PortErrorKind::Unavailable`], [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
-    fn summarize<'a>(&'a self, request: &'a SummaryRequest) -> PortFuture<'a, Result<Text, PortError>>;
+    fn summarize<'a>(
+        &'a self,
+        request: &'a SummaryRequest,
+    ) -> PortFuture<'a, Result<SummaryAnswer, PortError>>;
+
+    /// Returns how many tokens a prompt and its answer may have together; by default that is unknown.
+    fn window(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// What a summary is made from.
@@ -138,6 +146,37 @@ pub struct SummaryRequest {
     pub temperature: Option<f64>,
     /// How many tokens the answer may have; the model's default if absent.
     pub max_tokens: Option<u32>,
+}
+
+/// What a summarizer answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SummaryAnswer {
+    /// The text.
+    pub text: Text,
+    /// How the answer ended.
+    pub finish: SummaryFinish,
+}
+
+impl<T: Into<Text>> From<T> for SummaryAnswer {
+    /// An answer that is complete.
+    fn from(text: T) -> Self {
+        Self { text: text.into(), finish: SummaryFinish::Complete }
+    }
+}
+
+/// How an answer ended, as far as the provider says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SummaryFinish {
+    /// The model was done, or nothing else is known.
+    #[default]
+    Complete,
+    /// The limit of tokens cut it off.
+    Length,
+    /// The model called a tool instead.
+    ToolCall,
+    /// The model or the provider refused.
+    Refused,
 }
 
 /// Lists the tools that a model may call.
@@ -271,20 +310,23 @@ mod tests {
     struct Loud;
 
     impl Summarizer for Loud {
-        fn summarize<'a>(&'a self, request: &'a SummaryRequest) -> PortFuture<'a, Result<Text, PortError>> {
+        fn summarize<'a>(
+            &'a self,
+            request: &'a SummaryRequest,
+        ) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
             Box::pin(async move {
                 match request.prompt.trim() {
                     "" => {
                         Err(PortError::new(PortErrorKind::Invalid, "the prompt is blank")
                             .with_source(fmt::Error))
                     }
-                    prompt => Ok(Text::from(prompt.to_uppercase())),
+                    prompt => Ok(prompt.to_uppercase().into()),
                 }
             })
         }
     }
 
-    fn summarize(summarizer: &dyn Summarizer, prompt: &str) -> Result<Text, PortError> {
+    fn summarize(summarizer: &dyn Summarizer, prompt: &str) -> Result<SummaryAnswer, PortError> {
         let request =
             SummaryRequest { prompt: prompt.into(), model: None, temperature: None, max_tokens: None };
         let mut answer = summarizer.summarize(&request);
@@ -296,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_port_needs_no_runtime() {
-        assert_eq!(summarize(&Loud, "hello").unwrap(), "HELLO");
+        assert_eq!(summarize(&Loud, "hello").unwrap(), "HELLO".into());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod commit;
 mod edit;
 mod hidden;
+mod history;
 mod linear;
 mod links;
 mod load;
@@ -15,6 +16,7 @@ mod plan_check;
 mod plan_op;
 mod repair;
 mod sent;
+mod totals;
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,6 +24,7 @@ use crate::persist::noun;
 
 pub use edit::{Change, NodeEdit};
 pub use hidden::{DisplayNode, DisplayState, HiddenSet, display_path, hidden_set, visible_path};
+pub use history::{History, HistoryEntry, HistoryError};
 pub use links::Links;
 pub use node::{Node, NodeMetadata, StoredToolCall};
 pub use op::{ActiveLeaf, NodePatch, Patch, SessionError, SessionOp};

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{Diagnostic, closest};
+use ctx_types::{ConfigField, Diagnostic, closest};
 use serde_json::Value;
 
 use super::read::shown;
 use super::{Config, ConfigValue, EffectiveSetting, Origin, ProcessorSetting, SettingsLayer, Sourced};
 use crate::codes;
-use crate::field::ConfigField;
 use crate::processor::Descriptor;
 use crate::registry::ProcessorRegistry;
 use crate::spelling::{canonical_id, group_members};

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "tests read better so")]
 
 mod case;
-mod field;
 mod findings;
 mod limits;
 mod merge;

@@ -3,7 +3,9 @@
 use crate::message::{Content, Role};
 use crate::session::hidden::{DisplayState, display_path};
 use crate::session::nodes::Slot;
+use crate::session::totals::Totals;
 use crate::session::{Node, NodeId, Session, SessionOp};
+use crate::text::EncodingId;
 
 /// What is sent of the active path, oldest first, with random access.
 ///
@@ -18,6 +20,8 @@ pub(super) struct Sent {
     summaries: Vec<usize>,
     /// Whether the newest message of the path is one that is left out.
     ends_left_out: bool,
+    /// What the entries cost.
+    totals: Totals,
 }
 
 /// A message that is sent.
@@ -74,6 +78,18 @@ impl Session {
     pub fn sent_bytes(&self, count: usize) -> u64 {
         let last = count.checked_sub(1).map(|last| last.min(self.sent_len().saturating_sub(1)));
         last.and_then(|last| self.sent().entries.get(last)).map_or(0, |entry| entry.bytes_through)
+    }
+
+    /// Returns the sum of what the messages that are sent cost.
+    ///
+    /// The sum is remembered under `encoding`: equal encodings must come with equal costs. Only messages that
+    /// came since it was asked for last are asked for their cost, so that an unchanged conversation costs O(1);
+    /// after a change other than an append at the active leaf all of them are.
+    pub fn sent_tokens(&self, encoding: EncodingId, cost: &dyn Fn(&NodeId, &Node) -> u32) -> u64 {
+        let sent = self.sent();
+        sent.totals.sum(encoding, sent.entries.len(), &|position| {
+            self.sent_node(position).map_or(0, |(id, node)| cost(id, node))
+        })
     }
 
     /// Returns what of the active path is not sent and why, oldest first, neighbours together.
@@ -178,6 +194,26 @@ mod tests {
         append(&mut session, "a", "e", "x");
         assert!(session.sent.get().is_none());
         assert_eq!((letters(&session).as_str(), session.sent_bytes(1)), ("ae", 2));
+    }
+
+    #[test]
+    fn a_sum_asks_only_for_new_messages() {
+        let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
+        let (mut session, _) = Session::linear("s", nodes);
+        let sum = |session: &Session| {
+            let asked = std::sync::atomic::AtomicU32::new(0);
+            let cost = |_: &NodeId, node: &Node| {
+                asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                u32::try_from(node.content.as_ref().map_or(0, Content::len)).unwrap()
+            };
+            let sum = session.sent_tokens(EncodingId(1), &cost);
+            (sum, asked.into_inner())
+        };
+        assert_eq!([sum(&session), sum(&session)], [(4, 2), (4, 0)]);
+        append(&mut session, "b", "c", "xyz");
+        assert_eq!([sum(&session.clone()), sum(&session), sum(&session)], [(7, 1), (7, 1), (7, 0)]);
+        session.apply(&SessionOp::Toggle { id: "a".into(), enabled: false }).unwrap();
+        assert_eq!(sum(&session), (5, 2));
     }
 
     #[test]

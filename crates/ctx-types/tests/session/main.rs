@@ -7,6 +7,7 @@
 
 mod file;
 mod hidden;
+mod history;
 mod linear;
 mod message;
 mod op;

@@ -1,6 +1,6 @@
 //! Operations in any order on any tree, sound or not.
 
-use ctx_types::{Change, Content, Node, NodeEdit, NodeId, NodeMetadata, Role, Session, SessionOp};
+use ctx_types::{Change, Content, History, Node, NodeEdit, NodeId, NodeMetadata, Role, Session, SessionOp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -178,12 +178,43 @@ fn check(file: &Value, draws: &[Draw], is_file_sound: bool) {
     assert_eq!(bytes(&session), file.to_string(), "all undone");
 }
 
+/// Carries operations out through the log, undoing and redoing some on the way; then undoes and redoes all.
+fn check_history(file: &Value, draws: &[Draw]) {
+    let (mut session, _) = load(file);
+    let mut history = History::default();
+    let mut states = vec![bytes(&session)];
+    for (number, draw) in draws.iter().enumerate() {
+        let op = op(&session, *draw, number);
+        if history.apply(&mut session, "op", None, op).is_ok() {
+            states.push(bytes(&session));
+        }
+        if draw.3 && history.undo(&mut session).is_ok() {
+            states.pop();
+        }
+        assert_eq!(Some(&bytes(&session)), states.last());
+    }
+    for state in states.iter().rev().skip(1) {
+        history.undo(&mut session).unwrap();
+        assert_eq!(bytes(&session), *state);
+    }
+    for state in states.iter().skip(1) {
+        history.redo(&mut session).unwrap();
+        assert_eq!(bytes(&session), *state);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn operations_on_sound_trees_are_undone_exactly(file in sound_file(), draws in draws()) {
         check(&file, &draws, true);
+    }
+
+    #[test]
+    fn the_log_undoes_and_redoes_exactly(sound in sound_file(), broken in broken_file(), draws in draws()) {
+        check_history(&sound, &draws);
+        check_history(&broken, &draws);
     }
 
     #[test]

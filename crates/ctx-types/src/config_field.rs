@@ -1,15 +1,16 @@
-//! Configuration fields: what a processor can be told, and the checks of what it was told.
+//! Configuration fields: what a processor or a feature can be told, and the checks of what it was told.
 
 use std::sync::Arc;
 
-use ctx_types::closest;
 use serde::Serialize;
 use serde_json::Value;
 
-/// One setting of a processor, with all that a settings page needs to show it.
+use crate::suggest::closest;
+
+/// One setting of a processor or a feature, with all that a settings page needs to show it.
 ///
 /// ```
-/// use ctx_pipeline::ConfigField;
+/// use ctx_types::ConfigField;
 /// use serde_json::json;
 ///
 /// let field = ConfigField::number("keep", "Messages to keep", 5).between(0.0, 100.0);
@@ -20,7 +21,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigField {
-    /// The key in the processor's `config`.
+    /// The key under which it is stored.
     pub key: Arc<str>,
     /// The title shown to people.
     pub label: Arc<str>,

@@ -1,6 +1,11 @@
 //! Fields: what a settings page needs.
+#![expect(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    reason = "a broken expectation is a failed test"
+)]
 
-use ctx_pipeline::{ConfigField, FieldOption};
+use ctx_types::{ConfigField, FieldOption};
 use serde_json::{Value, json};
 
 /// Checks how a field is written for a settings page.

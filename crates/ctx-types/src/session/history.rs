@@ -1,0 +1,174 @@
+//! The log of operations that a session's file carries, for undoing and redoing them.
+
+mod entry;
+mod rebase;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::session::{Session, SessionError, SessionHeader, SessionOp};
+
+pub use entry::HistoryEntry;
+
+/// The key of a session's file under which the log stands; other readers keep or ignore it.
+const KEY: &str = "operationLog";
+
+/// The version of the form in which the log is written.
+const VERSION: u64 = 1;
+
+/// How many operations a log keeps, those that were undone included; older ones go.
+const MAX_ENTRIES: usize = 50;
+
+/// How many bytes of JSON a log may have; older operations go.
+const MAX_BYTES: usize = 4 << 20;
+
+/// The latest operations on a session, to be undone and redone.
+///
+/// Each operation is one step, whatever it does. The log stands in the session's header and so in its file,
+/// capped at 50 operations and 4 MiB. An operation is undone exactly, byte for byte, if nothing has touched
+/// its nodes since. Otherwise only what it did is taken back, and what came later stays, be it messages that
+/// follow a summary or words that somebody edited; where that is not possible, nothing changes and the error
+/// says so.
+///
+/// ```
+/// use ctx_types::{History, Node, Role, Session, SessionOp};
+///
+/// let (mut session, _) = Session::linear("s1", [Node::new(Role::User, "hello")]);
+/// let mut history = History::default();
+/// let op = SessionOp::Toggle { id: "n1".into(), enabled: false };
+/// history.apply(&mut session, "switch off", None, op)?;
+/// assert_eq!(history.undo(&mut session)?, "switch off".into());
+/// assert!(session.node("n1").unwrap().is_enabled());
+/// history.redo(&mut session)?;
+/// assert!(!session.node("n1").unwrap().is_enabled());
+/// # Ok::<(), ctx_types::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// What can be undone, the latest last.
+    undo: Vec<HistoryEntry>,
+    /// What was undone and can be redone, the latest last.
+    redo: Vec<HistoryEntry>,
+}
+
+/// Why an operation was not undone or redone; session and log are as they were.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// The log holds nothing more in that direction.
+    #[error("nothing to {direction}")]
+    Empty {
+        /// `undo` or `redo`.
+        direction: &'static str,
+    },
+    /// What the operation changed was changed again by something else.
+    #[error("cannot {direction} `{label}`: {reason}")]
+    Conflict {
+        /// `undo` or `redo`.
+        direction: &'static str,
+        /// What the operation is called.
+        label: Arc<str>,
+        /// What has changed.
+        reason: String,
+    },
+    /// The operation itself does not fit the session.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+impl History {
+    /// Reads the log of a session; an operation that cannot be read, and older ones, are reported and left out.
+    pub fn read(header: &SessionHeader) -> (Self, Vec<Diagnostic>) {
+        let mut found = Vec::new();
+        let Some(log) = header.kept.get(KEY).filter(|log| !log.is_null()) else {
+            return (Self::default(), found);
+        };
+        if log.get("version").and_then(Value::as_u64) != Some(VERSION) {
+            let message = "the log of operations is of no version that is known here, and is not read";
+            found.push(Diagnostic::warning(codes::OPERATION_LOG, message).at_pointer(format!("/{KEY}")));
+            return (Self::default(), found);
+        }
+        let mut read = |list: &str| entry::read_list(log.get(list), &format!("/{KEY}/{list}"), &mut found);
+        let mut history = Self { undo: read("undo"), redo: read("redo") };
+        history.cap();
+        (history, found)
+    }
+
+    /// Writes the log into the header of its session; an empty one where there was none writes nothing.
+    pub fn write(&self, header: &mut SessionHeader) {
+        if self.undo.is_empty() && self.redo.is_empty() && header.kept.get(KEY).is_none() {
+            return;
+        }
+        let list = |entries: &[HistoryEntry]| entries.iter().map(HistoryEntry::write).collect::<Vec<_>>();
+        let log = json!({ "version": VERSION, "undo": list(&self.undo), "redo": list(&self.redo) });
+        header.kept.set(KEY, log);
+    }
+
+    /// Carries out an operation and keeps it under a name for people; what was undone cannot be redone then.
+    ///
+    /// `at_millis` is the time, in milliseconds since 1970-01-01T00:00:00Z.
+    pub fn apply(
+        &mut self,
+        session: &mut Session,
+        label: &str,
+        at_millis: Option<i64>,
+        op: SessionOp,
+    ) -> Result<(), HistoryError> {
+        let inverse = session.apply(&op)?;
+        self.redo.clear();
+        self.undo.push(HistoryEntry::new(session, label, at_millis, op, inverse));
+        self.cap();
+        Ok(())
+    }
+
+    /// Takes the latest operation back and returns its name.
+    pub fn undo(&mut self, session: &mut Session) -> Result<Arc<str>, HistoryError> {
+        let entry = self.undo.last().ok_or(HistoryError::Empty { direction: "undo" })?;
+        let undone = entry.undone(session)?;
+        let label = undone.label.clone();
+        self.undo.pop();
+        self.redo.push(undone);
+        Ok(label)
+    }
+
+    /// Carries out again what was undone last and returns its name.
+    pub fn redo(&mut self, session: &mut Session) -> Result<Arc<str>, HistoryError> {
+        let entry = self.redo.last().ok_or(HistoryError::Empty { direction: "redo" })?;
+        let redone = entry.redone(session)?;
+        let label = redone.label.clone();
+        self.redo.pop();
+        self.undo.push(redone);
+        Ok(label)
+    }
+
+    /// Returns what can be undone, the latest last.
+    pub fn undoable(&self) -> &[HistoryEntry] {
+        &self.undo
+    }
+
+    /// Returns what can be redone, the latest last.
+    pub fn redoable(&self) -> &[HistoryEntry] {
+        &self.redo
+    }
+
+    /// Forgets the oldest operations until the rest is within the limits.
+    fn cap(&mut self) {
+        let over = (self.undo.len() + self.redo.len()).saturating_sub(MAX_ENTRIES);
+        self.undo.drain(..over.min(self.undo.len()));
+        let over = self.redo.len().saturating_sub(MAX_ENTRIES);
+        self.redo.drain(..over);
+        let mut room = MAX_BYTES;
+        let mut fits = |entry: &HistoryEntry| {
+            let left = room.checked_sub(entry.bytes());
+            room = left.unwrap_or(0);
+            left.is_some()
+        };
+        let redo = self.redo.iter().rev().take_while(|entry| fits(entry)).count();
+        let undo = self.undo.iter().rev().take_while(|entry| fits(entry)).count();
+        self.redo.drain(..self.redo.len() - redo);
+        self.undo.drain(..self.undo.len() - undo);
+    }
+}

@@ -1,0 +1,133 @@
+//! One operation of the log.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::fingerprint::Fingerprint;
+use crate::session::history::{HistoryError, rebase};
+use crate::session::{NodeId, Session, SessionOp};
+
+/// An operation that was carried out, or undone, with the way back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryEntry {
+    /// What the operation is called, for people.
+    pub label: Arc<str>,
+    /// When it was carried out first, in milliseconds since 1970-01-01T00:00:00Z.
+    pub at_millis: Option<i64>,
+    /// The operation as it was asked for.
+    pub op: SessionOp,
+    /// What takes it back; if it was undone, what carries it out again.
+    pub(super) way_back: SessionOp,
+    /// The state of all nodes that the way back sets, as the operation left them.
+    state: Fingerprint,
+    /// The size of the entry in a file.
+    bytes: usize,
+}
+
+impl HistoryEntry {
+    /// Makes the entry of an operation that was just carried out.
+    pub(super) fn new(
+        session: &Session,
+        label: &str,
+        at_millis: Option<i64>,
+        op: SessionOp,
+        way_back: SessionOp,
+    ) -> Self {
+        let state = state(session, &way_back);
+        let mut entry = Self { label: label.into(), at_millis, op, way_back, state, bytes: 0 };
+        entry.bytes = entry.write().to_string().len();
+        entry
+    }
+
+    /// Takes the operation back and returns the entry for doing it again.
+    pub(super) fn undone(&self, session: &mut Session) -> Result<Self, HistoryError> {
+        self.turn(session, "undo", |session| rebase::inverse(session, self))
+    }
+
+    /// Carries the operation out again and returns the entry for undoing it.
+    pub(super) fn redone(&self, session: &mut Session) -> Result<Self, HistoryError> {
+        self.turn(session, "redo", |_| Ok(self.op.clone()))
+    }
+
+    /// Goes the exact way back if nothing has touched the nodes since, else another one.
+    fn turn(
+        &self,
+        session: &mut Session,
+        direction: &'static str,
+        otherwise: impl FnOnce(&Session) -> Result<SessionOp, String>,
+    ) -> Result<Self, HistoryError> {
+        let conflict = |reason| HistoryError::Conflict { direction, label: self.label.clone(), reason };
+        let is_untouched = state(session, &self.way_back) == self.state;
+        let exact = is_untouched.then(|| session.apply(&self.way_back).ok()).flatten();
+        let way_back = if let Some(way_back) = exact {
+            way_back
+        } else {
+            let op = otherwise(session).map_err(conflict)?;
+            session.apply(&op).map_err(|error| conflict(error.to_string()))?
+        };
+        Ok(Self::new(session, &self.label, self.at_millis, self.op.clone(), way_back))
+    }
+
+    /// Returns the size of the entry in a file.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn write(&self) -> Value {
+        json!({
+            "label": &*self.label,
+            "at": self.at_millis,
+            "op": self.op,
+            "wayBack": self.way_back,
+            "state": self.state.to_string(),
+        })
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let value: &Map<String, Value> = value.as_object()?;
+        let op = |key: &str| serde_json::from_value::<SessionOp>(value.get(key)?.clone()).ok();
+        Some(Self {
+            label: value.get("label")?.as_str()?.into(),
+            at_millis: value.get("at").and_then(Value::as_i64),
+            op: op("op")?,
+            way_back: op("wayBack").filter(|op| matches!(op, SessionOp::Patch(_)))?,
+            state: Fingerprint::parse(value.get("state")?.as_str()?)?,
+            bytes: serde_json::to_string(value).ok()?.len(),
+        })
+    }
+}
+
+/// Reads entries, the latest last: all after the last one that cannot be read.
+pub(super) fn read_list(
+    list: Option<&Value>,
+    pointer: &str,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<HistoryEntry> {
+    let Some(Value::Array(items)) = list else { return Vec::new() };
+    let read: Vec<HistoryEntry> = items.iter().rev().map_while(HistoryEntry::read).collect();
+    if read.len() < items.len() {
+        let at = items.len() - read.len() - 1;
+        let message = "an operation of the log cannot be read; it and older ones cannot be undone or redone";
+        let found_here = Diagnostic::warning(codes::OPERATION_LOG, message);
+        found.push(found_here.at_pointer(format!("{pointer}/{at}")));
+    }
+    read.into_iter().rev().collect()
+}
+
+/// Returns the fingerprint of the nodes that a patch sets, as they are, and of the active leaf if it sets that.
+fn state(session: &Session, way_back: &SessionOp) -> Fingerprint {
+    let SessionOp::Patch(patch) = way_back else { return Fingerprint::default() };
+    let of_node = |sum: Fingerprint, id: &NodeId| match session.node(id) {
+        // Repaired links are no part of the file; what the file says is.
+        Some(node) => sum.text(id).text(&serde_json::to_string(node).unwrap_or_default()),
+        None => sum.text(id).number(0),
+    };
+    let nodes = patch.nodes.iter().fold(Fingerprint::default(), |sum, node| of_node(sum, &node.id));
+    match &patch.active_leaf {
+        Some(_) => nodes.text(session.active_leaf_id()),
+        None => nodes,
+    }
+}

@@ -1,0 +1,96 @@
+//! Taking back what one operation did in a session that has changed since.
+
+use crate::session::history::HistoryEntry;
+use crate::session::{Change, Node, NodeEdit, NodeId, NodePatch, Session, SessionOp};
+
+/// Returns the operation that takes back what an entry did and leaves later changes alone, or says why none does.
+pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<SessionOp, String> {
+    match &entry.op {
+        SessionOp::Insert { node, .. } if node.is_summary() => remove(session, node),
+        SessionOp::Toggle { id, enabled } => toggle(session, id, !enabled),
+        SessionOp::Edit { id, edit } => unedit(session, id, edit, former(entry, id)),
+        SessionOp::Remove { id } => put_back(session, former(entry, id)),
+        SessionOp::Append { .. }
+        | SessionOp::Insert { .. }
+        | SessionOp::Move { .. }
+        | SessionOp::Graft { .. }
+        | SessionOp::ActivateLeaf { .. }
+        | SessionOp::Patch(_) => Err("what it touched has changed since".to_owned()),
+    }
+}
+
+/// Returns a node as it was before the operation.
+fn former<'a>(entry: &'a HistoryEntry, id: &NodeId) -> Option<&'a Node> {
+    let SessionOp::Patch(patch) = &entry.way_back else { return None };
+    let of_node = |patch: &'a NodePatch| patch.node.as_deref().filter(|_| patch.id == *id);
+    patch.nodes.iter().find_map(of_node)
+}
+
+fn remove(session: &Session, node: &Node) -> Result<SessionOp, String> {
+    let id = node.id.clone().unwrap_or_default();
+    match session.node(&id) {
+        Some(node) if node.is_summary() => Ok(SessionOp::Remove { id }),
+        Some(_) => Err(format!("`{id}` is no summary any more")),
+        None => Err(format!("`{id}` is gone")),
+    }
+}
+
+fn toggle(session: &Session, id: &NodeId, enabled: bool) -> Result<SessionOp, String> {
+    match session.node(id) {
+        Some(node) if node.is_enabled() != enabled => Ok(SessionOp::Toggle { id: id.clone(), enabled }),
+        Some(_) => Err(format!("`{id}` was switched since")),
+        None => Err(format!("`{id}` is gone")),
+    }
+}
+
+/// Sets the fields that an edit set back, unless one of them was set again.
+fn unedit(
+    session: &Session,
+    id: &NodeId,
+    edit: &NodeEdit,
+    former: Option<&Node>,
+) -> Result<SessionOp, String> {
+    let (Some(node), Some(former)) = (session.node(id), former) else {
+        return Err(format!("`{id}` is gone"));
+    };
+    let mut edited = former.clone();
+    edit.apply(&mut edited);
+    let back = NodeEdit::between(edit, former);
+    match NodeEdit::between(edit, node) == NodeEdit::between(edit, &edited) {
+        true => Ok(SessionOp::Edit { id: id.clone(), edit: Box::new(back) }),
+        false => Err(format!("`{id}` was edited since")),
+    }
+}
+
+/// Puts a removed summary back where it was, if the same nodes follow there.
+fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, String> {
+    let gone = || "what it touched has changed since".to_owned();
+    let former = former.filter(|former| former.is_summary()).ok_or_else(gone)?;
+    let after = former.parent_id.clone().ok_or_else(gone)?;
+    let follows = &session.node(&after).ok_or_else(gone)?.children_ids;
+    match *follows == former.children_ids {
+        true => Ok(SessionOp::Insert { after, node: Box::new(former.clone()) }),
+        false => Err(format!("other messages follow `{after}` by now")),
+    }
+}
+
+impl NodeEdit {
+    /// Returns the edit that gives a node, in the fields that `edit` names, what another one has there.
+    fn between(edit: &Self, node: &Node) -> Self {
+        fn field<T: Clone, U>(edit: &Change<U>, value: Option<&T>) -> Change<T> {
+            if edit.is_keep() { Change::Keep } else { value.cloned().into() }
+        }
+        Self {
+            content: field(&edit.content, node.content.as_ref()),
+            name: field(&edit.name, node.name.as_ref()),
+            role: field(&edit.role, node.role.as_ref()),
+            status: field(&edit.status, node.status.as_ref()),
+            is_enabled: field(&edit.is_enabled, node.is_enabled.as_ref()),
+            timestamp: field(&edit.timestamp, node.timestamp.as_ref()),
+            attachments: field(&edit.attachments, Some(&node.attachments)),
+            tool_calls: field(&edit.tool_calls, Some(&node.tool_calls)),
+            tool_call_id: field(&edit.tool_call_id, node.tool_call_id.as_ref()),
+            metadata: field(&edit.metadata, node.metadata.as_ref()),
+        }
+    }
+}
