@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ctx_types::{
-    CHAT_HISTORY, Decision, DepthPoints, Injection, Message, Outcome, Placement, Rank, Role, Side,
-    UnplacedHistory, Window, anchor_id, excerpt,
+    CHAT_HISTORY, Decision, DepthPoints, Injection, Message, MessageExtras, Outcome, Placement, Rank, Role,
+    Side, UnplacedHistory, Window, anchor_id, excerpt,
 };
 
 use crate::gaps::Gaps;
@@ -128,7 +128,7 @@ impl Assembly {
             }
             Part::Placeholder { .. } | Part::Template { .. } => {
                 let message = self.render(entry, render);
-                let own = message.map_or(Own::Nothing, |message| Own::Message(Box::new(message)));
+                let own = message.map_or(Own::Nothing, Own::Message);
                 self.slots.push(entry.anchor(), own);
                 None
             }
@@ -181,7 +181,7 @@ impl Assembly {
         anchors: &BTreeSet<&str>,
     ) -> Option<Anchored> {
         match &entry.placement {
-            Placement::InOrder => self.slots.push(None, Own::Message(Box::new(message))),
+            Placement::InOrder => self.slots.push(None, Own::Message(message)),
             Placement::Index { .. } | Placement::Depth { .. } => {
                 self.place_in_history(&entry.placement, rank_entry(entry, message));
             }
@@ -193,7 +193,7 @@ impl Assembly {
                 let reason = format!("no anchor `{}`; it stands where the list has it", excerpt(target));
                 self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
                 message.placement = None;
-                self.slots.push(None, Own::Message(Box::new(message)));
+                self.slots.push(None, Own::Message(message));
             }
         }
         None
@@ -202,7 +202,7 @@ impl Assembly {
     fn place_in_history(&mut self, placement: &Placement, ranked: Ranked) {
         if !self.has_history {
             let reason = format!("{placement} is a place in the history, and no history is sent");
-            self.decisions.push(Decision::new(Outcome::Dropped, ranked.message.source, reason));
+            self.decisions.push(Decision::new(Outcome::Dropped, ranked.message.source.clone(), reason));
             return;
         }
         match placement {
@@ -225,8 +225,8 @@ impl Assembly {
         let placement = injection.placement.clone();
         let ranked = rank_injection(position, injection);
         if ranked.message.is_blank() {
-            let blank = Decision::new(Outcome::Dropped, ranked.message.source, "its content is blank");
-            self.decisions.push(blank);
+            let source = ranked.message.source.clone();
+            self.decisions.push(Decision::new(Outcome::Dropped, source, "its content is blank"));
             return;
         }
         match &placement {
@@ -306,12 +306,14 @@ fn rank_entry(entry: &Entry, message: Message) -> Ranked {
 }
 
 fn rank_injection(position: usize, injection: Injection) -> Ranked {
-    let mut message = Message::new(injection.role, injection.text, injection.source);
-    message.written = injection.written;
-    message.name = injection.name;
-    message.attachments = injection.attachments;
     let order = injection.placement.order();
-    message.placement = Some(Arc::new(injection.placement));
+    let message = Message::new(injection.role, injection.text, injection.source).with_extras(MessageExtras {
+        name: injection.name,
+        attachments: injection.attachments,
+        placement: Some(Arc::new(injection.placement)),
+        written: injection.written,
+        ..MessageExtras::default()
+    });
     Ranked { order, lane: injection.lane, rank: injection.rank, position, message }
 }
 

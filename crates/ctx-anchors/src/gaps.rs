@@ -83,9 +83,7 @@ impl Gaps {
         let mut placed = self.placed.into_iter().peekable();
         let mut messages =
             Vec::with_capacity(self.window.pinned.len() + self.window.messages.len() + placed.len());
-        messages.extend(
-            self.window.pinned.into_iter().map(|message| Message { place: Place::Pinned, ..message }),
-        );
+        messages.extend(self.window.pinned.into_iter().map(pinned));
         for (index, message) in self.window.messages.into_iter().enumerate() {
             let gap = self.window.skipped + index;
             while let Some((_, ranked)) = placed.next_if(|(at, _)| *at <= gap) {
@@ -176,6 +174,14 @@ impl Gaps {
             _ => gap,
         }
     }
+}
+
+fn pinned(mut message: Message) -> Message {
+    // Nearly always the loader has said so, and shares the message with the draft of its stage.
+    if message.place != Place::Pinned {
+        message.place = Place::Pinned;
+    }
+    message
 }
 
 fn moved_out(ranked: &Ranked, count: usize) -> Option<Decision> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Content, ContentPart, Message, Place, Placement, Segment, Span, Text};
+use ctx_types::{Content, ContentPart, Message, MessageExtras, Place, Placement, Segment, Span, Text};
 
 use crate::preset::Entry;
 
@@ -38,25 +38,26 @@ pub(crate) type Render<'a> = dyn FnMut(RenderRequest<'_>) -> Rendered + 'a;
 
 /// Renders the texts of an entry; parts that are no texts stay as they are.
 pub(crate) fn message(entry: &Entry, render: &mut Render<'_>) -> Message {
-    let mut message = Message::new(entry.role, "", entry.source.clone());
-    message.place = Place::Skeleton;
-    message.attachments.clone_from(&entry.attachments);
-    if entry.placement != Placement::InOrder {
-        message.placement = Some(Arc::new(entry.placement.clone()));
-    }
-    match &entry.content {
+    let (content, written) = match &entry.content {
         Content::Text(text) => {
             let rendered = render(RenderRequest { entry, part: 0, text });
-            message.content = Content::Text(rendered.text);
-            message.written = rendered.written;
+            (Content::Text(rendered.text), rendered.written)
         }
         Content::Parts(parts) => {
             let mut texts = PartTexts { entry, offset: 0, written: Vec::new() };
             let parts = parts.iter().enumerate().map(|(index, part)| texts.render(index, part, render));
-            message.content = Content::Parts(parts.collect());
-            message.written = texts.written;
+            (Content::Parts(parts.collect()), texts.written)
         }
-    }
+    };
+    let is_placed = entry.placement != Placement::InOrder;
+    let mut message = Message::new(entry.role, "", entry.source.clone()).with_extras(MessageExtras {
+        attachments: entry.attachments.clone(),
+        placement: is_placed.then(|| Arc::new(entry.placement.clone())),
+        written,
+        ..MessageExtras::default()
+    });
+    message.content = content;
+    message.place = Place::Skeleton;
     message
 }
 

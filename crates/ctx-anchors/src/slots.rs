@@ -45,7 +45,7 @@ struct Slot {
 #[derive(Debug)]
 pub(crate) enum Own {
     Nothing,
-    Message(Box<Message>),
+    Message(Message),
     /// The conversation.
     History,
 }
@@ -123,7 +123,7 @@ impl Slots {
             messages.extend(in_rank(slot.before));
             match slot.own {
                 Own::Nothing => {}
-                Own::Message(message) => messages.push(*message),
+                Own::Message(message) => messages.push(message),
                 Own::History => messages.append(&mut history.take().unwrap_or_default()),
             }
             messages.extend(in_rank(slot.after));

@@ -70,8 +70,10 @@ impl CompiledAgent {
     /// Shares the texts that were written for a context with those of earlier turns, which are counted already.
     pub(crate) fn share_texts(&self, messages: &mut [Message]) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
-            if let Content::Text(text) = &mut message.content {
-                *text = self.memory.share(std::mem::take(text));
+            let Content::Text(text) = &message.content else { continue };
+            let known = self.memory.share(text.clone());
+            if !known.is_shared_with(text) {
+                message.content = Content::Text(known);
             }
         }
     }

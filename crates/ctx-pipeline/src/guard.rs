@@ -67,13 +67,16 @@ fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &
 }
 
 fn is_same_member(old: &Message, new: &Message) -> bool {
-    old.source.id.is_some()
-        && old.source.kind == new.source.kind
-        && old.source.id == new.source.id
-        && old.source.index == new.source.index
-        && old.role == new.role
-        && old.tool_call_id == new.tool_call_id
-        && old.tool_calls == new.tool_calls
+    let is_equal = || {
+        old.source.id.is_some()
+            && old.source.kind == new.source.kind
+            && old.source.id == new.source.id
+            && old.source.index == new.source.index
+            && old.role == new.role
+            && old.tool_call_id == new.tool_call_id
+            && old.tool_calls == new.tool_calls
+    };
+    old.is_shared_with(new) || is_equal()
 }
 
 /// Which message a message of a group is: what it came from, and what makes it a member.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ctx_types::{Message, Place, SourceKind, StageReport};
 
-/// Compares the messages before and after a stage. O(messages); shared texts are equal at once.
+/// Compares the messages before and after a stage. O(messages); shared ones are equal at once.
 ///
 /// Messages keep their order in most stages: both lists are walked side by side, and only what has no partner
 /// there is looked up by source.
@@ -71,13 +71,16 @@ fn key(message: &Message) -> Key<'_> {
     (message.source.kind, message.source.id.as_deref(), message.source.index)
 }
 
-/// Tells whether the same would be sent. Texts are compared by identity first, which they do by themselves.
+/// Tells whether the same would be sent; most messages are shared, and the same at once.
 fn is_same(old: &Message, new: &Message) -> bool {
-    old.role == new.role
-        && old.name == new.name
-        && old.tool_call_id == new.tool_call_id
-        && old.tool_calls == new.tool_calls
-        && old.reasoning == new.reasoning
-        && old.attachments == new.attachments
-        && old.content == new.content
+    let is_equal = || {
+        old.role == new.role
+            && old.name == new.name
+            && old.tool_call_id == new.tool_call_id
+            && old.tool_calls == new.tool_calls
+            && old.reasoning == new.reasoning
+            && old.attachments == new.attachments
+            && old.content == new.content
+    };
+    old.is_shared_with(new) || is_equal()
 }

@@ -89,5 +89,5 @@ impl Turns {
 /// A placeholder goes with the conversation around it.
 fn placeholder(role: Role, text: &str) -> Message {
     let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("ensure-alternating-roles");
-    Message { place: Place::Gap { multiple: true }, ..Message::new(role, text, source) }
+    Message::new(role, text, source).with(|message| message.place = Place::Gap { multiple: true })
 }

@@ -55,12 +55,12 @@ impl Joining<'_> {
         let source = merged_source(&messages);
         let place = messages.iter().map(|message| message.place).max_by_key(|place| protection(*place));
         let is_placed = messages.iter().all(|message| message.placement.is_some());
-        let mut messages = messages.into_iter();
-        let mut result = messages.next()?;
-        result.attachments.extend(messages.flat_map(|message| message.attachments));
+        let attachments = messages.iter().flat_map(|message| message.attachments.iter().cloned()).collect();
+        let mut result = messages.into_iter().next()?;
         result.source = source;
         result.place = place.unwrap_or_default();
-        result.placement = result.placement.filter(|_| is_placed);
+        result.attachments = attachments;
+        result.placement.take_if(|_| !is_placed);
         result.written = std::mem::take(&mut joined.segments);
         result.content = joined.finish();
         Some(result)

@@ -40,7 +40,7 @@ impl ContextProcessor for SessionLoader {
         let input = pending_input(cx.inputs.turn);
         let (front, window) = load_window(cx, pinned, limit, input.as_ref())?;
         let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + 1);
-        let pin = |message| Message { place: Place::Pinned, ..message };
+        let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
         messages.extend(window.into_iter().rev());
         messages.extend(input);
@@ -57,7 +57,7 @@ impl ContextProcessor for SessionLoader {
         cx.blackboard.insert(LoadedWindow {
             skipped,
             skipped_bytes,
-            oldest: message_at(session, pinned).map(|message| message.source),
+            oldest: message_at(session, pinned).map(|message| message.source.clone()),
         });
         cx.draft.set_messages(messages);
         Ok(())
@@ -149,7 +149,7 @@ impl TurnSearch {
 /// where the turn continues it.
 fn settle_prefix(turn: &TurnInput, messages: &mut [Message]) {
     let Some((last, earlier)) = messages.split_last_mut() else { return };
-    for message in earlier {
+    for message in earlier.iter_mut().filter(|message| message.is_continuation_prefix) {
         message.is_continuation_prefix = false;
     }
     last.is_continuation_prefix = is_prefix(turn, last);
@@ -174,7 +174,7 @@ fn left_out(session: &Session, run: &LeftOut) -> Decision {
         LeftOutReason::Blank => (Outcome::Dropped, "it is blank".to_owned()),
     };
     let source = match session.node(&run.first) {
-        Some(node) => node.to_message(&run.first).source,
+        Some(node) => node.to_message(&run.first).source.clone(),
         None => Source::history(run.first.clone(), Role::User),
     };
     let mut decision = Decision::new(outcome, source, reason);

@@ -40,20 +40,23 @@ fn an_empty_message_still_has_borders() {
 
 #[test]
 fn a_name_costs_itself_and_what_it_adds() {
-    let named = Message { name: Some("Alice".into()), ..message() };
+    let named = message().with(|message| message.name = Some("Alice".into()));
     check(&named, &[("text", 3), ("per message", 3), ("name", 3)]);
 }
 
 #[test]
 fn calls_cost_the_weight_of_their_ids_names_and_arguments() {
     let call = ToolCall { id: "call_001".into(), name: "read".into(), arguments: r#"{"a":"b"}"#.into() };
-    let calls = Message { tool_calls: vec![call.clone(), call], ..message() };
+    let calls = message().with(|message| message.tool_calls = vec![call.clone(), call]);
     check(&calls, &[("text", 3), ("per message", 3), ("tool calls", 16)]);
 }
 
 #[test]
 fn a_result_costs_the_weight_of_its_calls_id() {
-    let result = Message { role: Role::Tool, tool_call_id: Some("call_001".into()), ..message() };
+    let result = message().with(|message| {
+        message.role = Role::Tool;
+        message.tool_call_id = Some("call_001".into());
+    });
     check(&result, &[("text", 3), ("per message", 3), ("tool call id", 4)]);
 }
 
@@ -67,7 +70,7 @@ fn texts_of_parts_are_added_up_and_media_weighed() {
         ContentPart::Text("abcd".into()),
     ];
     check(
-        &Message { content: Content::Parts(parts), ..message() },
+        &message().with(|message| message.content = Content::Parts(parts)),
         &[("text", 2), ("per message", 3), ("media", 85)],
     );
 }
@@ -75,7 +78,10 @@ fn texts_of_parts_are_added_up_and_media_weighed() {
 #[test]
 fn a_part_of_an_unknown_kind_costs_its_json() {
     let part = ContentPart::Other(Arc::new(json!({"type": "refusal"})));
-    check(&Message { content: Content::Parts(vec![part]), ..message() }, &[("per message", 3), ("media", 5)]);
+    check(
+        &message().with(|message| message.content = Content::Parts(vec![part])),
+        &[("per message", 3), ("media", 5)],
+    );
 }
 
 #[test]
@@ -86,7 +92,7 @@ fn attachments_are_weighed_by_type_and_size() {
     ];
     let attachments = attachments.iter().map(Attachment::from_value).collect();
     check(
-        &Message { attachments, ..message() },
+        &message().with(|message| message.attachments = attachments),
         &[("text", 3), ("per message", 3), ("media", 85 + 170 + 100)],
     );
 }

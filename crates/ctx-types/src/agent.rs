@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::attachment::Attachment;
-use crate::message::{Content, Role};
+use crate::content::Content;
+use crate::message::Role;
 use crate::persist::noun;
 use crate::placement::InjectionStrategy;
 use crate::text::Text;

@@ -6,7 +6,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
-use crate::message::{Content, ContentPart, Role};
+use crate::content::{Content, ContentPart};
+use crate::message::Role;
 use crate::persist::{Field, Persist, Reader, put_if_changed, put_value};
 use crate::text::Text;
 

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::attachment::Attachment;
+use crate::content::Content;
 use crate::placement::Placement;
 use crate::source::{Segment, Source};
 use crate::text::Text;
@@ -62,8 +64,10 @@ impl fmt::Display for Role {
 
 /// A message on its way to the model, with the knowledge of where it came from.
 ///
-/// Bodies are shared, so that a clone copies no text. Without segments the whole text has the message's
-/// [`Source`].
+/// A message is a shared handle, as [`Text`] is: a clone is O(1) and takes 8 bytes, so that lists of messages
+/// can be copied and kept. Whoever changes a field of a message that is shared changes a copy of his own.
+/// All fields are used by their names, those that every message has ([`MessageFields`]) and those that few
+/// have and that take no memory elsewhere ([`MessageExtras`]):
 ///
 /// ```
 /// use ctx_types::{Message, Role, Source};
@@ -71,13 +75,36 @@ impl fmt::Display for Role {
 /// let message = Message::new(Role::User, "hello", Source::history("n1", Role::User));
 /// assert_eq!(message.text(), "hello");
 /// assert_eq!(message.segments().len(), 1);
+///
+/// let mut named = message.clone();
+/// named.name = Some("Lin".into());
+/// assert_eq!(message.name, None);
 /// ```
+///
+/// Reading is free; assigning copies what is shared, so assign where something changes.
+#[derive(Clone, Debug)]
+pub struct Message(Arc<MessageFields>);
+
+/// The fields of a message that every message has; used as fields of [`Message`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Message {
+#[non_exhaustive]
+pub struct MessageFields {
     /// Who speaks.
     pub role: Role,
+    /// True for an unfinished assistant message that the model is asked to continue; always sent last.
+    pub is_continuation_prefix: bool,
+    /// What the message is a part of: the skeleton, the history, or something placed in between.
+    pub place: Place,
     /// What is said.
     pub content: Content,
+    /// Where the message came from.
+    pub source: Source,
+    extras: Extras,
+}
+
+/// The fields of a message that few messages have; used as fields of [`Message`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MessageExtras {
     /// The calls that an assistant message makes, in order.
     pub tool_calls: Vec<ToolCall>,
     /// The call that a tool message answers.
@@ -88,35 +115,51 @@ pub struct Message {
     pub attachments: Vec<Attachment>,
     /// Reasoning that must be replayed to the provider unchanged.
     pub reasoning: Option<Reasoning>,
-    /// True for an unfinished assistant message that the model is asked to continue; always sent last.
-    pub is_continuation_prefix: bool,
-    /// What the message is a part of: the skeleton, the history, or something placed in between.
-    pub place: Place,
     /// The placement that brought the message there, if it was placed rather than listed.
     pub placement: Option<Arc<Placement>>,
-    /// Where the message came from.
-    pub source: Source,
-    /// Where each byte of the text came from; empty when all of it is from `source`.
+    /// Where each byte of the text came from; empty when all of it is from the message's source.
     pub written: Vec<Segment>,
 }
 
 impl Message {
     /// Creates a message of plain text.
     pub fn new(role: Role, text: impl Into<Text>, source: Source) -> Self {
-        Self {
+        Self(Arc::new(MessageFields {
             role,
-            content: Content::Text(text.into()),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            name: None,
-            attachments: Vec::new(),
-            reasoning: None,
             is_continuation_prefix: false,
             place: Place::History,
-            placement: None,
+            content: Content::Text(text.into()),
             source,
-            written: Vec::new(),
-        }
+            extras: Extras(None),
+        }))
+    }
+
+    /// Returns the message with fields that `set` has set.
+    ///
+    /// ```
+    /// use ctx_types::{Message, Role, Source};
+    ///
+    /// let source = Source::history("n2", Role::Tool);
+    /// let result = Message::new(Role::Tool, "42", source).with(|message| message.tool_call_id = Some("c1".into()));
+    /// assert_eq!(result.tool_call_id.as_deref(), Some("c1"));
+    /// ```
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+
+    /// Returns the message with these extras in place of its own; they take no memory if nothing is set.
+    #[must_use]
+    pub fn with_extras(mut self, extras: MessageExtras) -> Self {
+        let is_set = extras != MessageExtras::default();
+        Arc::make_mut(&mut self.0).extras = Extras(is_set.then(|| Box::new(extras)));
+        self
+    }
+
+    /// Tells whether two messages are the very same shared one.
+    pub fn is_shared_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Returns the text: that of all text parts in order, joined without a separator.
@@ -151,6 +194,71 @@ impl Message {
     }
 }
 
+impl Deref for Message {
+    type Target = MessageFields;
+
+    fn deref(&self) -> &MessageFields {
+        &self.0
+    }
+}
+
+impl DerefMut for Message {
+    fn deref_mut(&mut self) -> &mut MessageFields {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_shared_with(other) || self.0 == other.0
+    }
+}
+
+impl Deref for MessageFields {
+    type Target = MessageExtras;
+
+    fn deref(&self) -> &MessageExtras {
+        self.extras.get()
+    }
+}
+
+impl DerefMut for MessageFields {
+    fn deref_mut(&mut self) -> &mut MessageExtras {
+        self.extras.0.get_or_insert_default()
+    }
+}
+
+/// What few messages have; nothing until one of the fields is set.
+#[derive(Clone)]
+struct Extras(Option<Box<MessageExtras>>);
+
+impl Extras {
+    fn get(&self) -> &MessageExtras {
+        static NOTHING: MessageExtras = MessageExtras {
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            name: None,
+            attachments: Vec::new(),
+            reasoning: None,
+            placement: None,
+            written: Vec::new(),
+        };
+        self.0.as_deref().unwrap_or(&NOTHING)
+    }
+}
+
+impl PartialEq for Extras {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl fmt::Debug for Extras {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
 /// What a message of a context is a part of; decides what stages may do with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
@@ -172,89 +280,6 @@ pub enum Place {
     },
 }
 
-/// The content of a message: one text, or parts in order.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Content {
-    /// One text.
-    Text(Text),
-    /// Several parts, as multimodal requests have them.
-    Parts(Vec<ContentPart>),
-}
-
-impl Content {
-    /// Returns the text of all text parts in order, joined without a separator.
-    pub fn text(&self) -> Cow<'_, str> {
-        match self {
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Parts(parts) => match parts.as_slice() {
-                [ContentPart::Text(text)] => Cow::Borrowed(text),
-                parts => Cow::Owned(parts.iter().filter_map(ContentPart::as_text).collect()),
-            },
-        }
-    }
-
-    /// Returns what can be sent: without parts that are no objects, and text parts that have no text.
-    ///
-    /// Texts are shared. Such parts are reported when their file is read, and stay in it.
-    #[must_use]
-    pub fn sound(&self) -> Self {
-        match self {
-            Self::Text(text) => Self::Text(text.clone()),
-            Self::Parts(parts) => Self::Parts(parts.iter().filter(|part| part.is_sound()).cloned().collect()),
-        }
-    }
-
-    /// Returns the number of bytes of text.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Parts(parts) => parts.iter().filter_map(ContentPart::as_text).map(str::len).sum(),
-        }
-    }
-
-    /// Tells whether there is no byte of text.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Tells whether there is nothing but white space.
-    pub fn is_blank(&self) -> bool {
-        match self {
-            Self::Text(text) => text.trim().is_empty(),
-            Self::Parts(parts) => {
-                parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
-            }
-        }
-    }
-}
-
-/// One part of a message's content.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ContentPart {
-    /// A text.
-    Text(Text),
-    /// A part of another kind, kept as its file had it (for example an `image_url` part of an OpenAI array).
-    Other(Arc<Value>),
-}
-
-impl ContentPart {
-    /// Returns the text of a text part.
-    pub fn as_text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Other(_) => None,
-        }
-    }
-
-    /// Tells whether the part is one at all: an object, and no text part without a text.
-    pub(crate) fn is_sound(&self) -> bool {
-        match self {
-            Self::Text(_) => true,
-            Self::Other(part) => part.is_object() && part.get("type").and_then(Value::as_str) != Some("text"),
-        }
-    }
-}
-
 /// A call that the model asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -273,4 +298,45 @@ pub struct Reasoning {
     pub text: Option<Text>,
     /// Provider state that must be replayed unchanged, as the file had it.
     pub artifacts: Vec<Arc<Value>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message() -> Message {
+        Message::new(Role::User, "hello", Source::history("n1", Role::User))
+    }
+
+    #[test]
+    fn a_list_takes_eight_bytes_a_message_and_what_few_have_takes_none() {
+        assert_eq!(size_of::<Message>(), 8);
+        assert!(size_of::<MessageFields>() <= 96, "{}", size_of::<MessageFields>());
+        assert!(message().extras.0.is_none());
+        assert!(message().with_extras(MessageExtras::default()).extras.0.is_none());
+    }
+
+    #[test]
+    fn a_change_is_seen_in_no_clone() {
+        let message = message();
+        for set in [
+            (|message| message.role = Role::Tool) as fn(&mut Message),
+            |message| message.tool_call_id = Some("c1".into()),
+            |message| message.written.push(Segment::whole(5, Source::history("n2", Role::User))),
+        ] {
+            let mut changed = message.clone();
+            assert!(changed.is_shared_with(&message));
+            set(&mut changed);
+            assert_ne!(changed, message);
+        }
+        assert_eq!(message, self::message());
+    }
+
+    #[test]
+    fn extras_that_say_nothing_make_no_difference() {
+        let mut touched = message();
+        touched.tool_calls.clear();
+        assert!(touched.extras.0.is_some());
+        assert_eq!(touched, message());
+    }
 }

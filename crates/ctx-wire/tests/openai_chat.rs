@@ -27,20 +27,20 @@ fn with_parts(role: Role, parts: &[Value]) -> Message {
         Value::String(text) => ContentPart::Text(Text::from(text.as_str())),
         other => ContentPart::Other(Arc::new(other.clone())),
     };
-    Message { content: Content::Parts(parts.iter().map(part).collect()), ..message(role, "") }
+    message(role, "").with(|message| message.content = Content::Parts(parts.iter().map(part).collect()))
 }
 
 fn calling(role: Role, text: &str, id: &str) -> Message {
     let call = ToolCall { id: id.into(), name: "add".into(), arguments: r#"{"a": 1}"#.into() };
-    Message { tool_calls: vec![call], ..message(role, text) }
+    message(role, text).with(|message| message.tool_calls = vec![call])
 }
 
 fn result(id: &str) -> Message {
-    Message { tool_call_id: Some(id.into()), ..message(Role::Tool, "2") }
+    message(Role::Tool, "2").with(|message| message.tool_call_id = Some(id.into()))
 }
 
 fn named(role: Role, name: &str) -> Message {
-    Message { name: Some(name.into()), ..message(role, "hi") }
+    message(role, "hi").with(|message| message.name = Some(name.into()))
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn calls_of_another_role_are_not_sent() {
 
 #[test]
 fn a_call_id_of_another_role_is_not_sent() {
-    let user = Message { tool_call_id: Some("c1".into()), ..message(Role::User, "hi") };
+    let user = message(Role::User, "hi").with(|message| message.tool_call_id = Some("c1".into()));
     check(
         &[user],
         r#"[{"role":"user","content":"hi"}]"#,
@@ -229,7 +229,7 @@ fn findings_quote_names_without_control_characters() {
 
 #[test]
 fn a_tool_message_has_no_name() {
-    let answer = Message { name: Some("add".into()), ..result("c1") };
+    let answer = result("c1").with(|message| message.name = Some("add".into()));
     check(
         &[calling(Role::Assistant, "", "c1"), answer],
         r#"[{"role":"assistant","content":null,"tool_calls":[
@@ -245,7 +245,7 @@ fn an_attachment_without_bytes_is_an_error_and_the_text_is_sent_as_it_is() {
     let nameless = json!({ "id": "a2" });
     let attachments = vec![Attachment::from_value(&file), Attachment::from_value(&nameless)];
     check(
-        &[Message { attachments, ..message(Role::User, "see") }],
+        &[message(Role::User, "see").with(|message| message.attachments = attachments)],
         r#"[{"role":"user","content":"see"}]"#,
         &[
             "error[CTX0513]: attachment `plan.pdf` is not sent: nothing loaded its bytes (at /messages/0)",
@@ -258,7 +258,7 @@ fn an_attachment_without_bytes_is_an_error_and_the_text_is_sent_as_it_is() {
 fn reasoning_state_is_left_out_and_reported() {
     let reasoning = Reasoning { text: Some("hm".into()), artifacts: vec![Arc::new(json!({ "s": 1 }))] };
     check(
-        &[Message { reasoning: Some(reasoning), ..message(Role::Assistant, "a") }],
+        &[message(Role::Assistant, "a").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":"a"}]"#,
         &[
             "info[CTX0512]: its reasoning state is not sent: this dialect has no place for it (at /messages/0)",
@@ -270,7 +270,7 @@ fn reasoning_state_is_left_out_and_reported() {
 fn a_message_of_nothing_but_reasoning_is_reported() {
     let reasoning = Reasoning { text: Some("hm".into()), artifacts: Vec::new() };
     check(
-        &[Message { reasoning: Some(reasoning), ..message(Role::Assistant, "") }],
+        &[message(Role::Assistant, "").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":""}]"#,
         &[
             "warning[CTX0512]: it is sent without words: it has only reasoning, for which this dialect has no \
@@ -283,7 +283,7 @@ fn a_message_of_nothing_but_reasoning_is_reported() {
 fn visible_reasoning_is_left_out_without_a_word() {
     let reasoning = Reasoning { text: Some("hm".into()), artifacts: Vec::new() };
     check(
-        &[Message { reasoning: Some(reasoning), ..message(Role::Assistant, "a") }],
+        &[message(Role::Assistant, "a").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":"a"}]"#,
         &[],
     );
@@ -291,7 +291,7 @@ fn visible_reasoning_is_left_out_without_a_word() {
 
 #[test]
 fn an_answer_to_be_continued_is_the_last_message() {
-    let prefix = Message { is_continuation_prefix: true, ..message(Role::Assistant, "Once") };
+    let prefix = message(Role::Assistant, "Once").with(|message| message.is_continuation_prefix = true);
     check(
         &[message(Role::User, "go"), prefix],
         r#"[{"role":"user","content":"go"},{"role":"assistant","content":"Once"}]"#,
@@ -303,7 +303,7 @@ fn an_answer_to_be_continued_is_the_last_message() {
 
 #[test]
 fn an_answer_to_be_continued_elsewhere_is_a_warning() {
-    let prefix = Message { is_continuation_prefix: true, ..message(Role::Assistant, "Once") };
+    let prefix = message(Role::Assistant, "Once").with(|message| message.is_continuation_prefix = true);
     check(
         &[prefix, message(Role::User, "go")],
         r#"[{"role":"assistant","content":"Once"},{"role":"user","content":"go"}]"#,

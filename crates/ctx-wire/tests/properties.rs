@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Attachment, Content, ContentPart, Message, Reasoning, Role, Source, ToolCall};
+use ctx_types::{
+    Attachment, Content, ContentPart, Message, MessageExtras, Reasoning, Role, Source, ToolCall,
+};
 use ctx_wire::{Request, openai_chat};
 use proptest::collection::vec;
 use proptest::option;
@@ -70,16 +72,18 @@ fn any_message() -> impl Strategy<Value = Message> {
             text: text.map(Into::into),
             artifacts: artifacts.into_iter().map(Arc::new).collect(),
         });
-        Message {
-            content,
+        let extras = MessageExtras {
             tool_calls,
             tool_call_id: call_id.map(Into::into),
             name: name.map(Into::into),
             attachments: files.iter().map(Attachment::from_value).collect(),
             reasoning,
-            is_continuation_prefix,
-            ..Message::new(role, "", Source::history("n", role))
-        }
+            ..MessageExtras::default()
+        };
+        Message::new(role, "", Source::history("n", role)).with_extras(extras).with(|message| {
+            message.content = content;
+            message.is_continuation_prefix = is_continuation_prefix;
+        })
     })
 }
 

@@ -122,7 +122,8 @@ pub(crate) fn message(at: usize, line: &str) -> Message {
     let role = Role::parse(words.next().unwrap()).unwrap();
     let trust = if kind == SourceKind::Preset { Trust::Preset } else { Trust::User };
     let source = Source::new(kind, trust).with_id(at.to_string());
-    let mut message = Message { place, ..Message::new(role, text.trim(), source) };
+    let mut message = Message::new(role, text.trim(), source);
+    message.place = place;
     if !matches!(place, Place::History | Place::Pinned | Place::Skeleton) {
         message.placement = Some(Arc::new(placement(place, 100.0)));
     }

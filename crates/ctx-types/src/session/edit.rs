@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::agent::StoredAttachment;
-use crate::message::{Content, Role};
+use crate::content::Content;
+use crate::message::Role;
 use crate::session::{Node, NodeMetadata, StoredToolCall};
 
 /// A change of what a node says; what is not named stays.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::agent::StoredAttachment;
 use crate::attachment::Attachment;
-use crate::message::{Message, Reasoning, Role, ToolCall};
+use crate::message::{Message, MessageExtras, Reasoning, Role, ToolCall};
 use crate::session::{Node, NodeId, NodeMetadata, StoredToolCall};
 use crate::source::{Source, SourceKind, Trust};
 use crate::text::Text;
@@ -30,15 +30,18 @@ impl Node {
             // A model wrote it, whoever is made to speak it.
             (source.kind, source.trust) = (SourceKind::Summary, Trust::Model);
         }
-        let mut message = Message::new(role, Text::default(), source);
+        let extras = MessageExtras {
+            tool_calls: self.message_tool_calls(role),
+            tool_call_id: self.message_tool_call_id(role),
+            name: self.name.clone(),
+            attachments: self.message_attachments(),
+            reasoning: metadata.and_then(reasoning),
+            ..MessageExtras::default()
+        };
+        let mut message = Message::new(role, Text::default(), source).with_extras(extras);
         if let Some(content) = &self.content {
             message.content = content.sound();
         }
-        message.tool_calls = self.message_tool_calls(role);
-        message.tool_call_id = self.message_tool_call_id(role);
-        message.name.clone_from(&self.name);
-        message.attachments = self.message_attachments();
-        message.reasoning = metadata.and_then(reasoning);
         message.is_continuation_prefix = metadata.and_then(|data| data.is_continuation_prefix) == Some(true);
         message
     }

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::codes;
+use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::message::Content;
 use crate::persist::Reader;
 use crate::session::linear::{free_root_id, root};
 use crate::session::links::{Filing, Links};

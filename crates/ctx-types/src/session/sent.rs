@@ -1,6 +1,7 @@
 //! What is sent of the active path, kept beside the tree so that a turn need not walk the whole path.
 
-use crate::message::{Content, Role};
+use crate::content::Content;
+use crate::message::Role;
 use crate::session::hidden::{DisplayState, display_path};
 use crate::session::nodes::Slot;
 use crate::session::totals::Totals;

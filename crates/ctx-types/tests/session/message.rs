@@ -27,7 +27,7 @@ fn check(node: Value, expected: &str) {
 
 #[track_caller]
 fn check_source(node: Value, kind: SourceKind, trust: Trust) {
-    let source = message(node).source;
+    let source = &message(node).source;
     assert_eq!((source.kind, source.id.as_deref(), source.trust), (kind, Some("n1"), trust));
 }
 
@@ -40,9 +40,8 @@ fn a_node_that_says_nothing_is_an_empty_message_of_the_user() {
 #[test]
 fn a_node_shares_its_text_with_the_message() {
     let node = Node::read(json!({ "content": "hello", "role": "assistant" }), &mut Reader::new());
-    let (Some(Content::Text(stored)), Content::Text(sent)) =
-        (&node.content, node.to_message(&"n1".into()).content)
-    else {
+    let message = node.to_message(&"n1".into());
+    let (Some(Content::Text(stored)), Content::Text(sent)) = (&node.content, &message.content) else {
         panic!("both are texts");
     };
     assert!(sent.is_shared_with(stored));
