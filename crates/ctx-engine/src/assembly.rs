@@ -95,21 +95,23 @@ impl<'a> Assembly<'a> {
         ports: Ports<'a>,
     ) -> Result<Self, AssembleError> {
         let mut found = Vec::new();
-        // Whoever names no model is not told each time that nothing is known about it.
         let has_model = agent.model_name(turn).is_some();
         let (model, unknown) = agent.model(turn);
         found.extend(unknown);
         let (counter, estimated) = Counter::for_model(&model);
         found.extend(estimated.filter(|_| has_model));
         let counter = Recall { counter, memory: agent.memory() };
+        let context_tokens = turn.context_tokens.or_else(|| agent.context_tokens());
         let request = BudgetRequest {
-            context_tokens: turn.context_tokens.or_else(|| agent.context_tokens()),
+            context_tokens,
             reserve: turn.reserve,
             tools: tools_cost(&turn.tools, &model, &counter),
             fixed: Vec::new(),
         };
         let (budget, unlimited) = Budget::compute(&model, &request)?;
-        let is_wanted = |finding: &Diagnostic| has_model || finding.code != ctx_tokens::codes::NO_WINDOW;
+        // Whoever neither names a model nor asks for its window is not told each time that there is none.
+        let wants_window = has_model || context_tokens.is_some();
+        let is_wanted = |finding: &Diagnostic| wants_window || finding.code != ctx_tokens::codes::NO_WINDOW;
         found.extend(unlimited.into_iter().filter(is_wanted));
         let cancel = ports.cancel.cloned().unwrap_or_default();
         Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, found })

@@ -3,10 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Diagnostic, Reader, closest};
+use ctx_types::{Diagnostic, Reader, closest, excerpt};
 use serde_json::{Map, Value};
 
-use crate::budget::MAX_TOKENS;
+use crate::budget::read_tokens;
 use crate::codes;
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;
@@ -57,7 +57,7 @@ impl Row {
     fn compiles(&self, reader: &mut Reader) -> bool {
         let compiled = compile(&self.pattern);
         if let Err(error) = &compiled {
-            let message = format!("the pattern `{}` cannot be used: {error}", shorten(&self.pattern));
+            let message = format!("the pattern `{}` cannot be used: {error}", excerpt(&self.pattern));
             let diagnostic = Diagnostic::error(codes::ROW_PATTERN, message).with_help("the row is ignored");
             reader.at_key("pattern", |reader| reader.report(diagnostic));
         }
@@ -103,6 +103,9 @@ const KEYS: [&str; 10] = [
     "media",
 ];
 
+/// What windows and answers may have: as [`read_tokens`], but not nothing.
+const TOKENS: &str = "a whole number from 1 to 1000000000";
+
 /// The largest overhead that is believed, in tokens.
 const MAX_OVERHEAD: u32 = 100_000;
 
@@ -120,8 +123,8 @@ impl PartialFacts {
                 "estimate" => Some(false),
                 _ => None,
             }),
-            context_window: field(map, "contextWindow", "a number of tokens above 0", reader, tokens),
-            max_output: field(map, "maxOutput", "a number of tokens above 0", reader, tokens),
+            context_window: field(map, "contextWindow", TOKENS, reader, tokens),
+            max_output: field(map, "maxOutput", TOKENS, reader, tokens),
             media: field(map, "media", "a media family", reader, |value| MediaFamily::parse(value.as_str()?)),
             ..Self::default()
         };
@@ -223,7 +226,7 @@ fn field<'a, T>(
     let value = map.get(key).filter(|value| !value.is_null())?;
     let result = read(value);
     if result.is_none() {
-        let message = format!("`{key}` must be {expected}, not `{}`", shorten(&value.to_string()));
+        let message = format!("`{key}` must be {expected}, not `{}`", excerpt(&value.to_string()));
         let diagnostic = Diagnostic::warning(codes::ROW_VALUE, message).with_help("the field is ignored");
         reader.at_key(key, |reader| reader.report(diagnostic));
     }
@@ -249,7 +252,7 @@ fn group<T: Copy, const N: usize>(
 
 fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
     for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-        let message = format!("`{}` means nothing here", shorten(key));
+        let message = format!("`{}` means nothing here", excerpt(key));
         let help = match closest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known are {}", known.join(", ")),
@@ -260,15 +263,5 @@ fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader:
 }
 
 fn tokens(value: &Value) -> Option<u32> {
-    let count = u32::try_from(value.as_u64()?).ok()?;
-    (1..=MAX_TOKENS).contains(&count).then_some(count)
-}
-
-/// Shortens a value of a file for a message.
-fn shorten(text: &str) -> String {
-    const LONGEST: usize = 80;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    read_tokens(value).filter(|tokens| *tokens > 0)
 }

@@ -25,8 +25,8 @@ pub struct TurnInput {
     pub model: Option<Arc<str>>,
     /// The connection profile that the request goes through.
     pub profile: Option<Arc<str>>,
-    /// How many tokens the context may have in place of the model's window; 0 means the window, and a negative
-    /// number is refused.
+    /// How many tokens the context may have in place of the model's window; 0 means the window. A negative number
+    /// and one above a billion are refused.
     pub context_tokens: Option<i64>,
     /// How many tokens are kept free for the answer; by default what the model needs.
     pub reserve: Option<u32>,

@@ -121,8 +121,9 @@ fn conversation(
     let input = TurnInput { model: model.map(Into::into), preview: true, ..TurnInput::default() };
     let turn = Turn::read(&files, input, with, sources)?;
     let context = turn.assemble_or_explain(sources, false)?;
-    // That all of it is more than a window is no finding here.
-    let is_meant = |found: &&Diagnostic| found.code != ctx_engine::codes::NOT_LIMITED;
+    // Whether all of it fits a window is not asked here.
+    let about_windows = [ctx_engine::codes::NOT_LIMITED, ctx_tokens::codes::NO_WINDOW];
+    let is_meant = |found: &&Diagnostic| !about_windows.contains(&found.code);
     let found: Vec<Diagnostic> = context.report.diagnostics.iter().filter(is_meant).cloned().collect();
     sources.show(&found);
     let usage = context.report.usage.as_ref();

@@ -205,7 +205,7 @@ fn input(arguments: &TurnArguments) -> Result<TurnInput> {
         input: arguments.input.as_deref().map(Into::into),
         kind: kind(arguments.kind),
         model: arguments.model.as_deref().map(Into::into),
-        context_tokens: arguments.context_tokens,
+        context_tokens: arguments.context_tokens.map(Into::into),
         reserve: arguments.reserve,
         preview: true,
         ..TurnInput::default()

@@ -281,7 +281,7 @@ fn what_a_case_says_wrongly_is_an_error() {
       | ^^^^^^^
 
     FAILED t/h: the case cannot be read
-    error[CTX0902]: expected a whole number from 0 on, found `-1`
+    error[CTX0902]: expected a whole number from 0 to 1000000000, found `-1`
      --> case.yaml:1:17
       |
     1 | context_tokens: -1

@@ -118,8 +118,8 @@ impl Options {
             kind: turn::kind(keys.parsed("kind", kind).unwrap_or(Kind::Normal)),
             model: keys.text("model").map(Into::into),
             profile: keys.text("profile_name").map(Into::into),
-            context_tokens: keys.number::<u32>("context_tokens").map(Into::into),
-            reserve: keys.number("reserve"),
+            context_tokens: keys.tokens("context_tokens").map(Into::into),
+            reserve: keys.tokens("reserve"),
             preview: true,
             ..TurnInput::default()
         };
