@@ -5,6 +5,7 @@
 
 mod bench;
 mod ci;
+mod conversations;
 mod fixtures;
 mod layers;
 mod tidy;
@@ -38,6 +39,11 @@ const VERBS: &[Verb] = &[
         run: bench::run,
         help: "[MESSAGES...]  what a turn costs at 1,000 to 1,000,000 messages, beside the promised figures",
     },
+    Verb {
+        name: "conversations",
+        run: conversations::run,
+        help: "[--check]  the conversations with labelled facts by which compression is measured",
+    },
     Verb { name: "help", run: help, help: "this table" },
 ];
 
@@ -65,7 +71,7 @@ fn help(arguments: &[String]) -> anyhow::Result<()> {
 }
 
 fn table() -> String {
-    let lines = VERBS.iter().map(|verb| format!("  {:<9} {}", verb.name, verb.help));
+    let lines = VERBS.iter().map(|verb| format!("  {:<13} {}", verb.name, verb.help));
     let lines: Vec<String> = lines.collect();
     format!("usage: cargo xtask <verb>\n\n{}", lines.join("\n"))
 }
