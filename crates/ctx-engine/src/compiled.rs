@@ -12,6 +12,7 @@ use crate::assembly::{AssembleError, Assembly, Ports};
 use crate::codes;
 use crate::context::Context;
 use crate::engine::{Compile, Engine};
+use crate::limiting;
 use crate::switches::Switches;
 
 /// An agent that was compiled once and assembles any number of contexts. `Send + Sync`; cheap to share
@@ -35,6 +36,7 @@ impl CompiledAgent {
         let context_tokens = context_tokens(agent, with, &mut diagnostics);
         let pipeline = Pipeline::compile(&engine.processors(), agent, &layers);
         diagnostics.extend_from_slice(pipeline.diagnostics());
+        diagnostics.extend(limiting::too_early(&pipeline));
         if !pipeline.order().any(|id| id == "injection-assembler") {
             // The preset is checked also where it is not used.
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
@@ -128,23 +130,7 @@ impl CompiledAgent {
     pub(crate) fn context_tokens(&self) -> Option<i64> {
         self.context_tokens
     }
-
-    /// Tells whether something drops messages that do not fit.
-    pub(crate) fn limits_tokens(&self) -> bool {
-        self.pipeline.order().any(|id| id == LIMITER)
-    }
-
-    /// Returns from which priority on the stages run again if the result is over the budget: where layer B of
-    /// compression stands, or where settings put the limiter, if that is earlier.
-    pub(crate) fn recount_from(&self) -> i64 {
-        let limiter = self.pipeline.settings().iter().find(|setting| &*setting.id == LIMITER);
-        limiter.map_or(RECOUNT_FROM, |limiter| limiter.priority.value.min(RECOUNT_FROM))
-    }
 }
-
-const LIMITER: &str = "token-limiter";
-
-const RECOUNT_FROM: i64 = 390;
 
 /// Reads the layers of settings: user, model, agent, switches of this run.
 fn layers(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Vec<SettingsLayer> {

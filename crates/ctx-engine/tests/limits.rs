@@ -8,8 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, codes, read_agent,
-    read_conversation,
+    AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation,
 };
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_processors::WindowSize;
@@ -53,14 +52,19 @@ struct Turn {
 const FORMATTERS: [&str; 4] =
     ["merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user", "ensure-alternating-roles"];
 
+const OTHERS: [&str; 3] = ["session-loader", "injection-assembler", "token-limiter"];
+
 prop_compose! {
     fn turn()(
         case in case(),
         budget in prop_oneof![9 => 1_i64..160, 1 => select(&[0, -1, 4_000_000_000, i64::MAX, i64::MIN][..])],
         retained in select(&[0_u32, 0, 3, 9][..]),
         on in proptest::sample::subsequence(&FORMATTERS[..], 0..=4),
+        off in prop_oneof![2 => Just(Vec::new()), 1 => proptest::sample::subsequence(&OTHERS[..], 1..=3)],
     ) -> Turn {
-        let (enable, disable) = FORMATTERS.iter().map(|id| (*id).to_owned()).partition(|id| on.contains(&id.as_str()));
+        let formatters = FORMATTERS.iter().map(|id| (*id).to_owned());
+        let (enable, mut disable): (Vec<String>, Vec<String>) = formatters.partition(|id| on.contains(&id.as_str()));
+        disable.extend(off.into_iter().map(str::to_owned));
         Turn { case, budget, retained, switches: Switches { enable, disable } }
     }
 }
@@ -229,7 +233,7 @@ fn budgets_that_leave_nothing_are_refused() {
     let account = "nothing is left for messages: allowed context 100, reserve for the answer -4294967295, beginning of the answer -3";
     check_error(100, Some(u32::MAX), account);
     check_error(1, None, "nothing is left for messages: allowed context 1, beginning of the answer -3");
-    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6, pending turn 5";
+    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), pending turn 5 (history:n1)";
     check_error(4, None, named);
 }
 
@@ -329,9 +333,9 @@ fn a_single_huge_message_costs_no_more_than_the_budget() {
 }
 
 #[test]
-fn messages_over_the_budget_without_a_limiter_are_an_error_of_the_report() {
+fn messages_over_the_budget_without_a_limiter_give_no_context() {
     let user = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
     let turn = TurnInput { context_tokens: Some(10), ..TurnInput::default() };
-    let context = assemble(user, &turn).1.unwrap();
-    assert!(context.report.diagnostics.iter().any(|found| found.code == codes::NOT_LIMITED));
+    let error = assemble(user, &turn).1.unwrap_err();
+    insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is switched off (user): preset 6 (preset#0), pending turn 5 (history:n1); switch it on, or allow more tokens");
 }

@@ -26,7 +26,7 @@ pub use convert_system_to_user::ConvertSystemToUser;
 pub use costing::cost_upper_bound;
 pub use default_set::default_set;
 pub use ensure_alternating_roles::EnsureAlternatingRoles;
-pub use infeasible::Infeasible;
+pub use infeasible::{Cause, Infeasible, Part, PartKind};
 pub use injection_assembler::InjectionAssembler;
 pub use merge_consecutive_roles::MergeConsecutiveRoles;
 pub use merge_injections::MergeInjections;

@@ -104,7 +104,7 @@ struct Fit {
 }
 
 impl Units {
-    fn of(messages: &[Message]) -> Self {
+    pub(crate) fn of(messages: &[Message]) -> Self {
         let is_history = |index: &usize| messages.get(*index).is_some_and(is_droppable);
         let indexes: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let history: Vec<&Message> = indexes.iter().filter_map(|index| messages.get(*index)).collect();
@@ -177,6 +177,6 @@ fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> 
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();
     match u64::from(available).checked_sub(used) {
         Some(left) => Ok(left),
-        None => Err(ProcessorError::Infeasible(Box::new(Infeasible::new(available, &costs)))),
+        None => Err(ProcessorError::Infeasible(Box::new(Infeasible::undroppable(available, &costs)))),
     }
 }

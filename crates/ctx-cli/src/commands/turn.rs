@@ -130,7 +130,7 @@ impl Turn {
 
     /// As [`assemble`](Self::assemble); if there is no context, what was found is shown: it may be the reason.
     pub(super) fn assemble_or_explain(&self, sources: &Sources, timings: bool) -> Result<Context> {
-        Ok(self.assemble(timings).inspect_err(|_| sources.show(&self.found))?)
+        Ok(self.assemble(timings).inspect_err(|_| sources.show(&self.settings().1))?)
     }
 
     /// Assembles the context; its report begins with what was found while reading.

@@ -219,7 +219,7 @@ fn that_no_context_fits_can_be_expected() {
     folder.ctx("test t --update");
     assert_snapshot!(read(&folder, "t/a/expected.txt"), @"
     === no context
-    no context fits the budget: 7 tokens are available, but 21 cannot be dropped: preset 21
+    no context fits the budget: 7 tokens are available, but 21 cannot be dropped: preset 21 (preset:identity 15, preset:tail 6)
     ");
 }
 

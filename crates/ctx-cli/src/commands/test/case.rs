@@ -48,11 +48,9 @@ impl Case {
     pub(super) fn run(&self) -> Result<String> {
         let context = match self.turn.assemble(false) {
             Ok(context) => context,
-            Err(
-                error @ (AssembleError::Budget(_)
-                | AssembleError::Infeasible(_)
-                | AssembleError::Overgrown { .. }),
-            ) => return Ok(format!("=== no context\n{error}\n")),
+            Err(error @ (AssembleError::Budget(_) | AssembleError::Infeasible(_))) => {
+                return Ok(format!("=== no context\n{error}\n"));
+            }
             Err(error) => return Err(error.into()),
         };
         let mut text = context.to_snapshot();
