@@ -132,6 +132,27 @@ impl<'a> Call<'a> {
         random::draw(self.env.seed, self.source_key, ordinal, bound)
     }
 
+    /// Returns a random number below `bound`, or 0 if there is none, that stays the same through the
+    /// conversation: it depends on the conversation's id, on the source of the text and on how often that
+    /// source has asked before.
+    pub fn draw_for_conversation(&mut self, bound: u64) -> u64 {
+        let source = random::second_key(self.source_key);
+        let ordinal = self.state.next_draw(source);
+        let conversation = self.env.conversation.id.as_deref().unwrap_or_default();
+        random::draw(random::text_key(conversation), source, ordinal, bound)
+    }
+
+    /// Fails if the run may not write so many more bytes; to be asked before a long value is made.
+    ///
+    /// # Errors
+    /// The limit of the run would be reached; return the failure.
+    pub fn check_output(&mut self, bytes: usize) -> Result<(), Failure> {
+        match bytes > self.state.output_left() {
+            true => self.state.take_output(bytes).map_err(Failure::limit),
+            false => Ok(()),
+        }
+    }
+
     /// Returns the time of the turn in its zone; a zone that is not known is reported, and UTC used.
     ///
     /// # Errors
@@ -149,6 +170,12 @@ impl<'a> Call<'a> {
     pub fn warn(&mut self, code: Code, message: impl Into<String>) {
         let span = self.span;
         self.findings.add(|| Diagnostic::warning(code, message).at_span(span));
+    }
+
+    /// Says something about the call that is worth knowing.
+    pub fn note(&mut self, code: Code, message: impl Into<String>) {
+        let span = self.span;
+        self.findings.add(|| Diagnostic::info(code, message).at_span(span));
     }
 }
 
@@ -189,7 +216,12 @@ impl Failure {
 
     /// Creates a failure that needs no code of its own.
     pub fn because(message: impl Into<String>) -> Self {
-        Self::new(Diagnostic::error(codes::MACRO_FAILED, message))
+        Self::error(codes::MACRO_FAILED, message)
+    }
+
+    /// Creates a failure with a code.
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self::new(Diagnostic::error(code, message))
     }
 
     /// Returns what there is to say about it.

@@ -25,11 +25,13 @@
 #![warn(clippy::disallowed_methods)]
 
 mod aio;
+mod assets;
 mod builtins;
 mod call;
 mod check;
 mod clock;
 pub mod codes;
+mod dates;
 mod definition;
 mod dialect;
 mod env;
@@ -47,7 +49,9 @@ mod sillytavern;
 mod space;
 mod state;
 mod template;
+mod virtual_time;
 
+pub use assets::{AgentAsset, AgentAssets};
 pub use call::{Call, Failure, Value};
 pub use definition::{Arity, Definition, ExpandFn, Phase, Topic};
 pub use dialect::{Dialect, DialectSet};
@@ -57,3 +61,4 @@ pub use registry::{RegisterError, Registry};
 pub use space::SpaceSet;
 pub use state::{Limits, Scope, State};
 pub use template::{MacroUse, Template};
+pub use virtual_time::{Moment, VirtualTime};
