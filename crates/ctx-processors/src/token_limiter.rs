@@ -76,8 +76,11 @@ impl ContextProcessor for TokenLimiter {
         let kept = Some(TokenFigure::Exact(used));
         cx.blackboard.insert(LimiterResult { dropped: dropped.messages, kept });
         let line = match dropped.messages {
-            0 => format!("everything fits: {used} tokens"),
-            count => format!("{} dropped or shortened, {used} tokens kept", plural(count, "message")),
+            0 => format!("everything fits: {}", TokenFigure::Exact(used)),
+            count => {
+                let (messages, kept) = (plural(count, "message"), TokenFigure::Exact(used));
+                format!("{messages} dropped or shortened, {kept} kept")
+            }
         };
         cx.log(match left_free(cx.inputs.budget) {
             0 => LogLine::info(line),

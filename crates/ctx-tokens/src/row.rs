@@ -1,5 +1,6 @@
 //! One row of a model table: a pattern and the facts that it gives, all of them optional.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
@@ -125,15 +126,22 @@ impl PartialFacts {
             }),
             context_window: field(map, "contextWindow", TOKENS, reader, tokens),
             max_output: field(map, "maxOutput", TOKENS, reader, tokens),
-            media: field(map, "media", "a media family", reader, |value| MediaFamily::parse(value.as_str()?)),
+            media: field(map, "media", OneOf(MediaFamily::names()), reader, |value| {
+                MediaFamily::parse(value.as_str()?)
+            }),
             ..Self::default()
         };
         said.capabilities =
             group(map, "capabilities", "true or false", &CAPABILITIES, reader, Value::as_bool);
-        said.overheads = group(map, "overheads", "a small number of tokens", &OVERHEADS, reader, |value| {
-            value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count <= MAX_OVERHEAD)
-        });
-        let family = field(map, "family", "a family of the built-in table", reader, |value| {
+        said.overheads =
+            group(map, "overheads", "a whole number from 0 to 100000", &OVERHEADS, reader, |value| {
+                value
+                    .as_u64()
+                    .and_then(|count| u32::try_from(count).ok())
+                    .filter(|count| *count <= MAX_OVERHEAD)
+            });
+        let names = OneOf(families.iter().map(|(name, _)| &**name));
+        let family = field(map, "family", names, reader, |value| {
             let wanted = value.as_str()?;
             families.iter().find(|(name, _)| **name == *wanted).map(|(_, facts)| facts)
         });
@@ -219,7 +227,7 @@ fn compile(pattern: &str) -> Result<Regex, ctx_regex::Error> {
 fn field<'a, T>(
     map: &'a Map<String, Value>,
     key: &str,
-    expected: &str,
+    expected: impl fmt::Display,
     reader: &mut Reader,
     read: impl FnOnce(&'a Value) -> Option<T>,
 ) -> Option<T> {
@@ -231,6 +239,19 @@ fn field<'a, T>(
         reader.at_key(key, |reader| reader.report(diagnostic));
     }
     result
+}
+
+/// Names of which one is expected; written only where it is missed.
+struct OneOf<I>(I);
+
+impl<'a, I: Iterator<Item = &'a str> + Clone> fmt::Display for OneOf<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one of ")?;
+        for (index, name) in self.0.clone().enumerate() {
+            write!(f, "{}`{name}`", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
 }
 
 /// Reads the fields of an object within a row.

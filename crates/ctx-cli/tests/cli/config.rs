@@ -173,6 +173,8 @@ priorty = 3
       |
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }
       |                                              ^
+      |
+      = help: known settings: `retainedCharacters`, `truncationMarker`
     "#);
 }
 

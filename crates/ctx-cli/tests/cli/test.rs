@@ -160,7 +160,7 @@ user_parameters: { processors: [{ id: merge-system-to-head, enabled: false }] }
 ";
     let folder = Folder::with(&[("agent.yaml", AGENT), ("chat.json", CHAT), ("tests/a/case.yaml", case)]);
     folder.ctx("test tests --update");
-    assert_snapshot!(read(&folder, "tests/a/expected.txt"), @r#"
+    assert_snapshot!(read(&folder, "tests/a/expected.txt"), @"
     --- 0 system · preset:identity · skeleton · 15 tokens
     You are Robin; it is 11:05 AM.
       0..8 preset:identity
@@ -189,8 +189,8 @@ user_parameters: { processors: [{ id: merge-system-to-head, enabled: false }] }
       -3 beginning of the answer
     === decisions
     hidden preset:off: switched off
-    dropped history:n1: older than what fits the budget of 59 tokens (5 bytes, 1 tokens)
-    "#);
+    dropped history:n1: older than what fits the budget of 59 tokens (5 bytes, 1 token)
+    ");
 }
 
 #[test]

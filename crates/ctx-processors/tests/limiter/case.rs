@@ -142,7 +142,7 @@ pub(crate) fn check_decisions(case: Case, expected: &[&str]) {
     let run = case.run().unwrap();
     let shown = run.draft.decisions().iter().map(|decision| {
         let bytes = decision.bytes.map(|bytes| format!(" ({bytes} bytes")).unwrap_or_default();
-        let tokens = decision.tokens.map(|tokens| format!(", {tokens} tokens")).unwrap_or_default();
+        let tokens = decision.tokens.map(|tokens| format!(", {tokens}")).unwrap_or_default();
         let end = if bytes.is_empty() { "" } else { ")" };
         format!("{decision}{bytes}{tokens}{end}")
     });
