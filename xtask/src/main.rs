@@ -7,6 +7,7 @@ mod bench;
 mod ci;
 mod conversations;
 mod fixtures;
+mod goldens;
 mod layers;
 mod tidy;
 mod workspace;
@@ -33,6 +34,11 @@ const VERBS: &[Verb] = &[
         name: "fixtures",
         run: fixtures::run,
         help: "[--check | --accept]  write the expected results again, or only compare them",
+    },
+    Verb {
+        name: "goldens",
+        run: goldens::run,
+        help: "[--dir DIR] [--json]  results observed in other programs, beside ours",
     },
     Verb {
         name: "bench",

@@ -31,7 +31,7 @@ fn no_time(message: &str, call: &Call<'_>) -> Failure {
 }
 
 /// Returns the zone of the turn; an unknown name is reported when a run meets it first, and UTC used.
-fn zone(call: &mut Call<'_>) -> TimeZone {
+pub(crate) fn zone(call: &mut Call<'_>) -> TimeZone {
     let Some(name) = &call.env().zone else {
         return TimeZone::UTC;
     };

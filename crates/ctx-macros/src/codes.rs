@@ -10,6 +10,10 @@ pub const MISSING_ARGUMENT: Code = Code::new(301, "missing argument");
 pub const EXTRA_ARGUMENT: Code = Code::new(302, "extra argument");
 /// A call of a known macro has no closing braces; it is text.
 pub const UNCLOSED_CALL: Code = Code::new(303, "unclosed macro");
+/// The end of a block that nothing began; it stays as it is written.
+pub const UNMATCHED_CLOSER: Code = Code::new(304, "unmatched end of a block");
+/// A call has a `|` in an argument, which is reserved; it stays as it is written.
+pub const RESERVED_PIPE: Code = Code::new(305, "reserved character");
 /// The run has made as many calls as it may.
 pub const STEP_LIMIT: Code = Code::new(310, "too many macro calls");
 /// Calls are nested deeper than allowed.
@@ -38,3 +42,5 @@ pub const UNKNOWN_LOCALE: Code = Code::new(342, "unknown language");
 pub const UNKNOWN_TOOL: Code = Code::new(343, "unknown tool");
 /// A macro gives what a host provides, and the host does not.
 pub const NOT_PROVIDED: Code = Code::new(344, "not provided by the host");
+/// An environment that was read from a file has something that is left out.
+pub const BAD_ENV: Code = Code::new(350, "unusable environment");

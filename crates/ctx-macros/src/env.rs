@@ -8,6 +8,7 @@ use ctx_types::ports::{SystemInfo, ToolCatalog};
 use ctx_types::{Text, Trust};
 
 use crate::assets::AgentAssets;
+use crate::string_hash;
 use crate::virtual_time::VirtualTime;
 
 /// Everything that macros may read: names, texts, the time, the seed, and what a host lends.
@@ -134,7 +135,7 @@ pub struct ModelValues {
 pub struct Conversation {
     /// The id of the session; with it `pick` differs from session to session.
     pub id: Option<Arc<str>>,
-    /// The number that SillyTavern keeps for a chat, where it is known; else it is made from the id.
+    /// The number by which SillyTavern knows the chat; without it, it is made from the id.
     pub id_hash: Option<u64>,
     /// How many messages there are.
     pub length: usize,
@@ -172,6 +173,13 @@ pub struct MacroPorts {
     pub system: Option<Arc<dyn SystemInfo>>,
     /// The tools that the model may call.
     pub tools: Option<Arc<dyn ToolCatalog>>,
+}
+
+impl Conversation {
+    /// Returns the number by which SillyTavern knows the chat; 0 where nothing is known of it.
+    pub(crate) fn number(&self) -> u64 {
+        self.id_hash.or_else(|| self.id.as_deref().map(string_hash::of)).unwrap_or(0)
+    }
 }
 
 impl Default for Env {
