@@ -1,5 +1,7 @@
 //! `cargo xtask fixtures`: the expected results in `fixtures/` and beside the tests of the command line.
 
+mod javascript;
+
 use std::fs;
 use std::path::Path;
 
@@ -12,13 +14,16 @@ use crate::{ci, tidy, workspace};
 const SUITES: &[(&str, &str)] = &[("ctx-engine", "fixtures"), ("ctx-cli", "cli")];
 
 /// Writes the expected results again; `--check` only compares, `--accept` takes pending ones over.
+///
+/// With `regex` it is those of Node.js for regular expressions.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let flags: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match flags.as_slice() {
         [] => write(),
         ["--check"] => check(),
         ["--accept"] => accept(),
-        _ => bail!("usage: cargo xtask fixtures [--check | --accept]"),
+        ["regex", rest @ ..] => javascript::run(rest),
+        _ => bail!("usage: cargo xtask fixtures [regex] [--check | --accept]"),
     }
 }
 

@@ -23,8 +23,15 @@ pub struct Target<'a> {
 const MAX_PATTERNS: usize = 1_000;
 
 /// What one pattern may cost; names of models are short, and a preset may have many patterns.
-const LIMITS: Limits =
-    Limits { pattern_bytes: 4 << 10, positions: 1_000, compiled_bytes: 256 << 10, nest: 32, output_bytes: 0 };
+const LIMITS: Limits = Limits {
+    pattern_bytes: 4 << 10,
+    positions: 1_000,
+    compiled_bytes: 256 << 10,
+    nest: 32,
+    steps: 20_000,
+    branches: 20_000,
+    output_bytes: 0,
+};
 
 /// The patterns of a preset, each compiled once; one that cannot run has its error.
 #[derive(Debug, Default)]
@@ -111,8 +118,10 @@ fn matches_model(patterns: &[Regex], model: Option<&str>) -> bool {
     [Some(model), after_colon, after_slash].into_iter().any(|name| matches_name(patterns, name))
 }
 
+/// A pattern that gives up on a name, which takes malice, does not match it.
 fn matches_name(patterns: &[Regex], name: Option<&str>) -> bool {
-    name.is_some_and(|name| patterns.iter().any(|pattern| pattern.is_match(name)))
+    let matches = |name| patterns.iter().any(|pattern| pattern.is_match(name).unwrap_or(false));
+    name.is_some_and(matches)
 }
 
 /// Where the texts of a list stand in its file, which may hold other values between them.
@@ -178,6 +187,20 @@ mod tests {
     fn the_model_patterns_may_be_tried_on_the_profile() {
         let rule = json!({ "enabled": true, "patterns": ["home"], "matchProfileName": true });
         check(rule, Some("gpt"), Some("my home"), true);
+    }
+
+    #[test]
+    fn patterns_may_look_around() {
+        let rule = json!({ "enabled": true, "patterns": ["^(?!.*mini)gpt"] });
+        check(rule.clone(), Some("gpt-5"), None, true);
+        check(rule, Some("gpt-5-mini"), None, false);
+    }
+
+    #[test]
+    fn a_pattern_that_gives_up_does_not_match() {
+        let rule = json!({ "enabled": true, "patterns": [r"((a+)+\2)+!|x$"] });
+        check(rule.clone(), Some("aax"), None, true);
+        check(rule, Some("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaax"), None, false);
     }
 
     #[test]

@@ -233,9 +233,7 @@ fn a_mistyped_target_is_guessed() {
     check_help(r#"[{"content": "x", "anchorTarget": "Chat_History"}]"#, &["did you mean `chat_history`?"]);
     check_help(
         r#"[{"content": "x", "anchorTarget": "lore"}]"#,
-        &[
-            "add an entry with `type: placeholder` and `id: lore`, or name an anchor that `ctx anchors list` shows",
-        ],
+        &["add an entry with `type: placeholder` and `id: lore`"],
     );
     check_help(
         r#"[{"content": "x", "anchorTarget": "user_profile"}]"#,
@@ -249,7 +247,7 @@ fn a_mistyped_type_is_guessed() {
     check_help(r#"[{"content": "x", "type": "mesage"}]"#, &["did you mean `message`?"]);
     check_help(
         r#"[{"content": "x", "type": "lore"}]"#,
-        &["use type `placeholder` with an id, or a type that `ctx anchors list` shows"],
+        &["register the anchor, or use type `placeholder` with an id"],
     );
 }
 

@@ -26,7 +26,6 @@ pub mod codes;
 mod compiled;
 mod context;
 mod engine;
-mod limiting;
 mod recall;
 mod shares;
 mod snapshot;

@@ -1,6 +1,7 @@
 //! A parsed pattern, before an engine is chosen.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::code_set::CodeSet;
 
@@ -9,6 +10,8 @@ use crate::code_set::CodeSet;
 pub(crate) struct Pattern {
     pub(crate) root: Node,
     pub(crate) groups: Groups,
+    /// The numbers of the groups that the backreferences mean, by their indexes.
+    pub(crate) references: Vec<usize>,
 }
 
 /// The capture groups of a pattern.
@@ -57,16 +60,72 @@ pub(crate) enum Node {
     WordBoundary { negated: bool },
     /// `(?:…)`
     Group(Box<Node>),
-    /// `(…)` and `(?<name>…)`; numbers follow the order of the pattern.
-    Capture(Box<Node>),
-    /// A lookahead or a lookbehind, negated or not.
-    Look { offset: usize, behind: bool },
-    /// `\1`, `\k<name>`
-    Backreference { offset: usize },
-    /// A quantified piece; no `max` means any number.
-    Repeat { node: Box<Node>, min: u32, max: Option<u32>, greedy: bool },
+    /// `(…)` and `(?<name>…)`; numbers follow the order of the pattern, from 1.
+    Capture { number: usize, body: Box<Node> },
+    /// `(?=…)`, `(?!…)`, and with `behind` `(?<=…)`, `(?<!…)`.
+    Look { body: Box<Node>, behind: bool, negated: bool },
+    /// `\1`, `\k<name>`: an index into [`Pattern::references`].
+    Backreference(usize),
+    /// A quantified piece.
+    Repeat(Repeat),
     /// Pieces one after another; none match the empty text.
     Sequence(Vec<Node>),
     /// Alternatives, the earlier preferred.
     Alternatives(Vec<Node>),
+}
+
+/// A piece with `*`, `+`, `?` or `{…}`.
+#[derive(Debug)]
+pub(crate) struct Repeat {
+    pub(crate) body: Box<Node>,
+    pub(crate) min: u32,
+    /// None means any number.
+    pub(crate) max: Option<u32>,
+    pub(crate) greedy: bool,
+    /// The numbers of the groups in the body.
+    pub(crate) groups: Range<usize>,
+}
+
+/// What a node may match.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Width {
+    /// Whether it may match the empty text.
+    pub(crate) empty: bool,
+    /// Whether it may match anything else.
+    pub(crate) some: bool,
+}
+
+impl Node {
+    /// What the node may match; what it refers back to may be anything. O(n).
+    ///
+    /// Recursion is as deep as groups nest, which the parser has limited.
+    pub(crate) fn width(&self) -> Width {
+        match self {
+            Self::Char(_) | Self::Set(_) => Width { empty: false, some: true },
+            Self::Start | Self::End | Self::WordBoundary { .. } | Self::Look { .. } => {
+                Width { empty: true, some: false }
+            }
+            Self::Backreference(_) => Width { empty: true, some: true },
+            Self::Group(body) | Self::Capture { body, .. } => body.width(),
+            Self::Repeat(repeat) => {
+                let once = repeat.body.width();
+                let Repeat { min, max, .. } = *repeat;
+                Width { empty: min == 0 || once.empty, some: max != Some(0) && once.some }
+            }
+            Self::Sequence(nodes) => {
+                let widths = nodes.iter().map(Self::width);
+                widths.fold(Width { empty: true, some: false }, |a, b| Width {
+                    empty: a.empty && b.empty,
+                    some: a.some || b.some,
+                })
+            }
+            Self::Alternatives(nodes) => {
+                let widths = nodes.iter().map(Self::width);
+                widths.fold(Width { empty: false, some: false }, |a, b| Width {
+                    empty: a.empty || b.empty,
+                    some: a.some || b.some,
+                })
+            }
+        }
+    }
 }

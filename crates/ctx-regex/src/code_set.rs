@@ -63,7 +63,6 @@ impl CodeSet {
         self.ranges.iter().all(|(first, last)| bounds.0 <= *first && *last <= bounds.1)
     }
 
-    #[cfg(test)]
     pub(crate) fn contains(&self, code: u32) -> bool {
         let after = self.ranges.partition_point(|(first, _)| *first <= code);
         after.checked_sub(1).and_then(|i| self.ranges.get(i)).is_some_and(|(_, last)| code <= *last)

@@ -1,74 +1,133 @@
-//! The engine behind a [`Regex`](crate::Regex): the one place that knows which crate does the matching.
+//! The engines behind a [`Regex`](crate::Regex), and which of them runs when.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use regex::{CaptureLocations, RegexBuilder};
+use crate::ast::Groups;
+use crate::backtrack::{Backtrack, Room};
+use crate::linear::{Linear, Slots};
+use crate::{Error, Flags, Limits, Steps, parser};
 
-use crate::emit::Linear;
-use crate::{Error, Limits};
-
-/// How deep a written pattern nests for each level that its author nested: group, quantifier,
-/// alternatives, sequence.
-const DEPTH_FACTOR: usize = 4;
-
-/// A search that finds groups keeps two offsets of each group for each state of the program. Programs
-/// of patterns with more groups than this must be the smaller, so that this table stays within a few
-/// times `Limits::compiled_bytes`.
-const GROUPS_AT_FULL_SIZE: usize = 12;
-
-/// A compiled pattern.
+/// A compiled pattern: for the linear engine where that can match it, and for the one that always can.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
-    linear: regex::Regex,
-}
-
-/// Reusable room for the groups of a match.
-#[derive(Clone, Debug)]
-pub(crate) struct Slots {
-    linear: CaptureLocations,
+    linear: Option<Linear>,
+    backtrack: Arc<Backtrack>,
 }
 
 impl Engine {
-    /// Builds an engine for a pattern with `groups` capture groups.
-    pub(crate) fn linear(source: &Linear, groups: usize, limits: &Limits) -> Result<Self, Error> {
-        let program_bytes = limits.compiled_bytes / groups.div_ceil(GROUPS_AT_FULL_SIZE).max(1);
-        let nest = limits.nest.saturating_add(2).saturating_mul(DEPTH_FACTOR);
-        let built = RegexBuilder::new(&source.pattern)
-            .size_limit(program_bytes)
-            .dfa_size_limit(limits.compiled_bytes)
-            .nest_limit(u32::try_from(nest).unwrap_or(u32::MAX))
-            .line_terminator(source.line_terminator)
-            .build();
-        match built {
-            Ok(linear) => Ok(Self { linear }),
-            Err(regex::Error::CompiledTooBig(_)) => Err(Error::TooComplex { limit: limits.compiled_bytes }),
-            Err(other) => Err(Error::Untranslatable { reason: other.to_string() }),
+    /// Reads `pattern` by the JavaScript grammar and builds what can match it.
+    pub(crate) fn compile(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Self, Groups), Error> {
+        if pattern.len() > limits.pattern_bytes {
+            return Err(Error::PatternTooLong { length: pattern.len(), limit: limits.pattern_bytes });
         }
+        let parsed = parser::parse(pattern, flags.check()?, limits)?;
+        let linear = Linear::new(&parsed, flags, limits);
+        let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
+        Ok((Self { linear, backtrack }, parsed.groups))
     }
 
-    /// Whether there is a match anywhere. O(pattern × text).
-    pub(crate) fn is_match(&self, text: &str) -> bool {
-        self.linear.is_match(text)
-    }
-
-    pub(crate) fn slots(&self) -> Slots {
-        Slots { linear: self.linear.capture_locations() }
-    }
-
-    /// The first match that begins at or after `start`, a character boundary.
-    pub(crate) fn find_at(&self, text: &str, start: usize) -> Option<Range<usize>> {
-        self.linear.find_at(text, start).map(|found| found.range())
-    }
-
-    /// As [`Engine::find_at`], and leaves the groups in `slots`.
-    pub(crate) fn captures_at(&self, slots: &mut Slots, text: &str, start: usize) -> Option<Range<usize>> {
-        self.linear.captures_read_at(&mut slots.linear, text, start).map(|found| found.range())
+    pub(crate) fn is_linear(&self) -> bool {
+        self.linear.is_some()
     }
 }
 
-impl Slots {
-    /// What group `number` matched, in bytes of the text.
-    pub(crate) fn get(&self, number: usize) -> Option<Range<usize>> {
-        self.linear.get(number).map(|(start, end)| start..end)
+/// A search of a text, and what it goes on with from one match to the next.
+#[derive(Debug)]
+pub(crate) struct Search<'a> {
+    text: &'a str,
+    /// Whether a match begins exactly where it is looked for.
+    anchored: bool,
+    /// None if that engine does not suit the text, or might cost more than there are steps.
+    linear: Option<&'a Linear>,
+    backtrack: &'a Backtrack,
+    groups: WantedGroups,
+    room: Box<Room>,
+}
+
+/// Where the groups of the last match are.
+#[derive(Debug)]
+enum WantedGroups {
+    /// Nobody asked for them, or there are none.
+    No,
+    /// The linear engine tells them.
+    Linear(Box<Slots>),
+    /// They stay in the room of the other engine.
+    Backtrack,
+}
+
+impl<'a> Search<'a> {
+    /// Begins to search a text, and tells groups only if they are wanted.
+    pub(crate) fn new(engine: &'a Engine, text: &'a str, anchored: bool, wants_groups: bool) -> Self {
+        let linear = engine.linear.as_ref().filter(|linear| linear.suits(text));
+        let groups = match linear {
+            _ if !wants_groups => WantedGroups::No,
+            Some(linear) if linear.has_exact_groups() => WantedGroups::Linear(Box::new(linear.slots())),
+            _ => WantedGroups::Backtrack,
+        };
+        Self { text, anchored, linear, backtrack: &engine.backtrack, groups, room: Box::default() }
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The first match that begins at or after `start`, a character boundary.
+    ///
+    /// The linear engine is charged for what it may cost at worst; when that is more than half of what is left,
+    /// the other one takes over, which is charged for what it does.
+    pub(crate) fn find_at(&mut self, start: usize, steps: &mut Steps) -> Result<Option<Range<usize>>, Error> {
+        if let Some(linear) = self.linear {
+            let cost = linear.cost(self.text.len().saturating_sub(start));
+            if cost <= steps.left() / 2 {
+                steps.spend(cost)?;
+                return self.find_linear(linear, start, steps);
+            }
+            self.leave_linear();
+        }
+        match self.anchored {
+            true => self.backtrack.match_at(&mut self.room, self.text, start, steps),
+            false => self.backtrack.find_at(&mut self.room, self.text, start, steps),
+        }
+    }
+
+    fn find_linear(
+        &mut self,
+        linear: &Linear,
+        start: usize,
+        steps: &mut Steps,
+    ) -> Result<Option<Range<usize>>, Error> {
+        let found = match &mut self.groups {
+            WantedGroups::Linear(slots) => linear.captures_at(slots, self.text, start),
+            _ => linear.find_at(self.text, start),
+        };
+        // The leftmost match begins later exactly if none begins here.
+        let found = found.filter(|found| !self.anchored || found.start == start);
+        match (&self.groups, found) {
+            (WantedGroups::Backtrack, Some(found)) => {
+                self.backtrack.match_at(&mut self.room, self.text, found.start, steps)
+            }
+            (_, found) => Ok(found),
+        }
+    }
+
+    fn leave_linear(&mut self) {
+        self.linear = None;
+        if self.tells_groups() {
+            self.groups = WantedGroups::Backtrack;
+        }
+    }
+
+    pub(crate) fn tells_groups(&self) -> bool {
+        !matches!(self.groups, WantedGroups::No)
+    }
+
+    /// What group `number` matched in the last match, in bytes of the text; none if groups were not wanted.
+    pub(crate) fn group(&self, number: usize) -> Option<Range<usize>> {
+        match &self.groups {
+            WantedGroups::No => None,
+            WantedGroups::Linear(slots) => slots.get(number),
+            WantedGroups::Backtrack => self.room.get(number),
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! Why a pattern, its flags or a replacement was refused.
+//! Why a pattern, its flags, a search or a replacement came to nothing.
 
-/// A reason for which a pattern, its flags or the result of a replacement is refused.
+/// A reason for which a pattern or its flags are refused, or a search or replacement given up.
 ///
 /// Offsets count bytes from the start of the pattern as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,16 +22,9 @@ pub enum Error {
         /// The limit that it exceeds.
         limit: usize,
     },
-    /// The pattern has more pieces, with counted repetitions written out, than
-    /// [`Limits::positions`](crate::Limits::positions).
-    #[error("pattern has more than {limit} positions with its repetitions written out")]
-    TooManyPositions {
-        /// The limit that it exceeds.
-        limit: usize,
-    },
-    /// The compiled pattern would be larger than
-    /// [`Limits::compiled_bytes`](crate::Limits::compiled_bytes).
-    #[error("pattern needs more than {limit} bytes when compiled")]
+    /// The classes of the pattern are larger than
+    /// [`Limits::compiled_bytes`](crate::Limits::compiled_bytes) allows.
+    #[error("classes of the pattern need more than {limit} bytes")]
     TooComplex {
         /// The limit that it exceeds, in bytes.
         limit: usize,
@@ -44,18 +37,6 @@ pub enum Error {
         /// What is wrong there.
         reason: &'static str,
     },
-    /// The pattern looks ahead or behind (`(?=`, `(?!`, `(?<=`, `(?<!`).
-    #[error("lookaround at byte {offset} is not supported")]
-    UnsupportedLookaround {
-        /// Where the group begins.
-        offset: usize,
-    },
-    /// The pattern refers back to what a group matched (`\1`, `\k<name>`).
-    #[error("backreference at byte {offset} is not supported")]
-    UnsupportedBackreference {
-        /// Where the reference begins.
-        offset: usize,
-    },
     /// The pattern is valid JavaScript but uses a rare feature that has no translation.
     #[error("{feature} at byte {offset} is not supported")]
     Unsupported {
@@ -63,12 +44,6 @@ pub enum Error {
         offset: usize,
         /// Name of the feature.
         feature: &'static str,
-    },
-    /// The matching engine refused the translated pattern; a fault of this crate, not of the pattern.
-    #[error("translated pattern was refused: {reason}")]
-    Untranslatable {
-        /// What the engine said.
-        reason: String,
     },
     /// A flag that JavaScript does not know.
     #[error("unknown flag `{flag}`")]
@@ -85,6 +60,22 @@ pub enum Error {
     /// The flags `u` and `v` are given together.
     #[error("flags `u` and `v` exclude each other")]
     ConflictingFlags,
+    /// A search needed more steps than it was allowed: [`Limits::steps`](crate::Limits::steps), or those that
+    /// the caller lent.
+    #[error("search takes too many steps")]
+    TooManySteps,
+    /// A search kept more ways in mind than [`Limits::branches`](crate::Limits::branches).
+    #[error("search keeps more than {limit} ways in mind")]
+    TooManyBranches {
+        /// The limit that it exceeds.
+        limit: usize,
+    },
+    /// The text is longer than 4 GiB, which only patterns without lookaround and the like can search.
+    #[error("text of {length} bytes is too long for this pattern")]
+    TextTooLong {
+        /// Length of the text, in bytes.
+        length: usize,
+    },
     /// The result of a replacement is longer than
     /// [`Limits::output_bytes`](crate::Limits::output_bytes).
     #[error("replaced text exceeds the limit of {limit} bytes")]
@@ -98,5 +89,16 @@ impl Error {
     /// A fault of syntax at `offset`.
     pub(crate) fn syntax(offset: usize, reason: &'static str) -> Self {
         Self::Syntax { offset, reason }
+    }
+
+    /// Whether the pattern itself is refused, rather than a search for it in some text given up.
+    pub fn is_of_pattern(&self) -> bool {
+        !matches!(
+            self,
+            Self::TooManySteps
+                | Self::TooManyBranches { .. }
+                | Self::TextTooLong { .. }
+                | Self::OutputTooLong { .. }
+        )
     }
 }

@@ -3,14 +3,19 @@
 use std::borrow::Cow;
 
 use crate::ast::Groups;
-use crate::engine::Engine;
+use crate::engine::{Engine, Search};
 use crate::matches::{Match, Matches};
-use crate::{Error, Flags, Limits, Replacement, translate};
+use crate::steps::Purse;
+use crate::{Error, Flags, Limits, Replacement, Steps};
+
+/// A text brings one step for so many bytes, so that looking at all of it once is never too much.
+const BYTES_PER_FREE_STEP: u64 = 8;
 
 /// A JavaScript regular expression, compiled.
 ///
-/// Each search takes time linear in the text, whatever the pattern: at most that of [`Limits::positions`]
-/// steps for each byte. Going through all matches is at worst quadratic. Cloning is cheap.
+/// A search takes time linear in the text where the pattern allows that ([`Regex::is_linear`]); otherwise it
+/// may be given up for taking too many [`Steps`]. Each call has [`Limits::steps`] of them, or those that the
+/// caller lends. Cloning is cheap.
 ///
 /// ```
 /// use ctx_regex::{Flags, Limits, Regex, Replacement};
@@ -26,7 +31,7 @@ pub struct Regex {
     flags: Flags,
     engine: Engine,
     groups: Groups,
-    output_bytes: usize,
+    limits: Limits,
 }
 
 impl Regex {
@@ -34,11 +39,11 @@ impl Regex {
     ///
     /// # Errors
     ///
-    /// Every [`Error`] but [`Error::OutputTooLong`], [`Error::UnknownFlag`] and
+    /// Every [`Error`] of which [`Error::is_of_pattern`] is true, but [`Error::UnknownFlag`] and
     /// [`Error::DuplicateFlag`].
     pub fn new(pattern: &str, flags: Flags, limits: &Limits) -> Result<Self, Error> {
-        let (engine, groups) = translate::compile(pattern, flags, limits)?;
-        Ok(Self { pattern: pattern.into(), flags, engine, groups, output_bytes: limits.output_bytes })
+        let (engine, groups) = Engine::compile(pattern, flags, limits)?;
+        Ok(Self { pattern: pattern.into(), flags, engine, groups, limits: *limits })
     }
 
     /// The pattern as it was given.
@@ -56,46 +61,75 @@ impl Regex {
         self.groups.count()
     }
 
+    /// Whether searches take time linear in the text, whatever the text.
+    ///
+    /// False for patterns with lookaround, references to groups, more than [`Limits::positions`], and some
+    /// loops whose body may be empty. What groups hold may need backtracking even if this is true.
+    pub fn is_linear(&self) -> bool {
+        self.engine.is_linear()
+    }
+
     /// Whether the pattern matches somewhere in `text`, or with the flag `y` at its start.
-    pub fn is_match(&self, text: &str) -> bool {
-        if self.flags.contains(Flags::STICKY) {
-            self.engine.find_at(text, 0).is_some_and(|found| found.start == 0)
-        } else {
-            self.engine.is_match(text)
-        }
+    ///
+    /// # Errors
+    ///
+    /// The search may be given up: [`Error::TooManySteps`], [`Error::TooManyBranches`],
+    /// [`Error::TextTooLong`].
+    pub fn is_match(&self, text: &str) -> Result<bool, Error> {
+        self.is_match_within(text, &mut self.steps(text))
+    }
+
+    /// As [`Regex::is_match`], with steps that the caller lends.
+    ///
+    /// # Errors
+    ///
+    /// As [`Regex::is_match`].
+    pub fn is_match_within(&self, text: &str, steps: &mut Steps) -> Result<bool, Error> {
+        Ok(self.matches(text, false, Purse::Lent(steps)).next().transpose()?.is_some())
     }
 
     /// The first match in `text`.
-    pub fn find<'a>(&'a self, text: &'a str) -> Option<Match<'a>> {
-        self.find_iter(text).next()
+    ///
+    /// # Errors
+    ///
+    /// As [`Regex::is_match`].
+    pub fn find<'a>(&'a self, text: &'a str) -> Result<Option<Match<'a>>, Error> {
+        self.find_iter(text).next().transpose()
     }
 
     /// All matches in `text`, with or without the flag `g`.
     ///
     /// They follow JavaScript: after an empty match the search goes on one character later, and a
     /// match may be empty right behind the one before. With the flag `y` they are contiguous from the
-    /// start of the text.
+    /// start of the text. All of them together have [`Limits::steps`]; a search that is given up is the last
+    /// item, as an error of [`Regex::is_match`].
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Regex};
     ///
     /// let regex = Regex::new("x*", Flags::GLOBAL, &Limits::default())?;
-    /// let found: Vec<_> = regex.find_iter("axb").map(|m| m.range()).collect();
+    /// let found: Vec<_> = regex.find_iter("axb").map(|m| Ok(m?.range())).collect::<Result<_, _>>()?;
     /// assert_eq!(found, [0..0, 1..2, 2..2, 3..3]);
     /// # Ok::<(), ctx_regex::Error>(())
     /// ```
     pub fn find_iter<'a>(&'a self, text: &'a str) -> Matches<'a> {
-        Matches::new(&self.engine, &self.groups, self.flags.contains(Flags::STICKY), text)
+        self.matches(text, true, Purse::Own(self.steps(text)))
+    }
+
+    /// As [`Regex::find_iter`], with steps that the caller lends.
+    pub fn find_iter_within<'a>(&'a self, text: &'a str, steps: &'a mut Steps) -> Matches<'a> {
+        self.matches(text, true, Purse::Lent(steps))
     }
 
     /// Replaces the first match, or with the flag `g` every match; borrows `text` if there is none.
     ///
     /// # Errors
     ///
-    /// [`Error::OutputTooLong`] if the result exceeds [`Limits::output_bytes`].
+    /// [`Error::OutputTooLong`] if the result exceeds [`Limits::output_bytes`], and those of
+    /// [`Regex::is_match`].
     pub fn replace<'t>(&self, text: &'t str, replacement: &Replacement) -> Result<Cow<'t, str>, Error> {
-        let matches = self.find_iter(text).with_groups(replacement.reads_groups());
-        self.rewrite(text, matches, |found, out| replacement.append(found, out, self.output_bytes))
+        let matches = self.matches(text, replacement.reads_groups(), Purse::Own(self.steps(text)));
+        self.rewrite(text, matches, |found, out| replacement.append(found, out, self.limits.output_bytes))
     }
 
     /// As [`Regex::replace`], with what `write` appends for each match.
@@ -111,7 +145,7 @@ impl Regex {
     ///
     /// # Errors
     ///
-    /// [`Error::OutputTooLong`] if the result exceeds [`Limits::output_bytes`].
+    /// As [`Regex::replace`].
     pub fn replace_with<'t>(
         &self,
         text: &'t str,
@@ -121,6 +155,17 @@ impl Regex {
             write(found, out);
             Ok(())
         })
+    }
+
+    /// The steps of one call.
+    fn steps(&self, text: &str) -> Steps {
+        Steps::new(self.limits.steps.saturating_add(text.len() as u64 / BYTES_PER_FREE_STEP))
+    }
+
+    fn matches<'a>(&'a self, text: &'a str, wants_groups: bool, purse: Purse<'a>) -> Matches<'a> {
+        let sticky = self.flags.contains(Flags::STICKY);
+        let search = Search::new(&self.engine, text, sticky, wants_groups && self.groups.count() > 0);
+        Matches::new(search, &self.groups, purse)
     }
 
     fn rewrite<'t>(
@@ -133,6 +178,7 @@ impl Regex {
         let mut out = String::new();
         let mut copied = None;
         for found in matches.take(count) {
+            let found = found?;
             out.push_str(text.get(copied.unwrap_or(0)..found.range().start).unwrap_or_default());
             write(&found, &mut out)?;
             self.check_length(out.len())?;
@@ -146,8 +192,8 @@ impl Regex {
     }
 
     fn check_length(&self, bytes: usize) -> Result<(), Error> {
-        if bytes > self.output_bytes {
-            Err(Error::OutputTooLong { limit: self.output_bytes })
+        if bytes > self.limits.output_bytes {
+            Err(Error::OutputTooLong { limit: self.limits.output_bytes })
         } else {
             Ok(())
         }

@@ -68,8 +68,13 @@ fn simple_folding(set: &CodeSet) -> CodeSet {
     CodeSet::new(class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect())
 }
 
+/// Whether two characters are equal by their simple case foldings.
+pub(crate) fn is_equal(a: char, b: char) -> bool {
+    simple_folding(&CodeSet::one(u32::from(a))).contains(u32::from(b))
+}
+
 /// ECMA-262 `Canonicalize` without `u`.
-fn upper(c: char) -> char {
+pub(crate) fn upper(c: char) -> char {
     let mut forms = c.to_uppercase();
     match (forms.next(), forms.next()) {
         (Some(form), None) if u32::from(form) <= ONE_UNIT.1 && (c.is_ascii() || !form.is_ascii()) => form,

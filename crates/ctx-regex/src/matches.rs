@@ -3,8 +3,11 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
+use crate::Error;
 use crate::ast::Groups;
-use crate::engine::{Engine, Slots};
+use crate::backtrack::next_char;
+use crate::engine::Search;
+use crate::steps::Purse;
 
 /// One match, with what its groups matched.
 ///
@@ -12,7 +15,7 @@ use crate::engine::{Engine, Slots};
 /// use ctx_regex::{Flags, Limits, Regex};
 ///
 /// let regex = Regex::new(r"(?<who>\w+):( *)", Flags::NONE, &Limits::default())?;
-/// let found = regex.find("<Mia: hi").unwrap();
+/// let found = regex.find("<Mia: hi")?.unwrap();
 /// assert_eq!((found.as_str(), found.range()), ("Mia: ", 1..6));
 /// assert_eq!(found.name("who"), Some("Mia"));
 /// assert_eq!(found.group(2), Some(" "));
@@ -84,62 +87,45 @@ impl<'a> Match<'a> {
 }
 
 /// The matches of a [`Regex`](crate::Regex) in a text, from left to right.
-#[derive(Clone, Debug)]
+///
+/// A search that is given up is the last item.
+#[derive(Debug)]
 pub struct Matches<'a> {
-    engine: &'a Engine,
+    search: Search<'a>,
     known: &'a Groups,
-    sticky: bool,
-    text: &'a str,
     /// Where the next search begins; `None` once there can be no further match.
     at: Option<usize>,
-    /// Room for groups, where the pattern has any and they are wanted.
-    slots: Option<Slots>,
+    purse: Purse<'a>,
 }
 
 impl<'a> Matches<'a> {
-    pub(crate) fn new(engine: &'a Engine, known: &'a Groups, sticky: bool, text: &'a str) -> Self {
-        let slots = (known.count() > 0).then(|| engine.slots());
-        Self { engine, known, sticky, text, at: Some(0), slots }
+    pub(crate) fn new(search: Search<'a>, known: &'a Groups, purse: Purse<'a>) -> Self {
+        Self { search, known, at: Some(0), purse }
     }
 
-    /// Finds groups only if `wanted`; a search without them is much faster.
-    pub(crate) fn with_groups(mut self, wanted: bool) -> Self {
-        self.slots = self.slots.filter(|_| wanted);
-        self
-    }
-
-    fn search(&mut self, at: usize) -> Option<Match<'a>> {
-        let range = match &mut self.slots {
-            Some(slots) => self.engine.captures_at(slots, self.text, at)?,
-            None => self.engine.find_at(self.text, at)?,
+    fn find_at(&mut self, at: usize) -> Result<Option<Match<'a>>, Error> {
+        let Some(range) = self.search.find_at(at, self.purse.steps())? else { return Ok(None) };
+        let groups = match self.search.tells_groups() {
+            true => (1..=self.known.count()).map(|number| self.search.group(number)).collect(),
+            false => Box::default(),
         };
-        // The leftmost match begins later exactly if none begins here.
-        if self.sticky && range.start != at {
-            return None;
-        }
-        let groups = match &self.slots {
-            Some(slots) => (1..=self.known.count()).map(|number| slots.get(number)).collect(),
-            None => Box::default(),
-        };
-        Some(Match { text: self.text, range, groups, known: self.known })
+        Ok(Some(Match { text: self.search.text(), range, groups, known: self.known }))
     }
 }
 
 impl<'a> Iterator for Matches<'a> {
-    type Item = Match<'a>;
+    type Item = Result<Match<'a>, Error>;
 
-    fn next(&mut self) -> Option<Match<'a>> {
-        let found = self.at.take().and_then(|at| self.search(at))?;
+    fn next(&mut self) -> Option<Self::Item> {
+        let at = self.at.take()?;
+        let found = match self.find_at(at) {
+            Ok(found) => found?,
+            Err(error) => return Some(Err(error)),
+        };
         let end = found.range.end;
-        self.at = if found.range.is_empty() { next_char(self.text, end) } else { Some(end) };
-        Some(found)
+        self.at = if found.range.is_empty() { next_char(found.text, end) } else { Some(end) };
+        Some(Ok(found))
     }
 }
 
 impl FusedIterator for Matches<'_> {}
-
-/// The offset behind the character at `offset`; `None` at the end of the text.
-fn next_char(text: &str, offset: usize) -> Option<usize> {
-    let c = text.get(offset..)?.chars().next()?;
-    Some(offset + c.len_utf8())
-}

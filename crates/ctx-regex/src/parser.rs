@@ -15,6 +15,10 @@ use crate::fold::Folder;
 use crate::surrogates;
 use crate::{Error, Flags, Limits};
 
+/// How groups that look ahead or behind begin after `(?`: behind or not, negated or not.
+const LOOKS: [(&str, bool, bool); 4] =
+    [("=", false, false), ("!", false, true), ("<=", true, false), ("<!", true, true)];
+
 /// Bytes of compiled program that one step of work on classes stands for.
 const BYTES_PER_STEP: usize = 16;
 
@@ -35,8 +39,8 @@ pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<Patt
     if parser.cursor.peek().is_some() {
         return Err(Error::syntax(parser.cursor.offset(), "unmatched `)`"));
     }
-    parser.check_references()?;
-    Ok(Pattern { root, groups: parser.groups })
+    let references = parser.resolve_references()?;
+    Ok(Pattern { root, groups: parser.groups, references })
 }
 
 /// A pattern that is being read.
@@ -49,19 +53,24 @@ struct Parser<'p> {
     survey: Survey,
     /// Groups opened so far.
     groups: Groups,
-    /// Names that were referred to, with the offset of the reference.
-    references: Vec<(String, usize)>,
+    references: Vec<Reference>,
     folder: Folder,
     /// How much work on classes is still allowed.
     steps: usize,
 }
 
+/// What a backreference refers to.
+enum Reference {
+    Number(usize),
+    /// A name, which may stand further on, and the offset of the reference.
+    Name(String, usize),
+}
+
 /// What an opening parenthesis begins.
 enum GroupKind {
     Plain,
-    Capture,
-    Ahead,
-    Behind,
+    Capture { number: usize },
+    Look { behind: bool, negated: bool },
 }
 
 impl Parser<'_> {
@@ -102,6 +111,7 @@ impl Parser<'_> {
     fn term(&mut self) -> Result<Node, Error> {
         let offset = self.cursor.offset();
         let before = self.cursor;
+        let first_group = self.groups.count() + 1;
         let Some(c) = self.cursor.bump() else { return Ok(Node::Sequence(Vec::new())) };
         let atom = match c {
             '^' => return Ok(Node::Start),
@@ -120,7 +130,7 @@ impl Parser<'_> {
         match atom {
             Node::WordBoundary { .. } | Node::Look { behind: true, .. } => Ok(atom),
             Node::Look { .. } if self.flags.strict() => Ok(atom),
-            atom => self.quantified(atom),
+            atom => self.quantified(atom, first_group),
         }
     }
 
@@ -137,16 +147,15 @@ impl Parser<'_> {
     fn group(&mut self, offset: usize) -> Result<Node, Error> {
         self.enter(offset)?;
         let kind = self.group_kind(offset)?;
-        let body = self.alternatives()?;
+        let body = Box::new(self.alternatives()?);
         if !self.cursor.eat(")") {
             return Err(Error::syntax(offset, "unterminated group"));
         }
         self.leave();
         Ok(match kind {
-            GroupKind::Plain => Node::Group(Box::new(body)),
-            GroupKind::Capture => Node::Capture(Box::new(body)),
-            GroupKind::Ahead => Node::Look { offset, behind: false },
-            GroupKind::Behind => Node::Look { offset, behind: true },
+            GroupKind::Plain => Node::Group(body),
+            GroupKind::Capture { number } => Node::Capture { number, body },
+            GroupKind::Look { behind, negated } => Node::Look { body, behind, negated },
         })
     }
 
@@ -154,16 +163,15 @@ impl Parser<'_> {
     fn group_kind(&mut self, offset: usize) -> Result<GroupKind, Error> {
         if !self.cursor.eat("?") {
             self.groups.push(None);
-            return Ok(GroupKind::Capture);
+            return Ok(GroupKind::Capture { number: self.groups.count() });
         }
         if self.cursor.eat(":") {
             return Ok(GroupKind::Plain);
         }
-        if self.cursor.eat("=") || self.cursor.eat("!") {
-            return Ok(GroupKind::Ahead);
-        }
-        if self.cursor.eat("<=") || self.cursor.eat("<!") {
-            return Ok(GroupKind::Behind);
+        for (opening, behind, negated) in LOOKS {
+            if self.cursor.eat(opening) {
+                return Ok(GroupKind::Look { behind, negated });
+            }
         }
         if !self.cursor.starts_with("<") {
             return Err(Error::syntax(offset, "invalid group"));
@@ -172,7 +180,7 @@ impl Parser<'_> {
         if !self.groups.push(Some(name)) {
             return Err(Error::syntax(offset, "duplicate name of a group"));
         }
-        Ok(GroupKind::Capture)
+        Ok(GroupKind::Capture { number: self.groups.count() })
     }
 
     /// One code point of the pattern, with all that equals it under the flags.
@@ -215,11 +223,15 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn check_references(&self) -> Result<(), Error> {
-        let unknown = self.references.iter().find(|(name, _)| self.groups.number(name).is_none());
-        match unknown {
-            Some((_, offset)) => Err(Error::syntax(*offset, "reference to an unknown group")),
-            None => Ok(()),
-        }
+    /// Finds the groups that references mean, once all names are known.
+    fn resolve_references(&mut self) -> Result<Vec<usize>, Error> {
+        let references = std::mem::take(&mut self.references);
+        let groups = references.iter().map(|reference| match reference {
+            Reference::Number(number) => Ok(*number),
+            Reference::Name(name, offset) => {
+                self.groups.number(name).ok_or(Error::syntax(*offset, "reference to an unknown group"))
+            }
+        });
+        groups.collect()
     }
 }

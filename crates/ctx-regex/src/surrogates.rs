@@ -4,7 +4,7 @@
 //! still mean is: a class holds an astral character if it holds both halves (if it holds neither,
 //! where the class is negated), and a high half followed by a low one is the character itself.
 
-use crate::ast::Node;
+use crate::ast::{Node, Repeat};
 use crate::code_set::{CodeSet, HIGH, LOW};
 
 /// First code point beyond the units.
@@ -82,7 +82,7 @@ pub(crate) fn join(first: &Node, second: &Node) -> Option<Halves> {
 fn surrogates(node: &Node, bounds: (u32, u32)) -> Option<&CodeSet> {
     match node {
         Node::Set(set) if !set.is_empty() && set.is_within(bounds) => Some(set),
-        Node::Repeat { node, min: 0 | 1, max, .. } if *max != Some(0) => surrogates(node, bounds),
+        Node::Repeat(Repeat { body, min: 0 | 1, max, .. }) if *max != Some(0) => surrogates(body, bounds),
         _ => None,
     }
 }

@@ -123,25 +123,6 @@ fn offsets_count_bytes() {
 }
 
 #[test]
-fn lookaround_is_refused_with_its_offset() {
-    for pattern in ["a(?=b)", "a(?!b)", "a(?<=b)", "a(?<!b)", "a(?=b)*"] {
-        assert_eq!(refusal(pattern, ""), Error::UnsupportedLookaround { offset: 1 }, "{pattern}");
-    }
-}
-
-#[test]
-fn backreferences_are_refused_with_their_offset() {
-    assert_eq!(refusal(r"(['\x22])(.*?)\1", "g"), Error::UnsupportedBackreference { offset: 14 });
-    assert_eq!(refusal(r"(?<q>a)\k<q>", ""), Error::UnsupportedBackreference { offset: 7 });
-    assert_eq!(refusal(r"\1(a)", ""), Error::UnsupportedBackreference { offset: 0 });
-}
-
-#[test]
-fn a_fault_of_syntax_counts_more_than_a_missing_feature() {
-    assert_eq!(refusal("(?=a", "").to_string(), "invalid pattern at byte 0: unterminated group");
-}
-
-#[test]
 fn strings_in_classes_are_refused_by_name() {
     assert_eq!(refusal(r"[\q{ab}]", "v").to_string(), r"class string `\q{}` at byte 1 is not supported");
     assert_eq!(refusal(r"\p{RGI_Emoji}", "v").to_string(), "property of strings at byte 0 is not supported");

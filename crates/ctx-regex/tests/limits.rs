@@ -2,17 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "flags in rows are valid")]
 
-use ctx_regex::{Error, Flags, Limits, Regex, Replacement};
+use ctx_regex::{Error, Flags, Limits, Regex, Replacement, Steps};
 
 #[track_caller]
 fn compile(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
     Regex::new(pattern, Flags::NONE, limits)
-}
-
-#[track_caller]
-fn check_too_many_positions(pattern: &str) {
-    let limit = Limits::default().positions;
-    assert_eq!(compile(pattern, &Limits::default()).unwrap_err(), Error::TooManyPositions { limit });
 }
 
 #[track_caller]
@@ -52,18 +46,15 @@ fn an_open_bracket_a_thousand_times_is_no_recursion() {
 }
 
 #[test]
-fn repetitions_count_as_often_as_they_may_be() {
-    check_too_many_positions("((a{100}){100}){100}");
-    check_too_many_positions("a{1000000}");
-    check_too_many_positions("a{1001,}");
-    check_too_many_positions("(?:a{0,4294967295}){4294967295}");
-    check_too_many_positions("[ab]{0,10000}c");
-    check_too_many_positions(&"[ab]?".repeat(1_001));
-    check_too_many_positions(&"(a)|".repeat(501));
-    let limits = Limits { positions: 21, ..Limits::default() };
-    assert!(compile("[ab]{0,20}c", &limits).is_ok());
-    assert!(compile("[ab]{0,21}c", &limits).is_err());
-    assert!(compile("(?:[ab]{1,20}c)*", &limits).is_ok());
+fn repetitions_do_not_make_a_pattern_larger() {
+    for pattern in ["((a{100}){100}){100}", "a{1000000}", "(?:a{0,4294967295}){4294967295}", "[ab]{0,10000}c"]
+    {
+        let regex = compile(pattern, &Limits::default()).unwrap();
+        assert!(!regex.is_linear(), "{pattern}");
+    }
+    let counted = compile("^[ab]{3000}c", &Limits::default()).unwrap();
+    assert_eq!(counted.is_match(&"ab".repeat(2_000)), Ok(false));
+    assert_eq!(counted.is_match(&format!("{}c", "ab".repeat(1_500))), Ok(true));
 }
 
 #[test]
@@ -74,11 +65,68 @@ fn many_large_classes_are_too_complex() {
 }
 
 #[test]
-fn many_groups_leave_less_room_for_the_program() {
-    let limits = Limits { positions: usize::MAX, ..Limits::default() };
-    assert!(compile(&"(a)|".repeat(300), &limits).is_ok());
-    let refused = compile(&"(a)|".repeat(15_000), &limits).unwrap_err();
-    assert_eq!(refused, Error::TooComplex { limit: limits.compiled_bytes });
+fn a_search_that_takes_too_many_steps_is_given_up() {
+    let limits = Limits { steps: 1_000, ..Limits::default() };
+    let regex = compile(r"(a+)+\1b", &limits).unwrap();
+    assert_eq!(regex.is_match("aab"), Ok(true));
+    let text = "a".repeat(100);
+    assert_eq!(regex.is_match(&text), Err(Error::TooManySteps));
+    assert_eq!(regex.find(&text).unwrap_err(), Error::TooManySteps);
+    assert_eq!(regex.replace(&text, &Replacement::parse("")), Err(Error::TooManySteps));
+    let mut matches = regex.find_iter(&text);
+    assert_eq!(matches.next().unwrap().unwrap_err(), Error::TooManySteps);
+    assert!(matches.next().is_none(), "a search that was given up is the last");
+    assert!(!Error::TooManySteps.is_of_pattern());
+}
+
+#[test]
+fn all_matches_of_a_text_share_the_steps() {
+    let regex = compile("(?=(b?))a", &Limits { steps: 100, ..Limits::default() }).unwrap();
+    assert_eq!(regex.find_iter("aaa").count(), 3);
+    let text = "a".repeat(100);
+    let found: Vec<_> = regex.find_iter(&text).collect();
+    assert!(found.len() < 50);
+    assert_eq!(found.last().unwrap().as_ref().unwrap_err(), &Error::TooManySteps);
+}
+
+#[test]
+fn steps_can_be_lent_to_several_searches() {
+    let regex = compile(r"(a)\1", &Limits::default()).unwrap();
+    let mut steps = Steps::new(1_000);
+    let before = steps.left();
+    assert_eq!(regex.is_match_within("aa", &mut steps), Ok(true));
+    let once = before - steps.left();
+    assert!(once > 0);
+    assert_eq!(regex.find_iter_within("aa", &mut steps).count(), 1);
+    assert!(steps.left() < before - once);
+    let mut none = Steps::new(0);
+    assert_eq!(regex.is_match_within("aa", &mut none), Err(Error::TooManySteps));
+}
+
+/// Each search of the linear engine is charged with the rest of the text, at worst a square.
+#[test]
+fn a_linear_search_is_charged_too() {
+    let regex = compile("a[^b]*b|a", &Limits { steps: 10_000, ..Limits::default() }).unwrap();
+    assert!(regex.is_linear());
+    assert_eq!(regex.find_iter(&"a".repeat(100)).count(), 100);
+    let text = "a".repeat(100_000);
+    let found: Vec<_> = regex.find_iter(&text).collect();
+    assert_eq!(found.last().unwrap().as_ref().unwrap_err(), &Error::TooManySteps);
+}
+
+#[test]
+fn looking_at_a_text_once_is_never_too_much() {
+    let limits = Limits { steps: 10, ..Limits::default() };
+    assert_eq!(compile("x", &limits).unwrap().is_match(&"a".repeat(1 << 20)), Ok(false));
+    assert_eq!(compile("x(?=y)", &limits).unwrap().is_match(&"a".repeat(1 << 20)), Ok(false));
+}
+
+#[test]
+fn a_search_keeps_no_more_ways_in_mind_than_the_limit() {
+    let limits = Limits { branches: 10, ..Limits::default() };
+    let regex = compile(r"(?:a|b)*(?=c)", &limits).unwrap();
+    assert_eq!(regex.is_match("abac"), Ok(true));
+    assert_eq!(regex.is_match(&"ab".repeat(20)), Err(Error::TooManyBranches { limit: 10 }));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "strategies are made of valid flags")]
 
-use ctx_regex::{Error, Flags, Limits, Literal, Regex, Replacement, escape};
+use std::ops::Range;
+
+use ctx_regex::{Error, Flags, Limits, Literal, Regex, Replacement, Steps, escape};
 use proptest::prelude::*;
 
 /// Pieces of which patterns are made, sound and unsound.
@@ -12,10 +14,10 @@ fn pattern() -> impl Strategy<Value = String> {
         any::<char>().prop_map(String::from),
         proptest::sample::select(
             &[
-                "(", ")", "(?:", "(?<n>", "(?=", "(?<!", "[", "[^", "]", "|", "*", "+?", "{2}", "{,3}", "{{",
-                "\\", "\\d", "\\W", "\\s", "\\b", "\\B", "\\1", "\\k<n>", "\\u", "\\uD83D", "\\uDE00",
-                "\\u{41}", "\\x4", "\\c", "\\p{Lu}", "\\P{Han}", "[\\s\\S]", "[^]", "[]", ".", "^", "$", "-",
-                "&&", "--", "中", "😀", "ſ",
+                "(", ")", "(?:", "(?<n>", "(?=", "(?!", "(?<=", "(?<!", "[", "[^", "]", "|", "*", "+?",
+                "{2}", "{,3}", "{{", "\\", "\\d", "\\W", "\\s", "\\b", "\\B", "\\1", "\\k<n>", "\\u",
+                "\\uD83D", "\\uDE00", "\\u{41}", "\\x4", "\\c", "\\p{Lu}", "\\P{Han}", "[\\s\\S]", "[^]",
+                "[]", ".", "^", "$", "-", "&&", "--", "中", "😀", "ſ",
             ][..]
         )
         .prop_map(String::from),
@@ -37,15 +39,31 @@ fn compile(pattern: &str, flags: Flags) -> Result<Regex, Error> {
     Regex::new(pattern, flags, &limits)
 }
 
-proptest! {
-    /// A pattern is compiled or refused by the grammar; the engine never objects to a translation.
-    #[test]
-    fn no_pattern_panics_or_cannot_be_translated(pattern in pattern(), flags in flags()) {
-        if let Err(Error::Untranslatable { reason }) = compile(&pattern, flags) {
-            prop_assert!(false, "{}", reason);
-        }
-    }
+fn compile_for_backtracking(pattern: &str, flags: Flags) -> Result<Regex, Error> {
+    Regex::new(pattern, flags, &Limits { positions: 0, ..Limits::default() })
+}
 
+/// The matches with their groups.
+fn all(regex: &Regex, text: &str) -> Vec<Vec<Option<Range<usize>>>> {
+    let matches = regex.find_iter(text).map(|found| found.unwrap());
+    matches.map(|found| (0..=found.group_count()).map(|number| found.group_range(number)).collect()).collect()
+}
+
+/// Patterns that mean the same in JavaScript and to `fancy-regex`: loops are never empty, and references follow
+/// their group.
+fn shared_pattern() -> impl Strategy<Value = String> {
+    let pieces = &[
+        "a", "b", "[ab]", "[^a]", "(?:ab|a)", "a+", "b*", "[ab]+?", "(?=ab?)", "(?!b)", "(?<=a)", "(?<!ab)",
+        " ",
+    ][..];
+    let piece = proptest::sample::select(pieces);
+    (proptest::collection::vec(piece, 1..6), any::<bool>()).prop_map(|(pieces, again)| {
+        let tail = if again { r"\1" } else { "" };
+        format!("({}){tail}", pieces.concat())
+    })
+}
+
+proptest! {
     #[test]
     fn an_error_lies_inside_the_pattern(pattern in pattern(), flags in flags()) {
         if let Err(Error::Syntax { offset, .. }) = compile(&pattern, flags) {
@@ -59,6 +77,7 @@ proptest! {
         let mut end = 0;
         let mut last = None;
         for found in regex.find_iter(&text) {
+            let found = found.unwrap();
             let range = found.range();
             prop_assert!(end <= range.start && range.start <= range.end);
             prop_assert!(text.get(range.clone()).is_some());
@@ -67,10 +86,47 @@ proptest! {
             prop_assert_eq!(found.group_count(), regex.group_count());
             prop_assert_eq!(format!("{}{}{}", found.before(), found.as_str(), found.after()), text.clone());
             for group in (1..=found.group_count()).filter_map(|number| found.group_range(number)) {
-                prop_assert!(range.start <= group.start && group.end <= range.end);
+                prop_assert!(text.get(group).is_some());
             }
         }
-        prop_assert_eq!(last.is_some(), regex.is_match(&text));
+        prop_assert_eq!(last.is_some(), regex.is_match(&text).unwrap());
+    }
+
+    /// Each engine is the other's oracle.
+    #[test]
+    fn both_engines_find_the_same(pattern in pattern(), flags in flags(), text in text()) {
+        let (Ok(regex), Ok(other)) = (compile(&pattern, flags), compile_for_backtracking(&pattern, flags)) else {
+            return Ok(());
+        };
+        prop_assert_eq!(all(&regex, &text), all(&other, &text));
+    }
+
+    /// The engine that many Rust programs use for such patterns, where it means the same.
+    #[test]
+    fn fancy_regex_finds_the_same(pattern in shared_pattern(), text in "[ab1 ]{0,10}") {
+        let Ok(other) = fancy_regex::Regex::new(&pattern) else { return Ok(()) };
+        let regex = compile_for_backtracking(&pattern, Flags::NONE).unwrap();
+        let found = regex.find(&text).unwrap().map(|found| found.range());
+        prop_assert_eq!(found, other.find(&text).unwrap().map(|found| found.range()));
+    }
+
+    /// A search with few steps gives up, or finds what a search with many finds.
+    #[test]
+    fn fewer_steps_never_change_a_result(
+        pattern in pattern(),
+        flags in flags(),
+        text in text(),
+        few in 0_u64..200,
+    ) {
+        let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
+        let mut steps = Steps::new(few);
+        match regex.is_match_within(&text, &mut steps) {
+            Ok(found) => prop_assert_eq!(found, regex.is_match(&text).unwrap()),
+            Err(error) => {
+                prop_assert_eq!(error, Error::TooManySteps);
+                prop_assert_eq!(steps.left(), 0);
+            }
+        }
     }
 
     #[test]
@@ -98,7 +154,7 @@ proptest! {
     fn escaped_text_matches_itself_alone(needle in "\\PC{1,6}|[\\x00-\\x7f]{1,6}", flags in flags()) {
         let flags = Flags::parse(&flags.to_string().replace('i', "")).unwrap();
         let regex = compile(&escape(&needle), flags).unwrap();
-        let found = regex.find(&needle).map(|found| found.range());
+        let found = regex.find(&needle).unwrap().map(|found| found.range());
         prop_assert_eq!(found, Some(0..needle.len()));
     }
 

@@ -2,7 +2,6 @@
 
 mod commit;
 mod edit;
-mod fold;
 mod hidden;
 mod history;
 mod linear;
@@ -67,8 +66,6 @@ pub struct Session {
     is_way_known: bool,
     /// What is sent of the active path, unless it is to be found again.
     sent: OnceLock<sent::Sent>,
-    /// What folds over the path came to, as far as it is known.
-    folds: fold::Folds,
 }
 
 noun! {

@@ -9,7 +9,6 @@
 mod anchors;
 mod assemble;
 mod bad_input;
-mod budgets;
 mod check;
 mod completions;
 mod config;

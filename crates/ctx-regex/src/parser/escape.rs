@@ -1,6 +1,6 @@
 //! Escapes: what follows a backslash, in a class and outside one.
 
-use super::Parser;
+use super::{Parser, Reference};
 use crate::ast::Node;
 use crate::code_set::{CodeSet, MAX};
 use crate::cursor::Cursor;
@@ -73,23 +73,28 @@ impl<'p> Parser<'p> {
         if after.eat("k") && (self.flags.strict() || self.survey.named) {
             self.cursor = after;
             let name = self.group_name().ok_or(Error::syntax(offset, "invalid reference to a group"))?;
-            self.references.push((name, offset));
-            return Ok(Some(Node::Backreference { offset }));
+            return Ok(Some(self.reference(Reference::Name(name, offset))));
         }
         let mut after = self.cursor;
         let digits = after.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() || digits.starts_with('0') {
             return Ok(None);
         }
-        if digits.parse().is_ok_and(|number: usize| number <= self.survey.groups) {
+        let number = digits.parse().ok().filter(|number: &usize| *number <= self.survey.groups);
+        if let Some(number) = number {
             self.cursor = after;
-            return Ok(Some(Node::Backreference { offset }));
+            return Ok(Some(self.reference(Reference::Number(number))));
         }
         if self.flags.strict() {
             Err(Error::syntax(offset, "reference to an unknown group"))
         } else {
             Ok(None)
         }
+    }
+
+    fn reference(&mut self, reference: Reference) -> Node {
+        self.references.push(reference);
+        Node::Backreference(self.references.len() - 1)
     }
 
     /// Reads an escape that means the same in and outside a class.

@@ -2,20 +2,19 @@
 
 use super::Parser;
 use crate::Error;
-use crate::ast::Node;
+use crate::ast::{Node, Repeat};
 use crate::cursor::Cursor;
-use crate::iteration;
 
 /// How often a piece may repeat; no maximum means any number.
 type Bounds = (u32, Option<u32>);
 
 impl Parser<'_> {
-    /// Reads the quantifier that may follow `atom`.
-    pub(super) fn quantified(&mut self, atom: Node) -> Result<Node, Error> {
+    /// Reads the quantifier that may follow `atom`, whose groups begin with the number `first_group`.
+    pub(super) fn quantified(&mut self, atom: Node, first_group: usize) -> Result<Node, Error> {
         let Some((min, max)) = self.quantifier()? else { return Ok(atom) };
         let greedy = !self.cursor.eat("?");
-        let body = if min == 0 { iteration::without_empty(atom) } else { atom };
-        Ok(Node::Repeat { node: Box::new(body), min, max, greedy })
+        let groups = first_group..self.groups.count() + 1;
+        Ok(Node::Repeat(Repeat { body: Box::new(atom), min, max, greedy, groups }))
     }
 
     fn quantifier(&mut self) -> Result<Option<Bounds>, Error> {

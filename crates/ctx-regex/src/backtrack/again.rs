@@ -1,0 +1,55 @@
+//! References: what a group has matched, once more.
+
+use super::machine::Machine;
+use super::program::Folding;
+use crate::{Error, Steps, fold};
+
+/// How many bytes of a group are compared in one step, beside that of the operation.
+const BYTES_OF_GROUP_PER_STEP: usize = 128;
+
+/// How many steps it costs to compare two characters that are not the same by their folding.
+const FOLDING_STEPS: u64 = 16;
+
+impl Machine<'_> {
+    /// Takes what a group has matched once more; nothing, if it has not matched.
+    pub(super) fn group_again(
+        &mut self,
+        number: usize,
+        before: bool,
+        steps: &mut Steps,
+    ) -> Result<bool, Error> {
+        let text = self.text;
+        let Some(group) = self.room.get(number).and_then(|group| text.get(group)) else { return Ok(true) };
+        let Some(folding) = self.program.folding else {
+            steps.spend((group.len() / BYTES_OF_GROUP_PER_STEP) as u64)?;
+            return Ok(self.literal(group, before));
+        };
+        let mut chars = group.chars();
+        while let Some(expected) = if before { chars.next_back() } else { chars.next() } {
+            let found = if before { self.char_before() } else { self.char_after() };
+            let Some(found) = equal(found, expected, folding, steps)? else { return Ok(false) };
+            self.place = if before { self.place - found.len_utf8() } else { self.place + found.len_utf8() };
+        }
+        Ok(true)
+    }
+}
+
+/// Gives `found` if it equals `expected` when case is ignored.
+fn equal(
+    found: Option<char>,
+    expected: char,
+    folding: Folding,
+    steps: &mut Steps,
+) -> Result<Option<char>, Error> {
+    let Some(found) = found else { return Ok(None) };
+    if found == expected {
+        steps.spend(1)?;
+        return Ok(Some(found));
+    }
+    steps.spend(FOLDING_STEPS)?;
+    let is_equal = match folding {
+        Folding::Upper => fold::upper(found) == fold::upper(expected),
+        Folding::Simple => fold::is_equal(found, expected),
+    };
+    Ok(Some(found).filter(|_| is_equal))
+}

@@ -1,0 +1,171 @@
+//! With which bytes a match, or the rest of one, can begin: most places of a text need no closer look.
+
+use memchr::memmem;
+
+use super::class::{ByteSet, first_byte};
+use super::program::{At, Loop, Op, Program};
+
+/// How many operations are looked at to find out.
+const MOST_OPERATIONS: usize = 200;
+
+/// Where a match can begin.
+#[derive(Debug)]
+pub(super) enum Candidates {
+    /// Nowhere but at the start of the text.
+    Start,
+    /// Where a text stands.
+    Text(Box<memmem::Finder<'static>>),
+    /// At one of up to three bytes.
+    One(u8),
+    Two(u8, u8),
+    Three(u8, u8, u8),
+    /// At one of more bytes.
+    Bytes(ByteSet),
+    /// Anywhere.
+    All,
+}
+
+impl Candidates {
+    pub(super) fn of(program: &Program) -> Self {
+        let mut look = Look { program, seen: Vec::new() };
+        if look.begins_at_start(0) {
+            return Self::Start;
+        }
+        if let Some(text) = literal_at(program, 0) {
+            return Self::Text(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()));
+        }
+        match first_bytes(program, 0) {
+            None => Self::All,
+            Some(set) => match *set.members().as_slice() {
+                [a] => Self::One(a),
+                [a, b] => Self::Two(a, b),
+                [a, b, c] => Self::Three(a, b, c),
+                _ => Self::Bytes(set),
+            },
+        }
+    }
+
+    /// The next place at or after `at`, a character boundary, where a match can begin. O(n).
+    pub(super) fn next(&self, text: &str, at: usize) -> Option<usize> {
+        let rest = text.as_bytes().get(at..)?;
+        let found = match self {
+            Self::Start => (at == 0).then_some(0),
+            Self::Text(finder) => finder.find(rest),
+            Self::One(a) => memchr::memchr(*a, rest),
+            Self::Two(a, b) => memchr::memchr2(*a, *b, rest),
+            Self::Three(a, b, c) => memchr::memchr3(*a, *b, *c, rest),
+            Self::Bytes(set) => rest.iter().position(|byte| set.contains(*byte)),
+            Self::All => Some(0),
+        };
+        found.map(|found| at + found)
+    }
+}
+
+/// Tells operations that choose which of their ways can begin at a byte. O(n).
+pub(super) fn set_filters(program: &mut Program) {
+    for at in 0..program.ops.len() {
+        let next = match &program.ops[at] {
+            Op::Split { first, .. } => *first,
+            Op::Run(run) if !run.before => at + 1,
+            _ => continue,
+        };
+        let set = first_bytes(program, next).map(Box::new);
+        match &mut program.ops[at] {
+            Op::Split { filter, .. } => *filter = set,
+            Op::Run(run) => run.filter = set,
+            _ => {}
+        }
+    }
+}
+
+/// The bytes with which a match from an operation on begins; none if it may begin with any, or be empty.
+fn first_bytes(program: &Program, at: At) -> Option<ByteSet> {
+    Look { program, seen: Vec::new() }.first_bytes(at)
+}
+
+/// The text with which every match from an operation on begins, if that is one.
+fn literal_at(program: &Program, mut at: At) -> Option<&str> {
+    loop {
+        match program.ops.get(at)? {
+            Op::Save(_) | Op::Forget(_) => at += 1,
+            Op::Literal { text, before: false } if text.len() > 1 => return Some(text),
+            _ => return None,
+        }
+    }
+}
+
+/// A look at what can come next.
+struct Look<'p> {
+    program: &'p Program,
+    /// Operations that were looked at: what is met again adds nothing.
+    seen: Vec<At>,
+}
+
+impl Look<'_> {
+    fn is_new(&mut self, at: At) -> bool {
+        let is_new = !self.seen.contains(&at);
+        self.seen.push(at);
+        is_new
+    }
+
+    /// Recursion is as deep as [`MOST_OPERATIONS`].
+    fn first_bytes(&mut self, at: At) -> Option<ByteSet> {
+        if !self.is_new(at) {
+            return Some(ByteSet::default());
+        }
+        if self.seen.len() > MOST_OPERATIONS {
+            return None;
+        }
+        let program = self.program;
+        match program.ops.get(at)? {
+            Op::Fail => Some(ByteSet::default()),
+            Op::Literal { text, before: false } => {
+                let mut set = ByteSet::default();
+                set.insert(first_byte(text.chars().next()?));
+                Some(set)
+            }
+            Op::Class { class, before: false } => Some(program.classes.get(*class)?.first_bytes()),
+            Op::Run(run) if !run.before => {
+                let set = program.classes.get(run.class)?.first_bytes();
+                if run.min > 0 { Some(set) } else { Some(set.union(self.first_bytes(at + 1)?)) }
+            }
+            Op::Split { first, second, .. } => {
+                Some(self.first_bytes(*first)?.union(self.first_bytes(*second)?))
+            }
+            Op::Jump(to) => self.first_bytes(*to),
+            Op::Look { after, .. } => self.first_bytes(*after),
+            Op::Loop(Loop { min, exit, .. }) => {
+                let body = self.first_bytes(at + 1)?;
+                if *min > 0 { Some(body) } else { Some(body.union(self.first_bytes(*exit)?)) }
+            }
+            Op::Again { to, .. } => match program.ops.get(*to)? {
+                Op::Loop(Loop { exit, .. }) => {
+                    let (exit, body) = (*exit, to + 1);
+                    Some(self.first_bytes(exit)?.union(self.first_bytes(body)?))
+                }
+                _ => None,
+            },
+            Op::Start | Op::End | Op::LineStart | Op::LineEnd | Op::WordBoundary { .. } => {
+                self.first_bytes(at + 1)
+            }
+            Op::Save(_) | Op::Forget(_) | Op::Enter { .. } | Op::Iterate { .. } => self.first_bytes(at + 1),
+            Op::Match | Op::Seen { .. } | Op::Group { .. } => None,
+            Op::Literal { .. } | Op::Class { .. } | Op::Run(_) => None,
+        }
+    }
+
+    /// Whether everything that matches begins with `^`.
+    fn begins_at_start(&mut self, at: At) -> bool {
+        if !self.is_new(at) || self.seen.len() > MOST_OPERATIONS {
+            return false;
+        }
+        match self.program.ops.get(at) {
+            Some(Op::Start) => true,
+            Some(Op::Save(_) | Op::Forget(_)) => self.begins_at_start(at + 1),
+            Some(Op::Split { first, second, .. }) => {
+                self.begins_at_start(*first) && self.begins_at_start(*second)
+            }
+            _ => false,
+        }
+    }
+}

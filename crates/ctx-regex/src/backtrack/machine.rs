@@ -1,0 +1,282 @@
+//! Runs the operations of a pattern on a text.
+
+use std::ops::Range;
+
+use super::Room;
+use super::program::{At, Filter, Loop, Op, Program};
+use crate::{Error, Steps};
+
+/// What a slot holds that was not set.
+pub(super) const UNSET: u32 = u32::MAX;
+
+/// How many slots are set back in one step.
+const SLOTS_PER_STEP: usize = 16;
+
+/// A way that was not tried yet, or what has to be put back before the one below it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Branch {
+    /// Go on with an operation at a place.
+    Go { at: u32, place: u32 },
+    /// Put a value back into a slot.
+    Restore { slot: u32, value: u32 },
+    /// Let a greedy run end a character earlier than at `place`, but not before `least`.
+    Shorten { run: u32, least: u32, place: u32 },
+    /// Let a lazy run, which ended at `place`, take up to `more` characters more.
+    Lengthen { run: u32, place: u32, more: u32 },
+}
+
+/// A lookaround whose body is being matched.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Frame {
+    /// How many branches there were before it.
+    branches: usize,
+    /// Where it looks from.
+    place: usize,
+}
+
+/// One attempt at a match.
+pub(super) struct Machine<'a> {
+    pub(super) program: &'a Program,
+    pub(super) text: &'a str,
+    pub(super) room: &'a mut Room,
+    most_branches: usize,
+    pub(super) place: usize,
+}
+
+/// What comes after an operation.
+pub(super) enum Next {
+    /// The operation with that number.
+    Op(At),
+    /// Whatever branch was kept last.
+    Back,
+    Done,
+}
+
+impl<'a> Machine<'a> {
+    /// # Errors
+    ///
+    /// [`Error::TextTooLong`] if places in the text do not fit a slot.
+    pub(super) fn new(
+        program: &'a Program,
+        text: &'a str,
+        room: &'a mut Room,
+        most_branches: usize,
+    ) -> Result<Self, Error> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(Error::TextTooLong { length: text.len() });
+        }
+        room.frames.resize(program.looks, Frame::default());
+        Ok(Self { program, text, room, most_branches, place: 0 })
+    }
+
+    /// Looks for a match that begins at `start`.
+    pub(super) fn run(mut self, start: usize, steps: &mut Steps) -> Result<Option<Range<usize>>, Error> {
+        let slots = self.program.slots;
+        steps.spend(slots.div_ceil(SLOTS_PER_STEP) as u64)?;
+        self.room.slots.clear();
+        self.room.slots.resize(slots, UNSET);
+        self.room.branches.clear();
+        self.place = start;
+        let mut at = 0;
+        loop {
+            steps.spend(1)?;
+            at = match self.step(at, steps)? {
+                Next::Op(next) => next,
+                Next::Done => return Ok(Some(start..self.place)),
+                Next::Back => match self.back(steps)? {
+                    Some(next) => next,
+                    None => return Ok(None),
+                },
+            };
+        }
+    }
+
+    fn step(&mut self, at: At, steps: &mut Steps) -> Result<Next, Error> {
+        let program = self.program;
+        let Some(op) = program.ops.get(at) else { return Ok(Next::Back) };
+        let holds = match op {
+            Op::Match => return Ok(Next::Done),
+            Op::Fail => false,
+            Op::Literal { text, before } => self.literal(text, *before),
+            Op::Class { class, before } => self.take(&program.classes[*class], *before),
+            Op::Run(run) => return self.take_run(at, run, steps),
+            Op::Start => self.place == 0,
+            Op::End => self.place == self.text.len(),
+            Op::LineStart => self.place == 0 || self.char_before().is_some_and(is_line_end),
+            Op::LineEnd => self.char_after().is_none_or(is_line_end),
+            Op::WordBoundary { negated } => {
+                (self.is_word(self.char_before()) != self.is_word(self.char_after())) != *negated
+            }
+            Op::Split { first, second, filter } => return self.split(*first, *second, filter),
+            Op::Jump(to) => return Ok(Next::Op(*to)),
+            Op::Save(slot) => self.set(*slot, narrow(self.place))?,
+            Op::Forget(slots) => self.forget(slots.clone())?,
+            Op::Enter { counter } => self.set(*counter, 0)?,
+            Op::Loop(counted) => return self.decide(at, counted),
+            Op::Iterate { counter, groups } => {
+                self.set(*counter, self.slot(*counter).saturating_add(1))?;
+                self.set(*counter + 1, narrow(self.place))?;
+                self.forget(groups.clone())?
+            }
+            Op::Again { counter, min, to } => {
+                let is_empty = self.slot(*counter + 1) == narrow(self.place);
+                let is_required = self.slot(*counter) <= *min;
+                return Ok(if is_empty && !is_required { Next::Back } else { Next::Op(*to) });
+            }
+            Op::Look { look, negated, after } => {
+                self.room.frames[*look] = Frame { branches: self.room.branches.len(), place: self.place };
+                if *negated {
+                    self.keep(Branch::Go { at: narrow(*after), place: narrow(self.place) })?;
+                }
+                true
+            }
+            Op::Seen { look, negated: false } => {
+                let frame = self.room.frames[*look];
+                self.place = frame.place;
+                self.drop_ways(frame.branches);
+                true
+            }
+            Op::Seen { look, negated: true } => {
+                self.put_back(self.room.frames[*look].branches);
+                false
+            }
+            Op::Group { number, before } => self.group_again(*number, *before, steps)?,
+        };
+        Ok(if holds { Next::Op(at + 1) } else { Next::Back })
+    }
+
+    /// Takes the way that was kept last, and puts back what was set since.
+    fn back(&mut self, steps: &mut Steps) -> Result<Option<At>, Error> {
+        while let Some(branch) = self.room.branches.pop() {
+            match branch {
+                Branch::Restore { slot, value } => self.room.slots[slot as usize] = value,
+                Branch::Go { at, place } => {
+                    self.place = place as usize;
+                    return Ok(Some(at as usize));
+                }
+                Branch::Shorten { run, least, place } => {
+                    if self.shorten(run, least as usize, place as usize, steps)? {
+                        return Ok(Some(run as usize + 1));
+                    }
+                }
+                Branch::Lengthen { run, place, more } => {
+                    if self.lengthen(run, place as usize, more, steps)? {
+                        return Ok(Some(run as usize + 1));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn keep(&mut self, branch: Branch) -> Result<(), Error> {
+        if self.room.branches.len() >= self.most_branches {
+            return Err(Error::TooManyBranches { limit: self.most_branches });
+        }
+        self.room.branches.push(branch);
+        Ok(())
+    }
+
+    fn slot(&self, slot: usize) -> u32 {
+        self.room.slots.get(slot).copied().unwrap_or(UNSET)
+    }
+
+    /// Sets a slot, to be put back when another way is taken.
+    fn set(&mut self, slot: usize, value: u32) -> Result<bool, Error> {
+        let old = std::mem::replace(&mut self.room.slots[slot], value);
+        if old != value && !self.room.branches.is_empty() {
+            self.keep(Branch::Restore { slot: narrow(slot), value: old })?;
+        }
+        Ok(true)
+    }
+
+    fn forget(&mut self, slots: Range<usize>) -> Result<bool, Error> {
+        for slot in slots {
+            self.set(slot, UNSET)?;
+        }
+        Ok(true)
+    }
+
+    /// Drops ways kept since there were `count`, but not what has to be put back.
+    fn drop_ways(&mut self, count: usize) {
+        let branches = &mut self.room.branches;
+        let mut kept = count;
+        for index in count..branches.len() {
+            if let Branch::Restore { .. } = branches[index] {
+                branches.swap(kept, index);
+                kept += 1;
+            }
+        }
+        branches.truncate(kept);
+    }
+
+    /// Drops ways kept since there were `count`, and puts back what was set since.
+    fn put_back(&mut self, count: usize) {
+        while self.room.branches.len() > count {
+            if let Some(Branch::Restore { slot, value }) = self.room.branches.pop() {
+                self.room.slots[slot as usize] = value;
+            }
+        }
+    }
+
+    fn split(&mut self, first: At, second: At, filter: &Filter) -> Result<Next, Error> {
+        if !self.admits(filter) {
+            return Ok(Next::Op(second));
+        }
+        self.keep(Branch::Go { at: narrow(second), place: narrow(self.place) })?;
+        Ok(Next::Op(first))
+    }
+
+    /// Decides whether another iteration follows, which is at the next operation.
+    fn decide(&mut self, at: At, counted: &Loop) -> Result<Next, Error> {
+        let done = self.slot(counted.counter);
+        if done < counted.min {
+            return Ok(Next::Op(at + 1));
+        }
+        if done >= counted.max {
+            return Ok(Next::Op(counted.exit));
+        }
+        let exit = counted.exit;
+        let (first, second) = if counted.greedy { (at + 1, exit) } else { (exit, at + 1) };
+        self.split(first, second, &None)
+    }
+
+    /// Whether what may begin with some bytes only can begin here.
+    pub(super) fn admits(&self, filter: &Filter) -> bool {
+        let Some(bytes) = filter else { return true };
+        self.text.as_bytes().get(self.place).is_some_and(|byte| bytes.contains(*byte))
+    }
+
+    pub(super) fn literal(&mut self, text: &str, before: bool) -> bool {
+        let (head, tail) = self.text.as_bytes().split_at(self.place);
+        let holds = if before { head.ends_with(text.as_bytes()) } else { tail.starts_with(text.as_bytes()) };
+        if holds {
+            self.place = if before { self.place - text.len() } else { self.place + text.len() };
+        }
+        holds
+    }
+
+    pub(super) fn char_after(&self) -> Option<char> {
+        self.text.get(self.place..)?.chars().next()
+    }
+
+    pub(super) fn char_before(&self) -> Option<char> {
+        self.text.get(..self.place)?.chars().next_back()
+    }
+
+    fn is_word(&self, c: Option<char>) -> bool {
+        let Some(c) = c else { return false };
+        c.is_ascii_alphanumeric()
+            || c == '_'
+            || self.program.wide_words && matches!(c, '\u{17F}' | '\u{212A}')
+    }
+}
+
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
+}
+
+/// Places and numbers of operations fit: texts and patterns that are longer are refused.
+pub(super) fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(UNSET)
+}

@@ -1,0 +1,115 @@
+//! Runs: characters of one class, as many as there may be, without a branch for each.
+
+use super::class::Class;
+use super::machine::{Branch, Machine, Next, narrow};
+use super::program::{At, Op, Run};
+use crate::{Error, Steps};
+
+impl Machine<'_> {
+    /// Takes one character of a class.
+    #[inline]
+    pub(super) fn take(&mut self, class: &Class, before: bool) -> bool {
+        // Most characters are ASCII, and most patterns look ahead.
+        if let Some(byte) = self.text.as_bytes().get(self.place).filter(|byte| !before && byte.is_ascii()) {
+            let holds = class.contains_ascii(*byte);
+            self.place += usize::from(holds);
+            return holds;
+        }
+        let next = if before { self.char_before() } else { self.char_after() };
+        let Some(c) = next.filter(|c| class.contains(*c)) else { return false };
+        self.place = if before { self.place - c.len_utf8() } else { self.place + c.len_utf8() };
+        true
+    }
+
+    pub(super) fn take_run(&mut self, at: At, run: &Run, steps: &mut Steps) -> Result<Next, Error> {
+        let most = if run.greedy { run.max } else { run.min };
+        let class = &self.program.classes[run.class];
+        let mut count = 0;
+        let mut least = self.place;
+        while count < most && self.take(class, run.before) {
+            count += 1;
+            if count == run.min {
+                least = self.place;
+            }
+        }
+        steps.spend(u64::from(count))?;
+        if count < run.min {
+            return Ok(Next::Back);
+        }
+        let found = match run.greedy {
+            true => self.shorten_to(at, run, least, steps)?,
+            false => self.lengthen_to(at, run, run.max - count, steps)?,
+        };
+        Ok(if found { Next::Op(at + 1) } else { Next::Back })
+    }
+
+    /// Goes on from the next shorter end of a run.
+    pub(super) fn shorten(
+        &mut self,
+        at: u32,
+        least: usize,
+        place: usize,
+        steps: &mut Steps,
+    ) -> Result<bool, Error> {
+        let Some(Op::Run(run)) = self.program.ops.get(at as usize) else { return Ok(false) };
+        self.place = place;
+        self.give_back(run.before);
+        self.shorten_to(at as usize, run, least, steps)
+    }
+
+    /// Finds the longest end of a run, from here down to `least`, after which the pattern can go on.
+    fn shorten_to(&mut self, at: At, run: &Run, least: usize, steps: &mut Steps) -> Result<bool, Error> {
+        let mut given = 0;
+        while !self.admits(&run.filter) && self.place != least {
+            self.give_back(run.before);
+            given += 1;
+        }
+        steps.spend(given)?;
+        if !self.admits(&run.filter) {
+            return Ok(false);
+        }
+        if self.place != least {
+            let (least, place) = (narrow(least), narrow(self.place));
+            self.keep(Branch::Shorten { run: narrow(at), least, place })?;
+        }
+        Ok(true)
+    }
+
+    /// Goes on from the next longer end of a run.
+    pub(super) fn lengthen(
+        &mut self,
+        at: u32,
+        place: usize,
+        more: u32,
+        steps: &mut Steps,
+    ) -> Result<bool, Error> {
+        let Some(Op::Run(run)) = self.program.ops.get(at as usize) else { return Ok(false) };
+        self.place = place;
+        let taken = self.take(&self.program.classes[run.class], run.before);
+        if taken { self.lengthen_to(at as usize, run, more - 1, steps) } else { Ok(false) }
+    }
+
+    /// Finds the shortest end of a run, from here up to `more` characters on, after which the pattern can go on.
+    fn lengthen_to(&mut self, at: At, run: &Run, more: u32, steps: &mut Steps) -> Result<bool, Error> {
+        let class = &self.program.classes[run.class];
+        let (most, mut more) = (more, more);
+        while !self.admits(&run.filter) && more > 0 && self.take(class, run.before) {
+            more -= 1;
+        }
+        steps.spend(u64::from(most - more))?;
+        if !self.admits(&run.filter) {
+            return Ok(false);
+        }
+        if more > 0 {
+            self.keep(Branch::Lengthen { run: narrow(at), place: narrow(self.place), more })?;
+        }
+        Ok(true)
+    }
+
+    /// Gives the last character of a run back.
+    fn give_back(&mut self, before: bool) {
+        let last = if before { self.char_after() } else { self.char_before() };
+        let bytes = last.map_or(0, char::len_utf8);
+        self.place = if before { self.place + bytes } else { self.place - bytes };
+    }
+}

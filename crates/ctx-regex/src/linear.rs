@@ -1,0 +1,211 @@
+//! The engine whose time is linear in the text: the `regex` crate, for patterns that mean the same there.
+
+mod emit;
+mod positions;
+
+use std::ops::Range;
+
+use regex::{CaptureLocations, RegexBuilder};
+
+use crate::ast::Pattern;
+use crate::{Flags, Limits};
+
+/// How deep a written pattern nests for each level that its author nested: group, quantifier,
+/// alternatives, sequence.
+const DEPTH_FACTOR: usize = 4;
+
+/// A search that finds groups keeps two offsets of each group for each state of the program. Programs
+/// of patterns with more groups than this must be the smaller, so that this table stays within a few
+/// times `Limits::compiled_bytes`.
+const GROUPS_AT_FULL_SIZE: usize = 12;
+
+/// How many bytes of text count as one step, for a pattern of up to [`POSITIONS_PER_STEP`] positions.
+const BYTES_PER_STEP: usize = 16;
+
+/// Patterns with more positions are slower at worst, and count for more.
+const POSITIONS_PER_STEP: usize = 64;
+
+/// A pattern that the `regex` crate matches as JavaScript does, at least in most texts.
+#[derive(Clone, Debug)]
+pub(crate) struct Linear {
+    regex: regex::Regex,
+    starts_lines: bool,
+    ends_lines: bool,
+    has_exact_groups: bool,
+    /// How many steps [`BYTES_PER_STEP`] bytes count for.
+    weight: u64,
+}
+
+/// Reusable room for the groups of a match.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots(CaptureLocations);
+
+impl Linear {
+    /// Builds the engine; nothing for a pattern that it cannot match, or that is too large for it.
+    pub(crate) fn new(pattern: &Pattern, flags: Flags, limits: &Limits) -> Option<Self> {
+        let positions = positions::count(&pattern.root);
+        if positions > limits.positions {
+            return None;
+        }
+        let written = emit::write(&pattern.root, flags, limits.compiled_bytes)?;
+        let only_starts = written.starts_lines && !written.ends_lines;
+        let program_bytes =
+            limits.compiled_bytes / pattern.groups.count().div_ceil(GROUPS_AT_FULL_SIZE).max(1);
+        let nest = limits.nest.saturating_add(2).saturating_mul(DEPTH_FACTOR);
+        let built = RegexBuilder::new(&written.pattern)
+            .size_limit(program_bytes)
+            .dfa_size_limit(limits.compiled_bytes)
+            .nest_limit(u32::try_from(nest).unwrap_or(u32::MAX))
+            .line_terminator(if only_starts { b'\r' } else { b'\n' })
+            .build();
+        Some(Self {
+            regex: built.ok()?,
+            starts_lines: written.starts_lines,
+            ends_lines: written.ends_lines,
+            has_exact_groups: written.has_exact_groups,
+            weight: positions.div_ceil(POSITIONS_PER_STEP).max(1) as u64,
+        })
+    }
+
+    /// Whether the engine finds in `text` what JavaScript finds there. O(n) at most.
+    ///
+    /// Where lines count, it knows no U+2028 and U+2029, and mistakes the place inside `\r\n` if the
+    /// pattern asks for both ends of lines.
+    pub(crate) fn suits(&self, text: &str) -> bool {
+        let has_lines = self.starts_lines || self.ends_lines;
+        let has_both = self.starts_lines && self.ends_lines;
+        let is_odd = has_lines && (text.contains('\u{2028}') || text.contains('\u{2029}'))
+            || has_both && text.contains("\r\n");
+        !is_odd
+    }
+
+    /// Whether the groups of its matches are those of JavaScript.
+    pub(crate) fn has_exact_groups(&self) -> bool {
+        self.has_exact_groups
+    }
+
+    /// How many steps a search in that many bytes of text counts for.
+    pub(crate) fn cost(&self, bytes: usize) -> u64 {
+        (bytes.div_ceil(BYTES_PER_STEP) as u64 + 1).saturating_mul(self.weight)
+    }
+
+    pub(crate) fn slots(&self) -> Slots {
+        Slots(self.regex.capture_locations())
+    }
+
+    /// The first match that begins at or after `start`, a character boundary.
+    pub(crate) fn find_at(&self, text: &str, start: usize) -> Option<Range<usize>> {
+        self.regex.find_at(text, start).map(|found| found.range())
+    }
+
+    /// As [`Linear::find_at`], and leaves the groups in `slots`.
+    pub(crate) fn captures_at(&self, slots: &mut Slots, text: &str, start: usize) -> Option<Range<usize>> {
+        self.regex.captures_read_at(&mut slots.0, text, start).map(|found| found.range())
+    }
+}
+
+impl Slots {
+    /// What group `number` matched, in bytes of the text.
+    pub(crate) fn get(&self, number: usize) -> Option<Range<usize>> {
+        self.0.get(number).map(|(start, end)| start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parser;
+
+    #[track_caller]
+    fn check(pattern: &str, flags: &str, expected: Option<&str>) {
+        let (flags, limits) = (Flags::parse(flags).unwrap(), Limits::default());
+        let parsed = parser::parse(pattern, flags, &limits).unwrap();
+        let written = emit::write(&parsed.root, flags, limits.compiled_bytes);
+        assert_eq!(written.map(|written| written.pattern).as_deref(), expected);
+        assert_eq!(Linear::new(&parsed, flags, &limits).is_some(), expected.is_some(), "it is not accepted");
+    }
+
+    #[track_caller]
+    fn check_groups(pattern: &str, exact: bool) {
+        let parsed = parser::parse(pattern, Flags::NONE, &Limits::default()).unwrap();
+        let written = emit::write(&parsed.root, Flags::NONE, usize::MAX).unwrap();
+        assert_eq!(written.has_exact_groups, exact, "{pattern}");
+    }
+
+    #[test]
+    fn plain_text_is_copied_and_escaped() {
+        check(r"a\/b-{{user}}", "", Some(r"a/b\-\{\{user\}\}"));
+    }
+
+    #[test]
+    fn classes_become_ranges() {
+        check("[a-c&&x]", "", Some(r"[\x{26}-\x{26}\x{61}-\x{63}\x{78}-\x{78}]"));
+        check("[]", "", Some(r"[^\x{0}-\x{10FFFF}]"));
+        check("k", "i", Some(r"[\x{4B}-\x{4B}\x{6B}-\x{6B}]"));
+    }
+
+    #[test]
+    fn halves_of_a_character_are_joined() {
+        check(r"\uD83D\uDE00", "", Some(r"[\x{1F600}-\x{1F600}]"));
+        check(r"[\uD800-\uDBFF][\uDC00-\uDFFF]", "", Some(r"[\x{10000}-\x{10FFFF}]"));
+        check(r"\uD83D[\uDE00-\uDE0F]", "", Some(r"[\x{1F600}-\x{1F60F}]"));
+    }
+
+    #[test]
+    fn a_huge_maximum_is_no_maximum() {
+        check("a{2,99999999999}", "", Some("a{2,}"));
+    }
+
+    #[test]
+    fn assertions_follow_the_flag_m() {
+        check("^a$", "", Some(r"\Aa\z"));
+        check("^a$", "m", Some(r"(?:(?m:^)|(?mR:^))a(?:(?m:$)|(?mR:$))"));
+    }
+
+    #[test]
+    fn bodies_of_loops_are_not_empty() {
+        check("(a*)?", "", Some("(a+)?"));
+        check("(?:a??)*", "", Some("(?:a{1,1}?)*"));
+        check("(?:a|b*)*c", "", Some("(?:a|b+)*c"));
+        check("(?:a*)+", "", Some("(?:a+)*"));
+        check("(?:a??){2,}", "", Some("(?:a??){2,2}(?:a{1,1}?)*"));
+        check("(?:^)*a", "", Some(r"(?:[^\x{0}-\x{10FFFF}](?:\A))*a"));
+    }
+
+    #[test]
+    fn what_has_no_form_is_left_to_the_other_engine() {
+        check("a(?=b)", "", None);
+        check("(?<!a)b", "", None);
+        check(r"(a)\1", "", None);
+        check("(?:a*b*)*", "", None);
+        check("(a*?)+", "", None);
+        check(r"\bk", "iu", None);
+    }
+
+    #[test]
+    fn what_is_too_large_is_left_to_the_other_engine() {
+        let fits = |pattern: &str, limits: &Limits| {
+            let parsed = parser::parse(pattern, Flags::NONE, limits).unwrap();
+            Linear::new(&parsed, Flags::NONE, limits).is_some()
+        };
+        assert!(fits("a{2000}", &Limits::default()));
+        assert!(!fits("a{2001}", &Limits::default()));
+        assert!(!fits("(?:a{0,4294967295}){4294967295}", &Limits::default()));
+        let limits = Limits { positions: 21, ..Limits::default() };
+        assert!(fits("[ab]{0,20}c", &limits));
+        assert!(!fits("[ab]{0,21}c", &limits));
+        assert!(!fits(&"(a)|".repeat(15_000), &Limits { positions: usize::MAX, ..Limits::default() }));
+    }
+
+    #[test]
+    fn groups_that_an_iteration_may_skip_are_not_exact() {
+        check_groups("(a)|(b)", true);
+        check_groups("(a)*(b)?", true);
+        check_groups("(?:(a)b)*", true);
+        check_groups("(?:(a)|b)?", true);
+        check_groups("(?:(a)|b)*", false);
+        check_groups("(?:(a)?b){2}", false);
+        check_groups("((a)*b)+", false);
+        check_groups("(a*)+", false);
+    }
+}
