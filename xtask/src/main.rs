@@ -5,7 +5,9 @@
 
 mod bench;
 mod ci;
+mod conversations;
 mod fixtures;
+mod goldens;
 mod layers;
 mod tidy;
 mod workspace;
@@ -34,9 +36,19 @@ const VERBS: &[Verb] = &[
         help: "[regex] [--check | --accept]  write the expected results again, or only compare them",
     },
     Verb {
+        name: "goldens",
+        run: goldens::run,
+        help: "[--dir DIR] [--json]  results observed in other programs, beside ours",
+    },
+    Verb {
         name: "bench",
         run: bench::run,
         help: "[MESSAGES...]  what a turn costs at 1,000 to 1,000,000 messages, beside the promised figures",
+    },
+    Verb {
+        name: "conversations",
+        run: conversations::run,
+        help: "[--check]  the conversations with labelled facts by which compression is measured",
     },
     Verb { name: "help", run: help, help: "this table" },
 ];
@@ -65,7 +77,7 @@ fn help(arguments: &[String]) -> anyhow::Result<()> {
 }
 
 fn table() -> String {
-    let lines = VERBS.iter().map(|verb| format!("  {:<9} {}", verb.name, verb.help));
+    let lines = VERBS.iter().map(|verb| format!("  {:<13} {}", verb.name, verb.help));
     let lines: Vec<String> = lines.collect();
     format!("usage: cargo xtask <verb>\n\n{}", lines.join("\n"))
 }

@@ -70,9 +70,9 @@ impl<'a> Check<'a> {
         }
         if entry.part == Part::Message {
             let known = self.registry.definitions().iter().map(|definition| &*definition.id);
-            let help = self
-                .guess(kind, known.chain(["message", "placeholder"]))
-                .unwrap_or_else(|| "register the anchor, or use type `placeholder` with an id".to_owned());
+            let help = self.guess(kind, known.chain(["message", "placeholder"])).unwrap_or_else(|| {
+                "use type `placeholder` with an id, or a type that `ctx anchors list` shows".to_owned()
+            });
             let kind = excerpt(kind);
             let message = format!("`{kind}` is not a registered anchor; the entry is an ordinary message");
             self.warn(codes::UNREGISTERED_TYPE, message, pointer(entry.index, "/type"), &help);
@@ -194,8 +194,10 @@ impl<'a> Check<'a> {
         let shown = excerpt(target);
         let message = format!("no anchor `{shown}`; the entry stays where the list has it");
         let guess = self.guess(target, on.iter().copied().chain([CHAT_HISTORY]));
-        let help =
-            guess.unwrap_or_else(|| format!("add an entry with `type: placeholder` and `id: {shown}`"));
+        let help = guess.unwrap_or_else(|| {
+            let entry = format!("add an entry with `type: placeholder` and `id: {shown}`");
+            entry + ", or name an anchor that `ctx anchors list` shows"
+        });
         Diagnostic::error(codes::MISSING_TARGET, message).with_help(help)
     }
 

@@ -233,7 +233,9 @@ fn a_mistyped_target_is_guessed() {
     check_help(r#"[{"content": "x", "anchorTarget": "Chat_History"}]"#, &["did you mean `chat_history`?"]);
     check_help(
         r#"[{"content": "x", "anchorTarget": "lore"}]"#,
-        &["add an entry with `type: placeholder` and `id: lore`"],
+        &[
+            "add an entry with `type: placeholder` and `id: lore`, or name an anchor that `ctx anchors list` shows",
+        ],
     );
     check_help(
         r#"[{"content": "x", "anchorTarget": "user_profile"}]"#,
@@ -247,7 +249,7 @@ fn a_mistyped_type_is_guessed() {
     check_help(r#"[{"content": "x", "type": "mesage"}]"#, &["did you mean `message`?"]);
     check_help(
         r#"[{"content": "x", "type": "lore"}]"#,
-        &["register the anchor, or use type `placeholder` with an id"],
+        &["use type `placeholder` with an id, or a type that `ctx anchors list` shows"],
     );
 }
 

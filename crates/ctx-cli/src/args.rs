@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use turn::{ConfigArguments, Kind, TurnArguments};
+pub(crate) use turn::{ConfigArguments, Kind, TurnArguments, tokens_expected};
 
 /// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,
 /// and explains every one of them.

@@ -38,7 +38,7 @@ pub(crate) struct Config {
     profile: Option<PathBuf>,
     pub(crate) model: Option<String>,
     pub(crate) models: Option<PathBuf>,
-    context_tokens: Option<i64>,
+    context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
 }
@@ -85,8 +85,8 @@ impl Config {
             profile,
             model: keys.text("model").map(str::to_owned),
             models,
-            context_tokens: keys.number::<u32>("context-tokens").map(Into::into),
-            reserve: keys.number("reserve"),
+            context_tokens: keys.tokens("context-tokens"),
+            reserve: keys.tokens("reserve"),
             tz: keys.parsed("tz", |zone| check_zone(zone).map(|()| zone.to_owned())),
             found: keys.finish(),
         }

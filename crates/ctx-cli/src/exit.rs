@@ -41,9 +41,7 @@ impl Exit {
     /// Returns the exit of an error; whatever is no other kind is a file that cannot be read or written.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         match error.downcast_ref() {
-            Some(
-                AssembleError::Budget(_) | AssembleError::Infeasible(_) | AssembleError::Overgrown { .. },
-            ) => Self::Impossible,
+            Some(AssembleError::Budget(_) | AssembleError::Infeasible(_)) => Self::Impossible,
             Some(_) => Self::Findings,
             None if error.is::<UsageError>() => Self::Usage,
             None => Self::Unreadable,

@@ -1,8 +1,10 @@
 //! Objects in the command's own files, read key by key.
 
-use ctx_types::{Diagnostic, closest};
+use ctx_tokens::read_tokens;
+use ctx_types::{Diagnostic, closest, excerpt};
 use serde_json::{Map, Value};
 
+use crate::args::tokens_expected;
 use crate::codes;
 
 /// An object that is read key by key; what is unknown or of a wrong type is a finding with its pointer.
@@ -40,6 +42,11 @@ impl<'v> Keys<'v> {
     /// Reads a whole number from 0 on.
     pub(crate) fn number<T: TryFrom<u64>>(&mut self, key: &'static str) -> Option<T> {
         self.read(key, "a whole number from 0 on", |value| T::try_from(value.as_u64()?).ok())
+    }
+
+    /// Reads a number of tokens.
+    pub(crate) fn tokens(&mut self, key: &'static str) -> Option<u32> {
+        self.read(key, &tokens_expected(), read_tokens)
     }
 
     /// Reads a switch; off if there is none.
@@ -96,12 +103,6 @@ impl<'v> Keys<'v> {
 }
 
 fn wrong(expected: &str, found: &Value) -> Diagnostic {
-    /// In characters.
-    const LONGEST: usize = 60;
     let shown = found.to_string();
-    let shown = match shown.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
-        None => shown,
-    };
-    Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}, found `{shown}`"))
+    Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}, found `{}`", excerpt(&shown)))
 }

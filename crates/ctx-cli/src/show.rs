@@ -12,6 +12,7 @@ mod table;
 use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Result, anyhow};
+pub(crate) use ctx_types::plural;
 
 use crate::files;
 
@@ -47,14 +48,6 @@ pub(crate) fn drawn(text: &str) -> Result<()> {
 /// Writes a value to standard output as indented JSON.
 pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
     result(&clean::clean_json(format!("{value:#}\n")))
-}
-
-/// Writes a number of things: `1 file`, `2 files`.
-pub(crate) fn plural(count: usize, thing: &str) -> String {
-    match count {
-        1 => format!("1 {thing}"),
-        _ => format!("{count} {thing}s"),
-    }
 }
 
 /// Prints a line to standard error.

@@ -19,17 +19,22 @@ fn value(value: &DeValue<'_>) -> Value {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(flag) => Value::Bool(*flag),
         DeValue::Integer(number) => {
-            let whole = i64::from_str_radix(number.as_str(), number.radix());
-            whole.map_or_else(|_| Value::String(number.to_string()), Value::from)
+            let (digits, radix) = (number.as_str(), number.radix());
+            let whole = i64::from_str_radix(digits, radix).map(Value::from);
+            let whole = whole.or_else(|_| u64::from_str_radix(digits, radix).map(Value::from));
+            whole.unwrap_or_else(|_| self::number(digits))
         }
-        DeValue::Float(number) => {
-            let finite = number.as_str().parse().ok().and_then(Number::from_f64);
-            finite.map_or_else(|| Value::String(number.to_string()), Value::Number)
-        }
+        DeValue::Float(number) => self::number(number.as_str()),
         DeValue::Datetime(time) => Value::String(time.to_string()),
         DeValue::Array(items) => Value::Array(items.iter().map(|item| self::value(item.get_ref())).collect()),
         DeValue::Table(table) => object(table),
     }
+}
+
+/// A number as near as JSON comes to it; as a text if it has nothing like it.
+fn number(text: &str) -> Value {
+    let finite = text.parse().ok().and_then(Number::from_f64);
+    finite.map_or_else(|| Value::String(text.to_owned()), Value::Number)
 }
 
 fn object(table: &DeTable<'_>) -> Value {

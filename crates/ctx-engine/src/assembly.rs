@@ -1,16 +1,17 @@
 //! One assembly: budget, window, pipeline, recount.
 
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
-use ctx_processors::{Infeasible, LimiterResult, LoadedWindow, WindowSize};
+use ctx_processors::{Cause, Infeasible, LimiterResult, LoadedWindow, Part, WindowSize};
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
     Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput, Usage, UsageLine,
 };
 
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, Grown};
 use crate::codes;
 use crate::compiled::CompiledAgent;
 use crate::context::Context;
+use crate::limiting::{self, LIMITER};
 use crate::recall::Recall;
 
 /// What a host lends to an assembly; each is optional.
@@ -37,17 +38,9 @@ pub enum AssembleError {
     /// The budget makes no sense, or leaves nothing for messages.
     #[error(transparent)]
     Budget(#[from] BudgetError),
-    /// What may not be dropped is too much.
+    /// The messages are too long, and nothing more can be left out, or nothing limits them.
     #[error("no context fits the budget: {0}")]
     Infeasible(Infeasible),
-    /// Formatters and plug-ins make every context longer than the budget.
-    #[error("no context fits the budget of {available} tokens: stages after the limiter add {over} too many")]
-    Overgrown {
-        /// The tokens that messages may have.
-        available: u32,
-        /// How many more the last attempt had.
-        over: u64,
-    },
     /// The assembly was cancelled.
     #[error("the assembly was cancelled")]
     Cancelled,
@@ -95,21 +88,23 @@ impl<'a> Assembly<'a> {
         ports: Ports<'a>,
     ) -> Result<Self, AssembleError> {
         let mut found = Vec::new();
-        // Whoever names no model is not told each time that nothing is known about it.
         let has_model = agent.model_name(turn).is_some();
         let (model, unknown) = agent.model(turn);
         found.extend(unknown);
         let (counter, estimated) = Counter::for_model(&model);
         found.extend(estimated.filter(|_| has_model));
         let counter = Recall { counter, memory: agent.memory() };
+        let context_tokens = turn.context_tokens.or_else(|| agent.context_tokens());
         let request = BudgetRequest {
-            context_tokens: turn.context_tokens.or_else(|| agent.context_tokens()),
+            context_tokens,
             reserve: turn.reserve,
             tools: tools_cost(&turn.tools, &model, &counter),
             fixed: Vec::new(),
         };
         let (budget, unlimited) = Budget::compute(&model, &request)?;
-        let is_wanted = |finding: &Diagnostic| has_model || finding.code != ctx_tokens::codes::NO_WINDOW;
+        // Whoever neither names a model nor asks for its window is not told each time that there is none.
+        let wants_window = has_model || context_tokens.is_some();
+        let is_wanted = |finding: &Diagnostic| wants_window || finding.code != ctx_tokens::codes::NO_WINDOW;
         found.extend(unlimited.into_iter().filter(is_wanted));
         let cancel = ports.cancel.cloned().unwrap_or_default();
         Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, found })
@@ -117,7 +112,7 @@ impl<'a> Assembly<'a> {
 
     /// Runs the pipeline; the window doubles as long as nothing had to be dropped from it.
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
-        let mut size = self.budget.available.map(u64::from).filter(|_| self.agent.limits_tokens());
+        let mut size = self.budget.available.map(u64::from).filter(|_| self.unlimited().is_none());
         loop {
             let (run, tokens) = self.run_window(size).await?;
             let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
@@ -133,8 +128,10 @@ impl<'a> Assembly<'a> {
     ///
     /// What is over goes off what the limiter kept, so that a repetition leaves as much room as the later stages
     /// took. Where that is more than can be dropped, all that can be is: later stages may then need less.
+    /// What is still over, or limited by nothing, gives no context.
     async fn run_window(&self, size: Option<u64>) -> Result<(Run, TokenFigure), AssembleError> {
-        let (pipeline, from) = (self.agent.pipeline(), self.agent.recount_from());
+        let pipeline = self.agent.pipeline();
+        let from = limiting::recount_from(pipeline);
         let mut run = Run::default();
         if let Some(tokens) = size {
             run.blackboard.insert(WindowSize { tokens });
@@ -142,7 +139,9 @@ impl<'a> Assembly<'a> {
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         let saved = run.clone();
         let mut attempt = Attempt::new(self.budget.clone());
+        let unlimited = self.unlimited();
         loop {
+            run.drafts = (attempt.is_repetition() || unlimited.is_some()).then(Vec::new);
             let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
             let tokens = match done.map_err(AssembleError::from) {
                 Ok(()) => {
@@ -157,13 +156,18 @@ impl<'a> Assembly<'a> {
                 Err(error) => return Err(error),
             };
             let Some(over) = self.overshoot(tokens) else { return Ok((run, tokens)) };
-            if !self.agent.limits_tokens() {
-                run.diagnostics.push(not_limited(over, attempt.available));
-                return Ok((run, tokens));
+            let grown = self.grown(&run, &saved);
+            if let Some(cause) = unlimited {
+                return Err(AssembleError::Infeasible(grown.infeasible(attempt.available, cause)));
             }
-            attempt.leave_room(over, self.kept(&run, &saved))?;
+            attempt.leave_room(over, self.kept(&run, &saved), grown)?;
             run = Run { timings: run.timings, ..saved.clone() };
         }
+    }
+
+    /// Returns why nothing keeps to the budget, if there is one and nothing does.
+    fn unlimited(&self) -> Option<Cause> {
+        limiting::unlimited(self.agent.pipeline()).filter(|_| self.budget.available.is_some())
     }
 
     /// Returns the tokens that the limiter kept; where it did not count, it kept what it was given.
@@ -173,6 +177,22 @@ impl<'a> Assembly<'a> {
             Some(TokenFigure::AtMost(kept)) => kept.min(self.count(saved.draft.messages())),
             None => self.count(saved.draft.messages()),
         }
+    }
+
+    /// Returns what the result of a run is made of; nothing if its drafts were not kept.
+    fn grown(&self, run: &Run, saved: &Run) -> Grown {
+        let Some(drafts) = &run.drafts else { return Grown::default() };
+        let limiter = drafts.iter().position(|(id, _)| &**id == LIMITER);
+        let kept = limiter.and_then(|at| drafts.get(at)).map_or(&saved.draft, |(_, draft)| draft);
+        let mut before = self.count(kept.messages());
+        let mut written = Vec::new();
+        for (id, draft) in drafts.iter().skip(limiter.map_or(0, |at| at + 1)) {
+            let after = self.count(draft.messages());
+            let added = i64::try_from(after).unwrap_or(i64::MAX).saturating_sub_unsigned(before);
+            written.extend(Some((id.to_string(), added)).filter(|_| added != 0));
+            before = after;
+        }
+        Grown { kept: Part::of_messages(kept.messages(), &self.model, &self.counter), written }
     }
 
     fn inputs<'b>(&'b self, budget: &'b Budget) -> Inputs<'b> {
@@ -248,12 +268,4 @@ impl<'a> Assembly<'a> {
             counter: self.counter.counter,
         }
     }
-}
-
-fn not_limited(over: u64, available: u32) -> Diagnostic {
-    let message = format!(
-        "the messages have {over} tokens more than the {available} available, and nothing limits them"
-    );
-    Diagnostic::error(codes::NOT_LIMITED, message)
-        .with_help("`token-limiter` is switched off; switch it on, or allow more tokens")
 }

@@ -1,6 +1,6 @@
 //! Attempts to leave room for what stages after the limiter write.
 
-use ctx_processors::Infeasible;
+use ctx_processors::{Cause, Infeasible, Part};
 use ctx_tokens::Budget;
 
 use crate::assembly::AssembleError;
@@ -17,24 +17,40 @@ pub(crate) struct Attempt {
     reruns: usize,
     /// What may not be dropped, once all else had to be.
     least: Option<Infeasible>,
+    /// What each stage after the limiter added in the last attempt that came to its end.
+    written: Vec<(String, i64)>,
+}
+
+/// What a result that is over the budget is made of.
+#[derive(Default)]
+pub(crate) struct Grown {
+    /// What the limiter kept.
+    pub(crate) kept: Vec<Part>,
+    /// What each stage after it added, in tokens.
+    pub(crate) written: Vec<(String, i64)>,
 }
 
 impl Attempt {
     pub(crate) fn new(budget: Budget) -> Self {
         let available = budget.available.unwrap_or(u32::MAX);
-        Self { budget, available, reruns: 0, least: None }
+        Self { budget, available, reruns: 0, least: None, written: Vec::new() }
+    }
+
+    /// Tells whether a failure of this attempt can be the last: then it must be known what each stage did.
+    pub(crate) fn is_repetition(&self) -> bool {
+        self.reruns > 0
     }
 
     /// Lowers the budget after a result that was `over` it, of which the limiter had `kept` so much.
-    pub(crate) fn leave_room(&mut self, over: u64, kept: u64) -> Result<(), AssembleError> {
-        let written = u64::from(self.available).saturating_add(over).saturating_sub(kept);
+    pub(crate) fn leave_room(&mut self, over: u64, kept: u64, grown: Grown) -> Result<(), AssembleError> {
         if let Some(least) = self.least.take() {
-            return Err(AssembleError::Infeasible(least.beside_later_stages(self.available, written)));
+            return Err(AssembleError::Infeasible(least.beside_later_stages(self.available, grown.written)));
         }
         if self.reruns == RERUNS {
-            return Err(AssembleError::Overgrown { available: self.available, over });
+            return Err(AssembleError::Infeasible(grown.infeasible(self.available, Cause::Overgrown)));
         }
         self.reruns += 1;
+        self.written = grown.written;
         self.budget.available = u32::try_from(kept.saturating_sub(over)).ok();
         Ok(())
     }
@@ -43,13 +59,20 @@ impl Attempt {
     pub(crate) fn keep_least(&mut self, infeasible: Infeasible) -> Result<(), AssembleError> {
         let needed = u32::try_from(infeasible.needed()).unwrap_or(u32::MAX);
         if needed > self.available || self.reruns == RERUNS {
-            let written = self.available.saturating_sub(infeasible.available);
-            let infeasible = infeasible.beside_later_stages(self.available, u64::from(written));
-            return Err(AssembleError::Infeasible(infeasible));
+            let written = std::mem::take(&mut self.written);
+            return Err(AssembleError::Infeasible(infeasible.beside_later_stages(self.available, written)));
         }
         self.reruns += 1;
         self.budget.available = Some(needed);
         self.least = Some(infeasible);
         Ok(())
+    }
+}
+
+impl Grown {
+    /// Says that this does not fit.
+    pub(crate) fn infeasible(self, available: u32, cause: Cause) -> Infeasible {
+        let infeasible = Infeasible { available, cause, parts: self.kept };
+        infeasible.beside_later_stages(available, self.written)
     }
 }

@@ -6,5 +6,5 @@ use ctx_types::Code;
 pub const NOTHING_TO_ANSWER: Code = Code::new(702, "nothing to answer");
 /// Settings allow a number of tokens that is none.
 pub const CONTEXT_TOKENS: Code = Code::new(703, "bad number of tokens");
-/// The messages are over the budget, and the limiter is switched off.
-pub const NOT_LIMITED: Code = Code::new(704, "over the budget");
+/// The limiter runs before there is anything to limit.
+pub const LIMITER_TOO_EARLY: Code = Code::new(705, "limiter too early");

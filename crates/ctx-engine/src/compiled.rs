@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use ctx_anchors::Preset;
 use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer};
-use ctx_tokens::{ModelFacts, ModelTable};
-use ctx_types::{Agent, Content, Diagnostic, Message, Session, TextMemory, TurnInput, UserProfile};
+use ctx_tokens::{MAX_TOKENS, ModelFacts, ModelTable, read_tokens};
+use ctx_types::{Agent, Content, Diagnostic, Message, Session, TextMemory, TurnInput, UserProfile, excerpt};
 use serde_json::Value;
 
 use crate::assembly::{AssembleError, Assembly, Ports};
 use crate::codes;
 use crate::context::Context;
 use crate::engine::{Compile, Engine};
+use crate::limiting;
 use crate::switches::Switches;
 
 /// An agent that was compiled once and assembles any number of contexts. `Send + Sync`; cheap to share
@@ -35,6 +36,7 @@ impl CompiledAgent {
         let context_tokens = context_tokens(agent, with, &mut diagnostics);
         let pipeline = Pipeline::compile(&engine.processors(), agent, &layers);
         diagnostics.extend_from_slice(pipeline.diagnostics());
+        diagnostics.extend(limiting::too_early(&pipeline));
         if !pipeline.order().any(|id| id == "injection-assembler") {
             // The preset is checked also where it is not used.
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
@@ -124,27 +126,11 @@ impl CompiledAgent {
         turn.model.as_deref().or(self.agent.model_id.as_deref()).filter(|name| !name.is_empty())
     }
 
-    /// Returns how many tokens settings allow a context to have.
+    /// Returns how many tokens settings allow a context to have; 0 means the model's window.
     pub(crate) fn context_tokens(&self) -> Option<i64> {
         self.context_tokens
     }
-
-    /// Tells whether something drops messages that do not fit.
-    pub(crate) fn limits_tokens(&self) -> bool {
-        self.pipeline.order().any(|id| id == LIMITER)
-    }
-
-    /// Returns from which priority on the stages run again if the result is over the budget: where layer B of
-    /// compression stands, or where settings put the limiter, if that is earlier.
-    pub(crate) fn recount_from(&self) -> i64 {
-        let limiter = self.pipeline.settings().iter().find(|setting| &*setting.id == LIMITER);
-        limiter.map_or(RECOUNT_FROM, |limiter| limiter.priority.value.min(RECOUNT_FROM))
-    }
 }
-
-const LIMITER: &str = "token-limiter";
-
-const RECOUNT_FROM: i64 = 390;
 
 /// Reads the layers of settings: user, model, agent, switches of this run.
 fn layers(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Vec<SettingsLayer> {
@@ -207,40 +193,34 @@ fn stored<'a>(agent: &'a Agent, with: &'a Compile) -> impl DoubleEndedIterator<I
 
 /// Reads how many tokens AIO Hub's `contextManagement` allows: that of the highest layer that has one, whole.
 ///
-/// 0 and nothing mean the model's window.
+/// 0 means the model's window. What is no number of tokens is reported in every layer, and allows nothing.
 fn context_tokens(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Option<i64> {
-    let (origin, management) = stored(agent, with).rev().find_map(|(origin, parameters)| {
-        Some((origin, parameters.get("contextManagement").filter(|management| management.is_object())?))
-    })?;
-    let value = management.get("maxContextTokens").filter(|value| !value.is_null())?;
-    let Some(tokens) = whole(value).filter(|tokens| *tokens >= 0) else {
-        diagnostics.push(bad_tokens(origin, value));
-        return None;
-    };
-    let is_on = management.get("enabled").and_then(Value::as_bool) == Some(true);
-    Some(tokens).filter(|tokens| is_on && *tokens > 0)
-}
-
-/// JSON has one kind of number: `8000.0` is a whole one too.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far above any budget")]
-fn whole(value: &Value) -> Option<i64> {
-    let number = value.as_f64().filter(|number| number.fract() == 0.0);
-    value.as_i64().or(number.map(|number| number as i64))
+    let mut allowed = None;
+    for (origin, parameters) in stored(agent, with) {
+        let Some(management) = parameters.get("contextManagement").filter(|value| value.is_object()) else {
+            continue;
+        };
+        let value = management.get("maxContextTokens").filter(|value| !value.is_null());
+        let tokens = value.and_then(read_tokens);
+        diagnostics.extend(value.filter(|_| tokens.is_none()).map(|value| bad_tokens(origin, value)));
+        let is_on = management.get("enabled").and_then(Value::as_bool) == Some(true);
+        allowed = tokens.filter(|_| is_on).map(i64::from);
+    }
+    allowed
 }
 
 fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
-    /// In bytes.
-    const LONGEST: usize = 60;
-    let shown = Some(value.to_string()).filter(|shown| shown.len() <= LONGEST);
-    let shown = shown.map_or_else(String::new, |shown| format!(": `{shown}`"));
-    let message = format!("`maxContextTokens` is not a whole number from 0 on{shown}");
-    let unquoted = value.as_str().and_then(|text| text.trim().parse::<u32>().ok());
-    let window = "until then the model's window limits the context";
-    let help = match unquoted {
-        Some(number) => format!("write `{number}` without quotes; {window}"),
-        None => window.to_owned(),
+    let shown = value.to_string();
+    let message = format!(
+        "expected a whole number from 0 to {MAX_TOKENS} as `maxContextTokens`, found `{}`",
+        excerpt(&shown)
+    );
+    let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
+    let help = match unquoted.as_ref().and_then(read_tokens) {
+        Some(number) => format!("write `{number}` without quotes; in quotes it is ignored"),
+        None => "it is ignored; 0 means the model's window".to_owned(),
     };
-    let wrong = Diagnostic::warning(codes::CONTEXT_TOKENS, message).with_help(help);
+    let wrong = Diagnostic::error(codes::CONTEXT_TOKENS, message).with_help(help);
     wrong.at_pointer(format!("{}/contextManagement/maxContextTokens", root(origin)))
 }
 

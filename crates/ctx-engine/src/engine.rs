@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ctx_anchors::AnchorRegistry;
-use ctx_macros::Registry as MacroRegistry;
+use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, ProcessorRegistry, RegistryError};
 use ctx_processors::default_set;
 use ctx_tokens::ModelTable;
@@ -38,6 +38,8 @@ pub struct Engine {
     pub anchors: AnchorRegistry,
     /// The macros that texts may use.
     pub macros: MacroRegistry,
+    /// What macros may ask of the application: facts about its machine, its tools.
+    pub macro_ports: MacroPorts,
     /// What is known about models.
     pub models: Arc<ModelTable>,
     plugins: Vec<Arc<dyn ContextProcessor>>,
@@ -62,6 +64,7 @@ impl Engine {
         Self {
             anchors: AnchorRegistry::system(),
             macros: MacroRegistry::builtin(),
+            macro_ports: MacroPorts::default(),
             models: Arc::new(ModelTable::builtin()),
             plugins: Vec::new(),
         }
@@ -76,7 +79,7 @@ impl Engine {
 
     /// Returns the processors: built-in ones, then plug-ins in the order of registration.
     pub fn processors(&self) -> ProcessorRegistry {
-        let mut registry = default_set(self.anchors.clone(), self.macros.clone());
+        let mut registry = default_set(self.anchors.clone(), self.macros.clone(), self.macro_ports.clone());
         for plugin in &self.plugins {
             let registered = registry.register(plugin.clone());
             debug_assert!(registered.is_ok(), "`register` refuses ids that exist");

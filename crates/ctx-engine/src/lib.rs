@@ -26,6 +26,7 @@ pub mod codes;
 mod compiled;
 mod context;
 mod engine;
+mod limiting;
 mod recall;
 mod shares;
 mod snapshot;

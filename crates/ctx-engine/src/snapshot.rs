@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ctx_types::{Decision, Diagnostic, Message, Usage};
+use ctx_types::{Decision, Diagnostic, Message, Usage, plural};
 
 use crate::context::{Context, place_name};
 
@@ -90,8 +90,10 @@ fn write_list<T>(out: &mut String, title: &str, items: &[T], line: fn(&T) -> Str
 fn decision_line(decision: &Decision) -> String {
     let mut line = decision.to_string();
     match (decision.bytes, decision.tokens) {
-        (Some(bytes), Some(tokens)) => push(&mut line, format_args!(" ({bytes} bytes, {tokens} tokens)")),
-        (Some(bytes), None) => push(&mut line, format_args!(" ({bytes} bytes)")),
+        (Some(bytes), Some(tokens)) => {
+            push(&mut line, format_args!(" ({}, {tokens})", plural(bytes, "byte")));
+        }
+        (Some(bytes), None) => push(&mut line, format_args!(" ({})", plural(bytes, "byte"))),
         (None, _) => {}
     }
     line

@@ -8,12 +8,11 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, codes, read_agent,
-    read_conversation,
+    AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation,
 };
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_processors::WindowSize;
-use ctx_types::{Agent, Node, Outcome, Persist, Reader, Role, Session, TurnInput, is_partition};
+use ctx_types::{Agent, Node, Outcome, Persist, Reader, Role, Session, Severity, TurnInput, is_partition};
 use generate::{Case, case};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -53,14 +52,19 @@ struct Turn {
 const FORMATTERS: [&str; 4] =
     ["merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user", "ensure-alternating-roles"];
 
+const OTHERS: [&str; 3] = ["session-loader", "injection-assembler", "token-limiter"];
+
 prop_compose! {
     fn turn()(
         case in case(),
         budget in prop_oneof![9 => 1_i64..160, 1 => select(&[0, -1, 4_000_000_000, i64::MAX, i64::MIN][..])],
         retained in select(&[0_u32, 0, 3, 9][..]),
         on in proptest::sample::subsequence(&FORMATTERS[..], 0..=4),
+        off in prop_oneof![2 => Just(Vec::new()), 1 => proptest::sample::subsequence(&OTHERS[..], 1..=3)],
     ) -> Turn {
-        let (enable, disable) = FORMATTERS.iter().map(|id| (*id).to_owned()).partition(|id| on.contains(&id.as_str()));
+        let formatters = FORMATTERS.iter().map(|id| (*id).to_owned());
+        let (enable, mut disable): (Vec<String>, Vec<String>) = formatters.partition(|id| on.contains(&id.as_str()));
+        disable.extend(off.into_iter().map(str::to_owned));
         Turn { case, budget, retained, switches: Switches { enable, disable } }
     }
 }
@@ -222,25 +226,68 @@ fn check_error(context_tokens: i64, reserve: Option<u32>, expected: &str) {
 
 #[test]
 fn budgets_that_leave_nothing_are_refused() {
-    check_error(-1, None, "the context cannot have `-1` tokens; 0 means the model's window");
-    check_error(
-        i64::MIN,
-        None,
-        "the context cannot have `-9223372036854775808` tokens; 0 means the model's window",
-    );
+    for tokens in [-1, i64::MIN, 1_000_000_001, i64::MAX] {
+        let range = "only 0 to 1000000000; 0 means the model's window";
+        check_error(tokens, None, &format!("the context cannot have `{tokens}` tokens, {range}"));
+    }
     let account = "nothing is left for messages: allowed context 100, reserve for the answer -4294967295, beginning of the answer -3";
     check_error(100, Some(u32::MAX), account);
     check_error(1, None, "nothing is left for messages: allowed context 1, beginning of the answer -3");
-    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6, pending turn 5";
+    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), pending turn 5 (history:n1)";
     check_error(4, None, named);
 }
 
+/// Checks what is said about the limit of a context, and that nothing is said twice.
+#[track_caller]
+fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, expected: &[&str]) {
+    let turn = TurnInput { model: model.map(Into::into), context_tokens, ..TurnInput::default() };
+    let report = assemble(user, &turn).1.unwrap().report;
+    assert_eq!(report.diagnostics.iter().map(|found| &*found.message).collect::<Vec<_>>(), expected);
+}
+
 #[test]
-fn absurd_budgets_are_lowered_and_reported() {
-    let turn = TurnInput { context_tokens: Some(i64::MAX), ..TurnInput::default() };
-    let context = assemble(json!({}), &turn).1.unwrap();
-    let found: Vec<String> = context.report.diagnostics.iter().map(|found| found.code.to_string()).collect();
-    assert_eq!(found, ["CTX0412"]);
+fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
+    let known = Some("gpt-4");
+    let unknown = Some("nobody-7b");
+    let not_known = "the model `nobody-7b` is not known: its tokens are estimated";
+    let no_window = "the window of `nobody-7b` is not known, so that nothing limits the context";
+    let unnamed = "no model is named, so that no window limits the context";
+    let zero = || json!({ "contextManagement": { "enabled": true, "maxContextTokens": 0 } });
+    for tokens in [None, Some(0), Some(100)] {
+        check_said(json!({}), known, tokens, &[]);
+    }
+    for tokens in [None, Some(0)] {
+        check_said(json!({}), unknown, tokens, &[not_known, no_window]);
+    }
+    check_said(json!({}), unknown, Some(100), &[not_known]);
+    check_said(json!({}), None, None, &[]);
+    check_said(json!({}), None, Some(0), &[unnamed]);
+    check_said(zero(), None, None, &[unnamed]);
+    check_said(zero(), None, Some(100), &[]);
+    check_said(zero(), known, None, &[]);
+}
+
+/// As on a command line, but in the files of users what cannot be is reported, and the work goes on.
+#[test]
+fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
+    for number in ["-1", "1000000001", "1e30", "0.5", "\"8000\""] {
+        let value: Value = serde_json::from_str(number).unwrap();
+        let parameters = json!({ "contextManagement": { "enabled": true, "maxContextTokens": value } });
+        let file = json!({ "parameters": parameters });
+        let with = Compile {
+            user_parameters: Some(parameters.clone()),
+            model_parameters: Some(parameters),
+            ..Compile::default()
+        };
+        let compiled = ENGINE.compile(&Agent::read(file, &mut Reader::new()), &with);
+        let found = compiled.diagnostics();
+        assert_eq!(found.len(), 3, "{found:?}");
+        let message =
+            format!("expected a whole number from 0 to 1000000000 as `maxContextTokens`, found `{value}`");
+        for finding in found {
+            assert_eq!((finding.severity, &finding.message), (Severity::Error, &message));
+        }
+    }
 }
 
 #[test]
@@ -286,9 +333,9 @@ fn a_single_huge_message_costs_no_more_than_the_budget() {
 }
 
 #[test]
-fn messages_over_the_budget_without_a_limiter_are_an_error_of_the_report() {
+fn messages_over_the_budget_without_a_limiter_give_no_context() {
     let user = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
     let turn = TurnInput { context_tokens: Some(10), ..TurnInput::default() };
-    let context = assemble(user, &turn).1.unwrap();
-    assert!(context.report.diagnostics.iter().any(|found| found.code == codes::NOT_LIMITED));
+    let error = assemble(user, &turn).1.unwrap_err();
+    insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is switched off (user): preset 6 (preset#0), pending turn 5 (history:n1); switch it on, or allow more tokens");
 }

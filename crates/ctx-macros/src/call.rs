@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ctx_types::{Code, Diagnostic, Span, Text, Trust};
 use jiff::Zoned;
+use jiff::tz::TimeZone;
 
 use crate::definition::Definition;
 use crate::dialect::Dialect;
@@ -11,7 +12,8 @@ use crate::env::Env;
 use crate::findings::Findings;
 use crate::space::SpaceSet;
 use crate::state::{Scope, State};
-use crate::{clock, codes, random};
+use crate::template::Template;
+use crate::{clock, codes, random, space};
 
 /// One call of a macro while it is evaluated: its arguments, the environment and the variables.
 ///
@@ -28,6 +30,11 @@ pub struct Call<'a> {
     pub(crate) trust: Trust,
     /// Stands for the source of the text in random draws.
     pub(crate) source_key: u64,
+    pub(crate) template: &'a Template,
+    /// What `{{original}}` gives, until it has given it.
+    pub(crate) original: &'a mut Option<Text>,
+    /// The text is one of a card, and the texts of the card give nothing in it.
+    pub(crate) is_card: bool,
 }
 
 /// The value of one argument.
@@ -49,6 +56,8 @@ pub enum Value {
     Str(Cow<'static, str>),
     /// A shared text, which is not copied where it is the whole result.
     Text(Text),
+    /// A text whose macros are expanded where it is inserted.
+    Template(Text),
     /// Nothing, and characters of this set are removed on both sides of the place, whoever wrote them.
     Trim(SpaceSet),
 }
@@ -60,6 +69,9 @@ pub struct Failure {
     /// The rest of the text stays as it is written too.
     pub(crate) is_limit: bool,
 }
+
+/// How many random draws cost as much as a call.
+const DRAWS_A_STEP: u64 = 8;
 
 impl<'a> Call<'a> {
     /// Returns the definition that is called.
@@ -132,6 +144,49 @@ impl<'a> Call<'a> {
         random::draw(self.env.seed, self.source_key, ordinal, bound)
     }
 
+    /// Returns a random number below `bound`, or 0 if there is none, that stays the same through the
+    /// conversation: it depends on the conversation's id, on the source of the text and on how often that
+    /// source has asked before.
+    pub fn draw_for_conversation(&mut self, bound: u64) -> u64 {
+        let source = random::second_key(self.source_key);
+        let ordinal = self.state.next_draw(source);
+        let conversation = self.env.conversation.id.as_deref().unwrap_or_default();
+        random::draw(random::text_key(conversation), source, ordinal, bound)
+    }
+
+    /// Returns the zone of the turn, as [`Call::now`] does.
+    pub(crate) fn zone(&mut self) -> TimeZone {
+        clock::zone(self)
+    }
+
+    /// Fails if the run may not write so many more bytes; to be asked before a long value is made.
+    ///
+    /// # Errors
+    /// The limit of the run would be reached; return the failure.
+    pub fn check_output(&self, bytes: usize) -> Result<(), Failure> {
+        self.state.check_output(bytes).map_err(Failure::limit)
+    }
+
+    /// Takes the work of a number of draws from what the run may do.
+    pub(crate) fn check_draws(&mut self, draws: u64) -> Result<(), Failure> {
+        self.state.take_steps(draws / DRAWS_A_STEP).map_err(Failure::limit)
+    }
+
+    /// Returns the text of a card, with its macros to be expanded; nothing inside of such a text.
+    pub(crate) fn card_text(&self, text: Option<&Text>) -> Value {
+        match text {
+            Some(text) if !self.is_card => {
+                let trimmed = space::trim(text);
+                match (trimmed.len() == text.len(), memchr::memchr(b'\r', trimmed.as_bytes())) {
+                    (true, None) => Value::Template(text.clone()),
+                    (false, None) => Value::Template(Text::from(trimmed)),
+                    (_, Some(_)) => Value::Template(Text::from(trimmed.replace('\r', ""))),
+                }
+            }
+            _ => Value::EMPTY,
+        }
+    }
+
     /// Returns the time of the turn in its zone; a zone that is not known is reported, and UTC used.
     ///
     /// # Errors
@@ -149,6 +204,12 @@ impl<'a> Call<'a> {
     pub fn warn(&mut self, code: Code, message: impl Into<String>) {
         let span = self.span;
         self.findings.add(|| Diagnostic::warning(code, message).at_span(span));
+    }
+
+    /// Says something about the call that is worth knowing.
+    pub fn note(&mut self, code: Code, message: impl Into<String>) {
+        let span = self.span;
+        self.findings.add(|| Diagnostic::info(code, message).at_span(span));
     }
 }
 
@@ -189,7 +250,12 @@ impl Failure {
 
     /// Creates a failure that needs no code of its own.
     pub fn because(message: impl Into<String>) -> Self {
-        Self::new(Diagnostic::error(codes::MACRO_FAILED, message))
+        Self::error(codes::MACRO_FAILED, message)
+    }
+
+    /// Creates a failure with a code.
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self::new(Diagnostic::error(code, message))
     }
 
     /// Returns what there is to say about it.

@@ -3,10 +3,23 @@
 use ctx_types::{Diagnostic, Span, excerpt};
 
 use crate::codes;
-use crate::definition::{Arity, Definition};
+use crate::definition::{Arity, Definition, Form};
 use crate::dialect::Dialect;
 use crate::findings::Findings;
 use crate::registry::Registry;
+
+/// How the number of arguments of a call fits its macro.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    Fits {
+        /// It could have another one.
+        takes_more: bool,
+    },
+    /// It lacks one.
+    OneMore,
+    /// The call is none.
+    Wrong,
+}
 
 pub(crate) struct Checker<'a> {
     source: &'a str,
@@ -36,26 +49,81 @@ impl<'a> Checker<'a> {
         self.source.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// Returns the definition if the call is one, else reports why it is not.
-    pub(crate) fn checked(
+    /// Returns the number of the definition that a name stands for.
+    pub(crate) fn find_name(&self, name: &str) -> Option<usize> {
+        self.registry.find(name, self.dialect)
+    }
+
+    /// Returns the definition that a name in the source stands for if it can be called without arguments.
+    pub(crate) fn find_callable(&self, name: Span) -> Option<usize> {
+        let callable = |index: &usize| {
+            let known = self.registry.definition(*index);
+            known.is_some_and(|known| known.arity.min == 0 && known.form == Form::Ordinary)
+        };
+        self.find(name).filter(callable)
+    }
+
+    pub(crate) fn form(&self, definition: Option<usize>) -> Form {
+        let known = definition.and_then(|index| self.registry.definition(index));
+        known.map_or(Form::Ordinary, |known| known.form)
+    }
+
+    /// Tells whether a call has as many arguments as its macro takes, and reports why it is none.
+    ///
+    /// A call that lacks one argument is not reported where a block could be it.
+    pub(crate) fn count(
         &mut self,
         definition: Option<usize>,
         span: Span,
         name: Span,
         arguments: usize,
-    ) -> Option<usize> {
+    ) -> Count {
         let known = definition.and_then(|index| self.registry.definition(index));
         let Some(known) = known else {
             self.report_unknown(span, name);
-            return None;
+            return Count::Wrong;
         };
         let Arity { min, max } = known.arity;
+        let takes_more = max.is_none_or(|max| arguments < max);
         let is_extra = max.is_some_and(|max| arguments > max);
         if arguments >= min && !is_extra {
-            return definition;
+            return Count::Fits { takes_more };
+        }
+        if arguments + 1 == min && self.dialect.has_blocks() {
+            return Count::OneMore;
         }
         self.findings.add(|| wrong_count(known, arguments).at_span(span));
-        if is_extra && self.dialect.ignores_extra_arguments() { definition } else { None }
+        match is_extra && self.dialect.ignores_extra_arguments() {
+            true => Count::Fits { takes_more: false },
+            false => Count::Wrong,
+        }
+    }
+
+    /// Reports a call that lacks the block that could have been its last argument.
+    pub(crate) fn report_count(&mut self, definition: usize, span: Span, arguments: usize) {
+        if let Some(known) = self.registry.definition(definition) {
+            self.findings.add(|| wrong_count(known, arguments).at_span(span));
+        }
+    }
+
+    /// Reports the end of a block that nothing began, if a macro has that name.
+    pub(crate) fn report_closer(&mut self, span: Span, name: Span) {
+        if self.find(name).is_some() {
+            let text = self.text(name);
+            let message = format!("`{{{{/{text}}}}}` ends no block and stays as it is written");
+            self.findings.add(|| Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span));
+        }
+    }
+
+    /// Reports a call with a `|` in an argument.
+    pub(crate) fn report_pipe(&mut self, span: Span) {
+        let message = "`|` in an argument is reserved, so the call stays as it is written";
+        self.findings.add(|| Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span));
+    }
+
+    /// Forgets what was found: the text is read again.
+    pub(crate) fn forget(&mut self) {
+        self.findings = Findings::default();
     }
 
     fn report_unknown(&mut self, span: Span, name: Span) {
@@ -88,6 +156,13 @@ impl<'a> Checker<'a> {
             finding.with_help("close it with `}}`")
         };
         self.findings.add(finding);
+    }
+}
+
+impl Count {
+    /// Tells whether a block may follow that is the next argument.
+    pub(crate) const fn takes_more(self) -> bool {
+        matches!(self, Self::Fits { takes_more: true } | Self::OneMore)
     }
 }
 

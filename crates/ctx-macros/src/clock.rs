@@ -14,9 +14,14 @@ pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
     let Some(millis) = call.env().at_millis else {
         return Err(no_time("no time is given, so `{}` stays as it is written", call));
     };
-    match Timestamp::from_millisecond(millis) {
-        Ok(instant) => Ok(instant.to_zoned(zone(call))),
-        Err(_) => Err(no_time("the given time is out of range, so `{}` stays as it is written", call)),
+    let zone = zone(call);
+    let millis = match &call.env().virtual_time {
+        Some(clock) => clock.at(millis, &zone),
+        None => Some(millis),
+    };
+    match millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()) {
+        Some(instant) => Ok(instant.to_zoned(zone)),
+        None => Err(no_time("the given time is out of range, so `{}` stays as it is written", call)),
     }
 }
 
@@ -26,7 +31,7 @@ fn no_time(message: &str, call: &Call<'_>) -> Failure {
 }
 
 /// Returns the zone of the turn; an unknown name is reported when a run meets it first, and UTC used.
-fn zone(call: &mut Call<'_>) -> TimeZone {
+pub(crate) fn zone(call: &mut Call<'_>) -> TimeZone {
     let Some(name) = &call.env().zone else {
         return TimeZone::UTC;
     };

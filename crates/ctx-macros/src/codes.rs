@@ -10,6 +10,10 @@ pub const MISSING_ARGUMENT: Code = Code::new(301, "missing argument");
 pub const EXTRA_ARGUMENT: Code = Code::new(302, "extra argument");
 /// A call of a known macro has no closing braces; it is text.
 pub const UNCLOSED_CALL: Code = Code::new(303, "unclosed macro");
+/// The end of a block that nothing began; it stays as it is written.
+pub const UNMATCHED_CLOSER: Code = Code::new(304, "unmatched end of a block");
+/// A call has a `|` in an argument, which is reserved; it stays as it is written.
+pub const RESERVED_PIPE: Code = Code::new(305, "reserved character");
 /// The run has made as many calls as it may.
 pub const STEP_LIMIT: Code = Code::new(310, "too many macro calls");
 /// Calls are nested deeper than allowed.
@@ -24,5 +28,19 @@ pub const NO_TIME: Code = Code::new(320, "no time given");
 pub const UNKNOWN_ZONE: Code = Code::new(321, "unknown time zone");
 /// A variable that is counted with holds something other than a number.
 pub const NOT_A_NUMBER: Code = Code::new(322, "not a number");
+/// The dates of an agent's own clock cannot be used; the real time is.
+pub const BAD_VIRTUAL_TIME: Code = Code::new(323, "unusable virtual time");
 /// A macro reported that it cannot give a value.
 pub const MACRO_FAILED: Code = Code::new(330, "macro failed");
+/// An argument is of the wrong kind or out of range.
+pub const BAD_ARGUMENT: Code = Code::new(340, "bad argument");
+/// A pattern of a date is not complete.
+pub const BAD_PATTERN: Code = Code::new(341, "incomplete date pattern");
+/// Dates cannot be written in the language that is asked for.
+pub const UNKNOWN_LOCALE: Code = Code::new(342, "unknown language");
+/// A call names a tool that does not exist.
+pub const UNKNOWN_TOOL: Code = Code::new(343, "unknown tool");
+/// A macro gives what a host provides, and the host does not.
+pub const NOT_PROVIDED: Code = Code::new(344, "not provided by the host");
+/// An environment that was read from a file has something that is left out.
+pub const BAD_ENV: Code = Code::new(350, "unusable environment");

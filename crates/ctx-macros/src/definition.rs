@@ -57,6 +57,10 @@ pub struct Definition {
     pub example: String,
     /// Makes the value.
     pub expand: Arc<ExpandFn>,
+    /// What the evaluator does with it.
+    pub(crate) form: Form,
+    /// Its value is made of its arguments or of variables: what is escaped there is escaped in it.
+    pub(crate) echoes: bool,
 }
 
 /// What a macro is about: the heading under which it is listed.
@@ -100,6 +104,20 @@ pub enum Phase {
     After,
 }
 
+/// What the evaluator does with a macro.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// It calls it.
+    #[default]
+    Ordinary,
+    /// It evaluates one of its later arguments, by what the first one says.
+    Condition,
+    /// It divides the text of a condition.
+    Alternative,
+    /// It drops it with its arguments.
+    Comment,
+}
+
 /// How many arguments a macro takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arity {
@@ -136,6 +154,8 @@ impl Definition {
             description: String::new(),
             example: String::new(),
             expand: Arc::new(expand),
+            form: Form::Ordinary,
+            echoes: false,
         }
     }
 
@@ -200,6 +220,16 @@ impl Definition {
     pub fn describe(mut self, description: impl Into<String>, example: impl Into<String>) -> Self {
         self.description = description.into();
         self.example = example.into();
+        self
+    }
+
+    pub(crate) fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    pub(crate) fn echoes(mut self) -> Self {
+        self.echoes = true;
         self
     }
 

@@ -61,12 +61,24 @@ impl Dialect {
         matches!(self, Self::Aio)
     }
 
-    /// Whether `after`, the text behind a backslash, makes that backslash an escape.
-    pub(crate) fn is_escaped(self, after: &[u8]) -> bool {
-        match self {
-            Self::Aio => after.starts_with(b"{{"),
-            Self::SillyTavern => matches!(after.first(), Some(b'{' | b'}')),
-        }
+    /// Whether a call can end in `{{/name}}`, with the text before that as its last argument.
+    pub(crate) const fn has_blocks(self) -> bool {
+        matches!(self, Self::SillyTavern)
+    }
+
+    /// Whether `<USER>` and its like are calls.
+    pub(crate) const fn has_markers(self) -> bool {
+        matches!(self, Self::SillyTavern)
+    }
+
+    /// Whether a `|` in an argument makes the call text.
+    pub(crate) const fn reserves_pipes(self) -> bool {
+        matches!(self, Self::SillyTavern)
+    }
+
+    /// Whether escapes are taken out of the result, not out of the text.
+    pub(crate) const fn unescapes_at_the_end(self) -> bool {
+        matches!(self, Self::SillyTavern)
     }
 
     /// Whether calls inside a call that stays as text are expanded.

@@ -7,6 +7,10 @@ use std::sync::Arc;
 use ctx_types::ports::{SystemInfo, ToolCatalog};
 use ctx_types::{Text, Trust};
 
+use crate::assets::AgentAssets;
+use crate::string_hash;
+use crate::virtual_time::VirtualTime;
+
 /// Everything that macros may read: names, texts, the time, the seed, and what a host lends.
 ///
 /// A text is inserted as it is, except that SillyTavern's dialects expand the macros of a card's texts
@@ -55,12 +59,16 @@ pub struct Env {
     /// Texts of the host by the name of the macro that gives them: `systemPrompt`, `chatStart`,
     /// `instructUserPrefix`, `summary`, `authorsNote` and so on.
     pub texts: BTreeMap<Arc<str>, Text>,
+    /// The files of the agent.
+    pub assets: AgentAssets,
     /// The names of the host's extensions that are switched on.
     pub extensions: Vec<Arc<str>>,
     /// Whether the host is a small screen.
     pub is_mobile: bool,
     /// The time of the turn, in milliseconds since the Unix epoch; without it macros of time stay as written.
     pub at_millis: Option<i64>,
+    /// A clock of the agent's own, which macros of time follow in place of the real one.
+    pub virtual_time: Option<VirtualTime>,
     /// The IANA name of the time zone; none is UTC.
     pub zone: Option<Arc<str>>,
     /// The language of the user as a BCP 47 tag such as `zh-CN`; none is `en-US`.
@@ -127,7 +135,7 @@ pub struct ModelValues {
 pub struct Conversation {
     /// The id of the session; with it `pick` differs from session to session.
     pub id: Option<Arc<str>>,
-    /// The number that SillyTavern keeps for a chat, where it is known; else it is made from the id.
+    /// The number by which SillyTavern knows the chat; without it, it is made from the id.
     pub id_hash: Option<u64>,
     /// How many messages there are.
     pub length: usize,
@@ -167,6 +175,13 @@ pub struct MacroPorts {
     pub tools: Option<Arc<dyn ToolCatalog>>,
 }
 
+impl Conversation {
+    /// Returns the number by which SillyTavern knows the chat; 0 where nothing is known of it.
+    pub(crate) fn number(&self) -> u64 {
+        self.id_hash.or_else(|| self.id.as_deref().map(string_hash::of)).unwrap_or(0)
+    }
+}
+
 impl Default for Env {
     fn default() -> Self {
         Self {
@@ -186,9 +201,11 @@ impl Default for Env {
             original: None,
             outlets: BTreeMap::new(),
             texts: BTreeMap::new(),
+            assets: AgentAssets::default(),
             extensions: Vec::new(),
             is_mobile: false,
             at_millis: None,
+            virtual_time: None,
             zone: None,
             locale: None,
             seed: 0,

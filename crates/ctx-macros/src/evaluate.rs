@@ -1,4 +1,6 @@
-//! The evaluator: one walk over the ops, recursive for arguments only.
+//! The evaluator: one walk over the ops, recursive for arguments and chosen branches only.
+
+mod variable;
 
 use std::borrow::Cow;
 
@@ -9,9 +11,9 @@ use crate::env::Env;
 use crate::expansion::{self, Expansion, Output, Piece, Writer};
 use crate::findings::Findings;
 use crate::op::Op;
-use crate::random;
 use crate::state::State;
 use crate::template::Template;
+use crate::{escape, random};
 
 /// Evaluates a template that has something to evaluate.
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {
@@ -22,12 +24,15 @@ pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin
         trust: origin.trust,
         source_key: random::source_key(origin),
         findings: Findings::default(),
+        original: env.original.clone(),
+        is_card: false,
+        has_escapes: template.has_escapes(),
         at: 0,
         depth: 0,
-        call_start: 0,
+        outermost: Outermost::default(),
     };
     let (text, pieces) = run.text();
-    Expansion::new(text, pieces, origin, template.definitions(), run.findings.finish())
+    Expansion::new(text, pieces, origin, template.registry(), run.findings.finish())
 }
 
 struct Run<'a> {
@@ -38,12 +43,25 @@ struct Run<'a> {
     trust: Trust,
     source_key: u64,
     findings: Findings,
+    original: Option<Text>,
+    /// The text is one of a card.
+    is_card: bool,
+    /// The result may have escapes.
+    has_escapes: bool,
     /// The op that comes next.
     at: usize,
     /// How many calls are being evaluated.
     depth: usize,
-    /// Where the outermost of them begins in the source.
-    call_start: usize,
+    outermost: Outermost,
+}
+
+/// The outermost call that is being evaluated.
+#[derive(Clone, Copy, Default)]
+struct Outermost {
+    /// Where it begins in the source.
+    start: usize,
+    /// How long the output was before it.
+    output: usize,
 }
 
 /// What a call came to.
@@ -77,7 +95,11 @@ impl<'a> Run<'a> {
         };
         if let Err(Stop(finding)) = evaluated {
             self.findings.add_always(*finding);
-            output.push(self.source(Span::new(self.call_start, source.len())), Writer::Template);
+            output.truncate(self.outermost.output);
+            output.push(self.source(Span::new(self.outermost.start, source.len())), Writer::Template);
+        }
+        if self.has_escapes {
+            escape::remove(&mut output, self.template.registry());
         }
         let (text, pieces) = output.into_parts();
         (Text::from(text), pieces)
@@ -92,7 +114,9 @@ impl<'a> Run<'a> {
         output: &mut Output,
     ) -> Result<Option<(Text, Vec<Piece>)>, Stop> {
         let outcome = self.call(definition, span, arguments)?;
-        if let Some((Value::Text(text), trust)) = &outcome.value {
+        if let Some((Value::Text(text), trust)) = &outcome.value
+            && !(self.has_escapes || self.may_escape(definition, text))
+        {
             self.take_output(text.len(), span)?;
             let pieces = Piece::whole(text, Writer::Macro { definition, trust: *trust });
             return Ok(Some((text.clone(), pieces)));
@@ -104,6 +128,9 @@ impl<'a> Run<'a> {
     /// Evaluates ops up to the end of the template or of the argument.
     fn sequence(&mut self, output: &mut Output) -> Result<(), Stop> {
         while let Some(op) = self.template.ops().get(self.at) {
+            if self.depth == 0 {
+                self.outermost.output = output.len();
+            }
             match *op {
                 Op::Text { span, .. } => {
                     output.push(self.source(span), Writer::Template);
@@ -113,6 +140,8 @@ impl<'a> Run<'a> {
                     let outcome = self.call(definition, span, arguments)?;
                     self.write(&outcome, output)?;
                 }
+                Op::If { span, negated, .. } => self.condition(span, negated, output)?,
+                Op::Variable { access, span } => self.variable(access, span, output)?,
                 Op::Arg { .. } | Op::End => break,
             }
         }
@@ -120,19 +149,48 @@ impl<'a> Run<'a> {
     }
 
     fn call(&mut self, definition: usize, span: Span, count: usize) -> Result<Outcome<'a>, Stop> {
-        if self.depth == 0 {
-            self.call_start = span.start;
-        }
-        self.state.take_step(self.depth + 1).map_err(|finding| stop(finding, span))?;
-        self.at += 1;
-        self.depth += 1;
+        self.enter(span)?;
         let mut arguments = Vec::with_capacity(count);
         for _ in 0..count {
             arguments.push(self.argument()?);
         }
-        self.at += usize::from(count > 0);
-        self.depth -= 1;
+        self.leave(count > 0);
         self.invoke(definition, span, arguments)
+    }
+
+    /// Steps over the first op of a call.
+    fn enter(&mut self, span: Span) -> Result<(), Stop> {
+        if self.depth == 0 {
+            self.outermost.start = span.start;
+        }
+        self.state.take_step(self.depth + 1).map_err(|finding| stop(finding, span))?;
+        self.at += 1;
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Steps over the end of a call.
+    fn leave(&mut self, has_end: bool) {
+        self.at += usize::from(has_end);
+        self.depth -= 1;
+    }
+
+    /// Evaluates one branch of a condition, in its place: what trims there trims around the condition.
+    fn condition(&mut self, span: Span, negated: bool, output: &mut Output) -> Result<(), Stop> {
+        self.enter(span)?;
+        let condition = self.argument()?;
+        let holds = is_true(&condition.text) != negated;
+        let mut is_chosen = holds;
+        while let Some(Op::Arg { next, .. }) = self.template.ops().get(self.at) {
+            if is_chosen {
+                self.at += 1;
+                self.sequence(output)?;
+            }
+            is_chosen = !holds;
+            self.at = *next;
+        }
+        self.leave(true);
+        Ok(())
     }
 
     fn argument(&mut self) -> Result<Argument<'a>, Stop> {
@@ -151,7 +209,7 @@ impl<'a> Run<'a> {
                 let text = Cow::Borrowed(self.source(literal));
                 Ok(Argument { text, span, trust: self.trust, is_template: true })
             }
-            Op::Text { .. } | Op::Call { .. } => {
+            Op::Text { .. } | Op::Call { .. } | Op::If { .. } | Op::Variable { .. } => {
                 let mut output = Output::default();
                 self.sequence(&mut output)?;
                 let (text, pieces) = output.into_parts();
@@ -169,7 +227,7 @@ impl<'a> Run<'a> {
         arguments: Vec<Argument<'a>>,
     ) -> Result<Outcome<'a>, Stop> {
         let template = self.template;
-        let Some(known) = template.definitions().get(definition) else {
+        let Some(known) = template.registry().definition(definition) else {
             return Ok(Outcome { definition, span, arguments, value: None });
         };
         let trust = arguments.iter().map(|argument| argument.trust).fold(known.trust, Trust::max);
@@ -183,8 +241,15 @@ impl<'a> Run<'a> {
             findings: &mut self.findings,
             trust,
             source_key: self.source_key,
+            template,
+            original: &mut self.original,
+            is_card: self.is_card,
         };
         let value = match (known.expand)(&mut call) {
+            Ok(Value::Template(text)) => {
+                let trust = call.trust;
+                Some(self.expanded(&text, trust, span)?)
+            }
             Ok(value) => Some((value, call.trust)),
             Err(Failure { diagnostic, is_limit: true }) => return Err(stop(diagnostic, span)),
             Err(Failure { diagnostic, is_limit: false }) => {
@@ -193,6 +258,44 @@ impl<'a> Run<'a> {
             }
         };
         Ok(Outcome { definition, span, arguments, value })
+    }
+
+    /// Expands the macros of a card's text.
+    fn expanded(&mut self, text: &Text, trust: Trust, span: Span) -> Result<(Value, Trust), Stop> {
+        if self.is_card {
+            return Ok((Value::EMPTY, trust));
+        }
+        let template = Template::parse(text, self.template.dialect(), self.template.registry());
+        if template.is_plain() {
+            return Ok((Value::Text(text.clone()), trust));
+        }
+        // Reading the text is work of the run, also where nothing is written.
+        self.take_output(text.len(), span)?;
+        let mut run = Run {
+            template: &template,
+            env: self.env,
+            state: self.state,
+            trust,
+            source_key: self.source_key,
+            findings: Findings::default(),
+            original: None,
+            is_card: true,
+            has_escapes: template.has_escapes(),
+            at: 0,
+            depth: self.depth + 1,
+            outermost: Outermost::default(),
+        };
+        let mut output = Output::default();
+        run.sequence(&mut output).map_err(|Stop(finding)| stop(finding, span))?;
+        if run.has_escapes {
+            escape::remove(&mut output, template.registry());
+        }
+        for finding in run.findings.finish() {
+            self.findings.add(|| finding.at_span(span));
+        }
+        let (text, pieces) = output.into_parts();
+        let trust = expansion::least_trust(&pieces, trust).unwrap_or(trust);
+        Ok((Value::from(text), trust))
     }
 
     fn write(&mut self, outcome: &Outcome<'_>, output: &mut Output) -> Result<(), Stop> {
@@ -206,9 +309,10 @@ impl<'a> Run<'a> {
                 return Ok(());
             }
             Some((Value::Str(text), trust)) => (text.as_ref(), *trust),
-            Some((Value::Text(text), trust)) => (text.as_str(), *trust),
+            Some((Value::Text(text) | Value::Template(text), trust)) => (text.as_str(), *trust),
         };
         self.take_output(text.len(), outcome.span)?;
+        self.has_escapes = self.has_escapes || self.may_escape(outcome.definition, text);
         output.push(text, Writer::Macro { definition: outcome.definition, trust });
         Ok(())
     }
@@ -231,6 +335,12 @@ impl<'a> Run<'a> {
         output.push(self.source(Span::new(from, outcome.span.end)), Writer::Template);
     }
 
+    /// Tells whether the value of a macro may have escapes that are taken out of the result.
+    fn may_escape(&self, definition: usize, text: &str) -> bool {
+        let known = self.template.registry().definition(definition);
+        known.is_some_and(|known| known.echoes) && memchr::memchr(b'\\', text.as_bytes()).is_some()
+    }
+
     fn take_output(&mut self, bytes: usize, span: Span) -> Result<(), Stop> {
         self.state.take_output(bytes).map_err(|finding| stop(finding, span))
     }
@@ -238,6 +348,13 @@ impl<'a> Run<'a> {
     fn source(&self, span: Span) -> &'a str {
         self.template.text().get(span.start..span.end).unwrap_or_default()
     }
+}
+
+/// Tells whether a text is a true condition: not empty, `0`, `false` or `off`.
+fn is_true(text: &str) -> bool {
+    let text = crate::space::trim(text);
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    !(text.is_empty() || is("0") || is("false") || is("off"))
 }
 
 fn stop(mut finding: Box<Diagnostic>, span: Span) -> Stop {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Segment, Source, SourceKind, Span, Text, Trust};
 
-use crate::definition::Definition;
+use crate::registry::Registry;
 use crate::space::SpaceSet;
 
 /// An expanded text, and who wrote which bytes of it.
@@ -21,14 +21,14 @@ pub struct Expansion {
 struct Provenance {
     pieces: Vec<Piece>,
     origin: Source,
-    definitions: Arc<Vec<Definition>>,
+    registry: Registry,
 }
 
 /// Bytes of the output, from the end of the piece before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    end: usize,
-    writer: Writer,
+    pub(crate) end: usize,
+    pub(crate) writer: Writer,
 }
 
 /// Who wrote a piece.
@@ -38,6 +38,8 @@ pub(crate) enum Writer {
     Template,
     /// The value of a call of the definition with this number.
     Macro { definition: usize, trust: Trust },
+    /// The value of `{{.name}}` or one of its like.
+    Variable { trust: Trust },
 }
 
 impl Expansion {
@@ -50,13 +52,13 @@ impl Expansion {
         text: Text,
         pieces: Vec<Piece>,
         origin: &Source,
-        definitions: &Arc<Vec<Definition>>,
+        registry: &Registry,
         diagnostics: Vec<Diagnostic>,
     ) -> Self {
         let provenance = (!is_all_template(&pieces)).then(|| Provenance {
             pieces,
             origin: origin.clone(),
-            definitions: Arc::clone(definitions),
+            registry: registry.clone(),
         });
         Self { text, diagnostics, provenance }
     }
@@ -66,22 +68,27 @@ impl Expansion {
     ///
     /// Empty if no macro wrote a byte: the whole text has the source of the template. O(number of segments).
     pub fn segments(&self) -> Vec<Segment> {
-        let Some(Provenance { pieces, origin, definitions }) = &self.provenance else {
+        let Some(Provenance { pieces, origin, registry }) = &self.provenance else {
             return Vec::new();
         };
+        let variable: Arc<str> = Arc::from("variable");
         let mut start = 0;
         let mut segments = Vec::with_capacity(pieces.len());
         for piece in pieces {
             let span = Span::new(start, piece.end);
             start = piece.end;
-            segments.push(match piece.writer {
-                Writer::Template => Segment { span, source: origin.clone(), via: Vec::new() },
-                Writer::Macro { definition, trust } => {
-                    let mut source = Source::new(SourceKind::Macro, trust);
-                    source.id = definitions.get(definition).map(|known| Arc::clone(&known.name));
-                    Segment { span, source, via: vec![origin.clone()] }
+            let (id, trust) = match piece.writer {
+                Writer::Template => {
+                    segments.push(Segment { span, source: origin.clone(), via: Vec::new() });
+                    continue;
                 }
-            });
+                Writer::Macro { definition, trust } => {
+                    (registry.definition(definition).map(|known| Arc::clone(&known.name)), trust)
+                }
+                Writer::Variable { trust } => (Some(Arc::clone(&variable)), trust),
+            };
+            let source = Source { id, ..Source::new(SourceKind::Macro, trust) };
+            segments.push(Segment { span, source, via: vec![origin.clone()] });
         }
         segments
     }
@@ -103,7 +110,7 @@ impl Output {
 
     pub(crate) fn push(&mut self, text: &str, writer: Writer) {
         let text = match self.dropped {
-            Some(set) => text.trim_start_matches(|c| set.contains(c)),
+            Some(set) => set.trim_start(text),
             None => text,
         };
         if text.is_empty() {
@@ -123,7 +130,7 @@ impl Output {
     /// Amortised O(1): each byte is dropped once.
     pub(crate) fn trim(&mut self, set: SpaceSet) {
         self.dropped = Some(set);
-        let end = self.text.trim_end_matches(|c| set.contains(c)).len();
+        let end = set.trim_end(&self.text).len();
         self.text.truncate(end);
         while self.pieces.len() > 1 && self.pieces.iter().rev().nth(1).is_some_and(|piece| piece.end >= end) {
             self.pieces.pop();
@@ -133,6 +140,55 @@ impl Output {
             Some(last) => last.end = end,
             None => {}
         }
+    }
+
+    /// Returns the number of bytes.
+    pub(crate) const fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Drops the bytes behind the first `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        if len >= self.text.len() {
+            return;
+        }
+        self.text.truncate(len);
+        let kept = self.pieces.partition_point(|piece| piece.end < len);
+        self.pieces.truncate(kept + 1);
+        match self.pieces.last_mut() {
+            Some(_) if len == 0 => self.pieces.clear(),
+            Some(last) => last.end = len,
+            None => {}
+        }
+    }
+
+    /// Drops bytes at places that are given in ascending order.
+    pub(crate) fn remove(&mut self, places: &[usize]) {
+        let mut text = String::with_capacity(self.text.len() - places.len());
+        let mut from = 0;
+        for place in places {
+            text.push_str(self.text.get(from..*place).unwrap_or_default());
+            from = place + 1;
+        }
+        text.push_str(self.text.get(from..).unwrap_or_default());
+        let mut pieces: Vec<Piece> = Vec::with_capacity(self.pieces.len());
+        let mut removed = 0;
+        for piece in &self.pieces {
+            removed += places.get(removed..).map_or(0, |rest| rest.partition_point(|at| *at < piece.end));
+            let end = piece.end - removed;
+            if end > pieces.last().map_or(0, |last| last.end) {
+                pieces.push(Piece { end, ..*piece });
+            }
+        }
+        (self.text, self.pieces) = (text, pieces);
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
     pub(crate) fn into_parts(self) -> (String, Vec<Piece>) {
@@ -156,7 +212,7 @@ pub(crate) fn is_all_template(pieces: &[Piece]) -> bool {
 pub(crate) fn least_trust(pieces: &[Piece], template: Trust) -> Option<Trust> {
     let trust = |piece: &Piece| match piece.writer {
         Writer::Template => template,
-        Writer::Macro { trust, .. } => trust,
+        Writer::Macro { trust, .. } | Writer::Variable { trust } => trust,
     };
     pieces.iter().map(trust).max()
 }

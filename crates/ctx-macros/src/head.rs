@@ -4,14 +4,22 @@ use ctx_types::Span;
 use memchr::memchr3;
 
 use crate::dialect::Dialect;
+use crate::op::Operator;
 use crate::registry::is_name_char;
 use crate::space;
+use crate::state::Scope;
 
 /// The beginning of what may be a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// The name without the white space around it; empty if there is none.
     pub(crate) name: Span,
+    /// The call ends a block that one with this name began.
+    pub(crate) is_closer: bool,
+    /// The white space of its block is kept.
+    pub(crate) keeps_space: bool,
+    /// The name is that of a variable, and this is done with it.
+    pub(crate) variable: Option<(Scope, Operator)>,
     pub(crate) follow: Follow,
 }
 
@@ -34,13 +42,22 @@ pub(crate) enum Separated {
     No,
 }
 
+/// The name of comments.
+pub(crate) const COMMENT: &str = "//";
+
 /// Reads from `from`, the place behind the opening braces.
 ///
 /// O(length of what is read), and reading goes on behind that.
 pub(crate) fn read(source: &str, from: usize, dialect: Dialect) -> Head {
     match dialect {
         Dialect::Aio => read_to_separator(source, from),
-        Dialect::SillyTavern => read_identifier(source, from),
+        Dialect::SillyTavern => read_flags(source, from),
+    }
+}
+
+impl Head {
+    const fn new(name: Span, follow: Follow) -> Self {
+        Self { name, is_closer: false, keeps_space: false, variable: None, follow }
     }
 }
 
@@ -61,14 +78,55 @@ fn read_to_separator(source: &str, from: usize) -> Head {
             (Some(b'{'), _) => Follow::Text { resume: place },
             _ => Follow::Text { resume: place + 1 },
         };
-        return Head { name: trimmed(source, from, place), follow };
+        return Head::new(trimmed(source, from, place), follow);
     }
-    Head { name: trimmed(source, from, source.len()), follow: Follow::Text { resume: source.len() } }
+    Head::new(trimmed(source, from, source.len()), Follow::Text { resume: source.len() })
+}
+
+/// Flags, with white space between them, come before the name of a macro or of a variable.
+fn read_flags(source: &str, from: usize) -> Head {
+    let (mut is_closer, mut keeps_space) = (false, false);
+    let mut at = space::skip(source, from);
+    loop {
+        let rest = source.get(at..).unwrap_or_default();
+        let mut head = match rest.as_bytes() {
+            [b'/', b'/', after @ ..] if !is_end_of_comment(after, is_closer) => read_comment(source, at),
+            [b'.', ..] => read_variable(source, at + 1, Scope::Local),
+            [b'$', ..] => read_variable(source, at + 1, Scope::Global),
+            [flag @ (b'!' | b'?' | b'~' | b'>' | b'#' | b'/'), ..] => {
+                is_closer |= *flag == b'/';
+                keeps_space |= *flag == b'#';
+                at = space::skip(source, at + 1);
+                continue;
+            }
+            _ => read_identifier(source, at),
+        };
+        head.is_closer = is_closer;
+        head.keeps_space = keeps_space;
+        return head;
+    }
+}
+
+/// Tells whether what follows two slashes makes them one that closes and the first of a comment's name.
+fn is_end_of_comment(after: &[u8], is_closer: bool) -> bool {
+    let is_end = |rest: &[u8]| rest.trim_ascii_start().starts_with(b"}}");
+    !is_closer && after.first() == Some(&b'/') && is_end(after.get(1..).unwrap_or_default())
+}
+
+/// A comment is everything up to the closing braces.
+fn read_comment(source: &str, start: usize) -> Head {
+    let name = Span::new(start, start + COMMENT.len());
+    let next = space::skip(source, name.end);
+    let after = source.get(next..).unwrap_or_default();
+    let follow = match after.starts_with("}}") {
+        true => Follow::Close { end: next + 2 },
+        false => Follow::Arguments { start: name.end, separated: Separated::No },
+    };
+    Head::new(name, follow)
 }
 
 /// The name is an identifier, then come `}}`, `::`, or after `:` or white space the only argument.
-fn read_identifier(source: &str, from: usize) -> Head {
-    let start = space::skip(source, from);
+fn read_identifier(source: &str, start: usize) -> Head {
     let rest = source.get(start..).unwrap_or_default();
     let is_start = rest.starts_with(char::is_alphabetic);
     let length = if is_start { rest.find(|c| !is_name_char(c)).unwrap_or(rest.len()) } else { 0 };
@@ -88,7 +146,49 @@ fn read_identifier(source: &str, from: usize) -> Head {
     } else {
         Follow::Text { resume: end }
     };
-    Head { name: Span::new(start, end), follow }
+    Head::new(Span::new(start, end), follow)
+}
+
+/// The name of a variable, then `}}` or an operator.
+fn read_variable(source: &str, start: usize, scope: Scope) -> Head {
+    let rest = source.get(start..).unwrap_or_default();
+    let name = variable_name(rest);
+    let end = start + name.len();
+    let span = Span::new(start, end);
+    let text = Head::new(span, Follow::Text { resume: end });
+    if name.is_empty() {
+        return text;
+    }
+    let next = space::skip(source, end);
+    let after = source.get(next..).unwrap_or_default();
+    if after.starts_with("}}") {
+        let follow = Follow::Close { end: next + 2 };
+        return Head { variable: Some((scope, Operator::Get)), ..Head::new(span, follow) };
+    }
+    let written = Operator::WRITTEN.iter().find(|(written, _)| after.starts_with(written));
+    let Some((written, operator)) = written else {
+        return text;
+    };
+    let start = next + written.len();
+    if operator.has_value() {
+        let follow = Follow::Arguments { start, separated: Separated::No };
+        return Head { variable: Some((scope, *operator)), ..Head::new(span, follow) };
+    }
+    let close = space::skip(source, start);
+    if !source.get(close..).unwrap_or_default().starts_with("}}") {
+        return text;
+    }
+    Head { variable: Some((scope, *operator)), ..Head::new(span, Follow::Close { end: close + 2 }) }
+}
+
+/// Returns the name of a variable at the start of a text: a letter, then letters, digits, `_` and `-`, of which
+/// the last is no `-`, so that `{{.n--}}` counts down.
+pub(crate) fn variable_name(text: &str) -> &str {
+    if !text.starts_with(char::is_alphabetic) {
+        return "";
+    }
+    let length = text.find(|c| !is_name_char(c)).unwrap_or(text.len());
+    text.get(..length).unwrap_or_default().trim_end_matches('-')
 }
 
 /// Returns `start..end` without the white space around it; a name that spans lines is none.

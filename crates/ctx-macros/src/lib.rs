@@ -25,18 +25,23 @@
 #![warn(clippy::disallowed_methods)]
 
 mod aio;
+mod assets;
 mod builtins;
 mod call;
 mod check;
 mod clock;
 pub mod codes;
+mod dates;
 mod definition;
 mod dialect;
 mod env;
+mod env_file;
+mod escape;
 mod evaluate;
 mod expansion;
 mod findings;
 mod head;
+mod instant;
 mod number;
 mod op;
 mod parse;
@@ -46,14 +51,19 @@ mod settle;
 mod sillytavern;
 mod space;
 mod state;
+mod string_hash;
 mod template;
+mod virtual_time;
 
+pub use assets::{AgentAsset, AgentAssets};
 pub use call::{Call, Failure, Value};
 pub use definition::{Arity, Definition, ExpandFn, Phase, Topic};
 pub use dialect::{Dialect, DialectSet};
 pub use env::{CardTexts, Conversation, Env, GroupMember, MacroPorts, ModelValues, Said};
+pub use env_file::EnvFile;
 pub use expansion::Expansion;
 pub use registry::{RegisterError, Registry};
 pub use space::SpaceSet;
 pub use state::{Limits, Scope, State};
 pub use template::{MacroUse, Template};
+pub use virtual_time::{Moment, VirtualTime};

@@ -38,6 +38,16 @@ pub(crate) fn write(number: f64) -> String {
     if text.contains("e-") { text } else { text.replace('e', "e+") }
 }
 
+/// Returns a text that is a number as JavaScript writes that number; `None` for a blank text, for anything else
+/// that is no number, and where the text is written so already.
+pub(crate) fn normal(text: &str) -> Option<String> {
+    let first = text.trim_start().bytes().next()?;
+    if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.' | b'I')) {
+        return None;
+    }
+    read(text).map(write).filter(|written| written != text)
+}
+
 /// Makes JSON of a number that was written by [`write`]; what JSON has no number for is a string.
 pub(crate) fn json(text: &str) -> serde_json::Value {
     let whole = text.parse::<i64>().map(serde_json::Value::from);

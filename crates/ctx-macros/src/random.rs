@@ -18,6 +18,16 @@ pub(crate) fn source_key(source: &Source) -> u64 {
     mix(fnv(bytes) ^ index)
 }
 
+/// Returns another number for the same source, for draws that are counted apart.
+pub(crate) fn second_key(source: u64) -> u64 {
+    mix(!source)
+}
+
+/// Returns a number for a text.
+pub(crate) fn text_key(text: &str) -> u64 {
+    fnv(text.bytes())
+}
+
 /// The 64-bit hash of Fowler, Noll and Vo (FNV-1a).
 fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use ctx_types::closest;
 
 use crate::builtins;
-use crate::definition::Definition;
+use crate::definition::{Definition, Form};
 use crate::dialect::{Dialect, DialectSet};
 
 /// A set of macros, found by name.
 ///
 /// It is a value: two hosts in one process may have different ones, and templates that were compiled with it
-/// keep the macros that it had then. Cloning is O(number of names).
+/// keep the macros that it had then. Clones share everything until one of them changes.
 ///
 /// ```
 /// use ctx_macros::{Definition, Dialect, Registry};
@@ -27,7 +27,7 @@ pub struct Registry {
     definitions: Arc<Vec<Definition>>,
     /// Lower-case names and aliases, with the macros of the dialects that have them. Names that differ in case
     /// only are one name, because SillyTavern's dialect cannot tell them apart. Never iterated.
-    by_name: HashMap<String, Vec<usize>>,
+    by_name: Arc<HashMap<String, Vec<usize>>>,
 }
 
 /// Why a macro cannot be registered.
@@ -87,14 +87,15 @@ impl Registry {
             if self.indexes(&lower).iter().any(is_taken) || folded.contains(&lower) {
                 return Err(RegisterError::Duplicate { name: name.to_string() });
             }
-            if !is_name(name) {
+            if !is_name(name) && definition.form != Form::Comment {
                 return Err(RegisterError::BadName { name: name.to_string() });
             }
             folded.push(lower);
         }
         let index = self.definitions.len();
+        let by_name = Arc::make_mut(&mut self.by_name);
         for name in folded {
-            self.by_name.entry(name).or_default().push(index);
+            by_name.entry(name).or_default().push(index);
         }
         Arc::make_mut(&mut self.definitions).push(definition);
         Ok(())
@@ -135,10 +136,6 @@ impl Registry {
 
     fn has_any(&self, index: usize, dialects: DialectSet) -> bool {
         self.definition(index).is_some_and(|known| known.dialects.overlaps(dialects))
-    }
-
-    pub(crate) fn share(&self) -> Arc<Vec<Definition>> {
-        Arc::clone(&self.definitions)
     }
 }
 

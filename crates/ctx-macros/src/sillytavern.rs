@@ -1,6 +1,16 @@
 //! The macros of SillyTavern, one module for each topic.
 
+mod card;
+mod conversation;
+mod dice;
+mod instruct;
+mod model;
+mod moment;
 mod names;
+mod random;
+mod relative;
+mod seedrandom;
+pub(crate) mod stored;
 mod text;
 mod time;
 mod variables;
@@ -11,8 +21,13 @@ use crate::definition::{Definition, Topic};
 pub(crate) fn definitions() -> Vec<(Topic, Vec<Definition>)> {
     vec![
         (Topic::Names, names::definitions()),
+        (Topic::Names, card::definitions()),
+        (Topic::Conversation, conversation::definitions()),
         (Topic::Text, text::definitions()),
         (Topic::Variables, variables::definitions()),
+        (Topic::Random, random::definitions()),
         (Topic::Time, time::definitions()),
+        (Topic::Model, model::definitions()),
+        (Topic::Instruct, instruct::definitions()),
     ]
 }

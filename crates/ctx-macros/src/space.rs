@@ -5,16 +5,36 @@
 pub enum SpaceSet {
     /// Everything that `\s` matches in JavaScript: Unicode white space and U+FEFF, without U+0085.
     WhiteSpace,
-    /// Line feed and carriage return.
+    /// Line feeds, each with the carriage return before it, if there is one.
     LineBreaks,
 }
 
 impl SpaceSet {
-    /// Tells whether `c` is in the set.
-    pub fn contains(self, c: char) -> bool {
+    /// Removes what is in the set from the end of a text.
+    pub fn trim_end(self, text: &str) -> &str {
         match self {
-            Self::WhiteSpace => is_space(c),
-            Self::LineBreaks => matches!(c, '\n' | '\r'),
+            Self::WhiteSpace => text.trim_end_matches(is_space),
+            Self::LineBreaks => {
+                let mut rest = text;
+                while let Some(before) = rest.strip_suffix('\n') {
+                    rest = before.strip_suffix('\r').unwrap_or(before);
+                }
+                rest
+            }
+        }
+    }
+
+    /// Removes what is in the set from the beginning of a text.
+    pub fn trim_start(self, text: &str) -> &str {
+        match self {
+            Self::WhiteSpace => trim_start(text),
+            Self::LineBreaks => {
+                let mut rest = text;
+                while let Some(after) = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')) {
+                    rest = after;
+                }
+                rest
+            }
         }
     }
 }
@@ -26,6 +46,11 @@ pub(crate) fn is_space(c: char) -> bool {
 /// Removes white space at both ends.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
+}
+
+/// Removes white space at the beginning.
+pub(crate) fn trim_start(text: &str) -> &str {
+    text.trim_start_matches(is_space)
 }
 
 /// Returns the place of the first character from `from` on that is not white space.

@@ -217,7 +217,12 @@ impl State {
             let message = format!("macros are nested more than {deepest} deep");
             return Err(Box::new(Diagnostic::error(codes::DEPTH_LIMIT, message)));
         }
-        let Some(left) = self.steps_left.checked_sub(1) else {
+        self.take_steps(1)
+    }
+
+    /// Takes work that is worth a number of calls from what is left.
+    pub(crate) fn take_steps(&mut self, steps: u64) -> Result<(), Box<Diagnostic>> {
+        let Some(left) = self.steps_left.checked_sub(steps) else {
             let message = format!("more than {} macro calls in one run", self.limits.steps);
             return Err(Box::new(Diagnostic::error(codes::STEP_LIMIT, message)));
         };
@@ -225,13 +230,19 @@ impl State {
         Ok(())
     }
 
+    /// Fails if macros may not write that many bytes any more.
+    pub(crate) fn check_output(&self, bytes: usize) -> Result<(), Box<Diagnostic>> {
+        if bytes <= self.output_left {
+            return Ok(());
+        }
+        let message = format!("macros of one run write more than {} bytes", self.limits.output_bytes);
+        Err(Box::new(Diagnostic::error(codes::OUTPUT_LIMIT, message)))
+    }
+
     /// Takes bytes that a macro writes from what is left.
     pub(crate) fn take_output(&mut self, bytes: usize) -> Result<(), Box<Diagnostic>> {
-        let Some(left) = self.output_left.checked_sub(bytes) else {
-            let message = format!("macros of one run write more than {} bytes", self.limits.output_bytes);
-            return Err(Box::new(Diagnostic::error(codes::OUTPUT_LIMIT, message)));
-        };
-        self.output_left = left;
+        self.check_output(bytes)?;
+        self.output_left -= bytes;
         Ok(())
     }
 

@@ -1,18 +1,17 @@
 //! A compiled text.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ctx_types::{Diagnostic, Source, Span, Text};
 
 use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
-use crate::evaluate;
 use crate::expansion::Expansion;
 use crate::op::Op;
-use crate::parse;
 use crate::registry::Registry;
 use crate::state::State;
+use crate::{escape, evaluate, parse, string_hash};
 
 /// A text whose macro calls are found, checked and bound to their definitions.
 ///
@@ -31,15 +30,24 @@ use crate::state::State;
 pub struct Template {
     text: Text,
     dialect: Dialect,
-    ops: Arc<[Op]>,
-    definitions: Arc<Vec<Definition>>,
-    diagnostics: Arc<[Diagnostic]>,
+    compiled: Arc<Compiled>,
+    registry: Registry,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    ops: Vec<Op>,
+    diagnostics: Vec<Diagnostic>,
+    /// The result has to be looked at for escapes.
+    has_escapes: bool,
+    /// SillyTavern's hash of the text, made when it is asked for first.
+    hash: OnceLock<u64>,
 }
 
 /// A call that a template makes when it is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacroUse<'t> {
-    /// The name of the macro, not an alias.
+    /// The name of the macro, not an alias; of `{{.name}}` and its like the name of the variable.
     pub name: &'t str,
     /// The call in the text, with its braces.
     pub span: Span,
@@ -53,13 +61,9 @@ impl Template {
     /// Compiles a text with the macros of a registry.
     pub fn parse(text: &Text, dialect: Dialect, registry: &Registry) -> Self {
         let (ops, diagnostics) = parse::parse(text, dialect, registry);
-        Self {
-            text: text.clone(),
-            dialect,
-            ops: ops.into(),
-            definitions: registry.share(),
-            diagnostics: diagnostics.into(),
-        }
+        let has_escapes = dialect.unescapes_at_the_end() && escape::is_in(text);
+        let compiled = Compiled { ops, diagnostics, has_escapes, hash: OnceLock::new() };
+        Self { text: text.clone(), dialect, compiled: Arc::new(compiled), registry: registry.clone() }
     }
 
     /// Returns the text that was compiled.
@@ -75,26 +79,32 @@ impl Template {
     /// Returns what was found when it was compiled: unknown macros, wrong numbers of arguments, calls that
     /// are not closed. Expanding does not repeat them.
     pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
+        &self.compiled.diagnostics
     }
 
     /// Tells whether every expansion is the very text, shared and not copied.
     pub fn is_plain(&self) -> bool {
-        match *self.ops {
+        match *self.compiled.ops {
             [] => self.text.is_empty(),
-            [Op::Text { span, .. }] => span.len() == self.text.len(),
+            [Op::Text { span, .. }] => span.len() == self.text.len() && !self.compiled.has_escapes,
             _ => false,
         }
     }
 
     /// Returns the calls in the order of their opening braces, the ones in arguments too.
     pub fn macros(&self) -> impl Iterator<Item = MacroUse<'_>> {
-        self.ops.iter().filter_map(|op| {
-            let Op::Call { definition, span, .. } = *op else {
-                return None;
-            };
-            let Definition { name, volatile, changes_state, .. } = self.definitions.get(definition)?;
-            Some(MacroUse { name, span, volatile: *volatile, changes_state: *changes_state })
+        self.compiled.ops.iter().filter_map(|op| match *op {
+            Op::Call { definition, span, .. } | Op::If { definition, span, .. } => {
+                let Definition { name, volatile, changes_state, .. } =
+                    self.registry.definition(definition)?;
+                Some(MacroUse { name, span, volatile: *volatile, changes_state: *changes_state })
+            }
+            Op::Variable { access, span } => {
+                let name = self.text.get(access.name.start..access.name.end)?;
+                let changes_state = access.operator.changes_state();
+                Some(MacroUse { name, span, volatile: false, changes_state })
+            }
+            Op::Text { .. } | Op::Arg { .. } | Op::End => None,
         })
     }
 
@@ -110,10 +120,19 @@ impl Template {
     }
 
     pub(crate) fn ops(&self) -> &[Op] {
-        &self.ops
+        &self.compiled.ops
     }
 
-    pub(crate) const fn definitions(&self) -> &Arc<Vec<Definition>> {
-        &self.definitions
+    pub(crate) const fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(crate) fn has_escapes(&self) -> bool {
+        self.compiled.has_escapes
+    }
+
+    /// Returns SillyTavern's hash of the text.
+    pub(crate) fn hash(&self) -> u64 {
+        *self.compiled.hash.get_or_init(|| string_hash::of(&self.text))
     }
 }

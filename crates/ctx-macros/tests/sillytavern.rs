@@ -1,13 +1,21 @@
-//! What the dialect of SillyTavern's newer engine gives, as far as its macros exist.
+//! What the dialect of SillyTavern's newer engine gives: how it reads and evaluates.
 
 mod support;
 
-use ctx_macros::{Dialect, Limits, State};
-use support::{env, expand, origin, parse};
+use ctx_macros::{Dialect, Limits, State, codes};
+use ctx_types::Code;
+use support::{env, expand, expand_in, origin, parse};
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
     assert_eq!(expand(text, Dialect::SillyTavern).text, expected, "{text:?}");
+}
+
+/// Checks the findings of compiling: their codes.
+#[track_caller]
+fn check_found(text: &str, expected: &[Code]) {
+    let found: Vec<_> = parse(text, Dialect::SillyTavern).diagnostics().iter().map(|f| f.code).collect();
+    assert_eq!(found, expected, "{text:?}");
 }
 
 #[test]
@@ -27,6 +35,25 @@ fn a_backslash_escapes_one_brace() {
     check(r"\{{nobody}}", "{{nobody}}");
     check(r"a \\ b \x", r"a \\ b \x");
     check(r"{{setvar::a::\{b}}{{getvar::a}}", "{b");
+    check(r"{{if 1}}\{b\}{{/if}}", "{b}");
+    check(r"{{reverse::\{b}}", r"b{\");
+}
+
+#[test]
+fn escapes_are_resolved_in_the_end_and_stored_as_they_are() {
+    let mut state = State::new(Limits::default());
+    let expansion =
+        expand_in(r"{{setvar::a::\{\{user\}\} }}[{{getvar::a}}]", Dialect::SillyTavern, &mut state);
+    assert_eq!(expansion.text, "[{{user}}]");
+    assert_eq!(state.variables_json(ctx_macros::Scope::Local)["a"], r"\{\{user\}\}");
+}
+
+#[test]
+fn what_a_host_gives_keeps_its_backslashes() {
+    let env = ctx_macros::Env { input: Some(r"\{x\}".into()), ..env() };
+    let template = parse(r"\{{{input}}\}", Dialect::SillyTavern);
+    let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin());
+    assert_eq!(expansion.text, r"{\{x\}}");
 }
 
 #[test]
@@ -48,13 +75,177 @@ fn one_colon_or_white_space_gives_one_argument() {
 }
 
 #[test]
+fn only_white_space_that_is_written_is_trimmed() {
+    check("{{setvar::a::{{space}}x{{newline}}}}[{{getvar::a}}]", "[ x\n]");
+    check("{{.a = x}}{{.a += {{noop}} | y}}{{.a}}", "x | y");
+}
+
+#[test]
 fn extra_braces_are_text() {
     check("{{{user}}}", "{Mei}");
+    check("{{{{user}}}}", "{{Mei}}");
 }
 
 #[test]
 fn trim_removes_line_breaks_only() {
     check("a \r\n\n{{trim}}\n b", "a  b");
+    check("a\n{{if 1}}{{trim}}{{/if}}\n\nb", "ab");
+    check("a\n{{newline}}{{trim}}{{noop}}\r\nb", "ab");
+}
+
+#[test]
+fn a_block_is_the_last_argument() {
+    check("{{setvar::m}} 1 {{/setvar}}[{{getvar::m}}]", "[1]");
+    check("{{ setvar m }}\n  a\n    b\n{{ /setvar }}[{{getvar::m}}]", "[a\n  b]");
+    check("{{reverse}}abc{{/reverse}} {{trim}}\n x \n{{/trim}}y", "cba xy");
+    check("{{#setvar::m}}  keep  {{/setvar}}[{{getvar::m}}]", "[  keep  ]");
+    check("{{SETVAR::m}}x{{/SetVar}}{{getvar::m}}", "x");
+    check("{{setvar::m}}{{reverse}}{{user}}{{/reverse}}{{/setvar}}{{getvar::m}}", "ieM");
+}
+
+#[test]
+fn a_block_ends_where_its_call_ended_last() {
+    check("{{reverse}}a{{reverse}}bc{{/reverse}}{{/reverse}}", "bca");
+    check("{{setvar::a::{{reverse}}xy{{/reverse}}}}{{getvar::a}}", "yx");
+    check("{{setvar::a::{{reverse}}}}b{{/reverse}}", "b{{/reverse}}");
+    check("{{setvar::a::{{reverse}}}}{{getvar::a}}", "{{reverse}}");
+}
+
+#[test]
+fn what_begins_or_ends_no_block_stays() {
+    check("a{{/if}}b {{/nobody}} {{user}}x{{/user}}", "a{{/if}}b {{/nobody}} Meix{{/user}}");
+    check("{{reverse}} {{user}}", "{{reverse}} Mei");
+    check("{{setvar::{{user}}}} {{char}}", "{{setvar::Mei}} Alice");
+    check("{{if 1}}a {{user}}", "{{if 1}}a Mei");
+    check("{{setvar::a::1}}x{{/setvar}}{{getvar::a}}", "x{{/setvar}}1");
+    check_found("{{/if}}", &[codes::UNMATCHED_CLOSER]);
+    check_found("{{if 1}}", &[codes::MISSING_ARGUMENT]);
+}
+
+#[test]
+fn a_call_that_is_never_closed_hides_nothing() {
+    check("{{if 1}}a{{setvar b {{/if}}", "a{{setvar b");
+    check("{{nobody {{user}} {{ {{if 0}}x{{else}}y{{/if}}", "{{nobody Mei {{ y");
+    check_found("{{setvar::a::{{user}}", &[codes::UNCLOSED_CALL]);
+}
+
+#[test]
+fn a_block_loses_the_indentation_of_its_first_line() {
+    check("A\n{{if 1}}\n    # Head\n      deep\n    back\n{{/if}}\nB", "A\n# Head\n  deep\nback\nB");
+    check("{{if 1}}\n\n  a\n b\n\n   c\n{{/if}}", "a\nb\n\n c");
+    check("{{if 1}}\n  a\n  {{if 1}}\n    b\n    c\n  {{/if}}\n  d\n{{/if}}", "a\nb\nc\nd");
+    check("{{if 1}}\n  {{user}}\n  {{char}}\n{{/if}}", "Mei\nAlice");
+    check("{{#if 1}}\n  a\n{{/if}}", "\n  a\n");
+}
+
+#[test]
+fn a_condition_chooses_a_branch() {
+    check("{{if 1}}a{{else}}b{{/if}}{{if 0}}a{{else}}b{{/if}}{{if 0}}a{{/if}}", "ab");
+    check("{{if::1::yes}}{{if::0::no}}[{{if::1::y{{else}}n}}][{{if::0::y {{else}} n}}]", "yes[y][n]");
+    check("{{if 1}}\n  a\n{{else}}\n  b\n{{/if}}|{{if off}}\n a\n{{ else }}\n  b\n  c\n{{/if}}", "a|b\n c");
+    check("{{if 1}}a{{if 0}}b{{else}}c{{/if}}d{{else}}e{{/if}}", "acd");
+    check("{{if::1}}a{{/if}}{{IF :: 1 }}b{{/If}}", "ab");
+    check("{{if::1::a::b}}", "{{if::1::a::b}}");
+}
+
+#[test]
+fn falsy_are_nothing_zero_false_and_off() {
+    check("{{if {{noop}}}}1{{/if}}{{if 0}}2{{/if}}{{if FALSE}}3{{/if}}{{if Off}}4{{/if}}", "");
+    check("{{if no}}1{{/if}}{{if 00}}2{{/if}}{{if null}}3{{/if}}", "123");
+}
+
+#[test]
+fn an_exclamation_mark_negates() {
+    check("{{if !0}}a{{/if}}{{if ! 1}}b{{else}}c{{/if}}{{if !{{user}}}}d{{/if}}", "ac");
+    check("{{if !description}}a{{else}}b{{/if}}{{if !.nothing}}c{{/if}}", "bc");
+    check("{{setvar::x::!}}{{if {{getvar::x}}}}a{{else}}b{{/if}}", "a");
+}
+
+#[test]
+fn a_bare_name_stands_for_its_value() {
+    check(
+        "{{if description}}D{{else}}N{{/if}} {{if nosuchthing}}lit{{/if}} {{if noop}}x{{else}}E{{/if}}",
+        "D lit E",
+    );
+    check("{{.a = 0}}{{$b = 1}}{{if .a}}1{{else}}2{{/if}}{{if $b}}3{{/if}}{{if .c}}4{{/if}}", "23");
+    check(
+        "{{if roll}}a macro that needs an argument is a word{{/if}}",
+        "a macro that needs an argument is a word",
+    );
+}
+
+#[test]
+fn only_the_chosen_branch_is_evaluated() {
+    check("{{if 0}}{{.a = 1}}{{else}}{{.b = 1}}{{/if}}{{hasvar::a}} {{hasvar::b}}", "false true");
+    check("{{.a ?? {{.b = 1}}}}{{.c = 1}}{{.c || {{.d = 1}}}}{{hasvar::b}}{{hasvar::d}}", "1truefalse");
+}
+
+#[test]
+fn an_else_outside_is_nothing() {
+    check("a{{else}}b {{reverse::x{{else}}y}} {{reverse}}x{{else}}y{{/reverse}}", "ab yx yx");
+}
+
+#[test]
+fn flags_change_nothing() {
+    check("{{!user}} {{?user}} {{~user}} {{ ! ? user }} {{>user}} {{#user}}", "Mei Mei Mei Mei Mei Mei");
+}
+
+#[test]
+fn comments_are_dropped_with_all_they_hold() {
+    check("a{{// {{setvar::x::1}} | :: note}}b{{hasvar::x}}", "abfalse");
+    check("a{{//}} {{.x = 1}}\n note {{/nobody}} {{///}}b{{ // }}c{{ /// }}", "ab");
+    check("{{//no space}}{{// }}x{{hasvar::x}}", "xfalse");
+    check("a{{//}}b", "ab");
+    check_found("{{// {{nobody}} }}{{///}}", &[codes::UNKNOWN_MACRO, codes::UNMATCHED_CLOSER]);
+}
+
+#[test]
+fn a_pipe_in_an_argument_makes_the_call_text() {
+    check("{{reverse::a|b}} {{reverse::{{user}}|}} {{user}}|", "{{reverse::a|b}} {{reverse::Mei|}} Mei|");
+    check_found("{{reverse::a|b}}", &[codes::RESERVED_PIPE]);
+}
+
+#[test]
+fn old_markers_are_calls() {
+    check("<USER> <bot> <Char> <GROUP> <CHARIFNOTGROUP> <b>", "Mei Alice Alice Alice Alice <b>");
+    check("{{setvar::a::<USER>}}{{getvar::a}} {{if <bot>}}x{{/if}} {{getvar <user>}}", "Mei x ");
+    check(
+        "{{time_UTC+3}} {{time_UTC-3}} {{{time_utc+0}}} {{time_UTC}}",
+        "1:30 AM 7:30 PM {10:30 PM} {{time_UTC}}",
+    );
+}
+
+#[test]
+fn variables_have_operators() {
+    check("{{.a = 5}}{{.a}} {{.a++}} {{.a--}} {{.a += 10}}{{.a}} {{.a -= 3}}{{.a}}", "5 6 5 15 12");
+    check(
+        "{{$g = hello world}}{{$g}} {{ $g }}{{hasvar::g}}{{getglobalvar::g}}",
+        "hello world hello worldfalsehello world",
+    );
+    check("{{.s = ab}}{{.s += cd}}{{.s}}", "abcd");
+    check("{{.my-var--}}{{.my-var}}{{ .n ++ }}", "-1-11");
+    check("{{.g = Hello, {{user}}!}}{{.g}}{{.e = }}[{{.e}}]", "Hello, Mei![]");
+}
+
+#[test]
+fn variables_have_fallbacks() {
+    check("{{.z = 0}}{{.z || a}}{{.z ?? b}}{{.m ?? c}}{{.m || d}}{{.m}}", "a0cd");
+    check("{{.m ??= 1}}{{.m ??= 2}}{{.m ||= 3}}{{.z = off}}{{.z ||= 4}}{{.z}}", "11144");
+}
+
+#[test]
+fn variables_are_compared() {
+    check(
+        "{{.a = 5}}{{.a == 5}} {{.a != 5}} {{.a > 4}} {{.a >= 5}} {{.a < 5}} {{.a <= 4}}",
+        "true false true true false false",
+    );
+    check("{{.a = x}}{{.a == x}} {{.a == y}} {{.a > 1}} {{.b == }}", "true false false true");
+    check("{{.a = 10}}{{.a > 9}}{{if {{.a == 10}}}}!{{/if}}", "true!");
+}
+
+#[test]
+fn what_is_no_operator_is_text() {
+    check("{{.a - 1}} {{.}} {{$}} {{.1}} {{.a++ x}} {{.a", "{{.a - 1}} {{.}} {{$}} {{.1}} {{.a++ x}} {{.a");
 }
 
 #[test]
@@ -62,11 +253,11 @@ fn a_failed_call_has_its_arguments_expanded() {
     let mut registry = ctx_macros::Registry::builtin();
     let broken = ctx_macros::Definition::new("broken", |_| Err(ctx_macros::Failure::because("no")));
     registry.register(broken.arity(0, None)).unwrap();
-    let text = ctx_types::Text::from(r"{{ broken :: {{user}} :: \{b\} c }}!");
+    let text = ctx_types::Text::from(r"{{ broken :: {{user}} :: \{b\} c }}!{{broken}} {{char}} {{/broken}}");
     let template = ctx_macros::Template::parse(&text, Dialect::SillyTavern, &registry);
     let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
-    assert_eq!(expansion.text, "{{ broken :: Mei :: {b} c }}!");
-    assert_eq!(expansion.diagnostics[0].code, ctx_macros::codes::MACRO_FAILED);
+    assert_eq!(expansion.text, "{{ broken :: Mei :: {b} c }}!{{broken}} Alice {{/broken}}");
+    assert_eq!(expansion.diagnostics[0].code, codes::MACRO_FAILED);
     let whole = parse("{{time}}", Dialect::SillyTavern);
     let env = ctx_macros::Env { at_millis: None, ..env() };
     assert_eq!(whole.expand(&env, &mut State::new(Limits::default()), &origin()).text, "{{time}}");

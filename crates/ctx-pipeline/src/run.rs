@@ -33,6 +33,8 @@ pub struct Run {
     pub blackboard: Blackboard,
     /// How long each stage took, if there is a stopwatch; never part of a report.
     pub timings: Vec<(Arc<str>, Duration)>,
+    /// The draft after each stage, if it is [`Some`] before the run: what each stage made is then kept.
+    pub drafts: Option<Vec<(Arc<str>, Draft)>>,
 }
 
 impl Pipeline {
@@ -100,6 +102,9 @@ impl Stage {
             false => trace::compare(id, draft.messages(), run.draft.messages()),
         };
         run.stages.push(StageReport { log: log.finish(), ..report });
+        if let Some(drafts) = &mut run.drafts {
+            drafts.push((id.clone(), run.draft.clone()));
+        }
         match result {
             Ok(()) => Ok(()),
             Err(error) => self.record(error, inputs, &mut run.diagnostics),

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Decision, Message, Role};
+use ctx_types::{Decision, Message, Role, plural};
 
 use crate::join::Joining;
 use crate::merge_consecutive_roles::may_join;
@@ -44,7 +44,7 @@ impl ContextProcessor for ConvertSystemToUser {
         }
         cx.draft.set_messages(result);
         cx.draft.decide_all(decisions);
-        cx.log(format!("{count} messages made the user's"));
+        cx.log(format!("{} made the user's", plural(count, "message")));
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ctx_anchors::AnchorRegistry;
-use ctx_macros::Registry as MacroRegistry;
+use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 
 use crate::{
@@ -11,20 +11,21 @@ use crate::{
     MergeSystemToHead, SessionLoader, TokenLimiter,
 };
 
-/// Returns the built-in processors in the order in which they run, for an application's anchors and macros.
+/// Returns the built-in processors in the order in which they run, for an application's anchors and macros,
+/// and what it lends to macros.
 ///
 /// ```
 /// use ctx_anchors::AnchorRegistry;
-/// use ctx_macros::Registry;
+/// use ctx_macros::{MacroPorts, Registry};
 /// use ctx_processors::default_set;
 ///
-/// let registry = default_set(AnchorRegistry::system(), Registry::builtin());
+/// let registry = default_set(AnchorRegistry::system(), Registry::builtin(), MacroPorts::default());
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
-pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry) -> ProcessorRegistry {
+pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
     let processors: [Arc<dyn ContextProcessor>; 8] = [
         Arc::new(SessionLoader),
-        Arc::new(InjectionAssembler::new(anchors, macros)),
+        Arc::new(InjectionAssembler::new(anchors, macros, ports)),
         Arc::new(MergeInjections),
         Arc::new(TokenLimiter),
         Arc::new(MergeSystemToHead),

@@ -6,6 +6,7 @@ use ctx_pipeline::PipelineContext;
 use ctx_tokens::{Budget, message_cost};
 use ctx_types::{
     Content, Decision, Message, Outcome, Place, Segment, Source, SourceKind, Span, Text, TokenFigure, Trust,
+    plural,
 };
 
 use crate::costing::Costing;
@@ -183,9 +184,13 @@ impl DroppedRun {
 fn shown(budget: &Budget) -> String {
     let available = i64::from(budget.available.unwrap_or_default());
     match left_free(budget) {
-        0 => format!("{available} tokens"),
-        free => format!("{} tokens, of which later stages need {free}", available + free),
+        0 => tokens(available),
+        free => format!("{}, of which later stages need {free}", tokens(available + free)),
     }
+}
+
+fn tokens(count: i64) -> String {
+    plural(usize::try_from(count).unwrap_or_default(), "token")
 }
 
 /// Returns how many tokens of a budget are left free for later stages: its account has them, and it has not.

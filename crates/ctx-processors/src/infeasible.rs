@@ -1,76 +1,241 @@
-//! When no context fits: which parts take how much.
+//! When no context fits: what holds how many tokens, and why none of it goes.
 
+use std::cmp::Reverse;
 use std::fmt;
 
-use ctx_types::{Message, Place, SourceKind};
+use ctx_pipeline::Origin;
+use ctx_tokens::{ModelFacts, message_cost};
+use ctx_types::{Message, Place, SourceKind, TokenCounter, excerpt};
 
-/// No context fits the budget: what may not be dropped is too much. Names the parts and their tokens.
+use crate::token_limiter::Units;
+
+/// No context fits the budget. Names the parts, what is in them, and their tokens.
+///
+/// ```
+/// use ctx_processors::{Cause, Infeasible, Part};
+///
+/// let written = Part::later_stages(vec![("signature".to_owned(), 40)]);
+/// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: vec![written] };
+/// assert_eq!(infeasible.needed(), 40);
+/// assert!(infeasible.to_string().ends_with("go on adding: later stages 40 (signature)"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Infeasible {
     /// The tokens that messages may have.
     pub available: u32,
-    /// What may not be dropped, and its tokens; parts without tokens are left out.
-    pub parts: Vec<(&'static str, u64)>,
+    /// Why nothing more is left out.
+    pub cause: Cause,
+    /// What is in the way; parts without tokens are left out.
+    pub parts: Vec<Part>,
 }
+
+/// Why nothing more is left out of a context that does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// What may not be dropped is too much.
+    Undroppable,
+    /// Stages after the limiter add more, however little it keeps.
+    Overgrown,
+    /// The limiter is switched off.
+    SwitchedOff {
+        /// Who switched it off.
+        by: Origin,
+    },
+    /// The limiter runs before the conversation is loaded, and finds nothing to drop.
+    TooEarly {
+        /// The priority of the limiter.
+        limiter: i64,
+        /// The priority of the loader.
+        loader: i64,
+    },
+}
+
+/// A part of the messages, and what it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// Its tokens; negative where later stages made the messages shorter.
+    pub tokens: i64,
+    /// What holds most of them, the largest first, at most eight: entries and messages by their source, stages
+    /// by their id.
+    pub largest: Vec<(String, i64)>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// What a part of the messages is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PartKind {
+    /// Entries of the preset.
+    Preset,
+    /// Injections of worldbooks and plug-ins.
+    Injections,
+    /// The leading instructions of the conversation.
+    Pinned,
+    /// What may be dropped of the conversation.
+    Conversation,
+    /// The message that is answered, and what follows it.
+    Pending,
+    /// Anything else.
+    Other,
+    /// What stages after the limiter add.
+    LaterStages,
+}
+
+impl PartKind {
+    /// Returns the wording for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Preset => "preset",
+            Self::Injections => "injections",
+            Self::Pinned => "leading instructions",
+            Self::Conversation => "conversation",
+            Self::Pending => "pending turn",
+            Self::Other => "other",
+            Self::LaterStages => "later stages",
+        }
+    }
+}
+
+/// How many holders a part names.
+const MAX_LARGEST: usize = 8;
+
+/// How many of them are written for people.
+const SHOWN: usize = 3;
 
 impl Infeasible {
     /// Adds up what may not be dropped, by kind.
-    pub fn new(available: u32, costs: &[(&Message, u64)]) -> Self {
-        let sum = |name: &'static str| {
-            let tokens = costs
-                .iter()
-                .filter(|(message, _)| part_name(message) == name)
-                .map(|(_, tokens)| tokens)
-                .sum();
-            (name, tokens)
-        };
-        let parts = PARTS.into_iter().map(sum).filter(|(_, tokens): &(_, u64)| *tokens > 0).collect();
-        Self { available, parts }
+    pub(crate) fn undroppable(available: u32, costs: &[(&Message, u64)]) -> Self {
+        let kinds = costs.iter().map(|(message, tokens)| (kind(message, false), *message, *tokens));
+        Self { available, cause: Cause::Undroppable, parts: parts(kinds) }
     }
 
-    /// Adds the tokens that stages after the limiter write, if any; `available` is the whole budget, of which
+    /// Adds what stages after the limiter add, each with its tokens; `available` is the whole budget, of which
     /// room was to be left for them.
     #[must_use]
-    pub fn beside_later_stages(mut self, available: u32, written: u64) -> Self {
-        if written > 0 {
-            self.parts.push((LATER, written));
+    pub fn beside_later_stages(mut self, available: u32, stages: Vec<(String, i64)>) -> Self {
+        if !stages.is_empty() {
+            self.parts.push(Part::later_stages(stages));
         }
         Self { available, ..self }
     }
 
     /// Returns the tokens of all parts.
     pub fn needed(&self) -> u64 {
-        self.parts.iter().map(|(_, tokens)| tokens).sum()
+        let tokens = self.parts.iter().map(|part| part.tokens).fold(0, i64::saturating_add);
+        u64::try_from(tokens).unwrap_or_default()
+    }
+}
+
+impl Part {
+    /// Adds up messages by kind. Counts what was not counted before; O(messages · log messages).
+    pub fn of_messages(messages: &[Message], model: &ModelFacts, counter: &dyn TokenCounter) -> Vec<Self> {
+        let units = Units::of(messages);
+        let kinds = messages.iter().enumerate().map(|(index, message)| {
+            let tokens = u64::from(message_cost(message, model, counter).total());
+            (kind(message, units.has(index)), message, tokens)
+        });
+        parts(kinds)
+    }
+
+    /// Lists what stages after the limiter add, each with its tokens.
+    pub fn later_stages(stages: Vec<(String, i64)>) -> Self {
+        Self::new(PartKind::LaterStages, stages)
+    }
+
+    fn new(kind: PartKind, mut holders: Vec<(String, i64)>) -> Self {
+        let tokens = holders.iter().map(|(_, tokens)| *tokens).fold(0, i64::saturating_add);
+        // By their names, numbers in order, so that what is listed does not depend on how much was loaded.
+        holders.sort_by(|(left, more), (right, less)| {
+            (Reverse(more), left.len(), left).cmp(&(Reverse(less), right.len(), right))
+        });
+        let more = holders.len().saturating_sub(MAX_LARGEST);
+        holders.truncate(MAX_LARGEST);
+        Self { kind, tokens, largest: holders, more }
+    }
+}
+
+/// Groups messages by their kinds; what has no tokens is left out.
+fn parts<'m>(messages: impl Iterator<Item = (PartKind, &'m Message, u64)>) -> Vec<Part> {
+    let mut holders: Vec<(PartKind, String, i64)> = messages
+        .filter(|(_, _, tokens)| *tokens > 0)
+        .map(|(kind, message, tokens)| {
+            let name = excerpt(&message.source.to_string()).into_owned();
+            (kind, name, i64::try_from(tokens).unwrap_or(i64::MAX))
+        })
+        .collect();
+    holders.sort_by_key(|(kind, ..)| *kind);
+    let of_a_kind = holders.chunk_by(|(left, ..), (right, ..)| left == right);
+    let part = |holders: &[(PartKind, String, i64)]| {
+        let (kind, ..) = holders.first()?;
+        Some(Part::new(*kind, holders.iter().map(|(_, name, tokens)| (name.clone(), *tokens)).collect()))
+    };
+    of_a_kind.filter_map(part).collect()
+}
+
+fn kind(message: &Message, is_droppable: bool) -> PartKind {
+    match (message.source.kind, message.place) {
+        _ if is_droppable => PartKind::Conversation,
+        (_, Place::Pinned) => PartKind::Pinned,
+        (kind, Place::History) if kind.is_history() || kind == SourceKind::Merged => PartKind::Pending,
+        (SourceKind::Preset, _) => PartKind::Preset,
+        (SourceKind::Worldbook | SourceKind::Plugin, _) => PartKind::Injections,
+        (SourceKind::Merged, Place::Skeleton | Place::Anchored | Place::AroundHistory) => PartKind::Preset,
+        (SourceKind::Merged, Place::Gap { .. }) => PartKind::Injections,
+        _ => PartKind::Other,
     }
 }
 
 impl fmt::Display for Infeasible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let are = if self.available == 1 { "token is" } else { "tokens are" };
-        write!(f, "{} {are} available, but {} cannot be dropped", self.available, self.needed())?;
-        for (index, (name, tokens)) in self.parts.iter().enumerate() {
-            write!(f, "{}{name} {tokens}", if index == 0 { ": " } else { ", " })?;
+        write!(f, "{} {are} available, but ", self.available)?;
+        let needed = self.needed();
+        match self.cause {
+            Cause::Undroppable => write!(f, "{needed} cannot be dropped")?,
+            Cause::Overgrown => {
+                write!(f, "the messages have {needed}, since stages after `token-limiter` go on adding")?;
+            }
+            Cause::SwitchedOff { by } => {
+                write!(f, "the messages have {needed}, and `token-limiter` is switched off ({by})")?;
+            }
+            Cause::TooEarly { limiter, loader } => write!(
+                f,
+                "the messages have {needed}, and `token-limiter` (at {limiter}) runs before `session-loader` (at {loader}) has loaded them"
+            )?,
         }
-        Ok(())
+        for (index, part) in self.parts.iter().enumerate() {
+            write!(f, "{}{part}", if index == 0 { ": " } else { ", " })?;
+        }
+        match self.cause {
+            Cause::Undroppable | Cause::Overgrown => Ok(()),
+            Cause::SwitchedOff { .. } => f.write_str("; switch it on, or allow more tokens"),
+            Cause::TooEarly { .. } => {
+                f.write_str("; let it run after `injection-assembler`, or allow more tokens")
+            }
+        }
+    }
+}
+
+/// Writes the part with its tokens, and the largest of what it is made of.
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind.as_str(), self.tokens)?;
+        if let ([(name, _)], 0) = (self.largest.as_slice(), self.more) {
+            return write!(f, " ({name})");
+        }
+        for (index, (name, tokens)) in self.largest.iter().take(SHOWN).enumerate() {
+            write!(f, "{}{name} {tokens}", if index == 0 { " (" } else { ", " })?;
+        }
+        match self.largest.len().saturating_sub(SHOWN) + self.more {
+            _ if self.largest.is_empty() => Ok(()),
+            0 => f.write_str(")"),
+            more => write!(f, " and {more} more)"),
+        }
     }
 }
 
 impl std::error::Error for Infeasible {}
-
-const PRESET: &str = "preset";
-const INJECTIONS: &str = "injections";
-const PINNED: &str = "leading instructions";
-const PENDING: &str = "pending turn";
-const OTHER: &str = "other";
-const LATER: &str = "later stages";
-const PARTS: [&str; 5] = [PRESET, INJECTIONS, PINNED, PENDING, OTHER];
-
-fn part_name(message: &Message) -> &'static str {
-    match (message.source.kind, message.place) {
-        (_, Place::Pinned) => PINNED,
-        (kind, Place::History) if kind.is_history() || kind == SourceKind::Merged => PENDING,
-        (SourceKind::Preset, _) => PRESET,
-        (SourceKind::Worldbook | SourceKind::Plugin, _) => INJECTIONS,
-        _ => OTHER,
-    }
-}

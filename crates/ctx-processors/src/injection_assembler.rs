@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, Rendered, Target, assemble};
-use ctx_macros::{Dialect, Env, Registry as MacroRegistry, State, Template};
+use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
-use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory, TurnInput, UserProfile};
+use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory};
 
 use crate::codes;
 use crate::gap_ranks::{GapRanks, lanes};
+use crate::macro_values::MacroValues;
 use crate::window::{LoadedWindow, window};
 
 /// Expands macros, renders template anchors, and puts everything in its place.
@@ -19,12 +20,13 @@ use crate::window::{LoadedWindow, window};
 pub struct InjectionAssembler {
     anchors: AnchorRegistry,
     macros: MacroRegistry,
+    ports: MacroPorts,
 }
 
 impl InjectionAssembler {
-    /// Creates the processor for an application's anchors and macros.
-    pub fn new(anchors: AnchorRegistry, macros: MacroRegistry) -> Self {
-        Self { anchors, macros }
+    /// Creates the processor for an application's anchors and macros, and what it lends to macros.
+    pub fn new(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> Self {
+        Self { anchors, macros, ports }
     }
 }
 
@@ -33,6 +35,8 @@ struct Compiled {
     preset: Preset,
     /// For each entry, a template for each of its content parts; none for a part that is no text.
     templates: Vec<Vec<Option<Template>>>,
+    /// What the agent's file says to macros.
+    values: MacroValues,
     /// The lane of each entry.
     lanes: Arc<[i64]>,
     /// What the templates gave: mostly the same each turn.
@@ -61,7 +65,8 @@ impl ContextProcessor for InjectionAssembler {
         let dialect = dialect(agent, cx);
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
         let lanes = lanes(preset.entries());
-        Prepared::new(Compiled { preset, templates, lanes, memory: TextMemory::default() })
+        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
+        Prepared::new(Compiled { preset, templates, values, lanes, memory: TextMemory::default() })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -69,7 +74,7 @@ impl ContextProcessor for InjectionAssembler {
             return Err(ProcessorError::failed("the preset was not prepared"));
         };
         let turn = cx.inputs.turn;
-        let env = macro_values(cx.inputs.agent, cx.inputs.profile, turn);
+        let env = compiled.values.of_turn(cx.inputs.profile, cx.inputs.session, turn);
         let mut state = cx.draft.macros_mut().clone();
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);
@@ -173,26 +178,4 @@ fn dialect(agent: &Agent, cx: &mut PrepareContext) -> Dialect {
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     cx.report(unknown.with_help("use `aio` or `sillytavern`"));
     used
-}
-
-/// The values of macros that come from files and from the turn.
-fn macro_values(agent: &Agent, profile: Option<&UserProfile>, turn: &TurnInput) -> Env {
-    let text = |name: &Arc<str>| Text::from(&**name);
-    let character = agent.character.as_ref();
-    let nickname = character.and_then(|character| character.nickname.as_ref());
-    let nickname = nickname.filter(|nickname| !nickname.trim().is_empty());
-    Env {
-        user: profile.and_then(|profile| profile.name.as_ref()).map(text),
-        char: nickname.or(agent.name.as_ref()).map(text),
-        persona: profile.and_then(|profile| profile.content.clone()),
-        description: character
-            .and_then(|character| character.description.clone())
-            .or_else(|| agent.description.clone()),
-        personality: character.and_then(|character| character.personality.clone()),
-        scenario: character.and_then(|character| character.scenario.clone()),
-        at_millis: turn.at_millis,
-        zone: turn.zone.clone(),
-        seed: turn.seed,
-        ..Env::default()
-    }
 }

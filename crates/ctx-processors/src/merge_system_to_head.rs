@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Decision, Message, Outcome, Place, SourceKind};
+use ctx_types::{Decision, Message, Outcome, Place, SourceKind, plural};
 
 use crate::join::{Joining, is_joinable};
 use crate::separator_field;
@@ -59,7 +59,7 @@ impl ContextProcessor for MergeSystemToHead {
         rest.splice(pinned..pinned, head);
         cx.draft.set_messages(rest);
         cx.draft.decide_all(decisions);
-        cx.log(format!("{count} system messages at the head"));
+        cx.log(format!("{} at the head", plural(count, "system message")));
         Ok(())
     }
 }

@@ -48,7 +48,8 @@ impl ContextProcessor for SessionLoader {
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
         let skipped = front - pinned;
         let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
-        let line = format!("{} loaded, {skipped} older ones not", plural(messages.len(), "message"));
+        let line =
+            format!("{} loaded, {} not", plural(messages.len(), "message"), plural(skipped, "older one"));
         cx.log(match skipped {
             0 => LogLine::info(line),
             _ => LogLine::info(line)

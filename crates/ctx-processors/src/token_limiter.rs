@@ -76,8 +76,11 @@ impl ContextProcessor for TokenLimiter {
         let kept = Some(TokenFigure::Exact(used));
         cx.blackboard.insert(LimiterResult { dropped: dropped.messages, kept });
         let line = match dropped.messages {
-            0 => format!("everything fits: {used} tokens"),
-            count => format!("{} dropped or shortened, {used} tokens kept", plural(count, "message")),
+            0 => format!("everything fits: {}", TokenFigure::Exact(used)),
+            count => {
+                let (messages, kept) = (plural(count, "message"), TokenFigure::Exact(used));
+                format!("{messages} dropped or shortened, {kept} kept")
+            }
         };
         cx.log(match left_free(cx.inputs.budget) {
             0 => LogLine::info(line),
@@ -104,7 +107,7 @@ struct Fit {
 }
 
 impl Units {
-    fn of(messages: &[Message]) -> Self {
+    pub(crate) fn of(messages: &[Message]) -> Self {
         let is_history = |index: &usize| messages.get(*index).is_some_and(is_droppable);
         let indexes: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let history: Vec<&Message> = indexes.iter().filter_map(|index| messages.get(*index)).collect();
@@ -177,6 +180,6 @@ fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> 
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();
     match u64::from(available).checked_sub(used) {
         Some(left) => Ok(left),
-        None => Err(ProcessorError::Infeasible(Box::new(Infeasible::new(available, &costs)))),
+        None => Err(ProcessorError::Infeasible(Box::new(Infeasible::undroppable(available, &costs)))),
     }
 }

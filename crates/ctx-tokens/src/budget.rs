@@ -1,6 +1,7 @@
 //! How many tokens a context may have, and why.
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, excerpt};
+use serde_json::Value;
 
 use crate::codes;
 use crate::model::ModelFacts;
@@ -8,10 +9,28 @@ use crate::model::ModelFacts;
 /// The most tokens that anything may have here: a billion, far above any model.
 pub const MAX_TOKENS: u32 = 1_000_000_000;
 
+/// Reads a number of tokens: a whole number from 0 to [`MAX_TOKENS`]; `None` for anything else.
+///
+/// One rule for all files and options that have such a number. JSON has one kind of number: `8000.0` is a whole
+/// one too.
+///
+/// ```
+/// use ctx_tokens::read_tokens;
+/// use serde_json::json;
+///
+/// assert_eq!((read_tokens(&json!(8_000)), read_tokens(&json!(8e3))), (Some(8_000), Some(8_000)));
+/// assert_eq!((read_tokens(&json!(-1)), read_tokens(&json!(1e30)), read_tokens(&json!("1"))), (None, None, None));
+/// ```
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+pub fn read_tokens(value: &Value) -> Option<u32> {
+    let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
+    (0.0..=f64::from(MAX_TOKENS)).contains(&number).then_some(number as u32)
+}
+
 /// What a request takes from the window before the first message is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetRequest {
-    /// What the user allows in place of the model's window; absent or 0 means the window.
+    /// What the user allows in place of the model's window, up to [`MAX_TOKENS`]; absent or 0 means the window.
     pub context_tokens: Option<i64>,
     /// What is kept free for the answer.
     ///
@@ -48,9 +67,11 @@ pub struct BudgetLine {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {
-    /// The user allows a negative number of tokens.
-    #[error("the context cannot have `{context_tokens}` tokens; 0 means the model's window")]
-    Negative {
+    /// The user allows a number of tokens that is negative or above [`MAX_TOKENS`].
+    #[error(
+        "the context cannot have `{context_tokens}` tokens, only 0 to {MAX_TOKENS}; 0 means the model's window"
+    )]
+    OutOfRange {
         /// What was asked for.
         context_tokens: i64,
     },
@@ -65,8 +86,8 @@ pub enum BudgetError {
 impl Budget {
     /// Computes the window, or what the user allows, minus the reserve for the answer, tools and overheads.
     ///
-    /// Without either there is no limit, and a diagnostic says so. A number above [`MAX_TOKENS`] is lowered
-    /// to it and one above the model's window taken as it is, both with a diagnostic.
+    /// Without either there is no limit, and a diagnostic says so. A number above the model's window is taken as
+    /// it is, with a diagnostic.
     ///
     /// ```
     /// use ctx_tokens::{Budget, BudgetRequest, ModelTable};
@@ -117,9 +138,11 @@ fn window(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<(String, u32)>, BudgetError> {
     match request.context_tokens {
-        Some(context_tokens) if context_tokens < 0 => Err(BudgetError::Negative { context_tokens }),
-        Some(allowed) if allowed > 0 => {
-            Ok(Some(("allowed context".to_owned(), allow(allowed, model, diagnostics))))
+        Some(context_tokens) if context_tokens != 0 => {
+            let tokens = u32::try_from(context_tokens).ok().filter(|tokens| *tokens <= MAX_TOKENS);
+            let tokens = tokens.ok_or(BudgetError::OutOfRange { context_tokens })?;
+            diagnostics.extend(above_window(tokens, model));
+            Ok(Some(("allowed context".to_owned(), tokens)))
         }
         _ => {
             let shown = model.name.as_deref().unwrap_or(&model.model);
@@ -132,24 +155,25 @@ fn window(
     }
 }
 
-/// Brings what the user allows into range.
-fn allow(allowed: i64, model: &ModelFacts, diagnostics: &mut Vec<Diagnostic>) -> u32 {
-    let Some(tokens) = u32::try_from(allowed).ok().filter(|tokens| *tokens <= MAX_TOKENS) else {
-        let message = format!("a context of {allowed} tokens is lowered to {MAX_TOKENS}");
-        diagnostics.push(Diagnostic::warning(codes::CLAMPED, message));
-        return MAX_TOKENS;
-    };
-    if let Some(window) = model.context_window.filter(|window| tokens > *window) {
-        let message =
-            format!("{tokens} tokens are allowed, but the window of `{}` has {window}", model.model);
-        diagnostics.push(Diagnostic::warning(codes::ABOVE_WINDOW, message));
-    }
-    tokens
+fn above_window(allowed: u32, model: &ModelFacts) -> Option<Diagnostic> {
+    let window = model.context_window.filter(|window| allowed > *window)?;
+    let message =
+        format!("{allowed} tokens are allowed, but the window of `{}` has {window}", excerpt(&model.model));
+    Some(Diagnostic::warning(codes::ABOVE_WINDOW, message))
 }
 
 fn no_window(model: &ModelFacts) -> Diagnostic {
-    let message = format!("the window of `{}` is not known: nothing is limited", model.model);
-    Diagnostic::warning(codes::NO_WINDOW, message).with_help("say how many tokens the context may have")
+    let (message, help) = match &*model.model {
+        "" => (
+            "no model is named, so that no window limits the context".to_owned(),
+            "name the model, or say how many tokens the context may have",
+        ),
+        name => (
+            format!("the window of `{}` is not known, so that nothing limits the context", excerpt(name)),
+            "say how many tokens the context may have, or give the model's window in a table of models",
+        ),
+    };
+    Diagnostic::warning(codes::NO_WINDOW, message).with_help(help)
 }
 
 fn reserve(model: &ModelFacts, request: &BudgetRequest) -> u32 {

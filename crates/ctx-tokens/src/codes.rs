@@ -20,5 +20,3 @@ pub const TABLE_TOO_LARGE: Code = Code::new(406, "model table too large");
 pub const NO_WINDOW: Code = Code::new(410, "no context window");
 /// The user allows more tokens than the model's window holds.
 pub const ABOVE_WINDOW: Code = Code::new(411, "above the model's window");
-/// A number of tokens is larger than any model takes, and was lowered.
-pub const CLAMPED: Code = Code::new(412, "budget lowered");

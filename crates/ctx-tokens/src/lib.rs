@@ -44,7 +44,7 @@ mod table;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
 
-pub use budget::{Budget, BudgetError, BudgetLine, BudgetRequest, MAX_TOKENS};
+pub use budget::{Budget, BudgetError, BudgetLine, BudgetRequest, MAX_TOKENS, read_tokens};
 pub use cost::{MessageCost, message_cost, tools_cost};
 pub use counter::Counter;
 pub use encoding::Encoding;

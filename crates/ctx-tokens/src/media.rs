@@ -71,6 +71,11 @@ impl MediaFamily {
         NAMES.iter().find(|(_, family)| *family == self).map_or("unknown", |(name, _)| name)
     }
 
+    /// Returns all spellings.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
     /// Reads the spelling of model tables.
     pub fn parse(name: &str) -> Option<Self> {
         NAMES.iter().find(|(spelling, _)| *spelling == name).map(|(_, family)| *family)

@@ -1,12 +1,13 @@
 //! One row of a model table: a pattern and the facts that it gives, all of them optional.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Diagnostic, Reader, closest};
+use ctx_types::{Diagnostic, Reader, closest, excerpt};
 use serde_json::{Map, Value};
 
-use crate::budget::MAX_TOKENS;
+use crate::budget::read_tokens;
 use crate::codes;
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;
@@ -57,7 +58,7 @@ impl Row {
     fn compiles(&self, reader: &mut Reader) -> bool {
         let compiled = compile(&self.pattern);
         if let Err(error) = &compiled {
-            let message = format!("the pattern `{}` cannot be used: {error}", shorten(&self.pattern));
+            let message = format!("the pattern `{}` cannot be used: {error}", excerpt(&self.pattern));
             let diagnostic = Diagnostic::error(codes::ROW_PATTERN, message).with_help("the row is ignored");
             reader.at_key("pattern", |reader| reader.report(diagnostic));
         }
@@ -103,6 +104,9 @@ const KEYS: [&str; 10] = [
     "media",
 ];
 
+/// What windows and answers may have: as [`read_tokens`], but not nothing.
+const TOKENS: &str = "a whole number from 1 to 1000000000";
+
 /// The largest overhead that is believed, in tokens.
 const MAX_OVERHEAD: u32 = 100_000;
 
@@ -120,17 +124,24 @@ impl PartialFacts {
                 "estimate" => Some(false),
                 _ => None,
             }),
-            context_window: field(map, "contextWindow", "a number of tokens above 0", reader, tokens),
-            max_output: field(map, "maxOutput", "a number of tokens above 0", reader, tokens),
-            media: field(map, "media", "a media family", reader, |value| MediaFamily::parse(value.as_str()?)),
+            context_window: field(map, "contextWindow", TOKENS, reader, tokens),
+            max_output: field(map, "maxOutput", TOKENS, reader, tokens),
+            media: field(map, "media", OneOf(MediaFamily::names()), reader, |value| {
+                MediaFamily::parse(value.as_str()?)
+            }),
             ..Self::default()
         };
         said.capabilities =
             group(map, "capabilities", "true or false", &CAPABILITIES, reader, Value::as_bool);
-        said.overheads = group(map, "overheads", "a small number of tokens", &OVERHEADS, reader, |value| {
-            value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count <= MAX_OVERHEAD)
-        });
-        let family = field(map, "family", "a family of the built-in table", reader, |value| {
+        said.overheads =
+            group(map, "overheads", "a whole number from 0 to 100000", &OVERHEADS, reader, |value| {
+                value
+                    .as_u64()
+                    .and_then(|count| u32::try_from(count).ok())
+                    .filter(|count| *count <= MAX_OVERHEAD)
+            });
+        let names = OneOf(families.iter().map(|(name, _)| &**name));
+        let family = field(map, "family", names, reader, |value| {
             let wanted = value.as_str()?;
             families.iter().find(|(name, _)| **name == *wanted).map(|(_, facts)| facts)
         });
@@ -227,18 +238,31 @@ fn matches(regex: &Regex, name: &str) -> bool {
 fn field<'a, T>(
     map: &'a Map<String, Value>,
     key: &str,
-    expected: &str,
+    expected: impl fmt::Display,
     reader: &mut Reader,
     read: impl FnOnce(&'a Value) -> Option<T>,
 ) -> Option<T> {
     let value = map.get(key).filter(|value| !value.is_null())?;
     let result = read(value);
     if result.is_none() {
-        let message = format!("`{key}` must be {expected}, not `{}`", shorten(&value.to_string()));
+        let message = format!("`{key}` must be {expected}, not `{}`", excerpt(&value.to_string()));
         let diagnostic = Diagnostic::warning(codes::ROW_VALUE, message).with_help("the field is ignored");
         reader.at_key(key, |reader| reader.report(diagnostic));
     }
     result
+}
+
+/// Names of which one is expected; written only where it is missed.
+struct OneOf<I>(I);
+
+impl<'a, I: Iterator<Item = &'a str> + Clone> fmt::Display for OneOf<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one of ")?;
+        for (index, name) in self.0.clone().enumerate() {
+            write!(f, "{}`{name}`", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
 }
 
 /// Reads the fields of an object within a row.
@@ -260,7 +284,7 @@ fn group<T: Copy, const N: usize>(
 
 fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
     for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-        let message = format!("`{}` means nothing here", shorten(key));
+        let message = format!("`{}` means nothing here", excerpt(key));
         let help = match closest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known are {}", known.join(", ")),
@@ -271,15 +295,5 @@ fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader:
 }
 
 fn tokens(value: &Value) -> Option<u32> {
-    let count = u32::try_from(value.as_u64()?).ok()?;
-    (1..=MAX_TOKENS).contains(&count).then_some(count)
-}
-
-/// Shortens a value of a file for a message.
-fn shorten(text: &str) -> String {
-    const LONGEST: usize = 80;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    read_tokens(value).filter(|tokens| *tokens > 0)
 }

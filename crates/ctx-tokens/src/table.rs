@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ctx_types::{Diagnostic, Reader, Span, closest};
+use ctx_types::{Diagnostic, Reader, Span, closest, excerpt};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -89,7 +89,8 @@ impl ModelTable {
 
     /// Returns what is known of a model.
     ///
-    /// A model that no row matches has no limits ([`ModelFacts::unknown`]), and a diagnostic says so.
+    /// A model that no row matches has no limits of its own and is counted by estimate
+    /// ([`ModelFacts::unknown`]); a diagnostic says that it is not known.
     /// O(rows × length of the name).
     pub fn lookup(&self, model: &str) -> (ModelFacts, Option<Diagnostic>) {
         let model = model.trim();
@@ -120,20 +121,16 @@ impl ModelTable {
 
     fn unknown(&self, model: &str) -> Diagnostic {
         if model.is_empty() {
-            let message = "no model is named: nothing is limited and tokens are estimated";
+            let message = "no model is named: tokens are estimated";
             return Diagnostic::warning(codes::UNKNOWN_MODEL, message);
         }
         let names = self.names();
         let near = spellings(model).into_iter().find_map(|name| closest(name, names.iter().copied()));
         let help = match near {
             Some(name) => format!("did you mean `{name}`?"),
-            None => {
-                "add a row for it to a model table, or say how many tokens the context may have".to_owned()
-            }
+            None => "describe it in a table of models".to_owned(),
         };
-        let shown: String = model.chars().take(80).collect();
-        let message =
-            format!("the model `{shown}` is not known: nothing is limited and tokens are estimated");
+        let message = format!("the model `{}` is not known: its tokens are estimated", excerpt(model));
         Diagnostic::warning(codes::UNKNOWN_MODEL, message).with_help(help)
     }
 }

@@ -1,7 +1,8 @@
 //! Budgets and the account of how they came about.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use ctx_tokens::{Budget, BudgetError, BudgetRequest, MAX_TOKENS, ModelFacts};
+use ctx_tokens::{Budget, BudgetError, BudgetRequest, MAX_TOKENS, ModelFacts, read_tokens};
+use serde_json::json;
 
 /// A model with a window of 10,000 and answers of 2,000 tokens.
 fn model() -> ModelFacts {
@@ -49,11 +50,17 @@ fn zero_means_the_window_of_the_model() {
 }
 
 #[test]
-fn a_negative_number_is_an_error() {
-    for context_tokens in [-1, i64::MIN] {
+fn a_number_that_no_context_can_have_is_an_error() {
+    for context_tokens in [-1, i64::MIN, i64::from(MAX_TOKENS) + 1, i64::from(u32::MAX) + 1, i64::MAX] {
         let error = Budget::compute(&model(), &request(Some(context_tokens), None)).unwrap_err();
-        assert_eq!(error, BudgetError::Negative { context_tokens });
+        assert_eq!(error, BudgetError::OutOfRange { context_tokens });
     }
+    check(
+        &ModelFacts::unknown("mine"),
+        &request(Some(i64::from(MAX_TOKENS)), None),
+        Some(MAX_TOKENS - 3),
+        &[],
+    );
 }
 
 #[test]
@@ -63,17 +70,48 @@ fn more_than_the_window_is_taken_with_a_warning() {
 }
 
 #[test]
-fn absurd_numbers_are_lowered() {
-    check(&model(), &request(Some(i64::MAX), None), Some(MAX_TOKENS - 3), &[412]);
-    check(&model(), &request(Some(i64::from(u32::MAX)), None), Some(MAX_TOKENS - 3), &[412]);
-}
-
-#[test]
 fn without_a_window_nothing_is_limited() {
     let unknown = ModelFacts::unknown("mine");
     check(&unknown, &request(None, None), None, &[410]);
     check(&unknown, &request(Some(0), Some(500)), None, &[410]);
     check(&unknown, &request(Some(100), None), Some(97), &[]);
+}
+
+#[test]
+fn that_nothing_limits_is_said_of_the_model_that_is_meant() {
+    let said = |name| {
+        let (_, found) = Budget::compute(&ModelFacts::unknown(name), &request(None, None)).unwrap();
+        (found[0].message.clone(), found[0].help.clone().unwrap())
+    };
+    let (message, help) = said("mine");
+    assert_eq!(message, "the window of `mine` is not known, so that nothing limits the context");
+    assert_eq!(
+        help,
+        "say how many tokens the context may have, or give the model's window in a table of models"
+    );
+    let (message, help) = said("");
+    assert_eq!(message, "no model is named, so that no window limits the context");
+    assert_eq!(help, "name the model, or say how many tokens the context may have");
+}
+
+/// One rule for numbers of tokens wherever they stand.
+#[test]
+fn a_number_of_tokens_is_whole_and_in_range() {
+    for (value, expected) in [
+        (json!(0), Some(0)),
+        (json!(8_000), Some(8_000)),
+        (json!(8e3), Some(8_000)),
+        (json!(MAX_TOKENS), Some(MAX_TOKENS)),
+        (json!(MAX_TOKENS + 1), None),
+        (json!(u64::MAX), None),
+        (json!(1e300), None),
+        (json!(-1), None),
+        (json!(0.5), None),
+        (json!("8000"), None),
+        (json!(null), None),
+    ] {
+        assert_eq!(read_tokens(&value), expected, "{value}");
+    }
 }
 
 #[test]

@@ -207,6 +207,23 @@ fn a_bad_field_is_reported_and_the_others_count() {
 }
 
 #[test]
+fn a_bad_field_is_told_what_it_takes() {
+    let said = |field: &str| {
+        let (_, found) = with(&format!(r#"[{{"pattern": "x", {field}}}]"#));
+        found[0].message.clone()
+    };
+    let window = "`contextWindow` must be a whole number from 1 to 1000000000, not ";
+    assert_eq!(said(r#""contextWindow": 0"#), format!("{window}`0`"));
+    assert_eq!(said(r#""contextWindow": 1e30"#), format!("{window}`1e+30`"));
+    let cost = "`perTool` must be a whole number from 0 to 100000, not `-1`";
+    assert_eq!(said(r#""overheads": {"perTool": -1}"#), cost);
+    assert!(said(r#""media": "gpt4""#).starts_with("`media` must be one of `unknown`, `gpt-4o`, "));
+    assert!(said(r#""family": "y""#).starts_with("`family` must be one of `openai`, "));
+    let long = said(&format!(r#""media": "{}""#, "y".repeat(1_000)));
+    assert!(long.chars().count() < 300 && long.ends_with("…`"), "{long}");
+}
+
+#[test]
 fn a_null_is_as_good_as_nothing() {
     check_file(r#"[{"pattern": "x", "contextWindow": null, "capabilities": null}]"#, &[]);
 }

@@ -100,8 +100,9 @@ pub enum TokenFigure {
 impl fmt::Display for TokenFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exact(count) => write!(f, "{count}"),
-            Self::AtMost(count) => write!(f, "at most {count}"),
+            Self::Exact(1) => f.write_str("1 token"),
+            Self::Exact(count) => write!(f, "{count} tokens"),
+            Self::AtMost(count) => write!(f, "at most {}", Self::Exact(*count)),
         }
     }
 }

@@ -188,6 +188,11 @@ pub trait ToolCatalog: Send + Sync {
     fn usage(&self) -> Option<Text> {
         None
     }
+
+    /// Returns what the prompt should say of the present state of tools, all of them if none is named.
+    fn context(&self, _names: &[&str]) -> Option<Text> {
+        None
+    }
 }
 
 /// A tool that a model may call.

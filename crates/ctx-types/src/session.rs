@@ -2,6 +2,7 @@
 
 mod commit;
 mod edit;
+mod fold;
 mod hidden;
 mod history;
 mod linear;
@@ -66,6 +67,8 @@ pub struct Session {
     is_way_known: bool,
     /// What is sent of the active path, unless it is to be found again.
     sent: OnceLock<sent::Sent>,
+    /// What folds over the path came to, as far as it is known.
+    folds: fold::Folds,
 }
 
 noun! {

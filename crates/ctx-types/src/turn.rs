@@ -23,10 +23,16 @@ pub struct TurnInput {
     pub kind: GenerationKind,
     /// The model that the request goes to.
     pub model: Option<Arc<str>>,
-    /// The connection profile that the request goes through.
+    /// The name of the model that people see, where it differs; only macros show it.
+    pub model_name: Option<Arc<str>>,
+    /// Who runs the model; only macros show it.
+    pub provider: Option<Arc<str>>,
+    /// The name of the connection profile that the request goes through.
     pub profile: Option<Arc<str>>,
-    /// How many tokens the context may have in place of the model's window; 0 means the window, and a negative
-    /// number is refused.
+    /// The id of that profile; only macros show it.
+    pub profile_id: Option<Arc<str>>,
+    /// How many tokens the context may have in place of the model's window; 0 means the window. A negative number
+    /// and one above a billion are refused.
     pub context_tokens: Option<i64>,
     /// How many tokens are kept free for the answer; by default what the model needs.
     pub reserve: Option<u32>,

@@ -20,6 +20,16 @@ pub const ATTACHMENT_NOT_SENT: Code = Code::new(513, "attachment not sent");
 pub const PART_NOT_ACCEPTED: Code = Code::new(514, "content part not accepted");
 /// Tool calls, or the id of one, stand on a message of a role that has none.
 pub const CALLS_NOT_SENT: Code = Code::new(515, "tool calls not sent");
+/// The dialect has no such parameter, or writes it otherwise.
+pub const PARAMETER_NOT_SENT: Code = Code::new(503, "parameter not sent");
+/// The dialect demands a parameter that nobody set, and a default is sent.
+pub const PARAMETER_ADDED: Code = Code::new(504, "parameter added");
+/// A message has another place or role in this dialect than it has in the context.
+pub const MESSAGE_MOVED: Code = Code::new(516, "message moved");
+/// The provider takes no messages without words, so one is not sent.
+pub const BLANK_NOT_SENT: Code = Code::new(517, "blank message not sent");
+/// The arguments of a tool call are no JSON object.
+pub const ARGUMENTS: Code = Code::new(518, "tool arguments");
 /// A tool call or a tool result has no id.
 pub const NO_CALL_ID: Code = Code::new(520, "no call id");
 /// A tool result answers no call before it.
@@ -32,3 +42,15 @@ pub const DUPLICATE_CALL: Code = Code::new(523, "duplicate tool call");
 pub const DUPLICATE_RESULT: Code = Code::new(524, "duplicate tool result");
 /// Another message stands between a tool call and its result.
 pub const SEPARATED_RESULT: Code = Code::new(525, "separated tool result");
+/// A request body, or a message in it, has another shape than its dialect.
+pub const SHAPE: Code = Code::new(530, "request shape");
+/// The messages stand in an order of roles that the provider does not take, or not gladly.
+pub const ROLE_ORDER: Code = Code::new(531, "role order");
+/// A message has nothing that could be sent.
+pub const EMPTY_CONTENT: Code = Code::new(532, "empty content");
+/// Something is larger, longer or more often there than the dialect allows.
+pub const DIALECT_LIMIT: Code = Code::new(533, "dialect limit");
+/// A tool definition cannot be used.
+pub const TOOL_DEFINITION: Code = Code::new(534, "tool definition");
+/// An answer of a model was odd and has been mended.
+pub const REPLY_MENDED: Code = Code::new(540, "answer mended");

@@ -1,4 +1,5 @@
-//! Provider dialects: from the messages of a context to the exact bytes of a request body.
+//! Provider dialects: from the messages of a context to the exact bytes of a request body, and back from
+//! responses and streams.
 //!
 //! Layer 1: pure functions over [`ctx_types`]; no network, no files, no clock. Every message is written, in
 //! its order; what a dialect has no words for is reported and never vanishes in silence. Equal inputs give
@@ -19,9 +20,19 @@
 //! ```
 #![warn(clippy::disallowed_methods)]
 
+pub mod anthropic;
 pub mod codes;
+mod dialect;
+mod failure;
+pub mod lint;
 pub mod openai_chat;
 pub mod pairing;
+mod reply;
 mod request;
+mod stream;
 
+pub use dialect::Dialect;
+pub use failure::{Failure, FailureKind};
+pub use reply::{Finish, Reply, ReplyUsage};
 pub use request::{Encoded, Request};
+pub use stream::{Delta, ReplyLimits, ReplyStream, StreamError};

@@ -1,11 +1,16 @@
-//! The chat-completions request body (`POST /v1/chat/completions`), which most servers understand.
+//! Chat completions: the request body (`POST /v1/chat/completions`), which most servers understand.
 
 use ctx_types::{Content, ContentPart, Diagnostic, Message, Reasoning, Role, ToolCall, excerpt};
 use serde_json::{Map, Value, json};
 
+mod reply;
+pub(crate) mod stream;
+
 use crate::codes;
 use crate::pairing;
 use crate::request::{Encoded, Request, put_parameters};
+
+pub use reply::decode;
 
 /// The longest speaker name that the API takes, in characters.
 const MAX_NAME: usize = 64;

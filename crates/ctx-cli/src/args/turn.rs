@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use ctx_tokens::{MAX_TOKENS, read_tokens};
 
 /// One turn of a conversation.
 #[derive(Clone, Debug, Args)]
@@ -31,10 +32,10 @@ pub(crate) struct TurnArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     /// How many tokens the context may have in place of the model's window; 0 means the window
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..), allow_negative_numbers = true)]
-    pub(crate) context_tokens: Option<i64>,
+    #[arg(long, value_name = "N", value_parser = context_tokens, allow_negative_numbers = true)]
+    pub(crate) context_tokens: Option<u32>,
     /// How many tokens are kept free for the answer; by default what the model needs
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true)]
     pub(crate) reserve: Option<u32>,
     /// What is to be generated
     #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND")]
@@ -59,6 +60,21 @@ pub(crate) struct TurnArguments {
     pub(crate) timings: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+}
+
+fn context_tokens(text: &str) -> Result<u32, String> {
+    tokens(text).map_err(|error| format!("{error}; 0 means the model's window"))
+}
+
+/// Reads a number of tokens by the rule that holds in files too.
+fn tokens(text: &str) -> Result<u32, String> {
+    let value = serde_json::from_str(text).ok();
+    value.as_ref().and_then(read_tokens).ok_or_else(|| format!("expected {}", tokens_expected()))
+}
+
+/// Says what a number of tokens is.
+pub(crate) fn tokens_expected() -> String {
+    format!("a whole number from 0 to {MAX_TOKENS}")
 }
 
 /// Where defaults come from.

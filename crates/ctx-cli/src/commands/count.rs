@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use ctx_engine::{Compile, Context, Engine, Format, ImportError, Limits, Switches};
 use ctx_preset_import::detect;
-use ctx_tokens::Counter;
+use ctx_tokens::{Counter, MAX_TOKENS};
 use ctx_types::{Diagnostic, TokenCounter as _, TurnInput};
 use serde_json::{Value, json};
 
@@ -118,11 +118,16 @@ fn conversation(
         ["token-limiter", "merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
     let with = Compile { switches: Switches { disable, ..Switches::default() }, ..Compile::default() };
     let files = TurnFiles { session: Some(file), models, ..TurnFiles::default() };
-    let input = TurnInput { model: model.map(Into::into), preview: true, ..TurnInput::default() };
+    // All of it is counted, be it more than a window: that is no finding here, and nothing is left of so much.
+    let context_tokens = Some(i64::from(MAX_TOKENS));
+    let model_name = model.map(Into::into);
+    let input = TurnInput { model: model_name, context_tokens, preview: true, ..TurnInput::default() };
     let turn = Turn::read(&files, input, with, sources)?;
-    let context = turn.assemble_or_explain(sources, false)?;
-    // That all of it is more than a window is no finding here.
-    let is_meant = |found: &&Diagnostic| found.code != ctx_engine::codes::NOT_LIMITED;
+    let mut context = turn.assemble_or_explain(sources, false)?;
+    if let Some(usage) = &mut context.report.usage {
+        usage.available = None;
+    }
+    let is_meant = |found: &&Diagnostic| found.code != ctx_tokens::codes::ABOVE_WINDOW;
     let found: Vec<Diagnostic> = context.report.diagnostics.iter().filter(is_meant).cloned().collect();
     sources.show(&found);
     let usage = context.report.usage.as_ref();

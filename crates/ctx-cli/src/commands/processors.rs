@@ -55,12 +55,13 @@ fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String;
     let values = setting.config.values().iter();
     let values = values.map(|value| format!("{} = {}", value.key, marked(&value.setting)));
     let core = if descriptor.is_core { " (core)" } else { "" };
-    [
-        marked(&setting.priority),
-        format!("{}{core}", setting.id),
-        marked(&state),
-        values.collect::<Vec<_>>().join("\n"),
-    ]
+    let priority = match marked(&setting.priority) {
+        moved if setting.priority.value != descriptor.priority => {
+            format!("{moved}\nbuilt in: {}", descriptor.priority)
+        }
+        priority => priority,
+    };
+    [priority, format!("{}{core}", setting.id), marked(&state), values.collect::<Vec<_>>().join("\n")]
 }
 
 /// Writes a value, with who set it unless that is the processor itself.
@@ -76,11 +77,15 @@ fn to_json((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> Value {
         "id": setting.id,
         "name": descriptor.name,
         "description": descriptor.description,
+        "icon": descriptor.icon,
         "isCore": descriptor.is_core,
         "perMessage": descriptor.per_message,
         "enabled": setting.enabled,
+        "defaultEnabled": descriptor.default_enabled,
         "priority": setting.priority,
+        "defaultPriority": descriptor.priority,
         "config": setting.config,
         "configFields": descriptor.config_fields,
+        "configComponent": descriptor.config_component,
     })
 }

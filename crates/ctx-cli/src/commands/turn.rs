@@ -130,7 +130,7 @@ impl Turn {
 
     /// As [`assemble`](Self::assemble); if there is no context, what was found is shown: it may be the reason.
     pub(super) fn assemble_or_explain(&self, sources: &Sources, timings: bool) -> Result<Context> {
-        Ok(self.assemble(timings).inspect_err(|_| sources.show(&self.found))?)
+        Ok(self.assemble(timings).inspect_err(|_| sources.show(&self.settings().1))?)
     }
 
     /// Assembles the context; its report begins with what was found while reading.
@@ -205,7 +205,7 @@ fn input(arguments: &TurnArguments) -> Result<TurnInput> {
         input: arguments.input.as_deref().map(Into::into),
         kind: kind(arguments.kind),
         model: arguments.model.as_deref().map(Into::into),
-        context_tokens: arguments.context_tokens,
+        context_tokens: arguments.context_tokens.map(Into::into),
         reserve: arguments.reserve,
         preview: true,
         ..TurnInput::default()

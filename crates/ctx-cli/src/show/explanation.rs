@@ -136,7 +136,7 @@ fn decisions(decisions: &[Decision]) -> String {
 
 fn decision(decision: &Decision) -> String {
     let bytes = decision.bytes.map(|bytes| plural(bytes, "byte"));
-    let tokens = decision.tokens.map(|tokens| format!("{tokens} tokens"));
+    let tokens = decision.tokens.map(|tokens| tokens.to_string());
     let size: Vec<String> = bytes.into_iter().chain(tokens).collect();
     let line = clean_line(&decision.to_string());
     if size.is_empty() { line } else { format!("{line} ({})", size.join(", ")) }

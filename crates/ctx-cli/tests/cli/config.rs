@@ -173,6 +173,8 @@ priorty = 3
       |
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }
       |                                              ^
+      |
+      = help: known settings: `retainedCharacters`, `truncationMarker`
     "#);
 }
 
@@ -181,7 +183,7 @@ fn values_of_wrong_types_are_errors() {
     assert_snapshot!(faults("context-tokens = -1"), @"
     exit code 3
     === errors
-    error[CTX0902]: expected a whole number from 0 on, found `-1`
+    error[CTX0902]: expected a whole number from 0 to 1000000000, found `-1`
      --> ctx.toml:1:18
       |
     1 | context-tokens = -1

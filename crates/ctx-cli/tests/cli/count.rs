@@ -41,7 +41,7 @@ fn of_a_conversation_each_message_is_counted() {
      3   assistant        8   history:n4   call_1 → season({})
      4   tool            11   history:n5   call_1 ← early spring …
 
-    5 messages, 37 of 299997 tokens
+    5 messages, 37 tokens
 
     exact as o200k_base, for `gpt-5`
     ");
@@ -84,7 +84,7 @@ fn a_conversation_longer_than_the_window_is_counted_all_the_same() {
      3   assistant        8   history:n4   call_1 → season({})
      4   tool            11   history:n5   call_1 ← early spring …
 
-    5 messages, about 37 of 17 tokens
+    5 messages, about 37 tokens
 
     an estimate as o200k_base, for `small`
     ");

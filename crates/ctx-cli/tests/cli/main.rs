@@ -9,6 +9,7 @@
 mod anchors;
 mod assemble;
 mod bad_input;
+mod budgets;
 mod check;
 mod completions;
 mod config;

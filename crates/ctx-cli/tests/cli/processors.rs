@@ -67,22 +67,23 @@ fn an_agent_sets_what_it_names() {
     assert_snapshot!(list("a.yaml --model-settings m.json --disable token-limiter"), @r#"
     exit code 0
     === output
-     priority      processor                    state                settings
-    ───────────────────────────────────────────────────────────────────────────────────────────────
-     100           session-loader (core)        on
-     300           injection-assembler (core)   on
-     310           merge-injections             off                  separator = "\n"
-     400           token-limiter (core)         off (command-line)   retainedCharacters = 0
-                                                                     truncationMarker = "\n…"
-     450 (agent)   merge-consecutive-roles      on                   separator = "\n\n---\n\n"
-     500           merge-system-to-head         on                   separator = "|" (agent)
-                                                                     scope = "preset"
-                                                                     scop = "all" (agent)
-     700           convert-system-to-user       on (model)           separator = "\n\n---\n\n"
-                                                                     prefx = "x" (model)
-     800           ensure-alternating-roles     off                  userPlaceholder = "继续"
-                                                                     assistantPlaceholder = "好的"
-                                                                     startWithUser = false
+     priority        processor                    state                settings
+    ─────────────────────────────────────────────────────────────────────────────────────────────────
+     100             session-loader (core)        on
+     300             injection-assembler (core)   on
+     310             merge-injections             off                  separator = "\n"
+     400             token-limiter (core)         off (command-line)   retainedCharacters = 0
+                                                                       truncationMarker = "\n…"
+     450 (agent)     merge-consecutive-roles      on                   separator = "\n\n---\n\n"
+     built in: 600
+     500             merge-system-to-head         on                   separator = "|" (agent)
+                                                                       scope = "preset"
+                                                                       scop = "all" (agent)
+     700             convert-system-to-user       on (model)           separator = "\n\n---\n\n"
+                                                                       prefx = "x" (model)
+     800             ensure-alternating-roles     off                  userPlaceholder = "继续"
+                                                                       assistantPlaceholder = "好的"
+                                                                       startWithUser = false
 
     a value without an origin in brackets is built in; `--json` also has names, descriptions and fields
     === errors
@@ -99,6 +100,8 @@ fn an_agent_sets_what_it_names() {
       |
     3 |   { "id": "convert-system-to-user", "enabled": true, "config": { "prefx": "x" } }
       |                                                                           ^^^
+      |
+      = help: known settings: `separator`
     "#);
 }
 
@@ -109,6 +112,13 @@ fn json_names_the_origin_of_every_value() {
     assert_eq!(set(&answer, "convert-system-to-user"), ["enabled true model", "prefx \"x\" model"]);
     assert_eq!(set(&answer, "merge-consecutive-roles"), ["priority 450 agent"]);
     assert_eq!(set(&answer, "merge-system-to-head"), ["separator \"|\" agent", "scop \"all\" agent"]);
+    let built_in = |id: &str| {
+        let list = json(&answer);
+        let processor = list.as_array().unwrap().iter().find(|processor| processor["id"] == id).unwrap();
+        (processor["defaultEnabled"].clone(), processor["defaultPriority"].clone())
+    };
+    assert_eq!(built_in("merge-consecutive-roles"), (true.into(), 600.into()));
+    assert_eq!(built_in("convert-system-to-user"), (false.into(), 700.into()));
     for processor in json(&answer).as_array().unwrap() {
         assert!(processor["enabled"]["origin"].is_string() && processor["priority"]["origin"].is_string());
         assert!(processor["config"].as_array().unwrap().iter().all(|value| value["origin"].is_string()));
@@ -124,16 +134,19 @@ fn json_has_what_a_settings_page_shows() {
       "id": "merge-system-to-head",
       "name": "System messages first",
       "description": "Joins system messages into one and puts it above everything else",
+      "icon": null,
       "isCore": false,
       "perMessage": false,
       "enabled": {
         "value": true,
         "origin": "built-in"
       },
+      "defaultEnabled": true,
       "priority": {
         "value": 500,
         "origin": "built-in"
       },
+      "defaultPriority": 500,
       "config": [
         {
           "key": "separator",
@@ -176,7 +189,8 @@ fn json_has_what_a_settings_page_shows() {
           ],
           "isRequired": false
         }
-      ]
+      ],
+      "configComponent": null
     }
     "#);
 }

@@ -160,7 +160,7 @@ user_parameters: { processors: [{ id: merge-system-to-head, enabled: false }] }
 ";
     let folder = Folder::with(&[("agent.yaml", AGENT), ("chat.json", CHAT), ("tests/a/case.yaml", case)]);
     folder.ctx("test tests --update");
-    assert_snapshot!(read(&folder, "tests/a/expected.txt"), @r#"
+    assert_snapshot!(read(&folder, "tests/a/expected.txt"), @"
     --- 0 system · preset:identity · skeleton · 15 tokens
     You are Robin; it is 11:05 AM.
       0..8 preset:identity
@@ -189,8 +189,8 @@ user_parameters: { processors: [{ id: merge-system-to-head, enabled: false }] }
       -3 beginning of the answer
     === decisions
     hidden preset:off: switched off
-    dropped history:n1: older than what fits the budget of 59 tokens (5 bytes, 1 tokens)
-    "#);
+    dropped history:n1: older than what fits the budget of 59 tokens (5 bytes, 1 token)
+    ");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn that_no_context_fits_can_be_expected() {
     folder.ctx("test t --update");
     assert_snapshot!(read(&folder, "t/a/expected.txt"), @"
     === no context
-    no context fits the budget: 7 tokens are available, but 21 cannot be dropped: preset 21
+    no context fits the budget: 7 tokens are available, but 21 cannot be dropped: preset 21 (preset:identity 15, preset:tail 6)
     ");
 }
 
@@ -281,7 +281,7 @@ fn what_a_case_says_wrongly_is_an_error() {
       | ^^^^^^^
 
     FAILED t/h: the case cannot be read
-    error[CTX0902]: expected a whole number from 0 on, found `-1`
+    error[CTX0902]: expected a whole number from 0 to 1000000000, found `-1`
      --> case.yaml:1:17
       |
     1 | context_tokens: -1

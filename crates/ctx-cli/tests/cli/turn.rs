@@ -135,7 +135,7 @@ fn a_bad_time_or_zone_is_a_usage_error() {
     assert_snapshot!(ctx("assemble --context-tokens -1", &[]), @"
     exit code 2
     === errors
-    error: invalid value '-1' for '--context-tokens <N>': -1 is not in 0..9223372036854775807
+    error: invalid value '-1' for '--context-tokens <N>': expected a whole number from 0 to 1000000000; 0 means the model's window
 
     For more information, try '--help'.
     ");

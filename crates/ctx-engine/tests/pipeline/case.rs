@@ -94,7 +94,7 @@ impl Case {
         self.compile().assemble_blocking(&session, &self.turn)
     }
 
-    fn compile(&self) -> CompiledAgent {
+    pub(crate) fn compile(&self) -> CompiledAgent {
         let mut engine = Engine::new();
         for plugin in &self.plugins {
             engine.register(Arc::new(plugin.clone())).unwrap();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctx_engine::AssembleError;
+use ctx_processors::Cause;
 use ctx_types::{Node, Role, Session, SessionOp};
 use serde_json::json;
 
@@ -66,7 +67,8 @@ fn the_stages_run_at_most_three_times() {
     let (early, earlier) = self::counts(350);
     let early = Plugin::renamed(early, "early");
     let error = Case::talk(40, 400).with(fills()).with(counts).with(early).assemble().unwrap_err();
-    assert!(matches!(error, AssembleError::Overgrown { available: 397, .. }), "{error}");
+    let AssembleError::Infeasible(infeasible) = &error else { panic!("{error}") };
+    assert_eq!((infeasible.available, infeasible.cause), (397, Cause::Overgrown));
     assert_eq!((runs.load(Ordering::Relaxed), earlier.load(Ordering::Relaxed)), (3, 1));
 }
 
@@ -88,8 +90,42 @@ fn fills() -> Plugin {
 #[test]
 fn what_never_fits_is_an_error_that_says_so() {
     let error = Case::talk(40, 400).with(fills()).assemble().unwrap_err();
-    let expected = "no context fits the budget of 397 tokens: stages after the limiter add ";
-    assert!(error.to_string().starts_with(expected), "{error}");
+    insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since stages after `token-limiter` go on adding: preset 6 (preset#0), conversation 315 (history:n25 21, history:n26 21, history:n27 21 and 12 more), pending turn 21 (history:n40), later stages 67 (fills)");
+}
+
+#[test]
+fn stages_that_make_the_messages_shorter_are_in_the_account_too() {
+    let mut case = Case::talk(3, 90).with(adds(60));
+    case.agent["presetMessages"] = json!([
+        { "id": "one", "role": "system", "content": "You help." },
+        { "id": "two", "role": "system", "content": "Be kind." },
+        { "type": "chat_history" },
+    ]);
+    let on = json!([{ "id": "merge-system-to-head", "config": { "separator": "" } }]);
+    case.agent["parameters"] = json!({ "processors": on });
+    insta::assert_snapshot!(case.assemble().unwrap_err(), @"no context fits the budget: 87 tokens are available, but 93 cannot be dropped: preset 12 (preset:one 6, preset:two 6), pending turn 21 (history:n3), later stages 60 (adds 64, merge-system-to-head -4)");
+}
+
+#[test]
+fn a_limiter_before_the_loader_is_told_from_one_that_fails() {
+    let mut case = Case::talk(400, 3_000);
+    case.agent["parameters"] = json!({ "processors": [
+        { "id": "token-limiter", "priority": 50 },
+        { "id": "ensure-alternating-roles", "enabled": true },
+    ] });
+    let AssembleError::Infeasible(infeasible) = case.unchecked().unwrap_err() else { panic!("it is over") };
+    assert_eq!(infeasible.cause, Cause::TooEarly { limiter: 50, loader: 100 });
+    insta::assert_snapshot!(infeasible, @"2997 tokens are available, but the messages have 8406, and `token-limiter` (at 50) runs before `session-loader` (at 100) has loaded them: preset 6 (preset#0), conversation 8379 (history:n1 21, history:n2 21, history:n3 21 and 396 more), pending turn 21 (history:n400); let it run after `injection-assembler`, or allow more tokens");
+    let found = case.compile().diagnostics().iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        found,
+        [
+            "warning[CTX0705]: `token-limiter` (at 50) limits nothing: it runs before `session-loader` (at 100) has loaded anything"
+        ]
+    );
+    // What fits is sent.
+    case.turn.context_tokens = Some(30_000);
+    assert_eq!(case.unchecked().unwrap().messages.len(), 401);
 }
 
 #[test]
@@ -97,8 +133,7 @@ fn a_plug_in_that_leaves_no_room_is_named_beside_what_cannot_be_dropped() {
     let error = Case::talk(3, 60).with(adds(50)).assemble().unwrap_err();
     let AssembleError::Infeasible(infeasible) = &error else { panic!("{error}") };
     assert_eq!(infeasible.available, 57);
-    let names: Vec<&str> = infeasible.parts.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["preset", "pending turn", "later stages"]);
+    insta::assert_snapshot!(infeasible, @"57 tokens are available, but 81 cannot be dropped: preset 6 (preset#0), pending turn 21 (history:n3), later stages 54 (adds)");
     assert!(infeasible.needed() > 57);
 }
 

@@ -71,10 +71,12 @@ fn a_conversation_that_the_preset_leaves_out_is_left_out_whole() {
 
 #[test]
 fn without_the_limiter_everything_is_loaded() {
-    let mut case = Case::talk(400, 500);
+    let mut case = Case::talk(400, 20_000);
     case.agent["parameters"] = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
     let context = case.context();
     assert_eq!(context.messages.len(), 401);
-    let found: Vec<String> = context.report.diagnostics.iter().map(|found| found.code.to_string()).collect();
-    assert_eq!(found, ["CTX0704"]);
+    assert_eq!(context.report.diagnostics, []);
+    case.turn.context_tokens = Some(500);
+    let error = case.assemble().unwrap_err().to_string();
+    assert!(error.contains(&format!("the messages have {}", crate::case::total(&context))), "{error}");
 }

@@ -22,6 +22,8 @@ pub(super) fn definitions() -> Vec<Definition> {
             .describe("The personality of the agent.", "{{personality}}"),
         Definition::always("scenario", |call| of_agent(call.env().scenario.clone(), call))
             .describe("The scenario that the agent plays in.", "{{scenario}}"),
+        Definition::always("mesExamples", |call| of_agent(call.env().card.examples.clone(), call))
+            .describe("The examples of dialogue of the agent's card, as it has them.", "{{mesExamples}}"),
     ]
 }
 

@@ -1,13 +1,42 @@
-//! White space.
+//! White space and repetition.
 
-use crate::call::Value;
-use crate::definition::Definition;
+use crate::call::{Call, Failure, Value};
+use crate::codes;
+use crate::definition::{Definition, Phase};
+use crate::number;
 use crate::space::SpaceSet;
+
+/// How often a text may be repeated.
+const MAX_COPIES: f64 = 1_000.0;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("newline", |_| "\n".into()).describe("A line feed.", "{{newline}}"),
         Definition::always("trim", |_| Value::Trim(SpaceSet::WhiteSpace))
+            .phase(Phase::After)
             .describe("Nothing; removes the white space around its place.", "{{trim}}"),
+        Definition::new("repeat", repeat)
+            .arity(2, 2)
+            .phase(Phase::After)
+            .describe("A text, up to 1,000 times one after the other.", "{{repeat::ha::3}}"),
     ]
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the number is whole and in range"
+)]
+fn repeat(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let (text, count) = (call.argument(0), call.argument(1));
+    let is_count = |count: &f64| count.fract() == 0.0 && (0.0..=MAX_COPIES).contains(count);
+    let read = number::read(count).filter(|_| !count.is_empty());
+    let Some(count) = read.filter(is_count) else {
+        let message =
+            format!("`{}` is no number of copies from 0 to {MAX_COPIES}", ctx_types::excerpt(count));
+        return Err(Failure::error(codes::BAD_ARGUMENT, message));
+    };
+    let count = count as usize;
+    call.check_output(text.len().saturating_mul(count))?;
+    Ok(text.repeat(count).into())
 }

@@ -1,25 +1,66 @@
 //! The time of the turn, in the zone of the turn.
 
-use jiff::fmt::strtime;
+use jiff::tz::TimeZone;
 
 use crate::call::{Call, Failure, Value};
-use crate::definition::Definition;
+use crate::codes;
+use crate::dates::{locale, pattern};
+use crate::definition::{Definition, Phase};
+
+/// What `datetime` gives, and `datetime_format` without a pattern.
+const DATE_AND_TIME: &str = "YYYY-MM-DD HH:mm:ss";
 
 pub(super) fn definitions() -> Vec<Definition> {
+    let written = |name: &'static str, pattern: &'static str| {
+        Definition::new(name, move |call| Ok(written(pattern, call)?.into())).volatile().phase(Phase::After)
+    };
     vec![
-        Definition::new("time", |call| formatted(call, "%-I:%M %p"))
+        written("time", "h:mm A").describe("The time of day, such as `10:30 PM`.", "{{time}}"),
+        written("time24", "HH:mm").describe("The time of day, such as `22:30`.", "{{time24}}"),
+        written("date", "MMMM D, YYYY").describe("The date, such as `November 7, 2025`.", "{{date}}"),
+        written("date_ymd", "YYYY-MM-DD").describe("The date, such as `2025-11-07`.", "{{date_ymd}}"),
+        written("datetime", DATE_AND_TIME)
+            .describe("Date and time, such as `2025-11-07 22:30:05`.", "{{datetime}}"),
+        written("weekday", "dddd").describe("The day of the week, such as `Friday`.", "{{weekday}}"),
+        Definition::new("isotime", |call| Ok(iso(call)?.into())).volatile().phase(Phase::After).describe(
+            "The moment in universal time, such as `2025-11-07T14:30:05.123Z`.",
+            "{{isotime}}",
+        ),
+        Definition::new("timestamp", |call| Ok(call.now()?.timestamp().as_millisecond().to_string().into()))
             .volatile()
-            .describe("The time of day, such as `10:30 PM`.", "{{time}}"),
-        Definition::new("date", |call| formatted(call, "%B %-d, %Y"))
+            .phase(Phase::After)
+            .describe("The milliseconds since the beginning of 1970.", "{{timestamp}}"),
+        Definition::new("datetime_format", datetime_format)
+            .arity(0, None)
             .volatile()
-            .describe("The date, such as `November 7, 2025`.", "{{date}}"),
+            .phase(Phase::After)
+            .describe(
+                "Date and time by a pattern of `YYYY YY MMMM MMM MM M dddd ddd DD D HH H hh h mm m ss s A a`; \
+                 text in `[…]` is kept.",
+                "{{datetime_format::D MMMM YYYY [at] HH:mm}}",
+            ),
     ]
 }
 
-fn formatted(call: &mut Call<'_>, format: &str) -> Result<Value, Failure> {
-    let now = call.now()?;
-    match strtime::format(format, &now) {
-        Ok(text) => Ok(text.into()),
-        Err(error) => Err(Failure::because(error.to_string())),
+/// Writes the time of the turn by a pattern, in English.
+pub(super) fn written(pattern: &str, call: &mut Call<'_>) -> Result<String, Failure> {
+    Ok(pattern::format(pattern, call.now()?.datetime(), locale::english()))
+}
+
+fn iso(call: &mut Call<'_>) -> Result<String, Failure> {
+    let time = call.now()?.with_time_zone(TimeZone::UTC).datetime();
+    let text = pattern::format("YYYY-MM-DD[T]HH:mm:ss", time, locale::english());
+    Ok(format!("{text}.{:03}Z", time.subsec_nanosecond() / 1_000_000))
+}
+
+/// A pattern may hold `::`, which divides it into several arguments.
+fn datetime_format(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let parts: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
+    let pattern = parts.join("::");
+    if pattern::has_open_bracket(&pattern) {
+        call.warn(codes::BAD_PATTERN, "a bracket of the pattern is not closed, so it is text");
     }
+    let pattern = if pattern.is_empty() { DATE_AND_TIME } else { &pattern };
+    call.check_output(pattern.len())?;
+    Ok(written(pattern, call)?.into())
 }

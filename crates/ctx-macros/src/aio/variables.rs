@@ -7,41 +7,51 @@ use ctx_types::excerpt;
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
-use crate::definition::Definition;
+use crate::definition::{Definition, Phase};
 use crate::number;
 use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
-    vec![
-        Definition::new("setvar", setvar)
-            .arity(2, 2)
-            .changes_state()
-            .describe("Nothing; sets a variable.", "{{setvar::mood::calm}}"),
-        Definition::always("getvar", getvar)
-            .arity(1, 1)
-            .describe("The value of a variable; nothing if it is not set.", "{{getvar::mood}}"),
-        Definition::new("addvar", addvar).arity(2, 2).changes_state().describe(
-            "Nothing; adds a number to a variable, or appends text if one of the two is no number.",
-            "{{addvar::score::5}}",
-        ),
-        Definition::new("incvar", |call| count(call, 1.0))
-            .arity(1, 1)
-            .changes_state()
-            .describe("Nothing; adds 1 to a variable.", "{{incvar::score}}"),
-        Definition::new("decvar", |call| count(call, -1.0))
-            .arity(1, 1)
-            .changes_state()
-            .describe("Nothing; takes 1 from a variable.", "{{decvar::score}}"),
-    ]
+    let of = |scope: Scope, kind: &str, [set, get, inc, dec]: [[&'static str; 2]; 4]| {
+        let change = |definition: Definition| definition.changes_state().phase(Phase::Before);
+        [
+            change(Definition::new(set[0], move |call| setvar(scope, call)))
+                .arity(2, 2)
+                .describe(format!("Nothing; sets a {kind}."), set[1]),
+            Definition::always(get[0], move |call| call.variable(scope, call.argument(0)).into())
+                .arity(1, 1)
+                .describe(format!("The value of a {kind}; nothing if it is not set."), get[1]),
+            change(Definition::new(inc[0], move |call| count(scope, 1.0, call)))
+                .arity(1, 1)
+                .describe(format!("Nothing; adds 1 to a {kind}."), inc[1]),
+            change(Definition::new(dec[0], move |call| count(scope, -1.0, call)))
+                .arity(1, 1)
+                .describe(format!("Nothing; takes 1 from a {kind}."), dec[1]),
+        ]
+    };
+    let local = [
+        ["setvar", "{{setvar::mood::calm}}"],
+        ["getvar", "{{getvar::mood}}"],
+        ["incvar", "{{incvar::score}}"],
+        ["decvar", "{{decvar::score}}"],
+    ];
+    let global = [
+        ["setglobalvar", "{{setglobalvar::mood::calm}}"],
+        ["getglobalvar", "{{getglobalvar::mood}}"],
+        ["incglobalvar", "{{incglobalvar::score}}"],
+        ["decglobalvar", "{{decglobalvar::score}}"],
+    ];
+    let add = Definition::new("addvar", addvar).arity(2, 2).changes_state().phase(Phase::Before).describe(
+        "Nothing; adds a number to a variable, or appends text if one of the two is no number.",
+        "{{addvar::score::5}}",
+    );
+    let local = of(Scope::Local, "variable", local).into_iter().chain([add]);
+    local.chain(of(Scope::Global, "variable of the whole application", global)).collect()
 }
 
-fn setvar(call: &mut Call<'_>) -> Result<Value, Failure> {
-    call.set_variable(Scope::Local, call.argument(0), call.argument(1))?;
+fn setvar(scope: Scope, call: &mut Call<'_>) -> Result<Value, Failure> {
+    call.set_variable(scope, call.argument(0), call.argument(1))?;
     Ok(Value::EMPTY)
-}
-
-fn getvar(call: &mut Call<'_>) -> Value {
-    call.variable(Scope::Local, call.argument(0)).into()
 }
 
 fn addvar(call: &mut Call<'_>) -> Result<Value, Failure> {
@@ -54,9 +64,9 @@ fn addvar(call: &mut Call<'_>) -> Result<Value, Failure> {
     Ok(Value::EMPTY)
 }
 
-fn count(call: &mut Call<'_>, step: f64) -> Result<Value, Failure> {
+fn count(scope: Scope, step: f64, call: &mut Call<'_>) -> Result<Value, Failure> {
     let name = call.argument(0);
-    let old = call.variable(Scope::Local, name).unwrap_or_default();
+    let old = call.variable(scope, name).unwrap_or_default();
     let number = number::read(&old).unwrap_or_else(|| {
         call.warn(
             codes::NOT_A_NUMBER,
@@ -64,6 +74,6 @@ fn count(call: &mut Call<'_>, step: f64) -> Result<Value, Failure> {
         );
         0.0
     });
-    call.set_number(Scope::Local, name, number + step)?;
+    call.set_number(scope, name, number + step)?;
     Ok(Value::EMPTY)
 }

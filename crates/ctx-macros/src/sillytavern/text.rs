@@ -1,13 +1,86 @@
-//! White space.
+//! Conditions, comments, and macros that work on text.
 
-use crate::call::Value;
-use crate::definition::Definition;
+use ctx_types::{Text, Trust, excerpt};
+
+use crate::call::{Call, Failure, Value};
+use crate::definition::{Definition, Form};
+use crate::head::COMMENT;
 use crate::space::SpaceSet;
 
 pub(super) fn definitions() -> Vec<Definition> {
+    let mut all = control();
+    all.extend([
+        Definition::new("space", |call| repeated(call, " "))
+            .arity(0, 1)
+            .describe("A space, or a number of them.", "{{space::4}}"),
+        Definition::new("newline", |call| repeated(call, "\n"))
+            .arity(0, 1)
+            .describe("A line break, or a number of them.", "{{newline::2}}"),
+        Definition::always("noop", |_| Value::EMPTY).describe("Nothing.", "{{noop}}"),
+        Definition::always("trim", trim).arity(0, 1).echoes().describe(
+            "Nothing, and the line breaks around its place are removed; with an argument or a block, that text \
+             without white space around it.",
+            "{{trim}}",
+        ),
+        Definition::always("reverse", |call| call.argument(0).chars().rev().collect::<String>().into())
+            .arity(1, 1)
+            .describe("Its argument backwards.", "{{reverse::abc}}"),
+        Definition::always("input", |call| call.env().input.clone().into())
+            .trust(Trust::User)
+            .volatile()
+            .describe("What the user is about to send.", "{{input}}"),
+        Definition::always("outlet", outlet)
+            .arity(1, 1)
+            .volatile()
+            .describe("The texts of worldbook entries that go to an outlet.", "{{outlet::rules}}"),
+        Definition::always("banned", |_| Value::EMPTY)
+            .arity(1, 1)
+            .describe("Nothing; the hosts that can keep the model from writing a word.", "{{banned \"word\"}}"),
+    ]);
+    all
+}
+
+fn control() -> Vec<Definition> {
+    let nothing = |_: &mut Call<'_>| Value::EMPTY;
     vec![
-        Definition::always("newline", |_| "\n".into()).describe("A line feed.", "{{newline}}"),
-        Definition::always("trim", |_| Value::Trim(SpaceSet::LineBreaks))
-            .describe("Nothing; removes the line breaks around its place.", "{{trim}}"),
+        Definition::always("if", nothing).arity(2, 2).form(Form::Condition).describe(
+            "Its second argument or its block if the first argument is true: not empty, `0`, `false` or `off`. \
+             A `!` before it turns that round; the bare name of a macro or of a variable (`.name`, `$name`) \
+             stands for its value; what follows `{{else}}` is for the other case. Only what is chosen is \
+             expanded.",
+            "{{if description}}yes{{else}}no{{/if}}",
+        ),
+        Definition::always("else", nothing)
+            .form(Form::Alternative)
+            .describe("Divides the text of `if`; elsewhere nothing.", "{{if::1::yes{{else}}no}}"),
+        Definition::always(COMMENT, nothing)
+            .arity(0, 1)
+            .form(Form::Comment)
+            .describe("A comment: nothing, whatever it holds, and nothing in it is expanded.", "{{// to do}}"),
     ]
+}
+
+fn repeated(call: &mut Call<'_>, what: &'static str) -> Result<Value, Failure> {
+    if call.argument_count() == 0 {
+        return Ok(what.into());
+    }
+    let written = call.argument(0);
+    let count: Option<usize> = written.parse().ok();
+    let count =
+        count.ok_or_else(|| Failure::because(format!("`{}` is not a number of times", excerpt(written))))?;
+    call.check_output(count.saturating_mul(what.len()))?;
+    Ok(what.repeat(count).into())
+}
+
+fn trim(call: &mut Call<'_>) -> Value {
+    match call.argument_count() {
+        0 => Value::Trim(SpaceSet::LineBreaks),
+        _ => crate::space::trim(call.argument(0)).to_owned().into(),
+    }
+}
+
+fn outlet(call: &mut Call<'_>) -> Value {
+    let name = call.argument(0);
+    let known: Option<&Text> = call.env().outlets.get(name);
+    known.cloned().into()
 }

@@ -1,52 +1,84 @@
-//! Variables.
+//! Variables of the conversation and of the application.
 
 use crate::call::{Call, Failure, Value};
 use crate::definition::Definition;
-use crate::number;
+use crate::sillytavern::stored;
 use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
+    let mut all = of_scope(Scope::Local, "var", "a variable");
+    all.extend(of_scope(Scope::Global, "globalvar", "a variable of the application"));
+    all
+}
+
+fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
+    let name = |verb: &str| format!("{verb}{suffix}");
+    let example = |verb: &str, rest: &str| format!("{{{{{verb}{suffix}::{rest}}}}}");
     vec![
-        Definition::new("setvar", setvar)
+        Definition::new(name("set"), move |call| set(call, scope))
             .arity(2, 2)
             .changes_state()
-            .describe("Nothing; sets a variable.", "{{setvar::mood::calm}}"),
-        Definition::always("getvar", |call| call.variable(Scope::Local, call.argument(0)).into())
+            .describe(format!("Nothing; sets {what}."), example("set", "mood::calm")),
+        Definition::always(name("get"), move |call| get(call, scope))
             .arity(1, 1)
-            .describe("The value of a variable; nothing if it is not set.", "{{getvar::mood}}"),
-        Definition::new("addvar", addvar).arity(2, 2).changes_state().describe(
-            "Nothing; adds a number to a variable, or appends text if one of the two is no number.",
-            "{{addvar::score::5}}",
+            .echoes()
+            .describe(format!("The value of {what}; nothing if it is not set."), example("get", "mood")),
+        Definition::new(name("add"), move |call| add(call, scope)).arity(2, 2).changes_state().describe(
+            format!("Nothing; adds to {what}: a number to a number, an element to a JSON list, else text."),
+            example("add", "score::5"),
         ),
-        Definition::new("incvar", |call| count(call, 1.0))
+        Definition::new(name("inc"), move |call| count(call, scope, "1"))
             .arity(1, 1)
             .changes_state()
-            .describe("Adds 1 to a variable and gives its value.", "{{incvar::score}}"),
-        Definition::new("decvar", |call| count(call, -1.0))
+            .echoes()
+            .describe(format!("The value of {what} after adding 1 to it."), example("inc", "score")),
+        Definition::new(name("dec"), move |call| count(call, scope, "-1"))
             .arity(1, 1)
             .changes_state()
-            .describe("Takes 1 from a variable and gives its value.", "{{decvar::score}}"),
+            .echoes()
+            .describe(format!("The value of {what} after taking 1 from it."), example("dec", "score")),
+        Definition::always(name("has"), move |call| has(call, scope))
+            .alias(format!("{suffix}exists"))
+            .arity(1, 1)
+            .describe(format!("Whether {what} is set: `true` or `false`."), example("has", "mood")),
+        Definition::always(name("delete"), move |call| delete(call, scope))
+            .alias(format!("flush{suffix}"))
+            .arity(1, 1)
+            .changes_state()
+            .describe(format!("Nothing; removes {what}."), example("delete", "mood")),
     ]
 }
 
-fn setvar(call: &mut Call<'_>) -> Result<Value, Failure> {
-    call.set_variable(Scope::Local, call.argument(0), call.argument(1))?;
+fn set(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
+    call.set_variable(scope, call.argument(0), call.argument(1))?;
     Ok(Value::EMPTY)
 }
 
-fn addvar(call: &mut Call<'_>) -> Result<Value, Failure> {
-    let (name, added) = (call.argument(0), call.argument(1));
-    let old = call.variable(Scope::Local, name).unwrap_or_default();
-    match (number::read(&old), number::read(added)) {
-        (Some(old), Some(added)) => call.set_number(Scope::Local, name, old + added)?,
-        _ => call.set_variable(Scope::Local, name, [old.as_str(), added].concat())?,
-    }
+fn get(call: &mut Call<'_>, scope: Scope) -> Value {
+    let Some((text, trust)) = stored::read(call.state, scope, call.argument(0)) else {
+        return Value::EMPTY;
+    };
+    call.limit_trust(trust);
+    text.into()
+}
+
+fn add(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
+    stored::add(call.state, scope, call.argument(0), call.argument(1), call.trust)?;
     Ok(Value::EMPTY)
 }
 
-fn count(call: &mut Call<'_>, step: f64) -> Result<Value, Failure> {
-    let name = call.argument(0);
-    let old = call.variable(Scope::Local, name).unwrap_or_default();
-    call.set_number(Scope::Local, name, number::read(&old).unwrap_or(0.0) + step)?;
-    Ok(call.variable(Scope::Local, name).into())
+fn count(call: &mut Call<'_>, scope: Scope, step: &str) -> Result<Value, Failure> {
+    let (text, trust) = stored::add(call.state, scope, call.argument(0), step, call.trust)?;
+    call.limit_trust(trust);
+    Ok(text.into())
+}
+
+fn has(call: &mut Call<'_>, scope: Scope) -> Value {
+    let is_set = call.has_variable(scope, call.argument(0));
+    if is_set { "true".into() } else { "false".into() }
+}
+
+fn delete(call: &mut Call<'_>, scope: Scope) -> Value {
+    call.remove_variable(scope, call.argument(0));
+    Value::EMPTY
 }

@@ -137,6 +137,7 @@ fn checked(
         format!("`{key}` of processor `{id}` is `{}` (set by {origin}), expected {expected}", shown(value));
     let default = format!("its default `{}` is used", shown(&field.default));
     let help = match field.suggest(value) {
+        Some(question) if question.ends_with('?') => format!("{question} Until then {default}"),
         Some(suggestion) => format!("{suggestion}; until then {default}"),
         None => default,
     };
@@ -169,6 +170,10 @@ fn check_group(registry: &ProcessorRegistry, winner: Winner<'_>, members: &[&str
         let message = format!("no processor of `{}` has a setting `{key}`", winner.setting.id);
         findings.unknown_setting(message, winner.setting, key, &fields);
     }
+}
+
+fn quoted(names: &BTreeSet<&str>) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// What is wrong with settings, so far.
@@ -226,11 +231,12 @@ impl Findings {
         fields: &BTreeSet<&str>,
     ) {
         let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message);
-        let unknown = match self.near(key, fields.iter().copied()) {
-            Some(near) => unknown.with_help(near),
-            None => unknown,
-        };
-        self.push(unknown, setting, Some(key));
+        let near = self.near(key, fields.iter().copied());
+        let help = near.unwrap_or_else(|| match fields.is_empty() {
+            true => "it has no settings".to_owned(),
+            false => format!("known settings: {}", quoted(fields)),
+        });
+        self.push(unknown.with_help(help), setting, Some(key));
     }
 
     /// Asks whether the nearest known name was meant, while there are comparisons left.

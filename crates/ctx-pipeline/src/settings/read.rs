@@ -14,6 +14,9 @@ const MAX_SETTINGS: usize = 20_000;
 /// How early or late a processor may be, so that there is always room for another one beside it.
 const MAX_PRIORITY: i64 = 1_000_000_000;
 
+/// The same in words.
+const PRIORITY: &str = "a whole number from -1000000000 to 1000000000";
+
 /// What an entry may say.
 const KEYS: [&str; 4] = ["id", "enabled", "priority", "config"];
 
@@ -132,7 +135,7 @@ fn entry(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
     Some(ProcessorSetting {
         id: Arc::from(id),
         enabled: field(object, "enabled", "true or false", reader, Value::as_bool),
-        priority: field(object, "priority", "a whole number", reader, priority),
+        priority: field(object, "priority", PRIORITY, reader, priority),
         config: config.unwrap_or_default(),
         place: Some(SettingPlace { config: format!("{pointer}/config").into(), entry: pointer.into() }),
     })
@@ -195,6 +198,9 @@ fn unknown_key(key: &str) -> Diagnostic {
         Diagnostic::warning(codes::UNKNOWN_SETTING, format!("an entry of `processors` has no `{key}`"));
     match closest(key, KEYS) {
         Some(near) => unknown.with_help(format!("did you mean `{near}`?")),
-        None => unknown.with_help("settings of the processor stand in its `config`"),
+        None => unknown.with_help(format!(
+            "known are `{}`; settings of the processor stand in its `config`",
+            KEYS.join("`, `")
+        )),
     }
 }

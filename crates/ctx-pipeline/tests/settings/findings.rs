@@ -48,12 +48,7 @@ fn a_value_of_the_wrong_type_leaves_the_default() {
     refuses("mark", json!({}), "a text", "its default `\"-\"` is used");
     refuses("word", json!(" "), "a text that is not blank", "its default `\"yes\"` is used");
     let options = "one of `preset`, `all`";
-    refuses(
-        "scope",
-        json!("al"),
-        options,
-        "did you mean `all`?; until then its default `\"preset\"` is used",
-    );
+    refuses("scope", json!("al"), options, "did you mean `all`? Until then its default `\"preset\"` is used");
     refuses("scope", json!("everything"), options, "its default `\"preset\"` is used");
     refuses("scope", json!(true), options, "its default `\"preset\"` is used");
 }
@@ -67,6 +62,9 @@ fn an_empty_text_is_a_text() {
 #[test]
 fn an_unknown_setting_has_a_suggestion() {
     check_help(agent(json!({ "id": "alpha", "config": { "limt": 7 } })), "did you mean `limit`?");
+    let known = "known settings: `limit`, `loud`, `mark`, `scope`, `word`";
+    check_help(agent(json!({ "id": "alpha", "config": { "colour": 7 } })), known);
+    check_help(agent(json!({ "id": "beta", "config": { "limit": 7 } })), "it has no settings");
 }
 
 #[test]
@@ -96,7 +94,7 @@ fn fields_of_an_entry_of_the_wrong_type_are_left_out() {
         &[
             "warning /parameters/processors/0/config: expected an object, found `[]`; it is ignored",
             "warning /parameters/processors/0/enabled: expected true or false, found `\"no\"`; it is ignored",
-            "warning /parameters/processors/0/priority: expected a whole number, found `1.5`; it is ignored",
+            "warning /parameters/processors/0/priority: expected a whole number from -1000000000 to 1000000000, found `1.5`; it is ignored",
         ],
     );
     check_help(agent(json!({ "id": "alpha", "enabled": "false" })), "write `false` without quotes");
@@ -106,8 +104,9 @@ fn fields_of_an_entry_of_the_wrong_type_are_left_out() {
 #[test]
 fn a_whole_priority_may_be_written_with_a_point_and_is_bounded() {
     check(agent(json!({ "id": "alpha", "priority": 450.0 })), &["alpha: priority=450 (agent)"], &[]);
-    let found =
-        ["warning /parameters/processors/0/priority: expected a whole number, found `1e+300`; it is ignored"];
+    let found = [
+        "warning /parameters/processors/0/priority: expected a whole number from -1000000000 to 1000000000, found `1e+300`; it is ignored",
+    ];
     check(agent(json!({ "id": "alpha", "priority": 1e300 })), &[], &found);
 }
 
@@ -118,7 +117,7 @@ fn an_unknown_key_of_an_entry_is_reported() {
     check_help(agent(json!({ "id": "alpha", "enable": false })), "did you mean `enabled`?");
     check_help(
         agent(json!({ "id": "alpha", "scope": "all" })),
-        "settings of the processor stand in its `config`",
+        "known are `id`, `enabled`, `priority`, `config`; settings of the processor stand in its `config`",
     );
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use ctx_anchors::AnchorRegistry;
-use ctx_macros::Registry;
+use ctx_macros::{MacroPorts, Registry};
 use ctx_pipeline::{
     Cancel, ContextProcessor, Inputs, Origin, Pipeline, ProcessorRegistry, Run, RunError, SettingsLayer,
 };
@@ -97,7 +97,8 @@ impl Case {
         static REGISTRY: LazyLock<ProcessorRegistry> = LazyLock::new(|| {
             let mut registry = ProcessorRegistry::default();
             registry.register(Arc::new(SessionLoader)).unwrap();
-            let assembler = InjectionAssembler::new(AnchorRegistry::system(), Registry::builtin());
+            let assembler =
+                InjectionAssembler::new(AnchorRegistry::system(), Registry::builtin(), MacroPorts::default());
             registry.register(Arc::new(assembler)).unwrap();
             registry.register(Arc::new(TokenLimiter)).unwrap();
             registry
@@ -141,7 +142,7 @@ pub(crate) fn check_decisions(case: Case, expected: &[&str]) {
     let run = case.run().unwrap();
     let shown = run.draft.decisions().iter().map(|decision| {
         let bytes = decision.bytes.map(|bytes| format!(" ({bytes} bytes")).unwrap_or_default();
-        let tokens = decision.tokens.map(|tokens| format!(", {tokens} tokens")).unwrap_or_default();
+        let tokens = decision.tokens.map(|tokens| format!(", {tokens}")).unwrap_or_default();
         let end = if bytes.is_empty() { "" } else { ")" };
         format!("{decision}{bytes}{tokens}{end}")
     });

@@ -82,7 +82,8 @@ fn what_cannot_be_dropped_is_named_if_it_is_too_much() {
     check_error(
         case,
         "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: \
-         preset 10, leading instructions 10, pending turn 25",
+         preset 10 (preset#0), leading instructions 10 (history:0), \
+         pending turn 25 (history:5 11, history:3 10, history:4 4)",
     );
     check(chat, "s0 u3 :x t5:x");
 }
@@ -92,7 +93,7 @@ fn an_unfinished_answer_that_is_too_much_is_part_of_the_pending_turn() {
     check_error(
         Case { budget: Some(9), ..Case::of("u a p") },
         "core processor `token-limiter` failed: 9 tokens are available, but 10 cannot be dropped: \
-         pending turn 10",
+         pending turn 10 (history:2)",
     );
 }
 

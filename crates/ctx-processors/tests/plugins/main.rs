@@ -8,7 +8,7 @@ mod weather;
 use std::sync::Arc;
 
 use ctx_anchors::AnchorRegistry;
-use ctx_macros::Registry as MacroRegistry;
+use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{Cancel, ContextProcessor, Inputs, Pipeline, ProcessorRegistry, Run};
 use ctx_processors::default_set;
 use ctx_tokens::{Budget, Counter, ModelFacts};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 fn check(plugins: &[Arc<dyn ContextProcessor>], preset: Value, expected: &[&str]) {
     let mut anchors = AnchorRegistry::system();
     anchors.register(motto::anchor()).unwrap();
-    let mut registry = default_set(anchors, MacroRegistry::builtin());
+    let mut registry = default_set(anchors, MacroRegistry::builtin(), MacroPorts::default());
     for plugin in plugins {
         registry.register(plugin.clone()).unwrap();
     }

@@ -25,8 +25,12 @@ impl Session {
         };
         let Plan { changes, leaf, .. } = plan;
         let leaf_before = self.leaf.id.clone();
+        let changed_from = self.depth_of_change(op);
         let undo = self.commit(changes, leaf);
         self.follow_sent(op, &leaf_before);
+        if let Some(depth) = changed_from {
+            self.folds.forget_from(depth);
+        }
         self.is_way_known = is_way_known;
         Ok(SessionOp::Patch(undo))
     }

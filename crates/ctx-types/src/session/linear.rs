@@ -7,6 +7,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::message::Role;
 use crate::persist::Reader;
+use crate::session::fold::Folds;
 use crate::session::links::Filing;
 use crate::session::nodes::{Nodes, Position};
 use crate::session::{ActiveLeaf, Node, NodeId, Session, SessionHeader};
@@ -57,6 +58,7 @@ impl Session {
             root_id,
             is_way_known: true,
             sent: OnceLock::new(),
+            folds: Folds::default(),
         }
     }
 

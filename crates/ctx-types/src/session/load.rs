@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::persist::{Persist, Reader, put_value};
+use crate::session::fold::Folds;
 use crate::session::links::Filing;
 use crate::session::nodes::{Nodes, Position, Slot};
 use crate::session::repair::repair;
@@ -32,6 +33,7 @@ impl Persist for Session {
             leaf: tree.leaf,
             is_way_known: tree.is_way_known,
             sent: OnceLock::new(),
+            folds: Folds::default(),
         };
         // Reading walks everything in any case; the first turn then need not.
         session.sent_len();

@@ -15,7 +15,7 @@ mod property;
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, NodeId, Persist, Reader, Session};
+use ctx_types::{Diagnostic, Node, NodeId, Persist, Reader, Session};
 use serde_json::{Value, json};
 
 /// Reads a session and returns what was found.
@@ -131,6 +131,15 @@ fn assert_sound(session: &Session) {
     assert_eq!(seen.len(), session.nodes().count(), "some nodes are out of reach");
     assert!(session.node(session.active_leaf_id()).is_some(), "the leaf does not exist");
     assert_eq!(session.path().len(), session.depth(session.active_leaf_id()).unwrap());
+    assert_folds(session);
+}
+
+/// Asserts that a fold which remembers earlier states of the session gives what one from the start would.
+#[track_caller]
+fn assert_folds(session: &Session) {
+    let said = |node: &Node| (node.id.clone(), node.is_enabled(), node.content.clone());
+    let folded = session.fold_path(1, Vec::new, |path, _, node| path.push(said(node)));
+    assert_eq!(*folded, session.path().into_iter().map(said).collect::<Vec<_>>());
 }
 
 fn ids<'a>(nodes: impl IntoIterator<Item = &'a ctx_types::Node>) -> Vec<String> {

@@ -48,11 +48,9 @@ impl Case {
     pub(super) fn run(&self) -> Result<String> {
         let context = match self.turn.assemble(false) {
             Ok(context) => context,
-            Err(
-                error @ (AssembleError::Budget(_)
-                | AssembleError::Infeasible(_)
-                | AssembleError::Overgrown { .. }),
-            ) => return Ok(format!("=== no context\n{error}\n")),
+            Err(error @ (AssembleError::Budget(_) | AssembleError::Infeasible(_))) => {
+                return Ok(format!("=== no context\n{error}\n"));
+            }
             Err(error) => return Err(error.into()),
         };
         let mut text = context.to_snapshot();
@@ -118,8 +116,8 @@ impl Options {
             kind: turn::kind(keys.parsed("kind", kind).unwrap_or(Kind::Normal)),
             model: keys.text("model").map(Into::into),
             profile: keys.text("profile_name").map(Into::into),
-            context_tokens: keys.number::<u32>("context_tokens").map(Into::into),
-            reserve: keys.number("reserve"),
+            context_tokens: keys.tokens("context_tokens").map(Into::into),
+            reserve: keys.tokens("reserve"),
             preview: true,
             ..TurnInput::default()
         };

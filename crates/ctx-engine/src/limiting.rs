@@ -1,0 +1,49 @@
+//! Whether, and from which stage on, a pipeline limits what is sent.
+
+use ctx_pipeline::{EffectiveSetting, Pipeline};
+use ctx_processors::Cause;
+use ctx_types::Diagnostic;
+
+use crate::codes;
+
+pub(crate) const LIMITER: &str = "token-limiter";
+
+const LOADER: &str = "session-loader";
+
+/// Where layer B of compression stands.
+const RECOUNT_FROM: i64 = 390;
+
+/// Returns from which priority on the stages run again if the result is over the budget: where layer B of
+/// compression stands, or where settings put the limiter, if that is earlier.
+pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
+    match setting(pipeline, LIMITER).filter(|_| unlimited(pipeline).is_none()) {
+        Some(limiter) => limiter.priority.value.min(RECOUNT_FROM),
+        None => RECOUNT_FROM,
+    }
+}
+
+/// Finds out why nothing is limited, if so: the limiter is off, or runs before there is anything to drop.
+pub(crate) fn unlimited(pipeline: &Pipeline) -> Option<Cause> {
+    let limiter = setting(pipeline, LIMITER)?;
+    if !limiter.enabled.value {
+        return Some(Cause::SwitchedOff { by: limiter.enabled.origin });
+    }
+    let place = |wanted| pipeline.order().position(|id| id == wanted);
+    let (limiter_place, loader_place) = (place(LIMITER)?, place(LOADER)?);
+    let loader = setting(pipeline, LOADER).filter(|_| limiter_place < loader_place)?;
+    Some(Cause::TooEarly { limiter: limiter.priority.value, loader: loader.priority.value })
+}
+
+/// Reports a limiter that runs before there is anything to limit.
+pub(crate) fn too_early(pipeline: &Pipeline) -> Option<Diagnostic> {
+    let Some(Cause::TooEarly { limiter, loader }) = unlimited(pipeline) else { return None };
+    let message = format!(
+        "`{LIMITER}` (at {limiter}) limits nothing: it runs before `{LOADER}` (at {loader}) has loaded anything"
+    );
+    let help = "give it a priority above that of `injection-assembler`";
+    Some(Diagnostic::warning(codes::LIMITER_TOO_EARLY, message).with_help(help))
+}
+
+fn setting<'p>(pipeline: &'p Pipeline, id: &str) -> Option<&'p EffectiveSetting> {
+    pipeline.settings().iter().find(|setting| &*setting.id == id)
+}

@@ -1,0 +1,41 @@
+//! The files of the agent, as a list by which a model can refer to them.
+
+use crate::assets::AgentAsset;
+use crate::call::{Call, Failure, Value};
+use crate::definition::Definition;
+
+pub(super) fn definitions() -> Vec<Definition> {
+    vec![Definition::new("assets", assets).arity(0, 1).describe(
+        "A list of the agent's files, or of those of one group, and how to refer to them.",
+        "{{assets::stickers}}",
+    )]
+}
+
+fn assets(call: &mut Call<'_>) -> Result<Value, Failure> {
+    call.limit_trust(call.env().agent_trust);
+    let (list, group) = (&call.env().assets, call.argument(0));
+    let mut listed = list.of_group(group).peekable();
+    if listed.peek().is_none() {
+        return Ok(match group {
+            "" => "This agent has no files.".into(),
+            _ => format!("This agent has no files in the group `{group}`.").into(),
+        });
+    }
+    let mut text = match group {
+        "" => "Files of this agent. ".to_owned(),
+        _ => format!("Files of this agent in the group `{group}`. "),
+    };
+    text.push_str("Refer to one as `agent-asset://{group}/{id}.{ext}`:");
+    for (asset, group) in listed {
+        text.push_str(&line(asset, group));
+        call.check_output(text.len())?;
+    }
+    Ok(text.into())
+}
+
+fn line(asset: &AgentAsset, group: &str) -> String {
+    let AgentAsset { id, extension, kind, description, .. } = asset;
+    let dot = if extension.is_empty() { "" } else { "." };
+    let described = if description.is_empty() { "" } else { ": " };
+    format!("\n- [{kind}] agent-asset://{group}/{id}{dot}{extension}{described}{description}")
+}

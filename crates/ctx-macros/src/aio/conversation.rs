@@ -1,0 +1,32 @@
+//! What was said last, and what is about to be said.
+
+use ctx_types::Trust;
+
+use crate::call::{Call, Value};
+use crate::definition::{Definition, Phase};
+use crate::env::Said;
+
+pub(super) fn definitions() -> Vec<Definition> {
+    let said = |name: &'static str, of: fn(&Call<'_>) -> Option<Said>| {
+        Definition::always(name, move |call| said(of(call), call)).volatile().phase(Phase::After)
+    };
+    vec![
+        said("lastMessage", |call| call.env().conversation.last.clone())
+            .describe("The newest message that is complete; nothing if there is none.", "{{lastMessage}}"),
+        said("lastUserMessage", |call| call.env().conversation.last_user.clone())
+            .describe("The newest message of the user.", "{{lastUserMessage}}"),
+        said("lastCharMessage", |call| call.env().conversation.last_agent.clone())
+            .describe("The newest complete message of the agent.", "{{lastCharMessage}}"),
+        Definition::always("input", |call| call.env().input.clone().into())
+            .volatile()
+            .phase(Phase::After)
+            .trust(Trust::User)
+            .describe("What the user is about to send, as it was typed.", "{{input}}"),
+    ]
+}
+
+fn said(said: Option<Said>, call: &mut Call<'_>) -> Value {
+    let Some(Said { text, trust }) = said else { return Value::EMPTY };
+    call.limit_trust(trust);
+    text.into()
+}

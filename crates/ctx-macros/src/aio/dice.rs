@@ -1,0 +1,45 @@
+//! Dice.
+
+use ctx_types::excerpt;
+
+use crate::call::{Call, Failure, Value};
+use crate::codes;
+use crate::definition::{Definition, Phase};
+
+/// How many dice may be thrown at once, and how many sides they may have.
+const MOST: (u64, u64) = (100, 1_000);
+
+pub(super) fn definitions() -> Vec<Definition> {
+    vec![Definition::new("roll", roll).arity(1, 1).volatile().phase(Phase::Before).describe(
+        "Throws dice, `3d6` being three with six sides: the number of one, else the sum and each of them.",
+        "{{roll::2d6}}",
+    )]
+}
+
+fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let thrown = call.argument(0);
+    let Some((count, sides)) = dice(thrown) else {
+        let message =
+            format!("`{}` are no dice; `3d6` are, up to {} with {} sides", excerpt(thrown), MOST.0, MOST.1);
+        return Err(Failure::error(codes::BAD_ARGUMENT, message));
+    };
+    let numbers: Vec<u64> = (0..count).map(|_| call.draw(sides) + 1).collect();
+    if let [number] = *numbers {
+        return Ok(number.to_string().into());
+    }
+    let each: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    Ok(format!("{} ({})", numbers.iter().sum::<u64>(), each.join(", ")).into())
+}
+
+/// Reads `3d6`, or `d6` for one die.
+fn dice(text: &str) -> Option<(u64, u64)> {
+    let (count, sides) = text.split_once(['d', 'D'])?;
+    let count = if count.is_empty() { 1 } else { whole(count)? };
+    let sides = whole(sides)?;
+    ((1..=MOST.0).contains(&count) && (1..=MOST.1).contains(&sides)).then_some((count, sides))
+}
+
+/// Reads digits alone, without a sign.
+fn whole(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}

@@ -1,0 +1,47 @@
+//! What only a host can fill in: knowledge bases, and colours of its window.
+
+use crate::call::{Call, Value};
+use crate::codes;
+use crate::definition::{Definition, Phase};
+
+pub(super) fn definitions() -> Vec<Definition> {
+    vec![
+        Definition::always("kb", kb).arity(0, 6).describe(
+            "A mark such as `【kb::name::5】`, in whose place a plug-in may put what a knowledge base holds.",
+            "{{kb::recipes::5}}",
+        ),
+        Definition::always("kb_list", |call| match of_host("kb_list", call) {
+            Some(list) => list,
+            None => Value::EMPTY,
+        })
+        .describe("The knowledge bases, if the host lists them.", "{{kb_list}}"),
+        Definition::always("cssvar", cssvar).arity(1, 1).phase(Phase::After).describe(
+            "A colour or another variable of the host's style sheet.",
+            "{{cssvar::--primary-color}}",
+        ),
+    ]
+}
+
+fn kb(call: &mut Call<'_>) -> Value {
+    let mut arguments: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
+    while arguments.last().is_some_and(|last| last.is_empty()) {
+        arguments.pop();
+    }
+    let arguments: String = arguments.into_iter().flat_map(|argument| ["::", argument]).collect();
+    format!("【kb{arguments}】").into()
+}
+
+fn cssvar(call: &mut Call<'_>) -> Value {
+    let name = call.argument(0);
+    of_host(name, call).unwrap_or_else(|| format!("(未定义: {name})").into())
+}
+
+/// Returns a text that the host gives by a name; where it gives none, that is reported.
+fn of_host(name: &str, call: &mut Call<'_>) -> Option<Value> {
+    let text = call.env().texts.get(name).cloned();
+    if text.is_none() {
+        let name = ctx_types::excerpt(name);
+        call.note(codes::NOT_PROVIDED, format!("the host gives no text for `{name}`"));
+    }
+    text.map(Value::Text)
+}

@@ -1,0 +1,54 @@
+//! The model that is asked, the connection to it, and what the agent's author says of its version and look.
+
+use ctx_types::Text;
+
+use crate::call::{Call, Value};
+use crate::definition::{Definition, Phase};
+
+pub(super) fn definitions() -> Vec<Definition> {
+    let value = |name: &'static str, of: fn(&Call<'_>) -> Option<Text>| {
+        Definition::always(name, move |call| of(call).into())
+    };
+    vec![
+        value("modelId", |call| call.env().model.id.clone()).describe("The id of the model.", "{{modelId}}"),
+        value("modelName", |call| first(call.env().model.name.as_ref(), call.env().model.id.as_ref()))
+            .describe("The name of the model that people see, else its id.", "{{modelName}}"),
+        value("profileId", |call| call.env().model.profile_id.clone())
+            .describe("The id of the connection profile.", "{{profileId}}"),
+        value("profileName", |call| {
+            first(call.env().model.profile_name.as_ref(), call.env().model.profile_id.as_ref())
+        })
+        .describe("The name of the connection profile, else its id.", "{{profileName}}"),
+        value("provider", |call| call.env().model.provider.clone())
+            .describe("Who runs the model.", "{{provider}}"),
+        Definition::always("agentVersion", |call| of_agent(call.env().card.version.clone(), call))
+            .describe("The version of the agent.", "{{agentVersion}}"),
+        Definition::always("visual_guideline", visual_guideline).phase(Phase::Before).describe(
+            "How the agent may lay out its answers: the agent's own words, else a short standard text.",
+            "{{visual_guideline}}",
+        ),
+    ]
+}
+
+/// What an agent is told that has no words of its own.
+const VISUAL_GUIDELINE: &str = "\
+Write answers in Markdown. Put code into fenced blocks that name their language.
+Write formulas in LaTeX, between `$` inside a line and between `$$` on lines of their own.
+Draw diagrams as `mermaid` code blocks. Use a table where several things are compared in several ways.
+Plain sentences are enough wherever a layout would say nothing more.";
+
+fn visual_guideline(call: &mut Call<'_>) -> Value {
+    match call.env().card.visual_guideline.clone().filter(|text| !text.trim().is_empty()) {
+        Some(own) => of_agent(Some(own), call),
+        None => VISUAL_GUIDELINE.into(),
+    }
+}
+
+fn of_agent(text: Option<Text>, call: &mut Call<'_>) -> Value {
+    call.limit_trust(call.env().agent_trust);
+    text.into()
+}
+
+fn first(name: Option<&Text>, id: Option<&Text>) -> Option<Text> {
+    name.filter(|name| !name.is_empty()).or(id).cloned()
+}

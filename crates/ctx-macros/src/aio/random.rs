@@ -1,0 +1,58 @@
+//! Random choices.
+
+use ctx_types::excerpt;
+
+use crate::call::{Call, Failure, Value};
+use crate::codes;
+use crate::definition::{Definition, Phase};
+
+pub(super) fn definitions() -> Vec<Definition> {
+    vec![
+        Definition::always("random", |call| {
+            let index = call.draw(call.argument_count() as u64);
+            chosen(index, call)
+        })
+        .arity(1, None)
+        .volatile()
+        .phase(Phase::After)
+        .describe("One of its arguments by chance, each turn another.", "{{random::red::green::blue}}"),
+        Definition::always("pick", |call| {
+            let index = call.draw_for_conversation(call.argument_count() as u64);
+            chosen(index, call)
+        })
+        .arity(1, None)
+        .phase(Phase::After)
+        .describe(
+            "One of its arguments by chance, the same through the whole conversation.",
+            "{{pick::red::green::blue}}",
+        ),
+        Definition::new("randomInt", random_int)
+            .arity(2, 2)
+            .volatile()
+            .phase(Phase::After)
+            .describe("A whole number from the first to the second argument.", "{{randomInt::1::6}}"),
+    ]
+}
+
+fn chosen(index: u64, call: &Call<'_>) -> Value {
+    call.argument(usize::try_from(index).unwrap_or(0)).to_owned().into()
+}
+
+fn random_int(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let (least, greatest) = (bound(call.argument(0))?, bound(call.argument(1))?);
+    if least > greatest {
+        let message = format!("there is no whole number from {least} to {greatest}");
+        return Err(Failure::error(codes::BAD_ARGUMENT, message));
+    }
+    let drawn = call.draw((greatest - least).unsigned_abs() + 1);
+    Ok((least + i64::try_from(drawn).unwrap_or(0)).to_string().into())
+}
+
+fn bound(text: &str) -> Result<i64, Failure> {
+    /// Up to here JavaScript tells every whole number from the next.
+    const GREATEST: u64 = 1 << 53;
+    let number = text.parse::<i64>().ok().filter(|number| number.unsigned_abs() <= GREATEST);
+    number.ok_or_else(|| {
+        Failure::error(codes::BAD_ARGUMENT, format!("`{}` is no whole number in range", excerpt(text)))
+    })
+}

@@ -1,0 +1,33 @@
+//! The machine on which the host runs.
+
+use crate::call::{Call, Value};
+use crate::codes;
+use crate::definition::Definition;
+
+const FACTS: [(&str, &str, &str); 6] = [
+    ("os", "The operating system", "{{os}}"),
+    ("osVersion", "The version of the operating system", "{{osVersion}}"),
+    ("arch", "The processor's architecture", "{{arch}}"),
+    ("platform", "The platform of the application", "{{platform}}"),
+    ("hostname", "The name of the machine", "{{hostname}}"),
+    ("locale", "The language of the system", "{{locale}}"),
+];
+
+pub(super) fn definitions() -> Vec<Definition> {
+    let fact = |(name, what, example): (&'static str, &str, &str)| {
+        let description = format!("{what}, if the host tells it; else `Unknown`.");
+        Definition::always(name, move |call| fact(name, call)).describe(description, example)
+    };
+    FACTS.into_iter().map(fact).collect()
+}
+
+fn fact(name: &str, call: &mut Call<'_>) -> Value {
+    let env = call.env();
+    let told = env.ports.system.as_ref().and_then(|system| system.fact(name));
+    let told = told.or_else(|| env.locale.clone().filter(|_| name == "locale"));
+    if let Some(told) = told.filter(|told| !told.is_empty()) {
+        return told.to_string().into();
+    }
+    call.note(codes::NOT_PROVIDED, format!("the host does not tell `{name}`"));
+    "Unknown".into()
+}

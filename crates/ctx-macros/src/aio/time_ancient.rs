@@ -1,0 +1,64 @@
+//! The time of the turn in the words of old China and old England, and in capital numerals.
+
+use jiff::civil::DateTime;
+
+use crate::call::{Call, Failure, Value};
+use crate::dates::chinese::{capital_digits, capital_number};
+use crate::dates::{locale, lunar, old_english};
+use crate::definition::{Definition, Phase};
+
+pub(super) fn definitions() -> Vec<Definition> {
+    let written = |name: &'static str, write: fn(DateTime) -> Option<String>| {
+        Definition::new(name, move |call| written(write, call)).volatile().phase(Phase::After)
+    };
+    vec![
+        written("date_cn_ancient", |now| lunar::date(now.date())).describe(
+            "The day by the traditional Chinese calendar, `乙巳年（蛇年）九月十八`.",
+            "{{date_cn_ancient}}",
+        ),
+        written("time_cn_ancient", |now| Some(lunar::double_hour_and_quarter(now.time())))
+            .describe("The double-hour and its quarter, `亥时六刻`.", "{{time_cn_ancient}}"),
+        written("datetime_cn_ancient", |now| {
+            Some(format!("{} {}", lunar::date(now.date())?, lunar::double_hour_and_quarter(now.time())))
+        })
+        .describe("Both, `乙巳年（蛇年）九月十八 亥时六刻`.", "{{datetime_cn_ancient}}"),
+        written("shichen", |now| Some(lunar::double_hour(now.time())))
+            .describe("The double-hour, `亥时`.", "{{shichen}}"),
+        written("date_cn_uppercase", |now| Some(capital_date(now)))
+            .describe("The date in capital numerals, `贰零贰伍年拾壹月柒日`.", "{{date_cn_uppercase}}"),
+        written("time_cn_uppercase", |now| Some(capital_time(now)))
+            .describe("The time in capital numerals, `贰拾贰时叁拾分`.", "{{time_cn_uppercase}}"),
+        written("datetime_cn_uppercase", |now| Some(format!("{}{}", capital_date(now), capital_time(now))))
+            .describe("Both, `贰零贰伍年拾壹月柒日贰拾贰时叁拾分`.", "{{datetime_cn_uppercase}}"),
+        written("date_en_ancient", |now| Some(english_date(now))).describe(
+            "The date, `the 7th day of November, in the year of our Lord 2025`.",
+            "{{date_en_ancient}}",
+        ),
+        written("datetime_en_ancient", |now| {
+            Some(format!("{}, at {}", english_date(now), old_english::time(now.time())))
+        })
+        .describe(
+            "Date and time, ending like `at half past 3 in the afternoon` or `at high noon`.",
+            "{{datetime_en_ancient}}",
+        ),
+    ]
+}
+
+fn written(write: fn(DateTime) -> Option<String>, call: &mut Call<'_>) -> Result<Value, Failure> {
+    let now = call.now()?.datetime();
+    write(now).map(Value::from).ok_or_else(|| Failure::because(format!("no calendar knows {}", now.date())))
+}
+
+fn capital_date(now: DateTime) -> String {
+    let (month, day) = (now.month().unsigned_abs(), now.day().unsigned_abs());
+    format!("{}年{}月{}日", capital_digits(now.year()), capital_number(month), capital_number(day))
+}
+
+fn capital_time(now: DateTime) -> String {
+    let (hour, minute) = (now.hour().unsigned_abs(), now.minute().unsigned_abs());
+    format!("{}时{}分", capital_number(hour), capital_number(minute))
+}
+
+fn english_date(now: DateTime) -> String {
+    old_english::date(now.date(), locale::english().month(now.month()))
+}

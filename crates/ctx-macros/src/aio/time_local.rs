@@ -1,0 +1,65 @@
+//! The time of the turn in the words of several languages.
+
+use ctx_types::{Diagnostic, excerpt};
+
+use crate::call::{Call, Failure, Value};
+use crate::codes;
+use crate::dates::locale::{self, Locale};
+use crate::dates::pattern;
+use crate::definition::{Definition, Phase};
+
+pub(super) fn definitions() -> Vec<Definition> {
+    let written = |name: &'static str, tag: &'static str, pattern: &'static str| {
+        Definition::new(name, move |call| written(tag, pattern, call)).volatile().phase(Phase::After)
+    };
+    vec![
+        written("date_cn", "zh-CN", "YYYY年M月D日").describe("The date, `2025年11月7日`.", "{{date_cn}}"),
+        written("datetime_cn", "zh-CN", "YYYY年M月D日 HH:mm")
+            .describe("Date and time, `2025年11月7日 22:30`.", "{{datetime_cn}}"),
+        written("weekday_cn", "zh-CN", "dddd").describe("The day of the week, `星期五`.", "{{weekday_cn}}"),
+        written("date_jp", "ja-JP", "YYYY年M月D日（ddd）")
+            .describe("The date, `2025年11月7日（金）`.", "{{date_jp}}"),
+        Definition::new("datetime_jp", datetime_jp)
+            .volatile()
+            .phase(Phase::After)
+            .describe("Date and time, `2025年11月7日（金） 午後10時30分`.", "{{datetime_jp}}"),
+        written("date_ko", "ko-KR", "YYYY년 M월 D일 (ddd)")
+            .describe("The date, `2025년 11월 7일 (금)`.", "{{date_ko}}"),
+        Definition::new("datetime_locale", datetime_locale)
+            .arity(0, 1)
+            .volatile()
+            .phase(Phase::After)
+            .describe(
+                "The day, its weekday and the time in a language, given by a tag such as `fr-FR` or a name such \
+                 as `tw`; without one, in the user's.",
+                "{{datetime_locale::fr-FR}}",
+            ),
+    ]
+}
+
+fn written(tag: &str, pattern: &str, call: &mut Call<'_>) -> Result<Value, Failure> {
+    let locale = locale::find(tag).unwrap_or_else(locale::english);
+    Ok(pattern::format(pattern, call.now()?.datetime(), locale).into())
+}
+
+/// In Japanese noon is `午後0時`, which no token writes.
+fn datetime_jp(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let hour = call.now()?.hour() % 12;
+    written("ja-JP", &format!("YYYY年M月D日（ddd） A[{hour}]時m分"), call)
+}
+
+fn datetime_locale(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let asked = call.argument(0);
+    let locale = match asked {
+        "" => call.env().locale.as_deref().and_then(locale::find).unwrap_or_else(locale::english),
+        _ => locale::find(asked).ok_or_else(|| unknown(asked))?,
+    };
+    Ok(Locale::long(locale, call.now()?.datetime()).into())
+}
+
+fn unknown(asked: &str) -> Failure {
+    let message = format!("dates are not written in `{}`", excerpt(asked));
+    let known: Vec<&str> = locale::tags().collect();
+    let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
+    Failure::new(finding.with_help(format!("use one of {}", known.join(", "))))
+}

@@ -1,0 +1,74 @@
+//! The tools that the model may call, for models that are told of them in the prompt.
+
+use std::sync::Arc;
+
+use ctx_types::Trust;
+use ctx_types::ports::{ToolCatalog, ToolDefinition};
+
+use crate::call::{Call, Failure, Value};
+use crate::codes;
+use crate::definition::Definition;
+
+pub(super) fn definitions() -> Vec<Definition> {
+    let definitions = [
+        Definition::new("tools", tools).arity(0, None).describe(
+            "The tools that the model may call, or those that are named.",
+            "{{tools::search::notes}}",
+        ),
+        Definition::always("tool_usage", |call| match catalog(call) {
+            Some(catalog) => catalog.usage().into(),
+            None => Value::EMPTY,
+        })
+        .describe("How tools are called, in the host's words.", "{{tool_usage}}"),
+        Definition::always("tool_context", |call| match catalog(call) {
+            Some(catalog) => catalog.context(&names(call)).into(),
+            None => Value::EMPTY,
+        })
+        .arity(0, None)
+        .volatile()
+        .describe(
+            "What the host says of the present state of tools, or of those that are named.",
+            "{{tool_context::notes}}",
+        ),
+    ];
+    // Tools come from servers that the preset's author does not know.
+    definitions.into_iter().map(|definition| definition.trust(Trust::Tool)).collect()
+}
+
+fn catalog(call: &mut Call<'_>) -> Option<Arc<dyn ToolCatalog>> {
+    let catalog = call.env().ports.tools.clone();
+    if catalog.is_none() {
+        let name = &call.definition().name;
+        call.note(codes::NOT_PROVIDED, format!("the host lends no tools, so `{name}` gives nothing"));
+    }
+    catalog
+}
+
+/// The arguments are names, or lists of names divided by commas.
+fn names<'a>(call: &Call<'a>) -> Vec<&'a str> {
+    let arguments = (0..call.argument_count()).map(|index| call.argument(index));
+    let names = arguments.flat_map(|argument| argument.split([',', '，'])).map(str::trim);
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+fn tools(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let Some(catalog) = catalog(call) else { return Ok(Value::EMPTY) };
+    let names = names(call);
+    let tools = catalog.tools();
+    for name in names.iter().filter(|name| !tools.iter().any(|tool| *tool.name == ***name)) {
+        call.warn(codes::UNKNOWN_TOOL, format!("there is no tool `{}`", ctx_types::excerpt(name)));
+    }
+    let mut text = String::new();
+    for tool in tools.iter().filter(|tool| names.is_empty() || names.contains(&&*tool.name)) {
+        text.push_str(if text.is_empty() { "" } else { "\n" });
+        text.push_str(&line(tool));
+        call.check_output(text.len())?;
+    }
+    Ok(text.into())
+}
+
+fn line(tool: &ToolDefinition) -> String {
+    let described = tool.description.as_deref().filter(|described| !described.trim().is_empty());
+    let described = described.map_or_else(String::new, |described| format!(": {described}"));
+    format!("- {}{described}\n  Arguments: {}", tool.name, tool.parameters)
+}

@@ -1,0 +1,8 @@
+//! Dates and times in words: patterns, languages, calendars. Pure functions of a civil time.
+
+pub(crate) mod chinese;
+pub(crate) mod locale;
+pub(crate) mod locale_table;
+pub(crate) mod lunar;
+pub(crate) mod old_english;
+pub(crate) mod pattern;

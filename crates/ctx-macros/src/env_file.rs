@@ -1,0 +1,302 @@
+//! Reads an environment from JSON, for tools and tests.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ctx_types::{Diagnostic, Text, Trust, excerpt};
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use serde_json::{Map, Value};
+
+use crate::call::Failure;
+use crate::env::{CardTexts, Conversation, Env, GroupMember, ModelValues, Said};
+use crate::state::{Limits, Scope, State};
+use crate::{codes, instant};
+
+/// An environment and the variables of a run, read from a JSON object.
+///
+/// Keys, each of them optional: `user`, `char`, `persona`, `input`, `original`, `generation`, `chatId`, `tz`,
+/// `locale` (texts); `now` (a date and time, or milliseconds); `seed`, `chatIdHash`, `contextTokens`,
+/// `responseTokens` (numbers); `isMobile`; `card` (an object with the fields of a character card, or such a card
+/// with `data`); `model` (a text or an object with `id`, `name`, `provider`, `profileId`, `profileName`);
+/// `messages` (objects with `role` and `content`, or those of a SillyTavern chat; with `at` or `send_date`,
+/// `swipes` and `swipe_id`); `group` (names, or objects with `name` and `muted`); `variables`,
+/// `globalVariables`, `outlets`, `texts` (objects); `extensions` (names). What is of another type, or has another
+/// name, is left out with a finding.
+///
+/// ```
+/// use ctx_macros::{Dialect, EnvFile, Registry, Template};
+/// use ctx_types::{Source, SourceKind, Text, Trust};
+///
+/// let file = serde_json::json!({ "char": "Alice", "card": { "description": "{{char}} is tall." } });
+/// let EnvFile { env, mut state, diagnostics } = EnvFile::read(&file);
+/// assert_eq!(diagnostics, []);
+///
+/// let text = Text::from("{{description}}");
+/// let template = Template::parse(&text, Dialect::SillyTavern, &Registry::builtin());
+/// let origin = Source::new(SourceKind::Preset, Trust::Preset);
+/// assert_eq!(template.expand(&env, &mut state, &origin).text, "Alice is tall.");
+/// ```
+#[derive(Clone, Debug)]
+pub struct EnvFile {
+    /// The environment.
+    pub env: Env,
+    /// A run with the variables.
+    pub state: State,
+    /// What was left out.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl EnvFile {
+    /// Reads an object; anything else is an empty one with a finding.
+    pub fn read(value: &Value) -> Self {
+        let mut reader = Reader::default();
+        let empty = Map::new();
+        let root = reader.object(value, "").unwrap_or(&empty);
+        let mut state = State::new(Limits::default());
+        let env = reader.env(root, &mut state);
+        Self { env, state, diagnostics: reader.found }
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    found: Vec<Diagnostic>,
+}
+
+impl Reader {
+    fn env(&mut self, root: &Map<String, Value>, state: &mut State) -> Env {
+        let mut env = Env::default();
+        let zone = root
+            .get("tz")
+            .and_then(Value::as_str)
+            .and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
+        let zone = zone.unwrap_or(TimeZone::UTC);
+        for (key, value) in root {
+            let at = format!("/{key}");
+            match key.as_str() {
+                "user" => env.user = self.text(value, &at),
+                "char" => env.char = self.text(value, &at),
+                "persona" => env.persona = self.text(value, &at),
+                "input" => env.input = self.text(value, &at),
+                "original" => env.original = self.text(value, &at),
+                "generation" => env.generation = self.name(value, &at),
+                "tz" => env.zone = self.name(value, &at),
+                "locale" => env.locale = self.name(value, &at),
+                "now" => env.at_millis = self.instant(value, &at, &zone),
+                "seed" => env.seed = self.number(value, &at).unwrap_or(0),
+                "chatId" => env.conversation.id = self.name(value, &at),
+                "chatIdHash" => env.conversation.id_hash = self.number(value, &at),
+                "contextTokens" => env.model.context_tokens = self.number(value, &at),
+                "responseTokens" => env.model.response_tokens = self.number(value, &at),
+                "isMobile" => env.is_mobile = self.truth(value, &at),
+                "card" => self.card(value, &at, &mut env),
+                "model" => self.model(value, &at, &mut env.model),
+                "messages" => self.messages(value, &at, &zone, &mut env.conversation),
+                "group" => env.group = self.members(value, &at),
+                "variables" => self.variables(value, &at, Scope::Local, state),
+                "globalVariables" => self.variables(value, &at, Scope::Global, state),
+                "outlets" => env.outlets = self.texts(value, &at),
+                "texts" => env.texts = self.texts(value, &at),
+                "extensions" => env.extensions = self.names(value, &at),
+                _ => self.report(&at, format!("no environment has the field `{}`", excerpt(key))),
+            }
+        }
+        env
+    }
+
+    fn card(&mut self, value: &Value, at: &str, env: &mut Env) {
+        let Some(root) = self.object(value, at) else { return };
+        let fields = root.get("data").and_then(Value::as_object).unwrap_or(root);
+        let mut text =
+            |name: &str| fields.get(name).and_then(|value| self.text(value, &format!("{at}/{name}")));
+        env.description = text("description");
+        env.personality = text("personality");
+        env.scenario = text("scenario");
+        let note = fields.get("extensions").and_then(|value| value.pointer("/depth_prompt/prompt"));
+        let note = note.and_then(Value::as_str).map(Text::from);
+        env.card = CardTexts {
+            first_message: text("first_mes"),
+            greetings: Vec::new(),
+            examples: text("mes_example"),
+            system_prompt: text("system_prompt"),
+            post_history: text("post_history_instructions"),
+            depth_prompt: text("depth_prompt").or(note),
+            creator_notes: text("creator_notes"),
+            version: text("character_version"),
+            visual_guideline: text("visual_guideline"),
+        };
+        if let Some(greetings) = fields.get("alternate_greetings") {
+            let names = self.names(greetings, &format!("{at}/alternate_greetings"));
+            env.card.greetings = names.iter().map(|name| Text::from(&**name)).collect();
+        }
+    }
+
+    fn model(&mut self, value: &Value, at: &str, model: &mut ModelValues) {
+        if let Some(id) = value.as_str() {
+            model.id = Some(Text::from(id));
+            return;
+        }
+        let Some(fields) = self.object(value, at) else { return };
+        let mut text =
+            |name: &str| fields.get(name).and_then(|value| self.text(value, &format!("{at}/{name}")));
+        model.id = text("id");
+        model.name = text("name");
+        model.provider = text("provider");
+        model.profile_id = text("profileId");
+        model.profile_name = text("profileName");
+    }
+
+    fn messages(&mut self, value: &Value, at: &str, zone: &TimeZone, chat: &mut Conversation) {
+        let Some(list) = self.list(value, at) else { return };
+        chat.length = list.len();
+        let mut is_newest = true;
+        for message in list.iter().rev() {
+            let speaker = Speaker::of(message);
+            let text = ["content", "mes"].iter().find_map(|key| message.get(key)?.as_str());
+            let said = Said { text: Text::from(text.unwrap_or_default()), trust: speaker.trust() };
+            if chat.last.is_none() {
+                chat.last = Some(said.clone());
+                chat.swipes = message.get("swipes").and_then(Value::as_array).map(Vec::len);
+                let swipe = message.get("swipe_id").and_then(Value::as_u64);
+                chat.current_swipe = swipe.and_then(|swipe| usize::try_from(swipe + 1).ok());
+            }
+            match speaker {
+                Speaker::System => continue,
+                Speaker::User => {
+                    let time = ["at", "send_date"].iter().find_map(|key| message.get(key));
+                    let time = time.filter(|_| !is_newest && chat.user_idle_since.is_none());
+                    if let Some(time) = time {
+                        chat.user_idle_since = self.instant(time, at, zone);
+                    }
+                    chat.last_user.get_or_insert(said);
+                }
+                Speaker::Agent => {
+                    chat.last_agent.get_or_insert(said);
+                }
+            }
+            is_newest = false;
+        }
+    }
+
+    fn members(&mut self, value: &Value, at: &str) -> Vec<GroupMember> {
+        let list = self.list(value, at).map(Vec::as_slice).unwrap_or_default();
+        let member = |value: &Value| {
+            let name = value.as_str().or_else(|| value.get("name")?.as_str())?;
+            let is_muted = value.get("muted").and_then(Value::as_bool).unwrap_or(false);
+            Some(GroupMember { name: Text::from(name), is_muted })
+        };
+        list.iter().filter_map(member).collect()
+    }
+
+    fn variables(&mut self, value: &Value, at: &str, scope: Scope, state: &mut State) {
+        let Some(fields) = self.object(value, at) else { return };
+        for (name, value) in fields {
+            let set = match value {
+                Value::Number(number) => {
+                    let number = number.as_f64().unwrap_or(f64::NAN);
+                    state.set_number(scope, name, number, Trust::User)
+                }
+                Value::String(text) => {
+                    state.set_variable(scope, name, Text::from(text.as_str()), Trust::User)
+                }
+                other => state.set_variable(scope, name, Text::from(other.to_string()), Trust::User),
+            };
+            if let Err(failure) = set {
+                self.found.push(Failure::diagnostic(&failure).clone().at_pointer(at));
+            }
+        }
+    }
+
+    fn texts(&mut self, value: &Value, at: &str) -> BTreeMap<Arc<str>, Text> {
+        let Some(fields) = self.object(value, at) else { return BTreeMap::new() };
+        let mut texts = BTreeMap::new();
+        for (name, value) in fields {
+            if let Some(text) = self.text(value, &format!("{at}/{name}")) {
+                texts.insert(Arc::from(name.as_str()), text);
+            }
+        }
+        texts
+    }
+
+    fn names(&mut self, value: &Value, at: &str) -> Vec<Arc<str>> {
+        let list = self.list(value, at).map(Vec::as_slice).unwrap_or_default();
+        list.iter().filter_map(Value::as_str).map(Arc::from).collect()
+    }
+
+    fn name(&mut self, value: &Value, at: &str) -> Option<Arc<str>> {
+        self.text(value, at).map(|text| Arc::from(text.as_str()))
+    }
+
+    fn text(&mut self, value: &Value, at: &str) -> Option<Text> {
+        match value {
+            Value::String(text) => Some(Text::from(text.as_str())),
+            Value::Null => None,
+            _ => self.wrong(at, "a text"),
+        }
+    }
+
+    fn number(&mut self, value: &Value, at: &str) -> Option<u64> {
+        value.as_u64().or_else(|| self.wrong(at, "a whole number from 0 on"))
+    }
+
+    fn truth(&mut self, value: &Value, at: &str) -> bool {
+        value.as_bool().or_else(|| self.wrong(at, "true or false")).unwrap_or(false)
+    }
+
+    fn instant(&mut self, value: &Value, at: &str, zone: &TimeZone) -> Option<i64> {
+        let read = match value {
+            Value::Null => return None,
+            Value::Number(number) => number.as_i64(),
+            Value::String(text) => instant::read(text, zone),
+            _ => None,
+        };
+        read.or_else(|| self.wrong(at, "a date and time"))
+    }
+
+    fn object<'v>(&mut self, value: &'v Value, at: &str) -> Option<&'v Map<String, Value>> {
+        value.as_object().or_else(|| self.wrong(at, "an object"))
+    }
+
+    fn list<'v>(&mut self, value: &'v Value, at: &str) -> Option<&'v Vec<Value>> {
+        value.as_array().or_else(|| self.wrong(at, "a list"))
+    }
+
+    fn wrong<T>(&mut self, at: &str, expected: &str) -> Option<T> {
+        self.report(at, format!("this is not {expected} and is left out"));
+        None
+    }
+
+    fn report(&mut self, at: &str, message: String) {
+        self.found.push(Diagnostic::warning(codes::BAD_ENV, message).at_pointer(at));
+    }
+}
+
+/// Who said something.
+#[derive(Clone, Copy)]
+enum Speaker {
+    User,
+    Agent,
+    System,
+}
+
+impl Speaker {
+    fn of(message: &Value) -> Self {
+        let is = |key: &str| message.get(key).and_then(Value::as_bool).unwrap_or(false);
+        match message.get("role").and_then(Value::as_str) {
+            Some("user") => Self::User,
+            Some("assistant" | "char" | "model") => Self::Agent,
+            Some(_) => Self::System,
+            None if is("is_system") => Self::System,
+            None if is("is_user") => Self::User,
+            None => Self::Agent,
+        }
+    }
+
+    const fn trust(self) -> Trust {
+        match self {
+            Self::User => Trust::User,
+            Self::Agent => Trust::Model,
+            Self::System => Trust::Preset,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Escapes that are taken out of a result: `\{` and `\}` stand for the braces.
+
+use memchr::memchr_iter;
+
+use crate::expansion::{Output, Writer};
+use crate::registry::Registry;
+
+/// Tells whether a text has an escape.
+pub(crate) fn is_in(text: &str) -> bool {
+    places(text.as_bytes()).next().is_some()
+}
+
+/// Takes the backslashes of escapes out of what the template wrote, and out of values that were made of its
+/// bytes; other values stay as they are. Linear in the text.
+pub(crate) fn remove(output: &mut Output, registry: &Registry) {
+    let mut pieces = output.pieces().iter();
+    let mut piece = pieces.next();
+    let mut removed = Vec::new();
+    for at in places(output.text().as_bytes()) {
+        while piece.is_some_and(|piece| piece.end <= at) {
+            piece = pieces.next();
+        }
+        if piece.is_some_and(|piece| is_escapable(piece.writer, registry)) {
+            removed.push(at);
+        }
+    }
+    if !removed.is_empty() {
+        output.remove(&removed);
+    }
+}
+
+fn is_escapable(writer: Writer, registry: &Registry) -> bool {
+    match writer {
+        Writer::Template | Writer::Variable { .. } => true,
+        Writer::Macro { definition, .. } => registry.definition(definition).is_some_and(|known| known.echoes),
+    }
+}
+
+fn places(text: &[u8]) -> impl Iterator<Item = usize> {
+    memchr_iter(b'\\', text).filter(|at| matches!(text.get(at + 1), Some(b'{' | b'}')))
+}

@@ -1,0 +1,123 @@
+//! `{{.name}}`, `{{$name += 1}}` and their like.
+
+use ctx_types::{Diagnostic, Span, Text, Trust, excerpt};
+
+use super::{Run, Stop, is_true, stop};
+use crate::call::{Argument, Failure};
+use crate::codes;
+use crate::expansion::{Output, Writer};
+use crate::number;
+use crate::op::{Access, Op, Operator};
+use crate::sillytavern::stored;
+use crate::state::Scope;
+
+/// The variable that an operator works on.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    scope: Scope,
+    name: &'a str,
+    span: Span,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn variable(&mut self, access: Access, span: Span, output: &mut Output) -> Result<(), Stop> {
+        let Access { scope, operator, name } = access;
+        let place = Place { scope, name: self.source(name), span };
+        let end = self.enter_operator(operator, span)?;
+        let result = self.operate(place, operator)?;
+        // A value that was not needed is not evaluated.
+        self.at = end;
+        self.depth -= 1;
+        if let Some((text, trust)) = result {
+            self.take_output(text.len(), span)?;
+            self.has_escapes = self.has_escapes || memchr::memchr(b'\\', text.as_bytes()).is_some();
+            output.push(&text, Writer::Variable { trust });
+        }
+        Ok(())
+    }
+
+    /// Steps to the value and returns where the ops behind the operator begin.
+    fn enter_operator(&mut self, operator: Operator, span: Span) -> Result<usize, Stop> {
+        self.enter(span)?;
+        match self.template.ops().get(self.at) {
+            Some(Op::Arg { next, .. }) if operator.has_value() => Ok(next + 1),
+            _ => Ok(self.at),
+        }
+    }
+
+    fn operate(&mut self, place: Place<'a>, operator: Operator) -> Result<Option<(Text, Trust)>, Stop> {
+        let old = stored::read(self.state, place.scope, place.name);
+        let is_missing = old.is_none();
+        let (text, trust) = old.unwrap_or((Text::default(), Trust::Preset));
+        match operator {
+            Operator::Get => return Ok(Some((text, trust))),
+            Operator::Or if is_true(&text) => return Ok(Some((text, trust))),
+            Operator::OrElse if !is_missing => return Ok(Some((text, trust))),
+            Operator::OrSet if is_true(&text) => return Ok(Some((text, trust))),
+            Operator::OrElseSet if !is_missing => return Ok(Some((text, trust))),
+            Operator::Increment => return self.add(place, "1", Trust::Preset).map(Some),
+            Operator::Decrement => return self.add(place, "-1", Trust::Preset).map(Some),
+            _ => {}
+        }
+        let value = self.argument()?;
+        let both = trust.max(value.trust);
+        match operator {
+            Operator::Set => self.set(place, &value).map(|()| None),
+            Operator::Add => self.add(place, &value.text, value.trust).map(|_| None),
+            Operator::Subtract => self.subtract(place, &text, &value).map(|()| None),
+            Operator::Or | Operator::OrElse => Ok(Some((Text::from(value.text.as_ref()), value.trust))),
+            Operator::OrSet | Operator::OrElseSet => {
+                self.set(place, &value)?;
+                Ok(stored::read(self.state, place.scope, place.name))
+            }
+            _ => {
+                let holds = compare(operator, &text, &value.text);
+                Ok(Some((Text::from(if holds { "true" } else { "false" }), both)))
+            }
+        }
+    }
+
+    fn set(&mut self, place: Place<'a>, value: &Argument<'_>) -> Result<(), Stop> {
+        self.take_output(value.text.len(), place.span)?;
+        let text = Text::from(value.text.as_ref());
+        let set = self.state.set_variable(place.scope, place.name, text, value.trust);
+        set.map_err(|failure| failed(failure, place.span))
+    }
+
+    fn add(&mut self, place: Place<'a>, value: &str, trust: Trust) -> Result<(Text, Trust), Stop> {
+        let added = stored::add(self.state, place.scope, place.name, value, trust);
+        added.map_err(|failure| failed(failure, place.span))
+    }
+
+    fn subtract(&mut self, place: Place<'a>, old: &str, value: &Argument<'_>) -> Result<(), Stop> {
+        let (Some(old), Some(less)) = (number::read(old), number::read(&value.text)) else {
+            let message = format!("nothing is taken from `{}`: not both are numbers", excerpt(place.name));
+            let finding = || Diagnostic::warning(codes::NOT_A_NUMBER, message).at_span(place.span);
+            self.findings.add(finding);
+            return Ok(());
+        };
+        let known = self.state.variable_trust(place.scope, place.name).unwrap_or(Trust::Preset);
+        let set = self.state.set_number(place.scope, place.name, old - less, known.max(value.trust));
+        set.map_err(|failure| failed(failure, place.span))
+    }
+}
+
+/// Compares as texts, or as numbers where both are numbers.
+fn compare(operator: Operator, left: &str, right: &str) -> bool {
+    let numbers = number::read(left).zip(number::read(right));
+    let as_numbers =
+        |holds: fn(&f64, &f64) -> bool| numbers.is_some_and(|(left, right)| holds(&left, &right));
+    match operator {
+        Operator::Equal => left == right || (!left.is_empty() && !right.is_empty() && as_numbers(f64::eq)),
+        Operator::NotEqual => !compare(Operator::Equal, left, right),
+        Operator::Greater => as_numbers(f64::gt),
+        Operator::GreaterEqual => as_numbers(f64::ge),
+        Operator::Less => as_numbers(f64::lt),
+        Operator::LessEqual => as_numbers(f64::le),
+        _ => false,
+    }
+}
+
+fn failed(failure: Failure, span: Span) -> Stop {
+    stop(failure.diagnostic, span)
+}

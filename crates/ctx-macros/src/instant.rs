@@ -1,0 +1,149 @@
+//! Reads a date, perhaps with a time, in the forms that people and macros write.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+
+/// Longer texts are no date; it bounds the work.
+const MAX_BYTES: usize = 64;
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Returns the milliseconds since the Unix epoch that a text stands for, in `zone` where it names none.
+///
+/// Understood are RFC 3339, RFC 2822, and a date (`2025-11-07`, `2025/11/7`, `11/7/2025`, `November 7, 2025`,
+/// `7 Nov 2025`) with or without a time (`22:30`, `22:30:05`, `10:30 PM`).
+pub(crate) fn read(text: &str, zone: &TimeZone) -> Option<i64> {
+    let text = text.trim();
+    if text.len() > MAX_BYTES {
+        return None;
+    }
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Some(instant.as_millisecond());
+    }
+    if let Ok(zoned) = jiff::fmt::rfc2822::parse(text) {
+        return Some(zoned.timestamp().as_millisecond());
+    }
+    let civil = text.parse::<DateTime>().ok().or_else(|| date_and_time(text))?;
+    let zoned = civil.to_zoned(zone.clone()).ok()?;
+    Some(zoned.timestamp().as_millisecond())
+}
+
+fn date_and_time(text: &str) -> Option<DateTime> {
+    let words: Vec<&str> = text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).collect();
+    let time_at = words.iter().position(|word| word.contains(':')).unwrap_or(words.len());
+    let (date, time) = words.split_at(time_at);
+    let date = date_of(date)?;
+    let time = if time.is_empty() { Time::midnight() } else { time_of(time)? };
+    Some(date.to_datetime(time))
+}
+
+fn date_of(words: &[&str]) -> Option<Date> {
+    match *words {
+        [numbers] => {
+            let mut parts = numbers.split(['-', '/', '.']);
+            let (first, second, third) = (parts.next()?, parts.next()?, parts.next()?);
+            match parts.next() {
+                Some(_) => None,
+                None if first.len() == 4 => date(first, number(second)?, third),
+                None => date(third, number(first)?, second),
+            }
+        }
+        [one, two, year] => match month(one) {
+            Some(month) => date(year, month, two),
+            None => date(year, month(two)?, one),
+        },
+        [_weekday, one, two, year] => date_of(&[one, two, year]),
+        _ => None,
+    }
+}
+
+fn date(year: &str, month: i8, day: &str) -> Option<Date> {
+    let year: i16 = year.parse().ok().filter(|_| year.len() == 4)?;
+    let day = day.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    Date::new(year, month, number(day)?).ok()
+}
+
+fn month(word: &str) -> Option<i8> {
+    let word = word.trim_end_matches('.').to_ascii_lowercase();
+    let is_month = |name: &&str| word.len() >= 3 && name.starts_with(&word);
+    (1..).zip(MONTHS).find(|(_, name)| is_month(name)).map(|(number, _)| number)
+}
+
+fn time_of(words: &[&str]) -> Option<Time> {
+    let (clock, half) = match *words {
+        [clock] => match clock.find(|c: char| c.is_ascii_alphabetic()) {
+            Some(at) => (clock.get(..at)?, clock.get(at..)?),
+            None => (clock, ""),
+        },
+        [clock, half] => (clock, half),
+        _ => return None,
+    };
+    let mut parts = clock.split(':');
+    let (hour, minute) = (number(parts.next()?)?, number(parts.next()?)?);
+    let (second, fraction) = match parts.next() {
+        Some(second) => second.split_once('.').unwrap_or((second, "0")),
+        None => ("0", "0"),
+    };
+    let millis: i32 = format!("{fraction:0<3}").get(..3)?.parse().ok()?;
+    let hour = match half.to_ascii_lowercase().as_str() {
+        "" => hour,
+        "am" | "a.m." if (1..=12).contains(&hour) => hour % 12,
+        "pm" | "p.m." if (1..=12).contains(&hour) => hour % 12 + 12,
+        _ => return None,
+    };
+    Time::new(hour, minute, number(second)?, millis * 1_000_000).ok()
+}
+
+fn number(digits: &str) -> Option<i8> {
+    digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let found = read(text, &TimeZone::UTC).map(|millis| Timestamp::from_millisecond(millis).unwrap());
+        assert_eq!(found.map_or_else(String::new, |found| found.to_string()), expected, "{text:?}");
+    }
+
+    #[test]
+    fn dates_with_and_without_a_time_are_read() {
+        check("2025-11-07", "2025-11-07T00:00:00Z");
+        check("2025-11-07 22:30", "2025-11-07T22:30:00Z");
+        check("2025-11-07T22:30:05.120", "2025-11-07T22:30:05.12Z");
+        check("2025-11-07T22:30:05+02:00", "2025-11-07T20:30:05Z");
+        check("2025/11/7 9:05:06", "2025-11-07T09:05:06Z");
+        check("11/7/2025", "2025-11-07T00:00:00Z");
+        check("2025-11-07 10:30 PM", "2025-11-07T22:30:00Z");
+        check("November 7, 2025 12:15 am", "2025-11-07T00:15:00Z");
+        check("Friday, Nov 7th, 2025 10:30pm", "2025-11-07T22:30:00Z");
+        check("7 Nov 2025", "2025-11-07T00:00:00Z");
+        check("Fri, 07 Nov 2025 22:30:00 +0000", "2025-11-07T22:30:00Z");
+    }
+
+    #[test]
+    fn anything_else_is_no_date() {
+        for text in
+            ["", "x", "12:30", "2025-13-01", "2025-11-07 25:00", "2025-11-07 13:00 PM", "1-2", "1/2/3/4"]
+        {
+            check(text, "");
+        }
+        check(&"2025-11-07 ".repeat(20), "");
+    }
+}

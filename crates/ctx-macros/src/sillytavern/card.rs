@@ -1,0 +1,121 @@
+//! The texts of the card and of the profile; the macros in them are expanded.
+
+use ctx_types::{Text, Trust, excerpt};
+
+use crate::call::{Call, Failure, Value};
+use crate::definition::Definition;
+use crate::env::Env;
+use crate::space;
+
+pub(super) fn definitions() -> Vec<Definition> {
+    let mut all = fields();
+    all.extend([
+        Definition::always("persona", |call| call.card_text(call.env().persona.as_ref()))
+            .trust(Trust::User)
+            .describe("What the user's profile says.", "{{persona}}"),
+        Definition::new("charFirstMessage", greeting).alias("greeting").arity(0, 1).describe(
+            "The first greeting of the card, or the greeting with a number; 0 is the first.",
+            "{{charFirstMessage::1}}",
+        ),
+        Definition::always("mesExamples", examples).describe(
+            "The card's examples of dialogue, each block behind a line with `<START>`.",
+            "{{mesExamples}}",
+        ),
+        Definition::always("original", |call| call.original.take().into()).describe(
+            "The text in whose place this one stands; nothing from the second time on.",
+            "{{original}}",
+        ),
+    ]);
+    all
+}
+
+fn fields() -> Vec<Definition> {
+    vec![
+        field("charDescription", |env| env.description.as_ref(), "The description of the agent.")
+            .alias("description"),
+        field("charPersonality", |env| env.personality.as_ref(), "The personality of the agent.")
+            .alias("personality"),
+        field("charScenario", |env| env.scenario.as_ref(), "The scenario that the agent plays in.")
+            .alias("scenario"),
+        field("charPrompt", |env| env.card.system_prompt.as_ref(), "The card's own system prompt."),
+        field(
+            "charInstruction",
+            |env| env.card.post_history.as_ref(),
+            "The card's own instructions behind the history.",
+        ),
+        field(
+            "mesExamplesRaw",
+            |env| env.card.examples.as_ref(),
+            "The card's examples of dialogue as they are.",
+        ),
+        field(
+            "charDepthPrompt",
+            |env| env.card.depth_prompt.as_ref(),
+            "The note that the card puts at a depth.",
+        ),
+        field(
+            "charCreatorNotes",
+            |env| env.card.creator_notes.as_ref(),
+            "What the card's author tells people.",
+        )
+        .alias("creatorNotes"),
+        field("charVersion", |env| env.card.version.as_ref(), "The version of the card.")
+            .alias("version")
+            .alias("char_version"),
+    ]
+}
+
+fn field(name: &'static str, read: fn(&Env) -> Option<&Text>, description: &str) -> Definition {
+    let expand = move |call: &mut Call<'_>| of_agent(call, read(call.env()));
+    Definition::always(name, expand).describe(description, format!("{{{{{name}}}}}"))
+}
+
+fn of_agent(call: &mut Call<'_>, text: Option<&Text>) -> Value {
+    call.limit_trust(call.env().agent_trust);
+    call.card_text(text)
+}
+
+fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let card = &call.env().card;
+    let text = match call.argument(0) {
+        "" | "0" => card.first_message.as_ref(),
+        number => {
+            let index: Option<usize> = number.parse().ok();
+            let index = index.ok_or_else(|| not_a_number(number))?;
+            index.checked_sub(1).and_then(|index| card.greetings.get(index))
+        }
+    };
+    Ok(of_agent(call, text))
+}
+
+fn not_a_number(text: &str) -> Failure {
+    Failure::because(format!("`{}` is not the number of a greeting", excerpt(text)))
+}
+
+fn examples(call: &mut Call<'_>) -> Value {
+    let Some(text) = call.env().card.examples.as_ref() else {
+        return Value::EMPTY;
+    };
+    let mut written = String::new();
+    for block in blocks(text).into_iter().filter(|block| !block.is_empty()) {
+        written.extend(["<START>\n", block, "\n"]);
+    }
+    call.limit_trust(call.env().agent_trust);
+    // As a card's text, but for the line break at the end, which is part of the form.
+    if call.is_card { Value::EMPTY } else { Value::Template(Text::from(written.replace('\r', ""))) }
+}
+
+/// Returns the blocks of examples of dialogue, which `<START>` in any case begins, without white space around.
+fn blocks(text: &str) -> Vec<&str> {
+    const WORD: &str = "<START>";
+    let mut blocks = Vec::new();
+    let mut start = 0;
+    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
+        if text.get(at..at + WORD.len()).is_some_and(|found| found.eq_ignore_ascii_case(WORD)) {
+            blocks.push(space::trim(text.get(start..at).unwrap_or_default()));
+            start = at + WORD.len();
+        }
+    }
+    blocks.push(space::trim(text.get(start..).unwrap_or_default()));
+    blocks
+}

@@ -1,0 +1,91 @@
+//! The conversation, and the texts that a host makes of it.
+
+use ctx_types::Trust;
+
+use crate::call::{Call, Failure, Value};
+use crate::definition::Definition;
+use crate::env::{Conversation, Said};
+
+pub(super) fn definitions() -> Vec<Definition> {
+    let mut all = vec![
+        said("lastMessage", |chat| chat.last.as_ref(), "The newest message."),
+        said("lastUserMessage", |chat| chat.last_user.as_ref(), "The newest message of the user."),
+        said("lastCharMessage", |chat| chat.last_agent.as_ref(), "The newest message of the agent."),
+        number(
+            "lastMessageId",
+            |chat| chat.length.checked_sub(1),
+            "The number of the newest message, from 0.",
+        ),
+        number(
+            "firstIncludedMessageId",
+            |chat| chat.first_included,
+            "The number of the oldest message that the last request held.",
+        ),
+        number(
+            "firstDisplayedMessageId",
+            |chat| chat.first_displayed,
+            "The number of the oldest message on the screen.",
+        ),
+        number("lastSwipeId", |chat| chat.swipes, "How many versions the newest message has."),
+        number("currentSwipeId", |chat| chat.current_swipe, "Which version of it is shown, from 1."),
+        Definition::always("allChatRange", range).volatile().describe(
+            "The numbers of all messages, such as `0-5`; nothing if there is none.",
+            "{{allChatRange}}",
+        ),
+    ];
+    all.extend(TEXTS.iter().map(|(name, description)| text(name, description)));
+    all.push(last_chat_message());
+    all
+}
+
+/// Texts of the host.
+const TEXTS: [(&str, &str); 4] = [
+    ("summary", "The summary of the conversation."),
+    ("authorsNote", "The note of the author for this conversation."),
+    ("charAuthorsNote", "The note of the author for this agent."),
+    ("defaultAuthorsNote", "The note of the author where there is none for the conversation."),
+];
+
+fn said(name: &'static str, read: fn(&Conversation) -> Option<&Said>, description: &str) -> Definition {
+    let expand = move |call: &mut Call<'_>| {
+        let Some(said) = read(&call.env().conversation) else {
+            return Value::EMPTY;
+        };
+        call.limit_trust(said.trust);
+        said.text.clone().into()
+    };
+    Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
+}
+
+fn number(name: &'static str, read: fn(&Conversation) -> Option<usize>, description: &str) -> Definition {
+    let expand = move |call: &mut Call<'_>| {
+        let number = read(&call.env().conversation);
+        number.map_or(Value::EMPTY, |number| number.to_string().into())
+    };
+    Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
+}
+
+fn range(call: &mut Call<'_>) -> Value {
+    match call.env().conversation.length.checked_sub(1) {
+        Some(last) => format!("0-{last}").into(),
+        None => Value::EMPTY,
+    }
+}
+
+fn text(name: &'static str, description: &str) -> Definition {
+    let expand = move |call: &mut Call<'_>| Value::from(call.env().texts.get(name).cloned());
+    let definition = Definition::always(name, expand).trust(Trust::Model).volatile();
+    definition.describe(description, format!("{{{{{name}}}}}"))
+}
+
+/// `{{lastChatMessage}}`, which is a macro in the one prompt for which a host gives it.
+fn last_chat_message() -> Definition {
+    let expand = |call: &mut Call<'_>| match call.env().texts.get("lastChatMessage") {
+        Some(text) => Ok(text.clone().into()),
+        None => Err(Failure::because("`lastChatMessage` is known where an answer is continued only")),
+    };
+    Definition::new("lastChatMessage", expand).trust(Trust::Model).volatile().describe(
+        "The message that is continued, in the prompt that asks for that; elsewhere the call stays.",
+        "{{lastChatMessage}}",
+    )
+}

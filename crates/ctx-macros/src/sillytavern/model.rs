@@ -1,0 +1,53 @@
+//! The model, and the state of the application.
+
+use crate::call::{Call, Value};
+use crate::definition::Definition;
+use crate::env::ModelValues;
+use ctx_types::Text;
+
+pub(super) fn definitions() -> Vec<Definition> {
+    vec![
+        Definition::always("model", |call| call.env().model.id.clone().into())
+            .describe("The model that is asked.", "{{model}}"),
+        tokens("maxPrompt", prompt, "How many tokens a request may have without the answer."),
+        tokens(
+            "maxContext",
+            |model| model.context_tokens,
+            "How many tokens a request and its answer may have.",
+        ),
+        tokens("maxResponse", |model| model.response_tokens, "How many tokens the answer may have."),
+        Definition::always("isMobile", |call| truth(call.env().is_mobile))
+            .describe("Whether the host is a small screen: `true` or `false`.", "{{isMobile}}"),
+        Definition::always("lastGenerationType", |call| {
+            call.env().generation.as_deref().map(Text::from).into()
+        })
+        .volatile()
+        .describe("What was asked for: `normal`, `continue`, `quiet` and so on.", "{{lastGenerationType}}"),
+        Definition::always("hasExtension", has_extension).arity(1, 1).describe(
+            "Whether an extension of the host is switched on: `true` or `false`.",
+            "{{hasExtension::summarize}}",
+        ),
+    ]
+}
+
+fn tokens(name: &'static str, read: fn(&ModelValues) -> Option<u64>, description: &str) -> Definition {
+    let expand = move |call: &mut Call<'_>| {
+        let tokens = read(&call.env().model);
+        tokens.map_or(Value::EMPTY, |tokens| tokens.to_string().into())
+    };
+    let definition = Definition::always(name, expand).alias(format!("{name}Tokens"));
+    definition.describe(description, format!("{{{{{name}}}}}"))
+}
+
+fn prompt(model: &ModelValues) -> Option<u64> {
+    Some(model.context_tokens?.saturating_sub(model.response_tokens.unwrap_or(0)))
+}
+
+fn has_extension(call: &mut Call<'_>) -> Value {
+    let name = call.argument(0);
+    truth(call.env().extensions.iter().any(|known| known.eq_ignore_ascii_case(name)))
+}
+
+fn truth(is_true: bool) -> Value {
+    if is_true { "true".into() } else { "false".into() }
+}

@@ -1,0 +1,292 @@
+//! Dates and times in the formats of Moment.js, in English.
+
+use std::fmt::Write as _;
+
+use jiff::Zoned;
+
+/// The tokens, each before those that it begins with.
+const TOKENS: [&str; 63] = [
+    "YYYYYY", "YYYYY", "YYYY", "YY", "Y", "Qo", "Q", "MMMM", "MMM", "MM", "Mo", "M", "DDDD", "DDDo", "DDD",
+    "DD", "Do", "D", "dddd", "ddd", "dd", "do", "d", "E", "e", "ww", "wo", "w", "WW", "Wo", "W", "gggg",
+    "gg", "GGGG", "GG", "A", "a", "Hmmss", "Hmm", "HH", "H", "hmmss", "hmm", "hh", "h", "kk", "k", "mm", "m",
+    "ss", "s", "ZZ", "Z", "zz", "z", "X", "x", "LTS", "LT", "LLLL", "LLL", "LL", "L",
+];
+/// The short forms of the long ones, in the same sense.
+const LOCAL_TOKENS: [&str; 4] = ["llll", "lll", "ll", "l"];
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// Formats a time. Text in brackets, a character behind a backslash, and whatever is no token stay as they are.
+///
+/// Linear in the pattern.
+pub(super) fn format(time: &Zoned, pattern: &str) -> String {
+    let mut written = String::new();
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        let (taken, text) = next(rest, first);
+        match text {
+            Piece::Token(token) => write_token(time, token, &mut written),
+            Piece::Fraction(digits) => write_fraction(time, digits, &mut written),
+            Piece::Literal(literal) => written.push_str(literal),
+        }
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    written
+}
+
+enum Piece<'p> {
+    Token(&'p str),
+    /// So many digits of the second.
+    Fraction(usize),
+    Literal(&'p str),
+}
+
+/// Returns the first piece of a pattern and how many bytes it takes.
+fn next(pattern: &str, first: char) -> (usize, Piece<'_>) {
+    let literal = |taken: usize, from: usize, to: usize| {
+        (taken, Piece::Literal(pattern.get(from..to).unwrap_or_default()))
+    };
+    if first == '[' {
+        let inner = pattern.get(1..).unwrap_or_default();
+        if let Some(end) = inner.find(['[', ']']).filter(|end| inner.as_bytes().get(*end) == Some(&b']')) {
+            return literal(end + 2, 1, end + 1);
+        }
+    }
+    if first == '\\' {
+        let length = 1 + pattern.chars().nth(1).map_or(0, char::len_utf8);
+        return literal(length, 1, length);
+    }
+    if first == 'S' {
+        let digits = pattern.bytes().take_while(|byte| *byte == b'S').count().min(9);
+        return (digits, Piece::Fraction(digits));
+    }
+    let known = TOKENS.iter().chain(&LOCAL_TOKENS).find(|token| pattern.starts_with(**token));
+    match known {
+        Some(token) => (token.len(), Piece::Token(token)),
+        None => literal(first.len_utf8(), 0, first.len_utf8()),
+    }
+}
+
+fn write_token(time: &Zoned, token: &str, out: &mut String) {
+    if let Some(pattern) = long_form(token) {
+        out.push_str(&format(time, pattern));
+        return;
+    }
+    let _ = match token.as_bytes()[0] {
+        b'Y' | b'Q' | b'M' | b'D' => write_date(time, token, out),
+        b'd' | b'E' | b'e' => write_day(time, token, out),
+        b'w' | b'W' | b'g' | b'G' => write_week(time, token, out),
+        b'Z' | b'z' | b'X' | b'x' => write_zone(time, token, out),
+        _ => write_clock(time, token, out),
+    };
+}
+
+/// What the tokens of the locale stand for, in American English.
+fn long_form(token: &str) -> Option<&'static str> {
+    Some(match token {
+        "LT" => "h:mm A",
+        "LTS" => "h:mm:ss A",
+        "L" => "MM/DD/YYYY",
+        "LL" => "MMMM D, YYYY",
+        "LLL" => "MMMM D, YYYY h:mm A",
+        "LLLL" => "dddd, MMMM D, YYYY h:mm A",
+        "l" => "M/D/YYYY",
+        "ll" => "MMM D, YYYY",
+        "lll" => "MMM D, YYYY h:mm A",
+        "llll" => "ddd, MMM D, YYYY h:mm A",
+        _ => return None,
+    })
+}
+
+fn write_date(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+    let (year, month, day) = (time.year(), time.month(), time.day());
+    let name =
+        usize::try_from(month - 1).ok().and_then(|index| MONTHS.get(index)).copied().unwrap_or_default();
+    let quarter = (month + 2) / 3;
+    let of_year = time.day_of_year();
+    match token {
+        "YYYYYY" => write!(out, "{year:+07}"),
+        "YYYYY" => write!(out, "{year:05}"),
+        "YYYY" => write!(out, "{year:04}"),
+        "YY" => write!(out, "{:02}", year.rem_euclid(100)),
+        "Y" => write!(out, "{year}"),
+        "Q" => write!(out, "{quarter}"),
+        "Qo" => write!(out, "{}", Ordinal(quarter.into())),
+        "MMMM" => out.write_str(name),
+        "MMM" => out.write_str(name.get(..3).unwrap_or_default()),
+        "MM" => write!(out, "{month:02}"),
+        "Mo" => write!(out, "{}", Ordinal(month.into())),
+        "M" => write!(out, "{month}"),
+        "DDDD" => write!(out, "{of_year:03}"),
+        "DDDo" => write!(out, "{}", Ordinal(of_year)),
+        "DDD" => write!(out, "{of_year}"),
+        "DD" => write!(out, "{day:02}"),
+        "Do" => write!(out, "{}", Ordinal(day.into())),
+        _ => write!(out, "{day}"),
+    }
+}
+
+fn write_day(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+    let day = time.weekday().to_sunday_zero_offset();
+    let name = usize::try_from(day).ok().and_then(|index| DAYS.get(index)).copied().unwrap_or_default();
+    match token {
+        "dddd" => out.write_str(name),
+        "ddd" => out.write_str(name.get(..3).unwrap_or_default()),
+        "dd" => out.write_str(name.get(..2).unwrap_or_default()),
+        "do" => write!(out, "{}", Ordinal(day.into())),
+        "E" => write!(out, "{}", time.weekday().to_monday_one_offset()),
+        _ => write!(out, "{day}"),
+    }
+}
+
+/// Weeks of ISO 8601 (`W`, `G`), and American ones (`w`, `g`), of which the first holds the first of January.
+fn write_week(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+    let iso = time.date().iso_week_date();
+    let (year, week) = american_week(time);
+    match token {
+        "WW" => write!(out, "{:02}", iso.week()),
+        "Wo" => write!(out, "{}", Ordinal(iso.week().into())),
+        "W" => write!(out, "{}", iso.week()),
+        "GGGG" => write!(out, "{:04}", iso.year()),
+        "GG" => write!(out, "{:02}", iso.year().rem_euclid(100)),
+        "gggg" => write!(out, "{year:04}"),
+        "gg" => write!(out, "{:02}", year.rem_euclid(100)),
+        "ww" => write!(out, "{week:02}"),
+        "wo" => write!(out, "{}", Ordinal(week)),
+        _ => write!(out, "{week}"),
+    }
+}
+
+fn american_week(time: &Zoned) -> (i16, i16) {
+    let day = i16::from(time.weekday().to_sunday_zero_offset());
+    // The week belongs to the year of its last day, a Saturday.
+    let saturday = time.day_of_year() + 6 - day;
+    let days = time.days_in_year();
+    if saturday > days { (time.year() + 1, 1) } else { (time.year(), (saturday - 1) / 7 + 1) }
+}
+
+fn write_clock(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+    let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+    let twelve = (hour + 11) % 12 + 1;
+    let full = if hour == 0 { 24 } else { hour };
+    match token {
+        "A" => out.write_str(if hour < 12 { "AM" } else { "PM" }),
+        "a" => out.write_str(if hour < 12 { "am" } else { "pm" }),
+        "Hmmss" => write!(out, "{hour}{minute:02}{second:02}"),
+        "Hmm" => write!(out, "{hour}{minute:02}"),
+        "HH" => write!(out, "{hour:02}"),
+        "H" => write!(out, "{hour}"),
+        "hmmss" => write!(out, "{twelve}{minute:02}{second:02}"),
+        "hmm" => write!(out, "{twelve}{minute:02}"),
+        "hh" => write!(out, "{twelve:02}"),
+        "h" => write!(out, "{twelve}"),
+        "kk" => write!(out, "{full:02}"),
+        "k" => write!(out, "{full}"),
+        "mm" => write!(out, "{minute:02}"),
+        "m" => write!(out, "{minute}"),
+        "ss" => write!(out, "{second:02}"),
+        _ => write!(out, "{second}"),
+    }
+}
+
+fn write_zone(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+    let seconds = time.offset().seconds();
+    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+    let (hours, minutes) = (minutes / 60, minutes % 60);
+    match token {
+        "Z" => write!(out, "{sign}{hours:02}:{minutes:02}"),
+        "ZZ" => write!(out, "{sign}{hours:02}{minutes:02}"),
+        "X" => write!(out, "{}", time.timestamp().as_second()),
+        "x" => write!(out, "{}", time.timestamp().as_millisecond()),
+        // Moment.js has a name for UTC only.
+        _ if time.time_zone().iana_name() == Some("UTC") => out.write_str("UTC"),
+        _ => Ok(()),
+    }
+}
+
+fn write_fraction(time: &Zoned, digits: usize, out: &mut String) {
+    // Moment.js knows milliseconds, whatever the number of digits.
+    let written = format!("{:03}000000", time.millisecond());
+    out.push_str(written.get(..digits).unwrap_or_default());
+}
+
+/// `1st`, `2nd`, `3rd`, `4th`, `11th`.
+struct Ordinal(i16);
+
+impl std::fmt::Display for Ordinal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let suffix = match (self.0 % 10, self.0 % 100) {
+            (_, 11..=13) => "th",
+            (1, _) => "st",
+            (2, _) => "nd",
+            (3, _) => "rd",
+            _ => "th",
+        };
+        write!(f, "{}{suffix}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(at: &str, pattern: &str, expected: &str) {
+        let time: Zoned = at.parse().unwrap();
+        assert_eq!(format(&time, pattern), expected, "{pattern:?}");
+    }
+
+    const AT: &str = "2025-11-07T22:05:09.120+08:00[Asia/Shanghai]";
+
+    #[test]
+    fn dates() {
+        check(AT, "YYYY YY Y Q Qo", "2025 25 2025 4 4th");
+        check(AT, "M Mo MM MMM MMMM", "11 11th 11 Nov November");
+        check(AT, "D Do DD DDD DDDo DDDD", "7 7th 07 311 311th 311");
+        check(AT, "d do dd ddd dddd E e", "5 5th Fr Fri Friday 5 5");
+        check(AT, "w wo ww W Wo WW gg gggg GG GGGG", "45 45th 45 45 45th 45 25 2025 25 2025");
+    }
+
+    #[test]
+    fn times() {
+        check(AT, "H HH h hh k kk m mm s ss A a", "22 22 10 10 22 22 5 05 9 09 PM pm");
+        check(AT, "Hmm Hmmss hmm hmmss", "2205 220509 1005 100509");
+        check(AT, "S SS SSS SSSS", "1 12 120 1200");
+        check(AT, "Z ZZ X x", "+08:00 +0800 1762524309 1762524309120");
+        check("2025-11-07T00:00:00+00:00[UTC]", "h k z", "12 24 UTC");
+    }
+
+    #[test]
+    fn long_forms() {
+        check(AT, "LT|LTS|L|l", "10:05 PM|10:05:09 PM|11/07/2025|11/7/2025");
+        check(AT, "LL|ll", "November 7, 2025|Nov 7, 2025");
+        check(AT, "LLLL", "Friday, November 7, 2025 10:05 PM");
+    }
+
+    #[test]
+    fn brackets_and_backslashes_quote() {
+        check(AT, "[D is] D, \\D [", "D is 7, D [");
+        check(AT, "年M月D日", "年11月7日");
+        check(AT, "[a [b] c", "[pm b c");
+    }
+
+    #[test]
+    fn a_week_belongs_to_the_year_of_its_last_day() {
+        check("2025-12-31T00:00:00+00:00[UTC]", "gggg-w GGGG-W", "2026-1 2026-1");
+        check("2027-01-01T00:00:00+00:00[UTC]", "gggg-w GGGG-W", "2027-1 2026-53");
+    }
+}

@@ -1,0 +1,109 @@
+//! Random choices: `random` anew in each turn, `pick` once for a conversation, `roll` with dice.
+
+use crate::call::{Call, Failure, Value};
+use crate::definition::Definition;
+use crate::sillytavern::dice::{self, Dice};
+use crate::sillytavern::seedrandom::SeedRandom;
+use crate::{space, string_hash};
+
+pub(super) fn definitions() -> Vec<Definition> {
+    vec![
+        Definition::always("random", random).arity(1, None).echoes().volatile().describe(
+            "One of its arguments, chosen anew in each turn; a single argument is a list with commas (`\\,` is \
+             none).",
+            "{{random::red::green::blue}}",
+        ),
+        Definition::always("pick", pick).arity(1, None).echoes().describe(
+            "One of its arguments, the same at this place of this text as long as the conversation goes on.",
+            "{{pick::red::green::blue}}",
+        ),
+        Definition::new("roll", roll).arity(1, 1).volatile().describe(
+            "The sum of dice: how many, `d`, how many sides, and what is added; a number alone is one die; \
+             nothing if it is no such thing.",
+            "{{roll::2d6+3}}",
+        ),
+    ]
+}
+
+fn random(call: &mut Call<'_>) -> Value {
+    let list = list(call);
+    let chosen = call.draw(list.len() as u64);
+    chosen_of(&list, usize::try_from(chosen).unwrap_or(0))
+}
+
+fn pick(call: &mut Call<'_>) -> Value {
+    let list = list(call);
+    let seed = pick_seed(call);
+    let drawn = SeedRandom::new(&seed).next();
+    chosen_of(&list, index_of(drawn, list.len()))
+}
+
+fn chosen_of(list: &[String], index: usize) -> Value {
+    list.get(index).cloned().unwrap_or_default().into()
+}
+
+/// Returns the index in a list of `length` that a number below 1 stands for.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "the number is from 0 up to a length"
+)]
+pub(super) fn index_of(drawn: f64, length: usize) -> usize {
+    (drawn * length as f64) as usize
+}
+
+/// Returns what SillyTavern's generator starts from at this place: the hash of the hashes of chat and text and
+/// of the place in the text, in UTF-16 units.
+fn pick_seed(call: &Call<'_>) -> String {
+    let chat = call.env().conversation.number();
+    let text = call.template.text();
+    let before = text.get(..call.span.start).unwrap_or_default();
+    let place = if before.is_ascii() { before.len() } else { before.encode_utf16().count() };
+    string_hash::of(&format!("{chat}-{}-{place}", call.template.hash())).to_string()
+}
+
+/// Returns what there is to choose from.
+fn list(call: &Call<'_>) -> Vec<String> {
+    match call.argument_count() {
+        0 | 1 => divided(call.argument(0)),
+        count => (0..count).map(|index| call.argument(index).to_owned()).collect(),
+    }
+}
+
+/// Divides a list at `::`, or else at its commas; a comma behind a backslash is part of an element.
+pub(super) fn divided(list: &str) -> Vec<String> {
+    if list.contains("::") {
+        return list.split("::").map(|element| space::trim(element).to_owned()).collect();
+    }
+    let mut elements = vec![String::new()];
+    let mut from = 0;
+    for at in memchr::memchr_iter(b',', list.as_bytes()) {
+        let is_escaped = at > from && list.as_bytes().get(at - 1) == Some(&b'\\');
+        let end = if is_escaped { at - 1 } else { at };
+        if let Some(last) = elements.last_mut() {
+            last.push_str(list.get(from..end).unwrap_or_default());
+        }
+        from = at + 1;
+        match elements.last_mut() {
+            Some(last) if is_escaped => last.push(','),
+            _ => elements.push(String::new()),
+        }
+    }
+    if let Some(last) = elements.last_mut() {
+        last.push_str(list.get(from..).unwrap_or_default());
+    }
+    elements.iter().map(|element| space::trim(element).to_owned()).collect()
+}
+
+fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let Some(Dice { count, sides, added }) = dice::read(call.argument(0))? else {
+        return Ok(Value::EMPTY);
+    };
+    call.check_draws(count)?;
+    let mut sum = added;
+    for _ in 0..count {
+        sum = sum.saturating_add(call.draw(sides).saturating_add(1).try_into().unwrap_or(i64::MAX));
+    }
+    Ok(sum.to_string().into())
+}

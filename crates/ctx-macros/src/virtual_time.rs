@@ -1,0 +1,170 @@
+//! Clocks of an agent's own: another beginning, another speed.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+/// A clock that showed `begin` when the real one showed `real_begin`, and runs `scale` times as fast.
+///
+/// ```
+/// use ctx_macros::VirtualTime;
+///
+/// let config = serde_json::json!({
+///     "virtualBaseTime": "1024-05-01T08:00:00Z", "realBaseTime": "2025-01-01T00:00:00Z", "timeScale": 2
+/// });
+/// let clock = VirtualTime::read(&config)?;
+/// assert!(VirtualTime::read(&serde_json::json!({ "virtualBaseTime": "once upon a time" })).is_err());
+/// # assert_eq!(clock.scale, 2.0);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VirtualTime {
+    /// What the clock showed at the beginning.
+    pub begin: Moment,
+    /// When the beginning was.
+    pub real_begin: Moment,
+    /// How many times as fast as real time it runs: 0 stands still, negative runs back.
+    pub scale: f64,
+}
+
+/// A moment as files write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A moment in milliseconds since the Unix epoch.
+    Instant(i64),
+    /// A date and time in the zone of the turn.
+    Local(DateTime),
+}
+
+impl VirtualTime {
+    /// Reads `virtualTimeConfig` of an agent: `virtualBaseTime`, `realBaseTime`, and `timeScale`, 1 if absent.
+    ///
+    /// Times are texts such as `2025-11-07T22:30:00+08:00`, texts without an offset, which are in the zone of
+    /// the turn, dates alone, which are midnight in universal time, or milliseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// Says which of the values cannot be used.
+    pub fn read(config: &Value) -> Result<Self, String> {
+        let moment = |key: &str| {
+            let value = config.get(key).unwrap_or(&Value::Null);
+            Moment::read(value).ok_or_else(|| format!("`{key}` is no date"))
+        };
+        let scale = match config.get("timeScale") {
+            None | Some(Value::Null) => 1.0,
+            Some(scale) => scale.as_f64().ok_or("`timeScale` is no number")?,
+        };
+        Ok(Self { begin: moment("virtualBaseTime")?, real_begin: moment("realBaseTime")?, scale })
+    }
+
+    /// Returns what the clock shows at a real time, both in milliseconds since the Unix epoch; none far outside
+    /// of all calendars.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "times of a calendar are exact in a double, and the sum is checked"
+    )]
+    pub(crate) fn at(&self, millis: i64, zone: &TimeZone) -> Option<i64> {
+        let begin = self.begin.millis(zone)?;
+        let passed = millis.checked_sub(self.real_begin.millis(zone)?)?;
+        let shown = begin as f64 + passed as f64 * self.scale;
+        (shown.is_finite() && shown.abs() < 1e18).then_some(shown.round() as i64)
+    }
+}
+
+impl Moment {
+    /// Reads a moment of a file.
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Number(number) => number.as_i64().map(Self::Instant),
+            Value::String(text) => Self::parse(text),
+            _ => None,
+        }
+    }
+
+    /// Reads a text as JavaScript's `Date` does, as far as it is a numeric one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().replace('/', "-");
+        if let Ok(instant) = text.parse::<Timestamp>() {
+            return Some(Self::Instant(instant.as_millisecond()));
+        }
+        let is_date = !text.contains([':', 'T', ' ']);
+        match text.parse::<Date>() {
+            Ok(date) if is_date => {
+                let midnight = date.at(0, 0, 0, 0).to_zoned(TimeZone::UTC).ok()?;
+                Some(Self::Instant(midnight.timestamp().as_millisecond()))
+            }
+            _ => text.parse::<DateTime>().ok().map(Self::Local),
+        }
+    }
+
+    fn millis(self, zone: &TimeZone) -> Option<i64> {
+        match self {
+            Self::Instant(millis) => Some(millis),
+            Self::Local(time) => {
+                zone.to_ambiguous_timestamp(time).compatible().ok().map(Timestamp::as_millisecond)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(config: &Value, at: &str, expected: Option<&str>) {
+        let clock = VirtualTime::read(config).unwrap();
+        let zone = jiff::tz::TimeZoneDatabase::bundled().get("Asia/Shanghai").unwrap();
+        let at = at.parse::<Timestamp>().unwrap().as_millisecond();
+        let shown =
+            clock.at(at, &zone).map(|millis| Timestamp::from_millisecond(millis).unwrap().to_string());
+        assert_eq!(shown.as_deref(), expected);
+    }
+
+    #[test]
+    fn the_clock_runs_from_its_beginning_at_its_speed() {
+        let begin =
+            json!({ "virtualBaseTime": "1999-01-01T00:00:00Z", "realBaseTime": "2025-01-01T00:00:00Z" });
+        check(&begin, "2025-01-02T00:00:00Z", Some("1999-01-02T00:00:00Z"));
+        check(&begin, "2024-12-31T00:00:00Z", Some("1998-12-31T00:00:00Z"));
+        let scaled = |scale: Value| {
+            let mut config = begin.clone();
+            config["timeScale"] = scale;
+            config
+        };
+        check(&scaled(json!(24)), "2025-01-01T01:00:00Z", Some("1999-01-02T00:00:00Z"));
+        check(&scaled(json!(0)), "2030-01-01T01:00:00Z", Some("1999-01-01T00:00:00Z"));
+        check(&scaled(json!(null)), "2025-01-01T01:00:00Z", Some("1999-01-01T01:00:00Z"));
+        check(&scaled(json!(1e300)), "2025-01-01T01:00:00Z", None);
+    }
+
+    #[test]
+    fn a_time_without_an_offset_is_in_the_zone_of_the_turn() {
+        let local = json!({ "virtualBaseTime": "1024/05/01 08:00", "realBaseTime": 1_735_689_600_000_i64 });
+        check(&local, "2025-01-01T00:00:00Z", Some("1024-04-30T23:54:17Z"));
+        let date = json!({ "virtualBaseTime": "2000-01-01", "realBaseTime": "2025-01-01T08:00:00+08:00" });
+        check(&date, "2025-01-01T00:00:00Z", Some("2000-01-01T00:00:00Z"));
+    }
+
+    #[test]
+    fn what_is_no_date_is_refused() {
+        let error = |config: Value| VirtualTime::read(&config).unwrap_err();
+        assert_eq!(error(json!({})), "`virtualBaseTime` is no date");
+        assert_eq!(
+            error(json!({ "virtualBaseTime": "2025-13-01", "realBaseTime": 0 })),
+            "`virtualBaseTime` is no date"
+        );
+        assert_eq!(
+            error(json!({ "virtualBaseTime": 0, "realBaseTime": "soon" })),
+            "`realBaseTime` is no date"
+        );
+        assert_eq!(
+            error(json!({ "virtualBaseTime": 0, "realBaseTime": 0, "timeScale": "x" })),
+            "`timeScale` is no number"
+        );
+        assert_eq!(error(json!(null)), "`virtualBaseTime` is no date");
+    }
+}

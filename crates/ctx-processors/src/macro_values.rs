@@ -1,0 +1,163 @@
+//! What macros may read: the values of an agent's file, of the conversation and of the turn.
+
+use std::sync::Arc;
+
+use ctx_macros::{
+    AgentAssets, CardTexts, Conversation, Env, MacroPorts, ModelValues, Said, VirtualTime, codes,
+};
+use ctx_types::ports::{ToolCatalog, ToolDefinition};
+use ctx_types::{
+    Agent, Character, Content, Diagnostic, Node, Role, Session, Source, Text, Trust, TurnInput, UserProfile,
+};
+use serde_json::Value;
+
+/// How many of the newest messages are looked at for one of the user and one of the agent.
+const LOOK_BACK: usize = 1_024;
+
+/// What macros may read of an agent, made once.
+///
+/// ```
+/// use ctx_macros::MacroPorts;
+/// use ctx_processors::MacroValues;
+/// use ctx_types::{Agent, Session, TurnInput};
+///
+/// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
+/// let values = MacroValues::of_agent(&agent, MacroPorts::default(), &mut |finding| panic!("{finding}"));
+/// let env = values.of_turn(None, &Session::new("s1"), &TurnInput::default());
+/// assert_eq!(env.char.as_deref(), Some("Ada"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct MacroValues {
+    env: Env,
+}
+
+impl MacroValues {
+    /// Takes what the agent's file says; what of it cannot be used is reported.
+    pub fn of_agent(agent: &Agent, ports: MacroPorts, report: &mut dyn FnMut(Diagnostic)) -> Self {
+        let character = &agent.character.clone().unwrap_or_default();
+        let nickname = character.nickname.as_deref().filter(|nickname| !nickname.trim().is_empty());
+        let env = Env {
+            char: nickname.or(agent.name.as_deref()).map(Text::from),
+            description: character.description.clone().or_else(|| agent.description.clone()),
+            personality: character.personality.clone(),
+            scenario: character.scenario.clone(),
+            card: card(agent, character),
+            assets: AgentAssets::read(agent.assets.as_ref(), agent.kept.get("assetGroups")),
+            virtual_time: virtual_time(agent, report),
+            model: ModelValues { id: agent.model_id.as_deref().map(Text::from), ..ModelValues::default() },
+            ports,
+            ..Env::default()
+        };
+        Self { env }
+    }
+
+    /// Adds what the person who chats, the conversation and the turn say. O(1) for most conversations.
+    pub fn of_turn(&self, profile: Option<&UserProfile>, session: &Session, turn: &TurnInput) -> Env {
+        let mut env = Env {
+            user: profile.and_then(|profile| profile.name.as_deref()).map(Text::from),
+            persona: profile.and_then(|profile| profile.content.clone()),
+            model: ModelValues {
+                id: turn.model.as_deref().map(Text::from).or_else(|| self.env.model.id.clone()),
+                name: turn.model_name.as_deref().map(Text::from),
+                provider: turn.provider.as_deref().map(Text::from),
+                profile_id: turn.profile_id.as_deref().map(Text::from),
+                profile_name: turn.profile.as_deref().map(Text::from),
+                ..ModelValues::default()
+            },
+            input: turn.input.clone(),
+            generation: Some(Arc::from(turn.kind.as_str())),
+            conversation: conversation(session, turn),
+            at_millis: turn.at_millis,
+            zone: turn.zone.clone(),
+            seed: turn.seed,
+            ..self.env.clone()
+        };
+        if env.ports.tools.is_none() && !turn.tools.is_empty() {
+            env.ports.tools = Some(Arc::new(TurnTools(turn.tools.clone())));
+        }
+        env
+    }
+}
+
+fn card(agent: &Agent, character: &Character) -> CardTexts {
+    let mut greetings =
+        agent.greetings.iter().filter_map(|greeting| greeting.content.as_ref()).map(whole_text);
+    let prompt = character.depth_prompt.as_ref().and_then(|note| note.get("prompt"));
+    CardTexts {
+        first_message: greetings.next(),
+        greetings: greetings.collect(),
+        examples: character.examples.clone(),
+        system_prompt: character.system_prompt.clone(),
+        post_history: character.post_history.clone(),
+        depth_prompt: prompt.and_then(Value::as_str).map(Text::from),
+        creator_notes: character.creator_notes.clone(),
+        version: agent.agent_version.as_deref().or(character.version.as_deref()).map(Text::from),
+        visual_guideline: agent.kept.get("visualGuideline").and_then(Value::as_str).map(Text::from),
+    }
+}
+
+fn virtual_time(agent: &Agent, report: &mut dyn FnMut(Diagnostic)) -> Option<VirtualTime> {
+    let config = agent.virtual_time_config.as_ref().filter(|config| !config.is_null())?;
+    match VirtualTime::read(config) {
+        Ok(clock) => Some(clock),
+        Err(problem) => {
+            let message = format!("the agent's own clock cannot be used: {problem}; the real time is used");
+            let finding = Diagnostic::warning(codes::BAD_VIRTUAL_TIME, message);
+            report(finding.at_pointer("/virtualTimeConfig").with_help(
+                "write `virtualBaseTime` and `realBaseTime` like `2025-11-07T22:30:00`, and `timeScale` as a number",
+            ));
+            None
+        }
+    }
+}
+
+/// What is about to be sent is the newest message; an answer that is being written is none yet.
+fn conversation(session: &Session, turn: &TurnInput) -> Conversation {
+    let pending = turn.input.clone().filter(|input| !input.trim().is_empty());
+    let pending = pending.map(|text| Said { text, trust: Trust::User });
+    let mut found = Conversation {
+        id: session.header.id.clone(),
+        length: session.sent_len() + usize::from(pending.is_some()),
+        last_user: pending.clone(),
+        last: pending,
+        ..Conversation::default()
+    };
+    let newest = (0..session.sent_len()).rev().take(LOOK_BACK);
+    let messages = newest.filter_map(|at| session.sent_node(at)).map(|(_, node)| node);
+    for node in messages.filter(|node| node.status.as_deref() != Some("generating") && !node.is_summary()) {
+        let Some((role, said)) = said(node) else { continue };
+        found.last.get_or_insert_with(|| said.clone());
+        match role {
+            Role::User => found.last_user.get_or_insert(said),
+            _ => found.last_agent.get_or_insert(said),
+        };
+        if found.last_user.is_some() && found.last_agent.is_some() {
+            break;
+        }
+    }
+    found
+}
+
+/// Returns what a person or the agent said; nothing for tools, instructions and calls without words.
+fn said(node: &Node) -> Option<(Role, Said)> {
+    let role = node.role.unwrap_or_default();
+    let content = node.content.as_ref().filter(|content| !content.is_blank())?;
+    matches!(role, Role::User | Role::Assistant)
+        .then(|| (role, Said { text: whole_text(content), trust: Source::history("", role).trust }))
+}
+
+fn whole_text(content: &Content) -> Text {
+    match content {
+        Content::Text(text) => text.clone(),
+        Content::Parts(_) => Text::from(&*content.text()),
+    }
+}
+
+/// The tools of a turn, where the host lends no catalog.
+struct TurnTools(Vec<ToolDefinition>);
+
+impl ToolCatalog for TurnTools {
+    fn tools(&self) -> Vec<ToolDefinition> {
+        self.0.clone()
+    }
+}

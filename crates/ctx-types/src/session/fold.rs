@@ -1,0 +1,245 @@
+//! Folds over the active path, kept beside the tree so that a turn folds only what is new.
+
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::session::nodes::Slot;
+use crate::session::{Node, NodeId, Session, SessionOp};
+
+/// How many nodes lie between two results that are kept for good.
+const SPACING: usize = 1_024;
+
+/// How many of the newest results at a leaf are kept, so that turning between branches is cheap.
+const MAX_TIPS: usize = 8;
+
+/// How many folds are remembered; the one that was not asked for the longest goes first.
+const MAX_FOLDS: usize = 4;
+
+/// What folds over paths of this session came to, at some nodes.
+#[derive(Default)]
+pub(super) struct Folds(Mutex<Vec<Fold>>);
+
+/// The results of one kind of fold. They are right as long as no node above theirs changes.
+#[derive(Clone)]
+struct Fold {
+    kind: (TypeId, u64),
+    /// By depth and slot of the node.
+    results: BTreeMap<(usize, usize), Arc<dyn Any + Send + Sync>>,
+    /// The results that are kept for being new only, oldest first.
+    tips: VecDeque<(usize, usize)>,
+}
+
+impl Session {
+    /// Folds over the active path, from the node below the root to the active leaf, and remembers the result.
+    ///
+    /// Everything on the path takes part, also what is switched off or hidden. `step` must be a pure function
+    /// of the state, the node and `key`, which stands for everything else that it depends on: then the result
+    /// is that of a fold from the start. A later call folds the nodes only that are new since, or that stand at
+    /// or below a node that was changed; so a turn costs O(new messages), and the first one O(path).
+    ///
+    /// The state is cloned with each result that is kept, which should be cheap.
+    ///
+    /// ```
+    /// use ctx_types::{Node, Role, Session, SessionOp};
+    ///
+    /// let count = |session: &Session| *session.fold_path(0, || 0, |sum, _, node| {
+    ///     *sum += node.content.as_ref().map_or(0, |content| content.len());
+    /// });
+    /// let mut session = Session::new("s1");
+    /// for (parent, id) in [(session.root_id().clone(), "n1"), ("n1".into(), "n2")] {
+    ///     let node = Box::new(Node::new(Role::User, "abc").with_id(id));
+    ///     session.apply(&SessionOp::Append { parent, node })?;
+    /// }
+    /// assert_eq!(count(&session), 6);
+    /// session.apply(&SessionOp::Remove { id: "n2".into() })?;
+    /// assert_eq!(count(&session), 3);
+    /// # Ok::<(), ctx_types::SessionError>(())
+    /// ```
+    pub fn fold_path<T: Any + Clone + Send + Sync>(
+        &self,
+        key: u64,
+        start: impl FnOnce() -> T,
+        mut step: impl FnMut(&mut T, &NodeId, &Node),
+    ) -> Arc<T> {
+        let kind = (TypeId::of::<T>(), key);
+        let (known, new) = self.nearest::<T>(kind);
+        let mut state = match known {
+            Some(known) if new.is_empty() => return known,
+            Some(known) => T::clone(&known),
+            None => start(),
+        };
+        let mut kept: Vec<((usize, usize), Arc<dyn Any + Send + Sync>)> = Vec::new();
+        for (index, slot) in new.into_iter().rev() {
+            step(&mut state, &slot.id, &slot.node);
+            if slot.depth.is_multiple_of(SPACING) {
+                kept.push(((slot.depth, index), Arc::new(state.clone())));
+            }
+        }
+        let result = Arc::new(state);
+        let mut folds = self.folds.lock();
+        let mut fold = Folds::take(&mut folds, kind);
+        fold.results.extend(kept);
+        if let Some(index) = self.nodes.index(&self.leaf.id).filter(|_| self.leaf.id != self.root_id) {
+            fold.keep_tip((self.depth(&self.leaf.id).unwrap_or_default(), index), result.clone());
+        }
+        folds.push(fold);
+        let too_many = folds.len().saturating_sub(MAX_FOLDS);
+        folds.drain(..too_many);
+        result
+    }
+
+    /// Walks up from the active leaf to a node whose result is known; returns it and the nodes on the way,
+    /// newest first.
+    fn nearest<T: Any + Send + Sync>(&self, kind: (TypeId, u64)) -> (Option<Arc<T>>, Vec<(usize, &Slot)>) {
+        let folds = self.folds.lock();
+        let fold = folds.iter().find(|fold| fold.kind == kind);
+        let mut new = Vec::new();
+        for slot in self.slots_above(&self.leaf.id) {
+            let Some(index) = self.nodes.index(&slot.id) else { continue };
+            let known = fold.and_then(|fold| fold.results.get(&(slot.depth, index))).cloned();
+            if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
+                return (Some(known), new);
+            }
+            new.push((index, slot));
+        }
+        (None, new)
+    }
+
+    /// Returns the least depth at which an operation changes what paths hold; none if it changes no path.
+    ///
+    /// To be asked before the operation is carried out.
+    pub(super) fn depth_of_change(&self, op: &SessionOp) -> Option<usize> {
+        let depth = |id: &NodeId| self.nodes.get(id).map(|slot| slot.depth);
+        match op {
+            SessionOp::Append { .. } | SessionOp::ActivateLeaf { .. } => None,
+            SessionOp::Insert { after, .. } => depth(after).map(|depth| depth + 1),
+            SessionOp::Edit { id, .. }
+            | SessionOp::Toggle { id, .. }
+            | SessionOp::Move { id, .. }
+            | SessionOp::Graft { id, .. }
+            | SessionOp::Remove { id } => depth(id),
+            SessionOp::Patch(patch) => patch.nodes.iter().filter_map(|node| depth(&node.id)).min(),
+        }
+    }
+}
+
+impl Folds {
+    fn lock(&self) -> MutexGuard<'_, Vec<Fold>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a kind of fold out, to be put back as the newest.
+    fn take(folds: &mut Vec<Fold>, kind: (TypeId, u64)) -> Fold {
+        match folds.iter().position(|fold| fold.kind == kind) {
+            Some(index) => folds.remove(index),
+            None => Fold { kind, results: BTreeMap::new(), tips: VecDeque::new() },
+        }
+    }
+
+    /// Forgets the results at a depth and below it.
+    pub(super) fn forget_from(&mut self, depth: usize) {
+        let folds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for fold in folds {
+            drop(fold.results.split_off(&(depth, 0)));
+            fold.tips.retain(|tip| tip.0 < depth);
+        }
+    }
+}
+
+impl Fold {
+    fn keep_tip(&mut self, place: (usize, usize), result: Arc<dyn Any + Send + Sync>) {
+        self.results.insert(place, result);
+        if place.0.is_multiple_of(SPACING) || self.tips.contains(&place) {
+            return;
+        }
+        self.tips.push_back(place);
+        if self.tips.len() > MAX_TIPS
+            && let Some(oldest) = self.tips.pop_front()
+        {
+            self.results.remove(&oldest);
+        }
+    }
+}
+
+impl Clone for Folds {
+    /// Shares the results.
+    fn clone(&self) -> Self {
+        Self(Mutex::new(self.lock().clone()))
+    }
+}
+
+impl fmt::Debug for Folds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Folds(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NodeEdit, Role};
+
+    /// Folds the ids of a session and returns how many nodes were looked at.
+    fn looked_at(session: &Session, key: u64) -> usize {
+        let mut steps = 0;
+        let ids = session.fold_path(key, Vec::new, |ids: &mut Vec<NodeId>, id, _| {
+            ids.push(id.clone());
+            steps += 1;
+        });
+        let path = session.path();
+        assert!(ids.iter().eq(path.iter().filter_map(|node| node.id.as_ref())));
+        steps
+    }
+
+    fn long(count: usize) -> Session {
+        Session::linear("s", (0..count).map(|n| Node::new(Role::User, "x").with_id(format!("n{n}")))).0
+    }
+
+    #[test]
+    fn only_new_messages_are_looked_at() {
+        let mut session = long(5_000);
+        assert_eq!(looked_at(&session, 0), 5_000);
+        assert_eq!(looked_at(&session, 0), 0);
+        let node = Box::new(Node::new(Role::User, "x").with_id("new"));
+        session.apply(&SessionOp::Append { parent: "n4999".into(), node }).unwrap();
+        assert_eq!(looked_at(&session.clone(), 0), 1);
+        assert_eq!(looked_at(&session, 0), 1);
+        assert_eq!(looked_at(&session, 1), 5_001, "another key is another fold");
+    }
+
+    #[test]
+    fn a_change_forgets_what_is_below_it() {
+        let mut session = long(5_000);
+        looked_at(&session, 0);
+        let edit = Box::new(NodeEdit::content(crate::Content::Text("y".into())));
+        session.apply(&SessionOp::Edit { id: "n4990".into(), edit: edit.clone() }).unwrap();
+        assert_eq!(looked_at(&session, 0), 5_000 - 4 * SPACING);
+        session.apply(&SessionOp::Edit { id: "n1000".into(), edit }).unwrap();
+        assert_eq!(looked_at(&session, 0), 5_000);
+    }
+
+    #[test]
+    fn turning_back_to_a_branch_looks_at_nothing() {
+        let mut session = long(100);
+        looked_at(&session, 0);
+        for number in 0..MAX_TIPS {
+            let node = Box::new(Node::new(Role::User, "x").with_id(format!("b{number}")));
+            session.apply(&SessionOp::Append { parent: "n97".into(), node }).unwrap();
+            looked_at(&session, 0);
+        }
+        session.apply(&SessionOp::ActivateLeaf { id: "b0".into() }).unwrap();
+        assert_eq!(looked_at(&session, 0), 0);
+        session.apply(&SessionOp::ActivateLeaf { id: "n99".into() }).unwrap();
+        assert_eq!(looked_at(&session, 0), 100, "only the newest results are kept");
+    }
+
+    #[test]
+    fn few_folds_are_remembered() {
+        let session = long(3);
+        (0..10).for_each(|key| assert_eq!(looked_at(&session, key), 3));
+        assert_eq!(session.folds.lock().len(), MAX_FOLDS);
+        assert_eq!((looked_at(&session, 9), looked_at(&session, 0)), (0, 3));
+    }
+}

@@ -1,0 +1,171 @@
+//! What a provider answers instead of an answer.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// How much of a provider's words is kept, in characters.
+const MAX_WORDS: usize = 500;
+
+/// An error that a provider reported, or a body that is no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What a caller can do about it.
+    pub kind: FailureKind,
+    /// The status of the response, if it came as one and not within a stream.
+    pub status: Option<u16>,
+    /// The provider's own code, such as `context_length_exceeded`.
+    pub code: Option<String>,
+    /// The provider's words, shortened; for people, never to be parsed.
+    pub message: String,
+}
+
+/// What a caller can do about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The request is larger than the window: send less.
+    Overflow,
+    /// Too many requests: wait.
+    RateLimited,
+    /// Money or quota is used up: waiting does not help.
+    QuotaExhausted,
+    /// The provider has trouble: try again.
+    Unavailable,
+    /// The key is missing, wrong, or not allowed to do this.
+    Unauthorized,
+    /// There is no such model or address.
+    NotFound,
+    /// The provider does not take the request as it is.
+    Refused,
+    /// The answer is not what this dialect answers.
+    Unreadable,
+}
+
+impl Failure {
+    /// Reads a response that is no success: its status and the text of its body, whatever that is.
+    ///
+    /// Overflows have no common shape; recognized are the codes and phrases of OpenAI, Anthropic, Gemini,
+    /// llama.cpp, vLLM, Ollama and `OpenRouter`.
+    ///
+    /// ```
+    /// use ctx_wire::{Failure, FailureKind};
+    ///
+    /// let body = r#"{"error":{"message":"too long","type":"invalid_request_error","code":"context_length_exceeded"}}"#;
+    /// assert_eq!(Failure::read(400, body).kind, FailureKind::Overflow);
+    /// assert_eq!(Failure::read(503, "<html>").kind, FailureKind::Unavailable);
+    /// ```
+    pub fn read(status: u16, body: &str) -> Self {
+        let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+        let mut failure = error_of(&value).map_or_else(|| Self::plain(body), Self::of_error);
+        failure.status = Some(status);
+        failure.kind = by_words(&failure).unwrap_or_else(|| by_status(status));
+        failure
+    }
+
+    /// Reads the error within a body or a chunk of a stream, if there is one.
+    pub(crate) fn within(value: &Value) -> Option<Self> {
+        let mut failure = Self::of_error(error_of(value)?);
+        failure.kind = by_words(&failure).unwrap_or(FailureKind::Unavailable);
+        Some(failure)
+    }
+
+    /// Says that a body is not what the dialect answers.
+    pub(crate) fn unreadable(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Unreadable, status: None, code: None, message: message.into() }
+    }
+
+    fn of_error(error: &Value) -> Self {
+        let text = |key: &str| error.get(key).and_then(Value::as_str);
+        let message = text("message").or_else(|| error.as_str()).unwrap_or("no reason is given");
+        let code = text("code").or_else(|| text("type")).or_else(|| text("status")).map(shortened);
+        Self { kind: FailureKind::Refused, status: None, code, message: shortened(message) }
+    }
+
+    fn plain(body: &str) -> Self {
+        let words = body.trim();
+        let message = if words.is_empty() { "no reason is given".to_owned() } else { shortened(words) };
+        Self { kind: FailureKind::Refused, status: None, code: None, message }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.status {
+            Some(status) => write!(f, "status {status}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The first words of a text on one line.
+fn shortened(text: &str) -> String {
+    let first = text.chars().take(MAX_WORDS);
+    first.map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+/// The error object of a body: `error` of most, the first of a list as Gemini sends it, or a bare `detail`.
+fn error_of(value: &Value) -> Option<&Value> {
+    let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
+    let found = value.get("error").filter(|error| !error.is_null());
+    found.or_else(|| value.get("detail").filter(|detail| detail.is_string()))
+}
+
+/// Phrases by which providers say that a request is larger than the window.
+const OVERFLOW: &[&str] = &[
+    "context_length_exceeded",
+    "context length",
+    "context window",
+    "context size",
+    "context limit",
+    "prompt is too long",
+    "input is too long",
+    "input token count",
+    "maximum number of tokens",
+    "too many tokens",
+    "exceed_context_size",
+    "request too large",
+    "request_too_large",
+];
+
+/// Phrases by which providers say that waiting does not help.
+const QUOTA: &[&str] = &["insufficient_quota", "exceeded your current quota", "credit balance", "billing"];
+
+fn by_words(failure: &Failure) -> Option<FailureKind> {
+    let words = format!("{} {}", failure.code.as_deref().unwrap_or_default(), failure.message).to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
+    let may_overflow = matches!(failure.status, None | Some(400 | 413 | 422 | 500));
+    if may_overflow && says(OVERFLOW) {
+        return Some(FailureKind::Overflow);
+    }
+    if says(QUOTA) {
+        return Some(FailureKind::QuotaExhausted);
+    }
+    match failure.code.as_deref() {
+        Some("rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED") => {
+            Some(FailureKind::RateLimited)
+        }
+        Some("overloaded_error" | "api_error" | "server_error" | "UNAVAILABLE") => {
+            Some(FailureKind::Unavailable)
+        }
+        Some("authentication_error" | "permission_error" | "invalid_api_key") => {
+            Some(FailureKind::Unauthorized)
+        }
+        Some("invalid_request_error") if failure.status.is_none() => Some(FailureKind::Refused),
+        _ => None,
+    }
+}
+
+fn by_status(status: u16) -> FailureKind {
+    match status {
+        401 | 403 => FailureKind::Unauthorized,
+        402 => FailureKind::QuotaExhausted,
+        404 | 405 | 410 => FailureKind::NotFound,
+        413 => FailureKind::Overflow,
+        408 | 409 | 425 | 500.. => FailureKind::Unavailable,
+        429 => FailureKind::RateLimited,
+        _ => FailureKind::Refused,
+    }
+}

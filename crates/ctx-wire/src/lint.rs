@@ -1,0 +1,89 @@
+//! The request linter: what a provider would refuse in a body, before it is sent.
+
+mod anthropic;
+mod openai_chat;
+mod tools;
+
+use ctx_types::{Code, Diagnostic};
+use serde_json::Value;
+
+use crate::codes;
+use crate::dialect::Dialect;
+
+pub(crate) use anthropic::check as anthropic;
+
+/// Finds what a provider would refuse in a request body, ours or anybody's.
+///
+/// Looked at are the shapes and the order of messages, roles, pairs of tool calls and results, empty contents,
+/// tool definitions and the limits of the dialect. Findings have pointers into the body; errors are what the
+/// provider refuses, warnings what some servers do. O(size of the body).
+///
+/// ```
+/// use ctx_wire::{Dialect, lint};
+/// use serde_json::json;
+///
+/// let body = json!({ "model": "m", "messages": [{ "role": "tool", "tool_call_id": "a", "content": "42" }] });
+/// let found = lint::check(&body, Dialect::OpenaiChat);
+/// assert_eq!(found[0].to_string(), "error[CTX0521]: no call before it has the id `a` (at /messages/0/tool_call_id)");
+/// ```
+pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
+    match dialect {
+        Dialect::OpenaiChat => openai_chat::check(body),
+        Dialect::Anthropic => anthropic::check(body),
+    }
+}
+
+/// Tells in which dialect a request body is written; `None` if it is no request body.
+///
+/// A list of messages makes a body. Anthropic's has `system` or `max_tokens` beside blocks, tools with an
+/// `input_schema`, or calls and results as blocks.
+pub fn detect(body: &Value) -> Option<Dialect> {
+    let messages = body.get("messages")?.as_array()?;
+    body.get("model").filter(|model| model.is_string())?;
+    let blocks = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
+    let mut kinds = blocks.filter_map(|block| block.get("type")?.as_str());
+    let has_blocks = kinds.any(|kind| matches!(kind, "tool_use" | "tool_result" | "thinking" | "image"));
+    let tools = body.get("tools").and_then(Value::as_array);
+    let has_schemas = tools.is_some_and(|tools| tools.iter().any(|tool| tool.get("input_schema").is_some()));
+    let is_anthropic = body.get("system").is_some() || has_blocks || has_schemas;
+    Some(if is_anthropic { Dialect::Anthropic } else { Dialect::OpenaiChat })
+}
+
+/// The messages of a body; what stands there instead is reported.
+fn messages<'a>(body: &'a Value, found: &mut Vec<Diagnostic>) -> &'a [Value] {
+    let list = body.get("messages").and_then(Value::as_array);
+    match list.map(Vec::as_slice) {
+        None => found.push(refused(codes::SHAPE, "`messages` is not a list").at_pointer("/messages")),
+        Some([]) => {
+            found.push(refused(codes::NO_MESSAGES, "the request has no messages").at_pointer("/messages"));
+        }
+        Some(messages) => return messages,
+    }
+    &[]
+}
+
+/// Tells whether a content has nothing that could be read: no text but white space, no other part.
+fn is_empty(content: Option<&Value>) -> bool {
+    match content {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.trim().is_empty(),
+        Some(Value::Array(parts)) => parts.iter().all(|part| {
+            let text = part.get("text").and_then(Value::as_str);
+            text.map_or(!part.is_object(), |text| text.trim().is_empty())
+        }),
+        Some(_) => false,
+    }
+}
+
+/// Reports a request without a model.
+fn check_model(body: &Value, found: &mut Vec<Diagnostic>) {
+    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+    if model.is_empty() {
+        let finding = Diagnostic::warning(codes::NO_MODEL, "the request names no model");
+        found.push(finding.at_pointer("/model"));
+    }
+}
+
+fn refused(code: Code, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, message.into()).with_help("the provider will refuse the request")
+}

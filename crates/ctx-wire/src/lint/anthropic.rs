@@ -1,0 +1,176 @@
+//! Bodies of Anthropic's messages.
+
+use std::collections::BTreeSet;
+
+use ctx_types::{Diagnostic, excerpt};
+use serde_json::Value;
+
+use super::{check_model, is_empty, messages, refused, tools};
+use crate::codes;
+
+/// The most cache marks in one request.
+const MAX_CACHE_MARKS: usize = 4;
+
+/// Checks a body.
+pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    check_model(body, &mut found);
+    if !body.get("max_tokens").is_some_and(Value::is_u64) {
+        found.push(
+            refused(codes::SHAPE, "`max_tokens` is missing; this dialect demands it")
+                .at_pointer("/max_tokens"),
+        );
+    }
+    let messages = messages(body, &mut found);
+    check_order(messages, &mut found);
+    for (index, message) in messages.iter().enumerate() {
+        check_content(index, message, index + 1 == messages.len(), &mut found);
+    }
+    check_pairs(messages, &mut found);
+    tools::check(body, |tool| tool.get("name")?.as_str(), &mut found);
+    let marks = cache_marks(body);
+    if marks > MAX_CACHE_MARKS {
+        let text = format!("the request has {marks} cache marks; the limit is {MAX_CACHE_MARKS}");
+        found.push(refused(codes::DIALECT_LIMIT, text));
+    }
+    found
+}
+
+fn role(message: &Value) -> &str {
+    message.get("role").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn check_order(messages: &[Value], found: &mut Vec<Diagnostic>) {
+    for (index, message) in messages.iter().enumerate() {
+        let place = format!("/messages/{index}/role");
+        match role(message) {
+            "user" => {}
+            "assistant" if index > 0 => {}
+            "assistant" => {
+                let text = "the assistant begins; the first message must be the user's";
+                found.push(refused(codes::ROLE_ORDER, text).at_pointer(place));
+            }
+            "system" => {
+                let text = "a system message inside the conversation is taken by the newest models alone";
+                found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer(place));
+            }
+            other => {
+                let text = format!("this dialect has no role `{}`", excerpt(other));
+                found.push(refused(codes::SHAPE, text).at_pointer(place));
+            }
+        }
+    }
+}
+
+fn check_content(index: usize, message: &Value, is_last: bool, found: &mut Vec<Diagnostic>) {
+    let place = format!("/messages/{index}/content");
+    let content = message.get("content");
+    let is_prefill = is_last && role(message) == "assistant";
+    if is_empty(content) {
+        found.push(refused(codes::EMPTY_CONTENT, "the message is empty").at_pointer(place));
+        return;
+    }
+    for (position, block) in blocks(message).iter().enumerate() {
+        let text = block.get("text").and_then(Value::as_str);
+        if block.get("type").and_then(Value::as_str) == Some("text")
+            && text.is_none_or(|text| text.trim().is_empty())
+        {
+            let text = "a block of text is empty";
+            found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(format!("{place}/{position}")));
+        }
+    }
+    let last = content.and_then(Value::as_str).or_else(|| blocks(message).last()?.get("text")?.as_str());
+    if is_prefill && last.is_some_and(|text| text.ends_with(char::is_whitespace)) {
+        let text = "the beginning of the answer ends in white space";
+        found.push(refused(codes::ROLE_ORDER, text).at_pointer(place));
+    }
+}
+
+/// Every call is answered in the next message, whose results come first; every result follows its call.
+fn check_pairs(messages: &[Value], found: &mut Vec<Diagnostic>) {
+    let mut open: Vec<(&str, String)> = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let place = format!("/messages/{index}/content");
+        let mut answered = BTreeSet::new();
+        let mut has_words = false;
+        for (position, block) in blocks(message).iter().enumerate() {
+            let at = format!("{place}/{position}");
+            if block.get("type").and_then(Value::as_str) != Some("tool_result") {
+                has_words = true;
+                continue;
+            }
+            let id = block.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
+            let is_open = open.iter().any(|(call, _)| *call == id);
+            if let Some(finding) = result(id, is_open, !answered.insert(id), has_words) {
+                found.push(finding.at_pointer(at));
+            }
+        }
+        for (id, at) in open.drain(..).filter(|(id, _)| !answered.contains(id)) {
+            let text = format!("the call `{}` has no result in the next message", excerpt(id));
+            found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
+        }
+        open = calls(message, &place, found);
+    }
+    for (id, at) in open {
+        let text = format!("the call `{}` has no result", excerpt(id));
+        found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
+    }
+}
+
+/// What is wrong with a result.
+fn result(id: &str, is_open: bool, is_second: bool, has_words: bool) -> Option<Diagnostic> {
+    let shown = excerpt(id);
+    Some(if id.is_empty() {
+        refused(codes::NO_CALL_ID, "the result names no call")
+    } else if !is_open {
+        refused(codes::ORPHAN_RESULT, format!("the message before has no call with the id `{shown}`"))
+    } else if is_second {
+        refused(codes::DUPLICATE_RESULT, format!("the call `{shown}` has a result already"))
+    } else if has_words {
+        refused(
+            codes::SEPARATED_RESULT,
+            format!("the result of the call `{shown}` stands behind other content"),
+        )
+    } else {
+        return None;
+    })
+}
+
+/// The ids of the calls of a message, with their places; ids that cannot be used are reported.
+fn calls<'a>(message: &'a Value, place: &str, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, String)> {
+    let mut calls: Vec<(&str, String)> = Vec::new();
+    for (position, block) in blocks(message).iter().enumerate() {
+        if block.get("type").and_then(Value::as_str) != Some("tool_use") {
+            continue;
+        }
+        let at = format!("{place}/{position}/id");
+        let id = block.get("id").and_then(Value::as_str).unwrap_or_default();
+        if id.is_empty() {
+            found.push(refused(codes::NO_CALL_ID, "the call has no id").at_pointer(at));
+        } else if calls.iter().any(|(known, _)| *known == id) {
+            let text = format!("two calls of one message have the id `{}`", excerpt(id));
+            found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(at));
+        } else {
+            if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
+                let text = format!(
+                    "the id `{}` has other characters than letters, digits, `_` and `-`",
+                    excerpt(id)
+                );
+                found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(at.clone()));
+            }
+            calls.push((id, at));
+        }
+    }
+    calls
+}
+
+fn blocks(message: &Value) -> &[Value] {
+    message.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// How many marks the request has, wherever they stand.
+fn cache_marks(body: &Value) -> usize {
+    let lists = ["tools", "system"].into_iter().filter_map(|key| body.get(key)?.as_array()).flatten();
+    let contents = body.get("messages").and_then(Value::as_array).into_iter().flatten().flat_map(blocks);
+    lists.chain(contents).filter(|block| block.get("cache_control").is_some_and(Value::is_object)).count()
+}

@@ -1,0 +1,43 @@
+//! Reading a whole chat completion.
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::openai_chat::stream;
+use crate::reply::Reply;
+use crate::stream::{push_call, reasoning};
+
+/// Reads the first choice of a chat completion.
+///
+/// Errors: [`crate::FailureKind::Unreadable`] without a choice that has a message; the provider's own error if
+/// the body is one.
+pub fn decode(body: &Value) -> Result<Reply, Failure> {
+    if let Some(failure) = Failure::within(body) {
+        return Err(failure);
+    }
+    let choice = body.pointer("/choices/0");
+    let message = choice.and_then(|choice| choice.get("message")).filter(|message| message.is_object());
+    let (Some(choice), Some(message)) = (choice, message) else {
+        return Err(Failure::unreadable("the body has no choice with a message"));
+    };
+    let text = |key: &str| message.get(key).and_then(Value::as_str);
+    let mut reply = Reply {
+        id: stream::text_of(body, "id"),
+        model: stream::text_of(body, "model"),
+        text: stream::content_text(message).into(),
+        reasoning: reasoning(
+            text("reasoning_content").or_else(|| text("reasoning")).unwrap_or_default(),
+            Vec::new(),
+        ),
+        usage: stream::usage(body),
+        ..Reply::default()
+    };
+    for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+        let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
+        let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
+        push_call(&mut reply, id, name, stream::arguments(call).unwrap_or_default());
+    }
+    reply.mend_ids();
+    reply.finish = stream::finish(choice, !reply.tool_calls.is_empty()).unwrap_or_default();
+    Ok(reply)
+}

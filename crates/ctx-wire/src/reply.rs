@@ -1,0 +1,94 @@
+//! What a model answered, in one shape for every dialect.
+
+use ctx_types::{Content, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall};
+
+use crate::codes;
+
+/// An answer of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    /// The provider's id of the answer.
+    pub id: Option<String>,
+    /// The model that answered, as the provider names it.
+    pub model: Option<String>,
+    /// The words; empty if there were only calls.
+    pub text: Text,
+    /// What the model thought, as far as the provider shows or signs it.
+    pub reasoning: Option<Reasoning>,
+    /// The calls that the model asks for, in order; ids are neither blank nor twice the same.
+    pub tool_calls: Vec<ToolCall>,
+    /// Why the answer ended.
+    pub finish: Finish,
+    /// What the provider counted.
+    pub usage: Option<ReplyUsage>,
+    /// What was odd and has been mended.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Reply {
+    /// Returns the assistant message that says the same; usage and findings are not part of it.
+    pub fn to_message(&self, source: Source) -> Message {
+        let mut message = Message::new(Role::Assistant, self.text.clone(), source);
+        message.content = Content::Text(self.text.clone());
+        message.with_extras(MessageExtras {
+            tool_calls: self.tool_calls.clone(),
+            reasoning: self.reasoning.clone(),
+            ..MessageExtras::default()
+        })
+    }
+
+    /// Tells whether there is nothing: no word and no call.
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty() && self.tool_calls.is_empty()
+    }
+
+    /// Gives every call an id of its own, and reports those that had none or one that was taken.
+    pub(crate) fn mend_ids(&mut self) {
+        for index in 0..self.tool_calls.len() {
+            let id = self.tool_calls[index].id.clone();
+            let is_taken = self.tool_calls[..index].iter().any(|earlier| earlier.id == id);
+            if !id.is_empty() && !is_taken {
+                continue;
+            }
+            let new = free_id(&self.tool_calls, index);
+            let text = format!("call {index} of the answer had no id of its own and is now called `{new}`");
+            self.diagnostics.push(Diagnostic::warning(codes::REPLY_MENDED, text));
+            self.tool_calls[index].id = new.into();
+        }
+    }
+}
+
+/// An id that no call has: `call_` and the first number from the call's place on that is free.
+fn free_id(calls: &[ToolCall], index: usize) -> String {
+    let names = (index..).map(|number| format!("call_{number}"));
+    let mut free = names.skip_while(|name| calls.iter().any(|call| *call.id == **name));
+    free.next().unwrap_or_default()
+}
+
+/// Why an answer ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Finish {
+    /// The model was done.
+    #[default]
+    Stop,
+    /// The model waits for the results of its calls.
+    ToolCalls,
+    /// The limit of tokens cut it off.
+    Length,
+    /// The model or the provider refused.
+    Refused,
+    /// Something else, as the provider calls it.
+    Other(String),
+}
+
+/// What a provider counted, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplyUsage {
+    /// The request, what came from the cache included.
+    pub input: u64,
+    /// The part of `input` that came from the cache, if the provider says so.
+    pub cached: Option<u64>,
+    /// The answer, reasoning included.
+    pub output: u64,
+}

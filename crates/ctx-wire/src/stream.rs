@@ -1,0 +1,327 @@
+//! Answers that come in pieces.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ctx_types::{Diagnostic, Reasoning, Text, ToolCall, excerpt};
+use serde_json::{Value, json};
+
+use crate::codes;
+use crate::dialect::Dialect;
+use crate::failure::Failure;
+use crate::reply::{Finish, Reply, ReplyUsage};
+use crate::{anthropic, openai_chat};
+
+/// What one answer may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplyLimits {
+    /// Bytes of text, reasoning and arguments together; 8 MiB by default.
+    pub bytes: usize,
+    /// Tool calls; 128 by default.
+    pub calls: usize,
+}
+
+impl Default for ReplyLimits {
+    fn default() -> Self {
+        Self { bytes: 8 << 20, calls: 128 }
+    }
+}
+
+/// Something that came with a piece, for whoever watches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delta {
+    /// Words of the answer.
+    Text(String),
+    /// Words of the reasoning.
+    Reasoning(String),
+    /// A call begins; `index` tells the calls of one answer apart.
+    Call {
+        /// The place of the call among the calls of the answer, from 0.
+        index: usize,
+        /// The tool.
+        name: String,
+    },
+    /// More of the JSON text of a call's arguments.
+    Arguments {
+        /// The place of the call, as in [`Delta::Call`].
+        index: usize,
+        /// The piece.
+        text: String,
+    },
+}
+
+/// Why a stream gave no whole answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// A piece is not JSON, or not of the dialect.
+    #[error("the stream has a piece that cannot be read: `{excerpt}`")]
+    Malformed {
+        /// The piece, shortened.
+        excerpt: String,
+    },
+    /// The provider reported an error in the middle.
+    #[error("the provider broke off: {0}")]
+    Provider(Failure),
+    /// The answer is larger than what the caller takes.
+    #[error("the answer is larger than {limit}")]
+    TooLarge {
+        /// The limit that was reached, in words.
+        limit: String,
+    },
+    /// The stream ended before the answer did.
+    #[error("the stream ended in the middle of the answer")]
+    Truncated,
+}
+
+/// Puts an answer together from the pieces of a stream.
+///
+/// It takes the data of server-sent events, one after the other; to cut the bytes into events is the
+/// transport's work. Whatever happens, [`ReplyStream::partial`] has what came so far.
+///
+/// ```
+/// use ctx_wire::{Delta, Dialect, ReplyLimits, ReplyStream};
+///
+/// let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits::default());
+/// let deltas = stream.push(r#"{"choices":[{"delta":{"content":"Hi"}}]}"#)?;
+/// assert_eq!(deltas, [Delta::Text("Hi".into())]);
+/// stream.push(r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#)?;
+/// stream.push("[DONE]")?;
+/// assert_eq!(stream.finish()?.text, "Hi");
+/// # Ok::<(), ctx_wire::StreamError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ReplyStream {
+    dialect: Dialect,
+    limits: ReplyLimits,
+    building: Building,
+}
+
+impl ReplyStream {
+    /// Starts with nothing.
+    pub fn new(dialect: Dialect, limits: ReplyLimits) -> Self {
+        Self { dialect, limits, building: Building::default() }
+    }
+
+    /// Takes the data of the next event and returns what it brought; comments and pings bring nothing.
+    pub fn push(&mut self, data: &str) -> Result<Vec<Delta>, StreamError> {
+        let data = data.trim();
+        if data.is_empty() || self.building.is_done {
+            return Ok(Vec::new());
+        }
+        if data == "[DONE]" {
+            self.building.is_done = true;
+            return Ok(Vec::new());
+        }
+        let malformed = || StreamError::Malformed { excerpt: excerpt(data).into_owned() };
+        let value: Value = serde_json::from_str(data).map_err(|_| malformed())?;
+        if !value.is_object() {
+            return Err(malformed());
+        }
+        if let Some(failure) = Failure::within(&value) {
+            return Err(StreamError::Provider(failure));
+        }
+        let deltas = match self.dialect {
+            Dialect::OpenaiChat => openai_chat::stream::read(&value, &mut self.building),
+            Dialect::Anthropic => anthropic::stream::read(&value, &mut self.building),
+        };
+        self.check_limits()?;
+        Ok(deltas)
+    }
+
+    /// Tells whether the provider said that nothing follows.
+    pub fn is_done(&self) -> bool {
+        self.building.is_done
+    }
+
+    /// Tells whether anything of the answer has come; from then on a request must not be sent again.
+    pub fn has_begun(&self) -> bool {
+        self.building.bytes > 0 || !self.building.calls.is_empty()
+    }
+
+    /// Returns what came so far, as an answer that was cut off.
+    pub fn partial(&self) -> Reply {
+        let mut reply = self.building.clone().into_reply();
+        if self.building.finish.is_none() {
+            reply.finish = Finish::Other("interrupted".to_owned());
+        }
+        reply
+    }
+
+    /// Returns the answer; an error if the provider never said why it ended.
+    pub fn finish(self) -> Result<Reply, StreamError> {
+        if self.building.finish.is_none() {
+            return Err(StreamError::Truncated);
+        }
+        Ok(self.building.into_reply())
+    }
+
+    fn check_limits(&self) -> Result<(), StreamError> {
+        let too_large = |limit: String| Err(StreamError::TooLarge { limit });
+        if self.building.bytes > self.limits.bytes {
+            return too_large(format!("{} bytes", self.limits.bytes));
+        }
+        if self.building.calls.len() > self.limits.calls {
+            return too_large(format!("{} tool calls", self.limits.calls));
+        }
+        Ok(())
+    }
+}
+
+/// An answer while it is put together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Building {
+    pub(crate) id: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) finish: Option<Finish>,
+    pub(crate) usage: Option<ReplyUsage>,
+    pub(crate) is_done: bool,
+    text: String,
+    reasoning: String,
+    /// Signed reasoning by the place of its block.
+    thoughts: BTreeMap<u64, Thought>,
+    /// Calls by the provider's number for them.
+    calls: Vec<(u64, Call)>,
+    bytes: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// A block of reasoning as the provider began it, and what came after.
+#[derive(Clone, Debug)]
+struct Thought {
+    block: Value,
+    thinking: String,
+    signature: String,
+}
+
+impl Building {
+    pub(crate) fn add_text(&mut self, text: &str, deltas: &mut Vec<Delta>) {
+        if !text.is_empty() {
+            self.bytes += text.len();
+            self.text += text;
+            deltas.push(Delta::Text(text.to_owned()));
+        }
+    }
+
+    pub(crate) fn add_reasoning(&mut self, text: &str, deltas: &mut Vec<Delta>) {
+        if !text.is_empty() {
+            self.bytes += text.len();
+            self.reasoning += text;
+            deltas.push(Delta::Reasoning(text.to_owned()));
+        }
+    }
+
+    /// Notes the id and name of a call, as far as a piece has them.
+    pub(crate) fn open_call(&mut self, number: u64, id: &str, name: &str, deltas: &mut Vec<Delta>) {
+        let index = self.index_of(number);
+        let call = &mut self.calls[index].1;
+        if call.id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
+        if !name.is_empty() && call.name.is_empty() {
+            name.clone_into(&mut call.name);
+            deltas.push(Delta::Call { index, name: name.to_owned() });
+        }
+    }
+
+    pub(crate) fn add_arguments(&mut self, number: u64, text: &str, deltas: &mut Vec<Delta>) {
+        if !text.is_empty() {
+            let index = self.index_of(number);
+            self.bytes += text.len();
+            self.calls[index].1.arguments += text;
+            deltas.push(Delta::Arguments { index, text: text.to_owned() });
+        }
+    }
+
+    /// Tells whether a call has begun.
+    pub(crate) fn has_calls(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    /// Begins a block of reasoning that the provider wants back unchanged.
+    pub(crate) fn open_thought(&mut self, number: u64, block: &Value) {
+        self.bytes += block.to_string().len();
+        self.thought(number).block = block.clone();
+    }
+
+    /// Adds to the words and the signature of a block of reasoning.
+    pub(crate) fn add_thought(&mut self, number: u64, thinking: &str, signature: &str) {
+        self.bytes += signature.len();
+        let thought = self.thought(number);
+        thought.thinking += thinking;
+        thought.signature += signature;
+    }
+
+    fn thought(&mut self, number: u64) -> &mut Thought {
+        self.thoughts.entry(number).or_insert_with(|| Thought {
+            block: json!({ "type": "thinking", "thinking": "" }),
+            thinking: String::new(),
+            signature: String::new(),
+        })
+    }
+
+    fn index_of(&mut self, number: u64) -> usize {
+        let known = self.calls.iter().position(|(known, _)| *known == number);
+        known.unwrap_or_else(|| {
+            self.calls.push((number, Call::default()));
+            self.calls.len() - 1
+        })
+    }
+
+    fn into_reply(self) -> Reply {
+        let artifacts = self.thoughts.into_values().map(|thought| Arc::new(thought.into_block())).collect();
+        let mut reply = Reply {
+            id: self.id,
+            model: self.model,
+            text: self.text.into(),
+            reasoning: reasoning(&self.reasoning, artifacts),
+            finish: self.finish.unwrap_or_default(),
+            usage: self.usage,
+            ..Reply::default()
+        };
+        for (_, call) in self.calls {
+            push_call(&mut reply, &call.id, &call.name, call.arguments);
+        }
+        reply.mend_ids();
+        reply
+    }
+}
+
+impl Thought {
+    fn into_block(self) -> Value {
+        let mut block = self.block;
+        for (key, added) in [("thinking", self.thinking), ("signature", self.signature)] {
+            let before = block.get(key).and_then(Value::as_str).unwrap_or_default();
+            let joined = format!("{before}{added}");
+            if !added.is_empty()
+                && let Some(fields) = block.as_object_mut()
+            {
+                fields.insert(key.to_owned(), Value::from(joined));
+            }
+        }
+        block
+    }
+}
+
+/// Returns reasoning if there is any.
+pub(crate) fn reasoning(text: &str, artifacts: Vec<Arc<Value>>) -> Option<Reasoning> {
+    let text = (!text.is_empty()).then(|| Text::from(text));
+    (text.is_some() || !artifacts.is_empty()).then_some(Reasoning { text, artifacts })
+}
+
+/// Adds a call to a reply; blank arguments mean none, and are written as an empty object.
+pub(crate) fn push_call(reply: &mut Reply, id: &str, name: &str, arguments: String) {
+    let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
+    if name.is_empty() {
+        let text = format!("call {} of the answer names no tool", reply.tool_calls.len());
+        reply.diagnostics.push(Diagnostic::warning(codes::REPLY_MENDED, text));
+    }
+    reply.tool_calls.push(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() });
+}

@@ -1,0 +1,164 @@
+//! What the request linter finds in bodies that others wrote.
+
+use ctx_wire::{Dialect, lint};
+use serde_json::{Value, json};
+
+/// Checks a body in the dialect that it is recognized as.
+#[track_caller]
+fn check(body: &Value, dialect: Dialect, expected: &[&str]) {
+    assert_eq!(lint::detect(body), Some(dialect));
+    let found: Vec<String> = lint::check(body, dialect).iter().map(ToString::to_string).collect();
+    assert_eq!(found, expected);
+}
+
+/// A chat completion with these messages.
+#[track_caller]
+fn check_chat(messages: &Value, expected: &[&str]) {
+    check(&json!({ "model": "m", "messages": messages }), Dialect::OpenaiChat, expected);
+}
+
+/// A message of Anthropic's with these messages.
+#[track_caller]
+fn check_anthropic(messages: &Value, expected: &[&str]) {
+    let body = json!({ "model": "m", "max_tokens": 1, "system": "s", "messages": messages });
+    check(&body, Dialect::Anthropic, expected);
+}
+
+#[test]
+fn a_sound_body_has_no_findings() {
+    let call = json!({ "id": "a", "type": "function", "function": { "name": "f", "arguments": "{}" } });
+    check_chat(
+        &json!([
+            { "role": "system", "content": "s" },
+            { "role": "user", "content": [{ "type": "text", "text": "u" }] },
+            { "role": "assistant", "content": null, "tool_calls": [call] },
+            { "role": "tool", "tool_call_id": "a", "content": "" },
+            { "role": "assistant", "content": "done" },
+        ]),
+        &[],
+    );
+}
+
+#[test]
+fn pairs_are_checked() {
+    check_chat(
+        &json!([{ "role": "user", "content": "u" }, { "role": "tool", "tool_call_id": "a", "content": "42" }]),
+        &["error[CTX0521]: no call before it has the id `a` (at /messages/1/tool_call_id)"],
+    );
+}
+
+#[test]
+fn empty_messages_are_found() {
+    check_chat(
+        &json!([{ "role": "user", "content": " " }, { "role": "assistant", "content": null }]),
+        &[
+            "error[CTX0532]: the message of role `user` is empty (at /messages/0/content)",
+            "warning[CTX0532]: the message of role `assistant` is empty (at /messages/1/content)",
+        ],
+    );
+}
+
+#[test]
+fn shapes_that_are_wrong_are_found() {
+    check_chat(
+        &json!([{ "role": "bot", "content": "u" }, "text", { "role": "user", "content": 7 }]),
+        &[
+            "error[CTX0530]: there is no role `bot` (at /messages/0/role)",
+            "error[CTX0530]: the message has no role (at /messages/1)",
+            "error[CTX0530]: `content` is neither a text nor a list of parts (at /messages/2/content)",
+        ],
+    );
+}
+
+#[test]
+fn arguments_are_json_texts() {
+    let call = |arguments: Value| json!({ "id": "a", "function": { "name": "f", "arguments": arguments } });
+    let messages = |arguments: Value| {
+        json!([
+            { "role": "user", "content": "u" },
+            { "role": "assistant", "tool_calls": [call(arguments)] },
+            { "role": "tool", "tool_call_id": "a", "content": "1" },
+        ])
+    };
+    check_chat(
+        &messages(json!({})),
+        &["error[CTX0530]: the arguments of the call are not a text (at /messages/1/tool_calls/0/function)"],
+    );
+    check_chat(
+        &messages(json!("{")),
+        &[
+            "warning[CTX0518]: the arguments of the call are not JSON (at /messages/1/tool_calls/0/function/arguments)",
+        ],
+    );
+}
+
+#[test]
+fn tools_have_names_of_their_own() {
+    let tool = |name: &str| json!({ "type": "function", "function": { "name": name } });
+    let tools = [tool("a b"), tool("f"), tool("f"), json!({})];
+    check(
+        &json!({ "model": "m", "messages": [{ "role": "user", "content": "u" }], "tools": tools }),
+        Dialect::OpenaiChat,
+        &[
+            "error[CTX0534]: the tool's name `a b` is not 1 to 64 ASCII letters, digits, `_` and `-` (at /tools/0)",
+            "error[CTX0534]: two tools have the name `f` (at /tools/2)",
+            "error[CTX0534]: the tool has no name (at /tools/3)",
+        ],
+    );
+}
+
+#[test]
+fn the_user_begins_at_anthropic() {
+    check_anthropic(
+        &json!([{ "role": "assistant", "content": "Hi " }]),
+        &[
+            "error[CTX0531]: the assistant begins; the first message must be the user's (at /messages/0/role)",
+            "error[CTX0531]: the beginning of the answer ends in white space (at /messages/0/content)",
+        ],
+    );
+}
+
+#[test]
+fn anthropic_wants_results_first_in_the_next_message() {
+    let call = json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "a", "name": "f", "input": {} }] });
+    let answer = json!({ "type": "tool_result", "tool_use_id": "a", "content": "1" });
+    let words = json!({ "type": "text", "text": "and" });
+    let start = json!({ "role": "user", "content": "u" });
+    check_anthropic(&json!([start, call, { "role": "user", "content": [answer, words] }]), &[]);
+    check_anthropic(
+        &json!([start, call, { "role": "user", "content": [words, answer] }]),
+        &[
+            "error[CTX0525]: the result of the call `a` stands behind other content (at /messages/2/content/1)",
+        ],
+    );
+    check_anthropic(
+        &json!([start, call, { "role": "user", "content": "and" }, { "role": "user", "content": [answer] }]),
+        &[
+            "error[CTX0522]: the call `a` has no result in the next message (at /messages/1/content/0/id)",
+            "error[CTX0521]: the message before has no call with the id `a` (at /messages/3/content/0)",
+        ],
+    );
+    check_anthropic(
+        &json!([start, call]),
+        &["error[CTX0522]: the call `a` has no result (at /messages/1/content/0/id)"],
+    );
+}
+
+#[test]
+fn more_than_four_cache_marks_are_refused() {
+    let block = json!({ "type": "text", "text": "t", "cache_control": { "type": "ephemeral" } });
+    let blocks = vec![block; 5];
+    check_anthropic(
+        &json!([{ "role": "user", "content": blocks }]),
+        &["error[CTX0533]: the request has 5 cache marks; the limit is 4"],
+    );
+}
+
+#[test]
+fn what_is_no_request_is_not_taken_for_one() {
+    for body in
+        [json!([]), json!({ "messages": [] }), json!({ "model": "m" }), json!({ "model": 1, "messages": [] })]
+    {
+        assert_eq!(lint::detect(&body), None);
+    }
+}

@@ -1,0 +1,271 @@
+//! What comes back: whole replies, streams, and errors.
+
+use ctx_types::{Role, Source};
+use ctx_wire::{Delta, Dialect, Failure, FailureKind, Finish, Reply, ReplyLimits, ReplyStream, StreamError};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A reply on a line: words, calls, why it ended, tokens.
+fn outline(reply: &Reply) -> String {
+    let calls =
+        reply.tool_calls.iter().map(|call| format!("{}={}({})", call.id, call.name, call.arguments.as_str()));
+    let usage = reply.usage.map_or_else(String::new, |usage| format!(" {}+{}", usage.input, usage.output));
+    let calls = calls.collect::<Vec<_>>().join(" ");
+    format!("[{}] {calls} {:?}{usage}", reply.text.as_str(), reply.finish)
+}
+
+/// Feeds the events of a stream and compares the answer, or why there is none.
+#[track_caller]
+fn check_stream(dialect: Dialect, events: &[Value], expected: &str) {
+    let mut stream = ReplyStream::new(dialect, ReplyLimits::default());
+    let fed = events.iter().try_for_each(|event| stream.push(&event.to_string()).map(|_| ()));
+    let result = fed.and_then(|()| stream.finish());
+    assert_eq!(result.map_or_else(|error| error.to_string(), |reply| outline(&reply)), expected);
+}
+
+#[track_caller]
+fn check_body(dialect: Dialect, body: &Value, expected: &str) {
+    let result = dialect.decode(body);
+    assert_eq!(result.map_or_else(|failure| failure.to_string(), |reply| outline(&reply)), expected);
+}
+
+#[track_caller]
+fn check_failure(status: u16, body: &str, expected: FailureKind) {
+    assert_eq!(Failure::read(status, body).kind, expected);
+}
+
+fn chunk(delta: &Value) -> Value {
+    json!({ "id": "r1", "choices": [{ "index": 0, "delta": delta }] })
+}
+
+fn end(reason: &str) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] })
+}
+
+#[test]
+fn words_are_joined_in_order() {
+    check_stream(
+        Dialect::OpenaiChat,
+        &[
+            chunk(&json!({ "role": "assistant", "content": "" })),
+            chunk(&json!({ "content": "Hi " })),
+            chunk(&json!({ "content": "there" })),
+            end("stop"),
+        ],
+        "[Hi there]  Stop",
+    );
+}
+
+#[test]
+fn parallel_calls_are_told_apart_by_their_index() {
+    let piece = |index: u64, call: Value| {
+        let mut call = call;
+        call["index"] = json!(index);
+        chunk(&json!({ "tool_calls": [call] }))
+    };
+    check_stream(
+        Dialect::OpenaiChat,
+        &[
+            piece(0, json!({ "id": "a", "function": { "name": "f", "arguments": "{\"x\"" } })),
+            piece(1, json!({ "id": "b", "function": { "name": "g", "arguments": "" } })),
+            piece(0, json!({ "function": { "arguments": ":1}" } })),
+            end("tool_calls"),
+            json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 3 } }),
+        ],
+        r#"[] a=f({"x":1}) b=g({}) ToolCalls 7+3"#,
+    );
+}
+
+#[test]
+fn calls_without_ids_get_ids_of_their_own() {
+    let call = json!({ "function": { "name": "f", "arguments": "{}" } });
+    check_body(
+        Dialect::OpenaiChat,
+        &json!({ "choices": [{ "message": { "content": null, "tool_calls": [call, { "id": "call_0", "function": { "name": "g", "arguments": {"a": 1} } }] }, "finish_reason": "stop" }] }),
+        r#"[] call_1=f({}) call_0=g({"a":1}) ToolCalls"#,
+    );
+}
+
+#[test]
+fn a_stream_that_never_says_why_it_ended_is_truncated() {
+    check_stream(
+        Dialect::OpenaiChat,
+        &[chunk(&json!({ "content": "Hi" }))],
+        "the stream ended in the middle of the answer",
+    );
+}
+
+#[test]
+fn an_error_in_a_stream_ends_it() {
+    check_stream(
+        Dialect::OpenaiChat,
+        &[
+            chunk(&json!({ "content": "Hi" })),
+            json!({ "error": { "message": "overloaded", "type": "server_error" } }),
+        ],
+        "the provider broke off: overloaded",
+    );
+}
+
+#[test]
+fn a_malformed_piece_is_an_error_and_what_came_before_is_kept() {
+    let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits::default());
+    assert_eq!(
+        stream.push(&chunk(&json!({ "content": "Hi" })).to_string()),
+        Ok(vec![Delta::Text("Hi".into())])
+    );
+    assert_eq!(stream.push("{\"choices\":"), Err(StreamError::Malformed { excerpt: "{\"choices\":".into() }));
+    assert_eq!(stream.partial().text, "Hi");
+    assert_eq!(stream.partial().finish, Finish::Other("interrupted".into()));
+}
+
+#[test]
+fn an_answer_larger_than_the_limit_is_an_error() {
+    let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits { bytes: 4, calls: 1 });
+    let error = stream.push(&chunk(&json!({ "content": "12345" })).to_string()).unwrap_err();
+    assert_eq!(error.to_string(), "the answer is larger than 4 bytes");
+}
+
+#[test]
+fn blocks_of_a_streamed_message_are_put_together() {
+    let event = |value: Value| value;
+    check_stream(
+        Dialect::Anthropic,
+        &[
+            event(
+                json!({ "type": "message_start", "message": { "id": "m", "usage": { "input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 1 } } }),
+            ),
+            event(json!({ "type": "ping" })),
+            event(
+                json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
+            ),
+            event(
+                json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": "Adding" } }),
+            ),
+            event(json!({ "type": "content_block_stop", "index": 0 })),
+            event(
+                json!({ "type": "content_block_start", "index": 1, "content_block": { "type": "tool_use", "id": "t1", "name": "add", "input": {} } }),
+            ),
+            event(
+                json!({ "type": "content_block_delta", "index": 1, "delta": { "type": "input_json_delta", "partial_json": "{\"a\":" } }),
+            ),
+            event(
+                json!({ "type": "content_block_delta", "index": 1, "delta": { "type": "input_json_delta", "partial_json": "1}" } }),
+            ),
+            event(
+                json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" }, "usage": { "output_tokens": 9 } }),
+            ),
+            event(json!({ "type": "message_stop" })),
+        ],
+        r#"[Adding] t1=add({"a":1}) ToolCalls 7+9"#,
+    );
+}
+
+#[test]
+fn thinking_keeps_its_signature_byte_for_byte() {
+    let mut stream = ReplyStream::new(Dialect::Anthropic, ReplyLimits::default());
+    for event in [
+        json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "thinking", "thinking": "", "signature": "" } }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "let me " } }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "see" } }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "signature_delta", "signature": "Eq8=" } }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" } }),
+    ] {
+        stream.push(&event.to_string()).unwrap();
+    }
+    let message = stream.finish().unwrap().to_message(Source::history("n", Role::Assistant));
+    let reasoning = message.reasoning.clone().unwrap();
+    assert_eq!(reasoning.text.unwrap(), "let me see");
+    assert_eq!(
+        *reasoning.artifacts[0],
+        json!({ "type": "thinking", "thinking": "let me see", "signature": "Eq8=" })
+    );
+}
+
+#[test]
+fn whole_messages_of_both_dialects_say_the_same() {
+    check_body(
+        Dialect::OpenaiChat,
+        &json!({ "choices": [{ "message": { "role": "assistant", "content": "Hi" }, "finish_reason": "length" }], "usage": { "prompt_tokens": 1, "completion_tokens": 2 } }),
+        "[Hi]  Length 1+2",
+    );
+    check_body(
+        Dialect::Anthropic,
+        &json!({ "content": [{ "type": "text", "text": "Hi" }], "stop_reason": "max_tokens", "usage": { "input_tokens": 1, "output_tokens": 2 } }),
+        "[Hi]  Length 1+2",
+    );
+}
+
+#[test]
+fn a_body_that_is_no_reply_is_an_error() {
+    check_body(Dialect::OpenaiChat, &json!({ "choices": [] }), "the body has no choice with a message");
+    check_body(Dialect::Anthropic, &json!([]), "the body has no list of content blocks");
+    check_body(Dialect::OpenaiChat, &json!({ "error": { "message": "no" } }), "no");
+}
+
+#[test]
+fn failures_are_told_apart_by_what_helps() {
+    check_failure(
+        400,
+        r#"{"error":{"message":"This model's maximum context length is 8192 tokens."}}"#,
+        FailureKind::Overflow,
+    );
+    check_failure(
+        400,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 > 8"}}"#,
+        FailureKind::Overflow,
+    );
+    check_failure(
+        400,
+        r#"[{"error":{"status":"INVALID_ARGUMENT","message":"The input token count (9) exceeds the maximum"}}]"#,
+        FailureKind::Overflow,
+    );
+    check_failure(400, r#"{"error":{"message":"bad role"}}"#, FailureKind::Refused);
+    check_failure(
+        429,
+        r#"{"error":{"code":"rate_limit_exceeded","message":"slow down"}}"#,
+        FailureKind::RateLimited,
+    );
+    check_failure(
+        429,
+        r#"{"error":{"code":"insufficient_quota","message":"pay"}}"#,
+        FailureKind::QuotaExhausted,
+    );
+    check_failure(529, r#"{"error":{"type":"overloaded_error","message":"busy"}}"#, FailureKind::Unavailable);
+    check_failure(401, "", FailureKind::Unauthorized);
+    check_failure(404, "not json", FailureKind::NotFound);
+    check_failure(302, "", FailureKind::Refused);
+}
+
+proptest! {
+    /// Whatever a server sends, nothing panics, and an answer is a message that pairs its calls.
+    #[test]
+    fn any_pieces_are_survived(pieces in prop::collection::vec(any_piece(), 0..12), anthropic: bool) {
+        let dialect = if anthropic { Dialect::Anthropic } else { Dialect::OpenaiChat };
+        let mut stream = ReplyStream::new(dialect, ReplyLimits::default());
+        for piece in pieces {
+            drop(stream.push(&piece));
+        }
+        let reply = stream.partial();
+        for (index, call) in reply.tool_calls.iter().enumerate() {
+            prop_assert!(!call.id.is_empty());
+            prop_assert!(reply.tool_calls[..index].iter().all(|earlier| earlier.id != call.id));
+        }
+    }
+}
+
+fn any_piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        ".{0,40}",
+        "[a-z]{0,6}".prop_map(|text| chunk(&json!({ "content": text })).to_string()),
+        (0..3_u64, "[ab]?", "[fg]?", "[{}\":1]{0,5}").prop_map(|(index, id, name, arguments)| {
+            let call = json!({ "index": index, "id": id, "function": { "name": name, "arguments": arguments } });
+            chunk(&json!({ "tool_calls": [call] })).to_string()
+        }),
+        (0..3_u64, "[ab]?").prop_map(|(index, id)| {
+            json!({ "type": "content_block_start", "index": index, "content_block": { "type": "tool_use", "id": id, "name": "f" } })
+                .to_string()
+        }),
+        Just(end("stop").to_string()),
+    ]
+}

@@ -1,0 +1,63 @@
+//! Reads the files of a folder.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+/// One file of a folder.
+#[derive(Clone, Debug)]
+pub struct GoldenFile {
+    /// The name of the file.
+    pub name: String,
+    /// Its cases, in its order.
+    pub cases: Vec<Case>,
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its name in the file.
+    pub id: String,
+    /// What kind of case it is.
+    pub kind: String,
+    /// What goes in.
+    pub input: Value,
+    /// What was observed to come out.
+    pub output: Value,
+}
+
+/// Reads all `*.json` files of a folder, by name.
+///
+/// # Errors
+/// The folder or a file cannot be read, or a file is no golden file.
+pub fn read_folder(folder: &Path) -> Result<Vec<GoldenFile>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    ensure!(!paths.is_empty(), "{} holds no *.json file", folder.display());
+    paths.iter().map(|path| read_file(path)).collect()
+}
+
+fn read_file(path: &Path) -> Result<GoldenFile> {
+    let context = || format!("cannot read {}", path.display());
+    let text = fs::read_to_string(path).with_context(context)?;
+    let value: Value = serde_json::from_str(&text).with_context(context)?;
+    let cases =
+        value.get("cases").and_then(Value::as_array).context("no list `cases`").with_context(context)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(GoldenFile { name, cases: cases.iter().map(read_case).collect() })
+}
+
+fn read_case(case: &Value) -> Case {
+    let text = |key: &str| case.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let value = |key: &str| case.get(key).cloned().unwrap_or_default();
+    Case { id: text("id"), kind: text("kind"), input: value("input"), output: value("output") }
+}

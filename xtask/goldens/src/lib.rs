@@ -1,0 +1,27 @@
+//! Goldens: cases whose results were observed in another program, run through the public API of ours.
+//!
+//! A file holds `{"cases": [{"id", "kind", "input", "output"}]}`. Each kind of case has one entry in [`KINDS`]:
+//! a function from `input` to a value of the shape of `output`. Nothing here knows a case by its name.
+
+mod case;
+mod macros;
+mod report;
+
+pub use case::{Case, GoldenFile, read_folder};
+pub use report::{Outcome, Report, run};
+
+use serde_json::Value;
+
+/// A kind of case.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// What a case writes in `kind`.
+    pub name: &'static str,
+    /// Makes the output of an input.
+    pub run: fn(&Value) -> anyhow::Result<Value>,
+    /// Fields of the output that are counted, but decide nothing.
+    pub reported: &'static [&'static str],
+}
+
+/// Every kind that can be run; a case of another kind fails.
+pub const KINDS: &[Kind] = &[Kind { name: "macro", run: macros::run, reported: &["legacyEngine"] }];
