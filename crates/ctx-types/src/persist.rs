@@ -189,6 +189,11 @@ impl Kept {
         self.0.get(key)
     }
 
+    /// Removes a key and returns what it held.
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
+        self.0.as_object_mut()?.shift_remove(key)
+    }
+
     /// Sets a key that the noun has no typed field for.
     pub fn set(&mut self, key: &str, value: Value) {
         if let Value::Object(map) = &mut self.0 {

@@ -97,6 +97,13 @@ impl History {
         (history, found)
     }
 
+    /// Reads the log of a session and takes it out of the header.
+    pub fn take(header: &mut SessionHeader) -> (Self, Vec<Diagnostic>) {
+        let read = Self::read(header);
+        header.kept.remove(KEY);
+        read
+    }
+
     /// Writes the log into the header of its session; an empty one where there was none writes nothing.
     pub fn write(&self, header: &mut SessionHeader) {
         if self.undo.is_empty() && self.redo.is_empty() && header.kept.get(KEY).is_none() {

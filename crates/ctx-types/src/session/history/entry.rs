@@ -20,7 +20,7 @@ pub struct HistoryEntry {
     /// The operation as it was asked for.
     pub op: SessionOp,
     /// What takes it back; if it was undone, what carries it out again.
-    pub(super) way_back: SessionOp,
+    way_back: SessionOp,
     /// The state of all nodes that the way back sets, as the operation left them.
     state: Fingerprint,
     /// The size of the entry in a file.
@@ -69,6 +69,11 @@ impl HistoryEntry {
             session.apply(&op).map_err(|error| conflict(error.to_string()))?
         };
         Ok(Self::new(session, &self.label, self.at_millis, self.op.clone(), way_back))
+    }
+
+    /// Returns the operation that takes it back; if it was undone, the one that carries it out again.
+    pub fn way_back(&self) -> &SessionOp {
+        &self.way_back
     }
 
     /// Returns the size of the entry in a file.

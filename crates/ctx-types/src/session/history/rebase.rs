@@ -21,7 +21,7 @@ pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<Session
 
 /// Returns a node as it was before the operation.
 fn former<'a>(entry: &'a HistoryEntry, id: &NodeId) -> Option<&'a Node> {
-    let SessionOp::Patch(patch) = &entry.way_back else { return None };
+    let SessionOp::Patch(patch) = entry.way_back() else { return None };
     let of_node = |patch: &'a NodePatch| patch.node.as_deref().filter(|_| patch.id == *id);
     patch.nodes.iter().find_map(of_node)
 }

@@ -1,0 +1,232 @@
+//! A conversation in memory and its log in the store, which say the same.
+
+use std::sync::Arc;
+
+use ctx_types::{History, HistoryError, Node, NodeId, Session, SessionOp};
+use serde_json::Value;
+
+use crate::store::{Checkpoint, ConversationStore, LogEntry, Step, StoreError, Stored};
+
+/// How many steps may follow a checkpoint before a new one is made: this and a quarter of the nodes.
+///
+/// Writing a checkpoint costs as much as the conversation is long; so it costs a constant share of each step.
+const MIN_STEPS: u64 = 256;
+
+/// A conversation that is kept in a store.
+///
+/// It changes only through steps, each of which is durable in the store before it returns. If such a call is
+/// given up while it waits, the conversation has to be loaded again before it can change.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    id: Arc<str>,
+    session: Session,
+    history: History,
+    /// How many steps the store has of it.
+    revision: u64,
+    /// How many steps follow the checkpoint.
+    uncovered: u64,
+    /// After how many of them the next checkpoint is made.
+    patience: u64,
+    /// Whether a change is under way, or was given up midway.
+    is_unsettled: bool,
+}
+
+impl Conversation {
+    /// Begins a conversation; `at_millis` is the time, in milliseconds since 1970-01-01T00:00:00Z.
+    pub async fn create(
+        store: &dyn ConversationStore,
+        id: &str,
+        at_millis: Option<i64>,
+    ) -> Result<Self, StoreError> {
+        Self::import(store, id, Session::new(id), at_millis).await
+    }
+
+    /// Begins a conversation with one that is there already, such as a file's.
+    pub async fn import(
+        store: &dyn ConversationStore,
+        id: &str,
+        mut session: Session,
+        at_millis: Option<i64>,
+    ) -> Result<Self, StoreError> {
+        store.create(id, serde_json::json!(session), at_millis).await?;
+        let (history, _) = History::take(&mut session.header);
+        Ok(Self::new(id, session, history, 0, 0))
+    }
+
+    /// Loads a conversation: its latest checkpoint, and the steps since.
+    pub async fn load(store: &dyn ConversationStore, id: &str) -> Result<Self, StoreError> {
+        let stored = store.load(id).await?;
+        Self::fold(id, stored)
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns what was said.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Returns what can be undone and redone.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Returns the number of steps that the store has of it.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Adds a message below the active leaf and returns its id, which is made if it has none.
+    pub async fn append(
+        &mut self,
+        store: &dyn ConversationStore,
+        node: Node,
+        at_millis: Option<i64>,
+    ) -> Result<NodeId, StoreError> {
+        let id = node.id.clone().unwrap_or_else(|| self.free_id());
+        let label = format!("add {}", node.role.unwrap_or_default());
+        let parent = self.session.active_leaf_id().clone();
+        let op = SessionOp::Append { parent, node: Box::new(node.with_id(id.clone())) };
+        self.apply(store, &label, op, at_millis).await?;
+        Ok(id)
+    }
+
+    /// Carries out an operation as one step.
+    ///
+    /// Errors: [`StoreError::Stale`] if another process changed the conversation, and whatever the store
+    /// reports; the conversation is then as it was.
+    pub async fn apply(
+        &mut self,
+        store: &dyn ConversationStore,
+        label: &str,
+        op: SessionOp,
+        at_millis: Option<i64>,
+    ) -> Result<(), StoreError> {
+        self.step(store, Step::Do { label: label.to_owned(), op: Box::new(op) }, at_millis).await
+    }
+
+    /// Takes the latest operation back.
+    pub async fn undo(
+        &mut self,
+        store: &dyn ConversationStore,
+        at_millis: Option<i64>,
+    ) -> Result<(), StoreError> {
+        self.step(store, Step::Undo, at_millis).await
+    }
+
+    /// Carries out again what was taken back last.
+    pub async fn redo(
+        &mut self,
+        store: &dyn ConversationStore,
+        at_millis: Option<i64>,
+    ) -> Result<(), StoreError> {
+        self.step(store, Step::Redo, at_millis).await
+    }
+
+    /// Returns the conversation as a file has it, with the log of what can be undone.
+    pub fn to_file(&self) -> Value {
+        let mut session = self.session.clone();
+        self.history.write(&mut session.header);
+        serde_json::json!(session)
+    }
+
+    /// Tries the step on a copy, stores it, and only then takes the copy over.
+    async fn step(
+        &mut self,
+        store: &dyn ConversationStore,
+        step: Step,
+        at_millis: Option<i64>,
+    ) -> Result<(), StoreError> {
+        if self.is_unsettled {
+            return Err(StoreError::Unsettled { id: self.id.to_string() });
+        }
+        let before = self.history.clone();
+        let way_back = take(&mut self.session, &mut self.history, &step, at_millis)?;
+        self.is_unsettled = true;
+        let appended = store.append(&self.id, self.revision, vec![LogEntry { at_millis, step }]).await;
+        self.is_unsettled = false;
+        match appended {
+            Ok(revision) => self.revision = revision,
+            Err(error) => {
+                // What cannot be taken back in memory is right in the store alone.
+                self.is_unsettled = way_back.is_none_or(|way_back| self.session.apply(&way_back).is_err());
+                self.history = before;
+                return Err(error);
+            }
+        }
+        self.uncovered += 1;
+        self.cover(store).await;
+        Ok(())
+    }
+
+    /// Makes a checkpoint when enough steps follow the last; one that fails is made another time.
+    async fn cover(&mut self, store: &dyn ConversationStore) {
+        if self.uncovered < self.patience {
+            return;
+        }
+        let checkpoint = Checkpoint { revision: self.revision, session: self.to_file() };
+        match store.checkpoint(&self.id, checkpoint).await {
+            Ok(()) => (self.uncovered, self.patience) = (0, patience(&self.session)),
+            Err(error) => tracing::warn!(%error, "no checkpoint was made; loading takes longer"),
+        }
+    }
+
+    fn fold(id: &str, stored: Stored) -> Result<Self, StoreError> {
+        let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
+        let session = serde_json::from_value(stored.checkpoint.session);
+        let mut session: Session = session.map_err(|error| damaged(0, error.to_string()))?;
+        let (mut history, _) = History::take(&mut session.header);
+        let uncovered = stored.steps.len() as u64;
+        for (entry, number) in stored.steps.iter().zip(stored.checkpoint.revision + 1..) {
+            let taken = take(&mut session, &mut history, &entry.step, entry.at_millis);
+            taken.map_err(|error| damaged(number, error.to_string()))?;
+        }
+        Ok(Self::new(id, session, history, stored.revision, uncovered))
+    }
+
+    fn new(id: &str, session: Session, history: History, revision: u64, uncovered: u64) -> Self {
+        let patience = patience(&session);
+        Self { id: id.into(), session, history, revision, uncovered, patience, is_unsettled: false }
+    }
+
+    /// An id that no node has: `n` and the number of the next step.
+    fn free_id(&self) -> NodeId {
+        let names = (self.revision + 1..).map(|number| format!("n{number}"));
+        let mut free = names.skip_while(|name| self.session.node(name).is_some());
+        free.next().unwrap_or_default().into()
+    }
+}
+
+/// How many steps may follow a checkpoint of this conversation. O(nodes), so it is asked for once a checkpoint.
+fn patience(session: &Session) -> u64 {
+    MIN_STEPS + session.nodes().count() as u64 / 4
+}
+
+/// Takes a step and returns the operation that takes it back in memory, if there is one.
+fn take(
+    session: &mut Session,
+    history: &mut History,
+    step: &Step,
+    at_millis: Option<i64>,
+) -> Result<Option<SessionOp>, StoreError> {
+    match step {
+        Step::Do { label, op } => {
+            history.apply(session, label, at_millis, (**op).clone()).map_err(|error| match error {
+                HistoryError::Session(error) => StoreError::Session(error),
+                error => StoreError::History(error),
+            })?;
+            Ok(history.undoable().last().map(|entry| entry.way_back().clone()))
+        }
+        Step::Undo => {
+            history.undo(session)?;
+            Ok(history.redoable().last().map(|entry| entry.way_back().clone()))
+        }
+        Step::Redo => {
+            history.redo(session)?;
+            Ok(history.undoable().last().map(|entry| entry.way_back().clone()))
+        }
+    }
+}

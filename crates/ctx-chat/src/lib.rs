@@ -1,0 +1,30 @@
+//! Conversations that are kept, sent and continued.
+//!
+//! Layer 5: this is where waiting begins. The store keeps every conversation as a log of operations and is
+//! durable before it answers.
+//!
+//! ```
+//! use ctx_chat::{Conversation, SqliteStore};
+//! use ctx_types::{Node, Role};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let store = SqliteStore::in_memory()?;
+//! let mut chat = Conversation::create(&store, "c1", None).await?;
+//! chat.append(&store, Node::new(Role::User, "hello"), None).await?;
+//!
+//! let again = Conversation::load(&store, "c1").await?;
+//! assert_eq!(again.session(), chat.session());
+//! # Ok::<(), ctx_chat::StoreError>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod conversation;
+mod spill;
+mod store;
+
+pub use conversation::Conversation;
+pub use spill::{SpillFolder, Spilled};
+pub use store::{
+    Checkpoint, ConversationEntry, ConversationStore, LogEntry, Notice, SqliteStore, Step, StoreError, Stored,
+};

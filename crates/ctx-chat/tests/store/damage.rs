@@ -1,0 +1,114 @@
+//! Files that are no stores, are damaged, newer, locked, or cannot be written.
+
+use std::fs;
+
+use ctx_chat::{Conversation, ConversationStore, SqliteStore, StoreError};
+use ctx_types::{Node, Role};
+
+use crate::block_on;
+
+/// Makes a store with one conversation in a file, hurts the file with SQL, and returns what loading says.
+#[track_caller]
+fn check(sql: &str, expected: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        let mut chat = Conversation::create(&store, "c", None).await.unwrap();
+        for words in ["a", "b"] {
+            chat.append(&store, Node::new(Role::User, words), None).await.unwrap();
+        }
+    });
+    rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let said = match SqliteStore::open(&path) {
+        Ok(store) => block_on(Conversation::load(&store, "c")).map(|_| String::new()),
+        Err(error) => Err(error),
+    };
+    assert_eq!(said.unwrap_or_else(|error| error.to_string()), expected);
+}
+
+#[test]
+fn a_newer_store_is_not_touched() {
+    check("PRAGMA user_version = 9", "the store has version 9; this program knows versions up to 1");
+}
+
+#[test]
+fn a_step_that_is_missing_is_named() {
+    check(
+        "DELETE FROM steps WHERE revision = 1",
+        "the conversation `c` is damaged at step 1: the step is missing",
+    );
+    check(
+        "DELETE FROM steps WHERE revision = 2",
+        "the conversation `c` is damaged at step 2: the step is missing",
+    );
+}
+
+#[test]
+fn a_step_that_cannot_be_read_is_named() {
+    check(
+        "UPDATE steps SET op = '{' WHERE revision = 2",
+        "the conversation `c` is damaged at step 2: EOF while parsing an object at line 1 column 1",
+    );
+}
+
+#[test]
+fn a_step_that_does_not_fit_is_named() {
+    check(
+        "UPDATE steps SET op = '{\"op\":\"remove\",\"id\":\"x\"}' WHERE revision = 2",
+        "the conversation `c` is damaged at step 2: no node `x`",
+    );
+}
+
+#[test]
+fn a_file_that_is_no_store_is_refused_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("letter.txt");
+    let text = "Dear friend, this is no database.\n".repeat(40);
+    fs::write(&path, &text).unwrap();
+    assert!(matches!(SqliteStore::open(&path), Err(StoreError::Corrupt(_))));
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nowhere/chats.db");
+    assert!(matches!(SqliteStore::open(&path), Err(StoreError::Unwritable(_))));
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        let mut chat = Conversation::create(&store, "c", None).await.unwrap();
+        chat.append(&store, Node::new(Role::User, "a"), None).await.unwrap();
+        store.limit_pages(64).await.unwrap();
+        let large = "x".repeat(1 << 20);
+        let error = chat.append(&store, Node::new(Role::User, large), None).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unwritable(_)), "{error}");
+        chat.append(&store, Node::new(Role::User, "b"), None).await.unwrap();
+        let loaded = Conversation::load(&store, "c").await.unwrap();
+        assert_eq!(loaded.session(), chat.session());
+        assert_eq!(crate::words(&loaded), ["a", "b"]);
+    });
+}
+
+#[test]
+fn deletion_leaves_no_word_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        let mut chat = Conversation::create(&store, "c", None).await.unwrap();
+        chat.append(&store, Node::new(Role::User, "the secret of the harbour"), None).await.unwrap();
+        store.delete("c").await.unwrap();
+    });
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        let secret = b"secret of the harbour";
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret));
+    }
+}
