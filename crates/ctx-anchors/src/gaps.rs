@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use ctx_types::{
-    Content, ContentPart, Decision, DepthPoints, MAX_POINTS, Message, Outcome, Place, Source, Window, groups,
-    plural,
+    Content, ContentPart, Decision, DepthPoints, MAX_POINTS, Message, Outcome, Place, Source, Window,
+    each_group, plural,
 };
 
 use crate::slots::Ranked;
@@ -27,6 +27,7 @@ const MAX_LISTED: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Gaps {
     window: Window,
+    /// Those of several messages; nothing can stand inside the others.
     groups: Vec<Range<usize>>,
     settled: usize,
     placed: Vec<(usize, Ranked)>,
@@ -37,7 +38,7 @@ pub(crate) struct Gaps {
 impl Gaps {
     /// Finds the groups of a window. O(messages of the window).
     pub(crate) fn new(window: Window) -> Self {
-        let groups = groups(&window.messages);
+        let groups = each_group(&window.messages).filter(|group| group.len() > 1).collect();
         let settled = window.settled_len();
         Self { window, groups, settled, placed: Vec::new(), repeats: 0, repeated_bytes: 0 }
     }

@@ -117,8 +117,12 @@ impl Slots {
 
     /// Writes the skeleton out, with `history` where the conversation goes.
     pub(crate) fn fill(self, history: Vec<Message>) -> Vec<Message> {
+        let slot_len = |slot: &Slot| slot.before.len() + 1 + slot.after.len();
+        let slots: usize = self.list.iter().map(slot_len).sum();
+        let mut messages: Vec<Message> =
+            Vec::with_capacity(self.top.len() + slots + history.len() + self.bottom.len());
         let mut history = Some(history);
-        let mut messages: Vec<Message> = in_rank(self.top).collect();
+        messages.extend(in_rank(self.top));
         for slot in self.list {
             messages.extend(in_rank(slot.before));
             match slot.own {

@@ -1,24 +1,36 @@
-//! What compiling and assembling cost, beside the bare costs of the same texts.
+//! What compiling and assembling cost, beside the bare costs of the same texts, with criterion's statistics.
 //!
-//! `scale` prints the same for longer conversations, with memory and the promised ratios.
+//! `scale` prints the same as one table, with memory and the promised ratios.
 
 mod conversation;
 
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use bpe_openai::o200k_base;
 use conversation::{Conversation, agent, append, turn, warm, with};
+use criterion::measurement::WallTime;
 use criterion::{
-    BatchSize, BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+    BenchmarkGroup, BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
-use ctx_engine::Engine;
+use ctx_engine::{CompiledAgent, Engine};
+use ctx_types::{Session, TurnInput};
 
-const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+
+/// Up to this size a first assembly gets a conversation of its own.
+const MOST_ANEW: usize = 10_000;
+
+/// Up to this size all texts are counted; of a million that takes half a minute each time.
+const MOST_COUNTED: usize = 100_000;
+
+/// More messages than the budget holds: so many new ones, and no text that is looked at was counted.
+const FRESH: usize = 1_200;
 
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20);
-    targets = compiling, assembling, bare
+    targets = compiling, assembling
 }
 criterion_main!(benches);
 
@@ -29,51 +41,97 @@ fn compiling(criterion: &mut Criterion) {
     });
 }
 
-/// The first assembly of a conversation whose texts were never counted, and the next one after one more
-/// message. What loads once per process is loaded before.
+/// What loads once per process is loaded before.
 fn assembling(criterion: &mut Criterion) {
     let (compiled, turn) = (warm(), turn());
-    let mut group = criterion.benchmark_group("assemble");
-    // Each first assembly needs a conversation of its own.
-    group.sampling_mode(SamplingMode::Flat);
     for size in SIZES {
+        let mut talk = Talk::new(&compiled, &turn, size);
+        let mut group = criterion.benchmark_group("assemble");
+        // A first assembly takes long beside what is measured of it.
+        group.sampling_mode(SamplingMode::Flat);
         group.bench_function(BenchmarkId::new("first", size), |bencher| {
-            let load = || Conversation::new(1).session(size);
-            let assemble = |session| (compiled.assemble_blocking(&session, &turn), session);
-            bencher.iter_batched(load, assemble, BatchSize::PerIteration);
+            bencher.iter_custom(|turns| (0..turns).map(|_| talk.first()).sum());
         });
         group.bench_function(BenchmarkId::new("next", size), |bencher| {
-            let mut conversation = Conversation::new(1);
-            let mut session = conversation.session(size);
-            black_box(compiled.assemble_blocking(&session, &turn)).ok();
-            let mut number = 0;
-            bencher.iter_custom(|turns| {
-                let mut taken = std::time::Duration::ZERO;
-                for node in conversation.by_ref().take(usize::try_from(turns).unwrap_or(usize::MAX)) {
-                    append(&mut session, number, node);
-                    number += 1;
-                    let start = std::time::Instant::now();
-                    let context = compiled.assemble_blocking(&session, &turn);
-                    taken += start.elapsed();
-                    black_box(context).ok();
-                }
-                taken
+            bencher.iter_custom(|turns| (0..turns).map(|_| talk.next()).sum());
+        });
+        group.finish();
+        bare(&mut criterion.benchmark_group("bare"), &talk, size);
+    }
+}
+
+/// A conversation and what is assembled of it.
+struct Talk<'a> {
+    compiled: &'a CompiledAgent,
+    turn: &'a TurnInput,
+    size: usize,
+    messages: Conversation,
+    session: Session,
+    /// How many messages were appended.
+    appended: usize,
+}
+
+impl<'a> Talk<'a> {
+    fn new(compiled: &'a CompiledAgent, turn: &'a TurnInput, size: usize) -> Self {
+        let mut messages = Conversation::new(1);
+        let session = messages.session(size);
+        Self { compiled, turn, size, messages, session, appended: 0 }
+    }
+
+    /// Times an assembly of which no text of the conversation was counted before.
+    fn first(&mut self) -> Duration {
+        if self.size <= MOST_ANEW {
+            self.session = self.messages.session(self.size);
+        } else {
+            (0..FRESH).for_each(|_| self.append());
+        }
+        self.assemble()
+    }
+
+    /// Times an assembly after one more message.
+    fn next(&mut self) -> Duration {
+        self.append();
+        self.assemble()
+    }
+
+    fn append(&mut self) {
+        let Some(node) = self.messages.next() else { return };
+        append(&mut self.session, self.appended, node);
+        self.appended += 1;
+    }
+
+    fn assemble(&self) -> Duration {
+        let start = Instant::now();
+        let context = self.compiled.assemble_blocking(&self.session, self.turn);
+        let taken = start.elapsed();
+        black_box(context).ok();
+        taken
+    }
+}
+
+/// Counting and copying texts, and nothing else: what is sent, and all there is.
+fn bare(group: &mut BenchmarkGroup<'_, WallTime>, talk: &Talk<'_>, size: usize) {
+    let Ok(context) = talk.compiled.assemble_blocking(&talk.session, talk.turn) else { return };
+    let sent: Vec<String> = context.messages.iter().map(|message| message.text().into_owned()).collect();
+    group.throughput(Throughput::Bytes(sent.iter().map(|text| text.len() as u64).sum()));
+    group.bench_function(BenchmarkId::new("count sent text", size), |bencher| {
+        bencher.iter(|| count(sent.iter().map(String::as_str)));
+    });
+    group.bench_function(BenchmarkId::new("copy sent text", size), |bencher| bencher.iter(|| sent.clone()));
+    if size <= MOST_COUNTED {
+        group.sample_size(10);
+        let session = &talk.session;
+        group.throughput(Throughput::Bytes(session.sent_bytes(session.sent_len())));
+        group.bench_function(BenchmarkId::new("count all text", size), |bencher| {
+            bencher.iter(|| {
+                let nodes = (0..session.sent_len()).filter_map(|at| session.sent_node(at));
+                let texts = nodes.filter_map(|(_, node)| Some(node.content.as_ref()?.text()));
+                texts.map(|text| o200k_base().count(&text)).sum::<usize>()
             });
         });
     }
-    group.finish();
 }
 
-/// Counting and copying the text that is sent, and nothing else.
-fn bare(criterion: &mut Criterion) {
-    let context = warm().assemble_blocking(&Conversation::new(1).session(10_000), &turn());
-    let Ok(context) = context else { return };
-    let texts: Vec<String> = context.messages.iter().map(|message| message.text().into_owned()).collect();
-    let mut group = criterion.benchmark_group("bare");
-    group.throughput(Throughput::Bytes(texts.iter().map(|text| text.len() as u64).sum()));
-    group.bench_function("count sent text", |bencher| {
-        bencher.iter(|| texts.iter().map(|text| o200k_base().count(text)).sum::<usize>());
-    });
-    group.bench_function("copy sent text", |bencher| bencher.iter(|| texts.clone()));
-    group.finish();
+fn count<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
+    texts.map(|text| o200k_base().count(text)).sum()
 }

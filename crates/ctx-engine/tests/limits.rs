@@ -7,15 +7,12 @@ mod generate;
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
-use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation,
-};
+use ctx_engine::{AssembleError, Compile, CompiledAgent, Context, Engine};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_processors::WindowSize;
 use ctx_types::{Agent, Node, Outcome, Persist, Reader, Role, Session, Severity, TurnInput, is_partition};
-use generate::{Case, case};
+use generate::turn::turn;
 use proptest::prelude::*;
-use proptest::sample::select;
 use serde_json::{Value, json};
 
 /// Has everything loaded, whatever the engine asks for.
@@ -39,62 +36,6 @@ static LOADING: LazyLock<Engine> = LazyLock::new(|| {
     engine.register(Arc::new(LoadsEverything)).unwrap();
     engine
 });
-
-/// A turn with a budget and formatters.
-#[derive(Clone, Debug)]
-struct Turn {
-    case: Case,
-    budget: i64,
-    retained: u32,
-    switches: Switches,
-}
-
-const FORMATTERS: [&str; 4] =
-    ["merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user", "ensure-alternating-roles"];
-
-const OTHERS: [&str; 3] = ["session-loader", "injection-assembler", "token-limiter"];
-
-prop_compose! {
-    fn turn()(
-        case in case(),
-        budget in prop_oneof![9 => 1_i64..160, 1 => select(&[0, -1, 4_000_000_000, i64::MAX, i64::MIN][..])],
-        retained in select(&[0_u32, 0, 3, 9][..]),
-        on in proptest::sample::subsequence(&FORMATTERS[..], 0..=4),
-        off in prop_oneof![2 => Just(Vec::new()), 1 => proptest::sample::subsequence(&OTHERS[..], 1..=3)],
-    ) -> Turn {
-        let formatters = FORMATTERS.iter().map(|id| (*id).to_owned());
-        let (enable, mut disable): (Vec<String>, Vec<String>) = formatters.partition(|id| on.contains(&id.as_str()));
-        disable.extend(off.into_iter().map(str::to_owned));
-        Turn { case, budget, retained, switches: Switches { enable, disable } }
-    }
-}
-
-impl Turn {
-    fn compile(&self, engine: &Engine) -> CompiledAgent {
-        let mut file = self.case.agent.clone();
-        let config = json!({ "retainedCharacters": self.retained });
-        file["parameters"] = json!({ "processors": [{ "id": "token-limiter", "config": config }] });
-        let agent = read_agent(file.to_string().as_bytes(), "", &Limits::default(), &engine.anchors).unwrap();
-        engine.compile(&agent.value, &Compile { switches: self.switches.clone(), ..Compile::default() })
-    }
-
-    fn input(&self) -> TurnInput {
-        TurnInput {
-            input: self.case.input.map(Into::into),
-            kind: self.case.kind,
-            model: self.case.model.map(Into::into),
-            context_tokens: Some(self.budget),
-            reserve: Some(0),
-            ..TurnInput::default()
-        }
-    }
-
-    fn run(&self, engine: &Engine, turn: &TurnInput) -> Result<Context, AssembleError> {
-        let session = self.case.session.to_string();
-        let session = read_conversation(session.as_bytes(), "", &Limits::default()).unwrap();
-        self.compile(engine).assemble_blocking(&session.value, turn)
-    }
-}
 
 fn total(context: &Context) -> u64 {
     context.tokens().into_iter().map(u64::from).sum()
@@ -123,18 +64,6 @@ proptest! {
         match (windowed, whole) {
             (Ok(windowed), Ok(whole)) => prop_assert_eq!(windowed.messages, whole.messages),
             (windowed, whole) => prop_assert_eq!(windowed.unwrap_err().to_string(), whole.unwrap_err().to_string()),
-        }
-    }
-
-    #[test]
-    fn a_preview_gives_what_is_sent(turn in turn()) {
-        let preview = TurnInput { preview: true, ..turn.input() };
-        match (turn.run(&ENGINE, &turn.input()), turn.run(&ENGINE, &preview)) {
-            (Ok(sent), Ok(preview)) => {
-                prop_assert_eq!(&sent.messages, &preview.messages);
-                prop_assert_eq!(sent.report, preview.report);
-            }
-            (sent, preview) => prop_assert_eq!(sent.unwrap_err().to_string(), preview.unwrap_err().to_string()),
         }
     }
 

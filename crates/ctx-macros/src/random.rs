@@ -13,7 +13,7 @@ pub(crate) fn draw(seed: u64, source: u64, ordinal: u64, bound: u64) -> u64 {
 /// Returns a number for the source of a text: equal sources have equal ones.
 pub(crate) fn source_key(source: &Source) -> u64 {
     let id = source.id.as_deref().unwrap_or_default();
-    let index = source.index.filter(|_| source.id.is_none()).map_or(0, |index| index as u64 + 1);
+    let index = source.index().filter(|_| source.id.is_none()).map_or(0, |index| index as u64 + 1);
     let bytes = source.kind.as_str().bytes().chain([0]).chain(id.bytes());
     mix(fnv(bytes) ^ index)
 }

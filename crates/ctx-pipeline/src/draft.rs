@@ -103,10 +103,17 @@ impl Draft {
 
     /// Records several decisions.
     pub fn decide_all(&mut self, decisions: impl IntoIterator<Item = Decision>) {
-        let mut decisions = decisions.into_iter().peekable();
-        if decisions.peek().is_some() {
-            Arc::make_mut(&mut self.decisions).extend(decisions);
+        let decisions: Vec<Decision> = decisions.into_iter().collect();
+        if decisions.is_empty() {
+            return;
         }
+        if Arc::get_mut(&mut self.decisions).is_none() {
+            // Copied with room for all, so that nothing is copied twice.
+            let mut copy = Vec::with_capacity(self.decisions.len() + decisions.len());
+            copy.extend_from_slice(&self.decisions);
+            self.decisions = Arc::new(copy);
+        }
+        Arc::make_mut(&mut self.decisions).extend(decisions);
     }
 
     /// Tells whether two drafts have the very same messages, without looking at them.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use ctx_types::{Decision, Message, Outcome, Role, SourceKind, groups};
+use ctx_types::{Decision, Message, Outcome, Role, SourceKind, each_group};
 
 /// What a processor did to the groups of a draft.
 #[derive(Debug, PartialEq)]
@@ -24,8 +24,7 @@ pub(crate) enum Groups {
 /// Messages that are moved keep their order; none is lost. A result that answers a call without one joins its
 /// group. Drafts without groups of several messages are done at once. O(messages + members · log members).
 pub(crate) fn mend(before: &[Message], after: &mut Vec<Message>) -> Groups {
-    let mut groups = groups(before);
-    groups.retain(|group| group.len() > 1);
+    let groups: Vec<Range<usize>> = of_several(before).collect();
     if groups.is_empty() {
         return Groups::Intact;
     }
@@ -48,12 +47,16 @@ pub(crate) fn mend(before: &[Message], after: &mut Vec<Message>) -> Groups {
     }
 }
 
+/// The groups of several messages; few in most conversations.
+fn of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
+    each_group(messages).filter(|group| group.len() > 1)
+}
+
 /// Tells whether the groups after a stage are the newest ones before it, member for member, and no call or result
 /// stands alone: then nothing is broken. It is so after most stages, and quickly seen.
 fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &[Message]) -> bool {
     let is_member = |message: &&Message| message.role == Role::Tool || !message.tool_calls.is_empty();
-    let mut groups_after = groups(after);
-    groups_after.retain(|group| group.len() > 1);
+    let groups_after: Vec<Range<usize>> = of_several(after).collect();
     let members: usize = groups_after.iter().map(Range::len).sum();
     if groups_after.len() > groups_before.len() || after.iter().filter(is_member).count() != members {
         return false;
@@ -71,7 +74,7 @@ fn is_same_member(old: &Message, new: &Message) -> bool {
         old.source.id.is_some()
             && old.source.kind == new.source.kind
             && old.source.id == new.source.id
-            && old.source.index == new.source.index
+            && old.source.index() == new.source.index()
             && old.role == new.role
             && old.tool_call_id == new.tool_call_id
             && old.tool_calls == new.tool_calls
@@ -100,7 +103,7 @@ impl<'a> Identity<'a> {
         }
         let source = &message.source;
         Some(Self {
-            source: (source.kind, source.id.as_deref(), source.index),
+            source: (source.kind, source.id.as_deref(), source.index()),
             role: message.role,
             calls: message.tool_calls.iter().map(|call| &*call.id).collect(),
             answers: message.tool_call_id.as_deref(),

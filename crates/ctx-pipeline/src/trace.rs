@@ -68,7 +68,7 @@ pub(crate) fn untouched(id: &str, messages: usize) -> StageReport {
 type Key<'a> = (SourceKind, Option<&'a str>, Option<usize>);
 
 fn key(message: &Message) -> Key<'_> {
-    (message.source.kind, message.source.id.as_deref(), message.source.index)
+    (message.source.kind, message.source.id.as_deref(), message.source.index())
 }
 
 /// Tells whether the same would be sent; most messages are shared, and the same at once.

@@ -45,7 +45,7 @@ impl GapRanks {
 
     fn rank(&self, source: &Source) -> Option<(i64, Rank, usize)> {
         if source.kind == SourceKind::Preset {
-            let index = source.index?;
+            let index = source.index()?;
             return Some((*self.lanes.get(index)?, Rank::Preset, index));
         }
         self.injections.get(&name(source)).copied()
@@ -66,5 +66,5 @@ pub(crate) fn lanes(entries: &[Entry]) -> Arc<[i64]> {
 
 /// Returns what tells a source from another.
 pub(crate) fn name(source: &Source) -> Name {
-    (source.kind, source.id.clone(), source.index)
+    (source.kind, source.id.clone(), source.index())
 }

@@ -45,7 +45,7 @@ impl Joining<'_> {
         if messages.len() < 2 {
             return messages.into_iter().next();
         }
-        let mut joined = Joined::default();
+        let mut joined = Joined::for_parts(&messages, self.separator);
         for message in &messages {
             joined.add(message, self.separator);
             if message.source.kind != SourceKind::Merged {
@@ -102,6 +102,19 @@ struct Joined {
 }
 
 impl Joined {
+    /// Begins with room for messages and what stands between them, so that nothing is copied twice.
+    fn for_parts(messages: &[Message], separator: &str) -> Self {
+        let said = || messages.iter().filter(|message| !message.content.is_empty());
+        let separators = said().count().saturating_sub(1);
+        let len: usize = said().map(|message| message.content.len()).sum();
+        let segments: usize = said().map(|message| message.written.len().max(1)).sum();
+        Self {
+            text: String::with_capacity(len + separators * separator.len()),
+            segments: Vec::with_capacity(segments + separators),
+            ..Self::default()
+        }
+    }
+
     fn add(&mut self, message: &Message, separator: &str) {
         if self.len > 0 && !message.content.is_empty() {
             self.push_segment(separator.len(), Source::new(SourceKind::Separator, Trust::Preset), Vec::new());

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::message_cost;
-use ctx_types::{LogLine, Message, Place, SourceKind, TokenFigure, groups, pending_start, plural};
+use ctx_types::{LogLine, Message, Place, SourceKind, TokenFigure, each_group, pending_start, plural};
 use serde_json::json;
 
 use crate::costing::{Costing, cost_upper_bound};
@@ -112,8 +112,8 @@ impl Units {
         let indexes: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let history: Vec<&Message> = indexes.iter().filter_map(|index| messages.get(*index)).collect();
         let settled = pending_start(&history);
-        let groups = groups(history.get(..settled).unwrap_or_default());
-        let ends = groups.into_iter().filter_map(|group| Some(indexes.get(group)?.last()? + 1)).collect();
+        let groups = each_group(history.get(..settled).unwrap_or_default());
+        let ends = groups.filter_map(|group| Some(indexes.get(group)?.last()? + 1)).collect();
         let mut units = Self { ends, is_member: vec![false; messages.len()] };
         // A point of several goes with the group that follows it.
         let is_point = |index: &usize| messages.get(*index).is_some_and(is_one_of_several);

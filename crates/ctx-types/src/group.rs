@@ -25,14 +25,17 @@ use crate::message::{Message, Role};
 /// assert_eq!(groups(&[message(Role::User), call, result]), [0..1, 1..3]);
 /// ```
 pub fn groups<M: Borrow<Message>>(messages: &[M]) -> Vec<Range<usize>> {
-    let mut groups = Vec::with_capacity(messages.len());
+    each_group(messages).collect()
+}
+
+/// Gives one of the [`groups`] after the other; for long lists of which few are wanted.
+pub fn each_group<M: Borrow<Message>>(messages: &[M]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
-    while start < messages.len() {
-        let end = group_end(messages, start);
-        groups.push(start..end);
-        start = end;
-    }
-    groups
+    std::iter::from_fn(move || {
+        let group = start..group_end(messages, start);
+        start = group.end;
+        (group.start < messages.len()).then_some(group)
+    })
 }
 
 /// Returns the index after the last member of the group that begins at `start`.

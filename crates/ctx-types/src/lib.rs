@@ -50,7 +50,7 @@ pub use decision::*;
 pub use depth::*;
 pub use diagnostic::*;
 pub use fingerprint::Fingerprint;
-pub use group::groups;
+pub use group::{each_group, groups};
 pub use injection::*;
 pub use log_line::*;
 pub use message::*;

@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn a_list_takes_eight_bytes_a_message_and_what_few_have_takes_none() {
         assert_eq!(size_of::<Message>(), 8);
-        assert!(size_of::<MessageFields>() <= 96, "{}", size_of::<MessageFields>());
+        assert!(size_of::<MessageFields>() <= 72, "{}", size_of::<MessageFields>());
         assert!(message().extras.0.is_none());
         assert!(message().with_extras(MessageExtras::default()).extras.0.is_none());
     }

@@ -3,38 +3,54 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 
 use crate::diagnostic::Span;
 use crate::message::Role;
 
 /// The origin of a message or of a range of its bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// What kind of thing wrote it.
     pub kind: SourceKind,
-    /// The id of that thing: preset entry, node, worldbook entry, rule, macro name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<Arc<str>>,
-    /// Its position in the list it came from (preset list, rule list), counted from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub index: Option<usize>,
-    /// Its display name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<Arc<str>>,
     /// How far its words may be trusted as instructions.
     pub trust: Trust,
+    /// The id of that thing: preset entry, node, worldbook entry, rule, macro name.
+    pub id: Option<Arc<str>>,
+    /// Where it stands, if it comes from a list of a file: entries of a preset, rules.
+    pub listed: Option<Arc<Listed>>,
+}
+
+/// The entry of a list that something came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its position, counted from 0.
+    pub index: usize,
+    /// Its display name.
+    pub name: Option<Arc<str>>,
 }
 
 impl Source {
-    /// Creates a source without id, index and name.
+    /// Creates a source without an id that comes from no list.
     pub const fn new(kind: SourceKind, trust: Trust) -> Self {
-        Self { kind, id: None, index: None, name: None, trust }
+        Self { kind, trust, id: None, listed: None }
     }
 
     /// Creates the source of the preset entry at `index` of its list.
     pub fn preset(id: Option<Arc<str>>, index: usize, name: Option<Arc<str>>) -> Self {
-        Self { id, index: Some(index), name, ..Self::new(SourceKind::Preset, Trust::Preset) }
+        let listed = Some(Arc::new(Listed { index, name }));
+        Self { id, listed, ..Self::new(SourceKind::Preset, Trust::Preset) }
+    }
+
+    /// Returns its position in the list that it comes from, counted from 0.
+    pub fn index(&self) -> Option<usize> {
+        self.listed.as_ref().map(|listed| listed.index)
+    }
+
+    /// Returns its display name.
+    pub fn name(&self) -> Option<&str> {
+        self.listed.as_ref()?.name.as_deref()
     }
 
     /// Creates the source of a message of the conversation; its role decides the trust.
@@ -56,10 +72,29 @@ impl Source {
     }
 }
 
+/// Written flat, with what there is of `kind`, `id`, `index`, `name` and `trust`.
+impl Serialize for Source {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", &self.kind)?;
+        if let Some(id) = &self.id {
+            map.serialize_entry("id", id)?;
+        }
+        if let Some(index) = self.index() {
+            map.serialize_entry("index", &index)?;
+        }
+        if let Some(name) = self.name() {
+            map.serialize_entry("name", name)?;
+        }
+        map.serialize_entry("trust", &self.trust)?;
+        map.end()
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.as_str())?;
-        match (&self.id, self.index) {
+        match (&self.id, self.index()) {
             (Some(id), _) => write!(f, ":{id}"),
             (None, Some(index)) => write!(f, "#{index}"),
             (None, None) => Ok(()),

@@ -23,11 +23,14 @@ const PRESET: usize = 40;
 /// Every such turn asks a tool.
 const TOOL_EVERY: usize = 10;
 
-/// Compiles the agent, and loads what a process loads once and no turn pays for: the tokenizer, and the
-/// expressions of the table of models.
+/// Compiles the agent, and loads what a process loads once and no turn pays for: the tokenizer, with what its
+/// expressions remember of the letters they met (70 KB), and the expressions of the table of models.
 pub(crate) fn warm() -> CompiledAgent {
     let compiled = Engine::new().compile(&agent(), &with());
-    o200k_base().count("a");
+    let mut writer = Writer::new(0);
+    for number in 0..200 {
+        o200k_base().count(&writer.text(1_000, number % 2 == 0));
+    }
     let turn = TurnInput { input: Some("Hello".into()), ..turn() };
     let context = compiled.assemble_blocking(&Session::new("warm"), &turn);
     assert!(context.is_ok(), "a greeting fits");

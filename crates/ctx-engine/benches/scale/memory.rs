@@ -1,20 +1,26 @@
-//! The memory that an assembly takes beside the loaded conversation, as the system sees it.
+//! The memory that an assembly takes beside the loaded conversation.
 
 use std::fs;
 use std::hint::black_box;
 
+use peak_alloc::PeakAlloc;
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 use crate::conversation::{Conversation, turn, warm};
+
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
 
 /// What was found at one size, in bytes; nothing where the system does not tell.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Memory {
     /// The resident memory with the conversation loaded, before anything was assembled.
     pub(crate) loaded: Option<u64>,
-    /// What the first assembly took beside it, at its peak.
-    pub(crate) above: Option<u64>,
+    /// What the first assembly allocated, at its peak.
+    pub(crate) heap: u64,
+    /// By how much the resident memory grew meanwhile, at its peak.
+    pub(crate) resident: Option<u64>,
 }
 
 /// Measures one size.
@@ -24,10 +30,14 @@ pub(crate) fn measure(size: usize) -> Outcome<Memory> {
     // Linux: from now on the peak is counted anew.
     let is_reset = fs::write("/proc/self/clear_refs", "5").is_ok();
     let loaded = status("VmRSS").filter(|_| is_reset);
+    HEAP.reset_peak_usage();
+    let before = HEAP.current_usage();
     let context = compiled.assemble_blocking(&session, &turn)?;
+    let heap = HEAP.peak_usage().saturating_sub(before) as u64;
     let peak = status("VmHWM");
     black_box((session, context));
-    Ok(Memory { loaded, above: peak.zip(loaded).map(|(peak, loaded)| peak.saturating_sub(loaded)) })
+    let resident = peak.zip(loaded).map(|(peak, loaded)| peak.saturating_sub(loaded));
+    Ok(Memory { loaded, heap, resident })
 }
 
 /// Reads a line of `/proc/self/status`, which is in units of 1,024 bytes.

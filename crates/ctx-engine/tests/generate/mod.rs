@@ -1,5 +1,7 @@
 //! Files of agents and conversations: right, nearly so, and junk.
 
+pub(crate) mod turn;
+
 use ctx_types::GenerationKind;
 use proptest::collection::vec;
 use proptest::prelude::*;

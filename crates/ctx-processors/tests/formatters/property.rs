@@ -112,6 +112,17 @@ proptest! {
         }
     }
 
+    /// `merge-injections` runs before the limiter, over what is not formatted yet.
+    #[test]
+    fn formatters_in_their_order_do_nothing_the_second_time(processors in formatters(), messages in messages()) {
+        let chain = processors.as_array().unwrap().iter().filter(|entry| entry[0] != "merge-injections");
+        let chain: Value = chain.cloned().collect();
+        let once = run(&chain, messages).draft.messages().to_vec();
+        let twice = run(&chain, once.clone());
+        prop_assert_eq!(twice.draft.messages(), &once[..]);
+        prop_assert_eq!(twice.draft.decisions(), &[]);
+    }
+
     #[test]
     fn groups_stay_whole(processors in formatters(), messages in messages()) {
         let members = |messages: &[Message]| -> Vec<Vec<String>> {

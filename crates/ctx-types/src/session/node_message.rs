@@ -47,9 +47,11 @@ impl Node {
     }
 
     fn message_tool_calls(&self, role: Role) -> Vec<ToolCall> {
-        let mut own = self.tool_calls.iter().filter(|call| !call.kept.is_malformed()).peekable();
-        if own.peek().is_some() {
-            return own.map(StoredToolCall::to_call).collect();
+        let mut calls = Vec::with_capacity(self.tool_calls.len());
+        let sound = self.tool_calls.iter().filter(|call| !call.kept.is_malformed());
+        calls.extend(sound.map(StoredToolCall::to_call));
+        if !calls.is_empty() {
+            return calls;
         }
         let requested = self.metadata.as_ref().and_then(|metadata| metadata.tool_calls_requested.as_ref());
         match requested {

@@ -1,0 +1,71 @@
+//! Turns with budgets and formatters.
+
+use ctx_engine::{
+    AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation,
+};
+use ctx_types::{Session, TurnInput};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use serde_json::json;
+
+use super::{Case, case};
+
+/// A turn with a budget, formatters, and now and then without a stage that it needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    case: Case,
+    budget: i64,
+    retained: u32,
+    switches: Switches,
+}
+
+const FORMATTERS: [&str; 4] =
+    ["merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user", "ensure-alternating-roles"];
+
+const OTHERS: [&str; 3] = ["session-loader", "injection-assembler", "token-limiter"];
+
+prop_compose! {
+    pub(crate) fn turn()(
+        case in case(),
+        budget in prop_oneof![9 => 1_i64..160, 1 => select(&[0, -1, 4_000_000_000, i64::MAX, i64::MIN][..])],
+        retained in select(&[0_u32, 0, 3, 9][..]),
+        on in subsequence(&FORMATTERS[..], 0..=4),
+        off in prop_oneof![2 => Just(Vec::new()), 1 => subsequence(&OTHERS[..], 1..=3)],
+    ) -> Turn {
+        let formatters = FORMATTERS.iter().map(|id| (*id).to_owned());
+        let (enable, mut disable): (Vec<String>, Vec<String>) = formatters.partition(|id| on.contains(&id.as_str()));
+        disable.extend(off.into_iter().map(str::to_owned));
+        Turn { case, budget, retained, switches: Switches { enable, disable } }
+    }
+}
+
+impl Turn {
+    pub(crate) fn compile(&self, engine: &Engine) -> CompiledAgent {
+        let mut file = self.case.agent.clone();
+        let config = json!({ "retainedCharacters": self.retained });
+        file["parameters"] = json!({ "processors": [{ "id": "token-limiter", "config": config }] });
+        let agent = read_agent(file.to_string().as_bytes(), "", &Limits::default(), &engine.anchors).unwrap();
+        engine.compile(&agent.value, &Compile { switches: self.switches.clone(), ..Compile::default() })
+    }
+
+    pub(crate) fn input(&self) -> TurnInput {
+        TurnInput {
+            input: self.case.input.map(Into::into),
+            kind: self.case.kind,
+            model: self.case.model.map(Into::into),
+            context_tokens: Some(self.budget),
+            reserve: Some(0),
+            ..TurnInput::default()
+        }
+    }
+
+    pub(crate) fn run(&self, engine: &Engine, turn: &TurnInput) -> Result<Context, AssembleError> {
+        self.compile(engine).assemble_blocking(&self.session(), turn)
+    }
+
+    /// Reads the conversation anew, with texts that nobody counted.
+    pub(crate) fn session(&self) -> Session {
+        let session = self.case.session.to_string();
+        read_conversation(session.as_bytes(), "", &Limits::default()).unwrap().value
+    }
+}
