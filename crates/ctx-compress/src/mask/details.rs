@@ -1,0 +1,269 @@
+//! What a user interface shows of summaries: notices, details, statistics.
+
+use std::fmt;
+
+use ctx_types::{DisplayState, Node, NodeId, Role, Session, TokenCounter, display_path, plural};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::mask::draft::MaskDraft;
+use crate::mask::language::Language;
+use crate::mask::plan::{MaskTarget, materials};
+use crate::mask::trigger::{MaskTotals, tokens_of};
+
+/// What people are told when a conversation was compressed.
+///
+/// ```
+/// use ctx_compress::mask::{Language, MaskNotice};
+///
+/// let notice = MaskNotice { messages: 15, summaries: 0, replaced_tokens: 12_800, summary_tokens: 500, is_again: false };
+/// assert_eq!(notice.to_string(), "compressed 15 messages, saved 12,300 tokens");
+/// assert_eq!(notice.text(Language::Chinese), "已压缩 15 条消息，节省 12,300 个 Token");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MaskNotice {
+    /// How many messages are hidden anew.
+    pub messages: usize,
+    /// How many summaries are.
+    pub summaries: usize,
+    /// The tokens of what is hidden anew.
+    pub replaced_tokens: u64,
+    /// The tokens of the summary.
+    pub summary_tokens: u64,
+    /// Whether a summary that was there got a new text.
+    pub is_again: bool,
+}
+
+impl MaskNotice {
+    /// Makes the notice of a draft.
+    pub fn of(draft: &MaskDraft) -> Self {
+        let range = &draft.plan.range;
+        Self {
+            messages: range.messages.len(),
+            summaries: range.covered.len(),
+            replaced_tokens: draft.plan.replaced_tokens,
+            summary_tokens: draft.summary_tokens,
+            is_again: draft.plan.target != MaskTarget::New,
+        }
+    }
+
+    /// Returns how many tokens are saved: those that are hidden without those of the summary.
+    pub const fn saved_tokens(&self) -> u64 {
+        self.replaced_tokens.saturating_sub(self.summary_tokens)
+    }
+
+    /// Writes the notice in a language.
+    pub fn text(&self, language: Language) -> String {
+        let saved = thousands(self.saved_tokens());
+        let Self { messages, summaries, is_again, .. } = *self;
+        match language {
+            Language::English => {
+                let verb = if is_again { "summarised again" } else { "compressed" };
+                let what = match (messages, summaries) {
+                    (messages, 0) => plural(messages, "message"),
+                    (0, 1) => "1 summary".to_owned(),
+                    (0, summaries) => format!("{summaries} summaries"),
+                    (messages, 1) => format!("{} and 1 summary", plural(messages, "message")),
+                    (messages, summaries) => {
+                        format!("{} and {summaries} summaries", plural(messages, "message"))
+                    }
+                };
+                format!("{verb} {what}, saved {saved} tokens")
+            }
+            Language::Chinese => {
+                let verb = if is_again { "已重新概括" } else { "已压缩" };
+                let what = match (messages, summaries) {
+                    (messages, 0) => format!("{messages} 条消息"),
+                    (0, summaries) => format!("{summaries} 份摘要"),
+                    (messages, summaries) => format!("{messages} 条消息和 {summaries} 份摘要"),
+                };
+                format!("{verb} {what}，节省 {saved} 个 Token")
+            }
+        }
+    }
+}
+
+impl fmt::Display for MaskNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(Language::English))
+    }
+}
+
+/// Everything worth showing about one summary.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MaskDetails {
+    /// The node.
+    pub id: NodeId,
+    /// What becomes of it.
+    pub state: MaskState,
+    /// Who speaks it.
+    pub role: Role,
+    /// What it lists, in its order.
+    pub listed: Vec<ListedNode>,
+    /// How many messages it stands for.
+    pub messages: usize,
+    /// Their tokens.
+    pub original_tokens: u64,
+    /// Its own tokens.
+    pub summary_tokens: u64,
+    /// When it was made, in milliseconds since 1970-01-01T00:00:00Z.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_millis: Option<i64>,
+    /// The settings that it was made by, as they were noted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<Value>,
+    /// How it was made, as it was noted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made: Option<Value>,
+}
+
+/// What becomes of a summary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "camelCase")]
+pub enum MaskState {
+    /// It is sent in place of what it lists.
+    Active,
+    /// It is switched off: what it lists is sent.
+    Disabled,
+    /// Another summary stands for it.
+    Hidden {
+        /// That one.
+        by: NodeId,
+    },
+    /// It is on another branch.
+    OffPath,
+}
+
+/// A node that a summary lists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedNode {
+    /// The id.
+    pub id: NodeId,
+    /// Who speaks it; absent if there is no such node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Whether it is a summary.
+    pub is_summary: bool,
+}
+
+impl MaskDetails {
+    /// Collects what is known about a summary; `None` for any other node. O(active path + listed ids).
+    pub fn of(session: &Session, id: &str, counter: &dyn TokenCounter) -> Option<Self> {
+        let node = session.node(id).filter(|node| node.is_summary())?;
+        let id = node.id.clone()?;
+        let listed: Vec<ListedNode> =
+            node.summarized_ids().iter().map(|id| listed_node(session, id, counter)).collect();
+        let messages = || listed.iter().filter(|one| one.role.is_some() && !one.is_summary);
+        let noted = |key: &str| node.metadata.as_ref()?.kept.get(key);
+        let number = |key: &str| noted(key).and_then(Value::as_u64);
+        Some(Self {
+            state: state(session, &id, node),
+            role: node.role.unwrap_or_default(),
+            messages: number("originalMessageCount")
+                .map_or_else(|| messages().count(), |count| usize::try_from(count).unwrap_or(usize::MAX)),
+            original_tokens: number("originalTokenCount")
+                .unwrap_or_else(|| messages().map(|one| one.tokens).sum()),
+            summary_tokens: tokens_of([&node.to_message(&id)], counter),
+            at_millis: noted("compressionTimestamp").and_then(Value::as_i64),
+            config: noted("compressionConfig").cloned(),
+            made: noted("compressionDetails").cloned(),
+            listed,
+            id,
+        })
+    }
+}
+
+impl fmt::Display for MaskDetails {
+    /// Writes a line as applications show it above a summary.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (original, own) = (thousands(self.original_tokens), thousands(self.summary_tokens));
+        let messages = plural(self.messages, "message");
+        write!(f, "`{}` stands for {messages}: {original} tokens, now {own}", self.id)?;
+        match &self.state {
+            MaskState::Active => Ok(()),
+            MaskState::Disabled => f.write_str("; switched off"),
+            MaskState::Hidden { by } => write!(f, "; hidden behind `{by}`"),
+            MaskState::OffPath => f.write_str("; on another branch"),
+        }
+    }
+}
+
+/// What all summaries of a conversation do together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MaskStatistics {
+    /// How many summaries are on the active path.
+    pub summaries: usize,
+    /// How many of them are sent.
+    pub active: usize,
+    /// How many messages are hidden.
+    pub hidden_messages: usize,
+    /// The tokens of what is sent.
+    pub sent_tokens: u64,
+    /// The tokens that would be sent without summaries.
+    pub full_tokens: u64,
+}
+
+impl MaskStatistics {
+    /// Collects the figures of the active path. O(active path).
+    pub fn of(session: &Session, counter: &dyn TokenCounter) -> Self {
+        let shown = display_path(session, &[]);
+        let count = |wanted: &dyn Fn(&ctx_types::DisplayNode<'_>) -> bool| {
+            shown.iter().filter(|shown| wanted(shown)).count()
+        };
+        let is_message = |node: &Node| !node.is_summary() && node.is_enabled();
+        let full = shown.iter().filter(|shown| is_message(shown.node));
+        let full: Vec<_> =
+            full.map(|shown| shown.node.to_message(shown.id)).filter(|one| !one.is_blank()).collect();
+        Self {
+            summaries: count(&|shown| shown.node.is_summary()),
+            active: count(&|shown| shown.node.is_summary() && shown.state == DisplayState::Visible),
+            hidden_messages: count(&|shown| {
+                !shown.node.is_summary() && matches!(shown.state, DisplayState::Hidden { .. })
+            }),
+            sent_tokens: MaskTotals::of(session, counter).tokens,
+            full_tokens: tokens_of(&full, counter),
+        }
+    }
+}
+
+fn listed_node(session: &Session, id: &NodeId, counter: &dyn TokenCounter) -> ListedNode {
+    match materials(session, [id]).next() {
+        None => ListedNode { id: id.clone(), role: None, tokens: 0, is_summary: false },
+        Some(one) => ListedNode {
+            id: id.clone(),
+            role: Some(one.message.role),
+            tokens: tokens_of([&one.message], counter),
+            is_summary: one.is_summary,
+        },
+    }
+}
+
+fn state(session: &Session, id: &NodeId, node: &Node) -> MaskState {
+    let shown = display_path(session, &[]).into_iter().find(|shown| shown.id == id);
+    match shown.map(|shown| shown.state) {
+        Some(DisplayState::Visible) => MaskState::Active,
+        Some(DisplayState::Disabled) => MaskState::Disabled,
+        Some(DisplayState::Hidden { by }) => MaskState::Hidden { by },
+        None if node.is_enabled() => MaskState::OffPath,
+        None => MaskState::Disabled,
+    }
+}
+
+/// Writes a number with commas between thousands.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut written = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            written.push(',');
+        }
+        written.push(digit);
+    }
+    written
+}

@@ -1,0 +1,80 @@
+//! What is noted beside a summary.
+
+use ctx_types::{NodeMetadata, Role};
+use serde_json::{Map, Value, json};
+
+use crate::mask::appendix;
+use crate::mask::config::{MaskConfig, TriggerMode};
+use crate::mask::draft::MaskDraft;
+use crate::mask::language::Language;
+use crate::mask::plan::MaskTarget;
+
+/// Writes the metadata of a summary, over those that it has.
+pub(super) fn write(draft: &MaskDraft, at_millis: i64, before: Option<&NodeMetadata>) -> NodeMetadata {
+    let plan = &draft.plan;
+    let mut metadata = before.cloned().unwrap_or_default();
+    metadata.is_compression_node = Some(true);
+    if plan.target == MaskTarget::New {
+        metadata.compressed_node_ids.clone_from(&plan.range.listed);
+    }
+    let mut set = |key: &str, value: Value| metadata.kept.set(key, value);
+    set("compressionTimestamp", json!(at_millis));
+    set("originalTokenCount", json!(plan.original_tokens));
+    set("originalMessageCount", json!(plan.original_messages));
+    set("compressionConfig", snapshot(&plan.config));
+    set("tokenCount", json!(draft.summary_tokens));
+    set("compressionDetails", details(draft));
+    if plan.hides_reasoning {
+        set("reasoningStateStatus", json!("broken"));
+        let warning = match plan.language {
+            Language::English => {
+                "hidden messages held a provider's reasoning, which cannot be sent back any more"
+            }
+            Language::Chinese => "被隐藏的消息带有推理状态，之后无法再原样回传",
+        };
+        set("reasoningStateWarning", json!(warning));
+    }
+    appendix::write(&draft.appendix, &mut metadata.kept);
+    metadata
+}
+
+/// Writes the settings that a summary was made by, so that later ones do not change what is told of it.
+fn snapshot(config: &MaskConfig) -> Value {
+    let mode = match config.trigger_mode {
+        TriggerMode::Token => "token",
+        TriggerMode::Count => "count",
+        TriggerMode::Both => "both",
+    };
+    let role: Role = config.summary_role;
+    json!({
+        "triggerMode": mode,
+        "thresholds": {
+            "tokenThreshold": config.token_threshold,
+            "countThreshold": config.count_threshold,
+            "protectRecentCount": config.protect_recent_count,
+            "compressCount": config.compress_count,
+            "minHistoryCount": config.min_history_count,
+        },
+        "summaryRole": role.as_str(),
+    })
+}
+
+/// Writes how a summary was made.
+fn details(draft: &MaskDraft) -> Value {
+    let plan = &draft.plan;
+    let mut details = Map::new();
+    let mut set = |key: &str, value: Value| details.insert(key.to_owned(), value);
+    set("madeBy", json!(draft.made_by.as_str()));
+    set("profile", json!(plan.kind.as_str()));
+    set("language", json!(plan.language.as_str()));
+    set("replacedTokenCount", json!(plan.replaced_tokens));
+    set("coveredSummaryIds", plan.range.covered.iter().map(|id| Value::from(&**id)).collect());
+    set("parts", json!(draft.parts));
+    if let Some(model) = plan.config.summary_model.as_ref() {
+        set("model", json!(&**model));
+    }
+    if let Some(failure) = &draft.failure {
+        set("failure", json!(failure.to_string()));
+    }
+    Value::Object(details)
+}

@@ -1,0 +1,128 @@
+//! Whether a conversation is to be compressed by itself.
+
+use std::fmt;
+
+use ctx_tokens::{ModelFacts, message_cost};
+use ctx_types::{Message, Session, TokenCounter};
+
+use crate::mask::config::{MaskConfig, TriggerMode};
+
+/// How large a conversation is: what is sent of its active path, summaries included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MaskTotals {
+    /// The tokens of all messages.
+    pub tokens: u64,
+    /// How many messages there are.
+    pub messages: usize,
+}
+
+impl MaskTotals {
+    /// Measures a conversation.
+    ///
+    /// O(messages that came since the last time), so O(1) for one that did not change; the first time, and
+    /// after changes other than new messages, O(active path).
+    pub fn of(session: &Session, counter: &dyn TokenCounter) -> Self {
+        let facts = ModelFacts::unknown("");
+        let cost =
+            |id: &_, node: &ctx_types::Node| message_cost(&node.to_message(id), &facts, counter).total();
+        Self { tokens: session.sent_tokens(counter.encoding(), &cost), messages: session.sent_len() }
+    }
+}
+
+/// Counts messages as [`MaskTotals`] does.
+pub(crate) fn tokens_of<'a>(
+    messages: impl IntoIterator<Item = &'a Message>,
+    counter: &dyn TokenCounter,
+) -> u64 {
+    let facts = ModelFacts::unknown("");
+    messages.into_iter().map(|message| u64::from(message_cost(message, &facts, counter).total())).sum()
+}
+
+/// What the trigger says, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MaskTrigger {
+    /// There are more tokens than the threshold.
+    TooManyTokens {
+        /// How many there are.
+        tokens: u64,
+        /// The threshold.
+        threshold: u64,
+    },
+    /// There are more messages than the threshold.
+    TooManyMessages {
+        /// How many there are.
+        messages: usize,
+        /// The threshold.
+        threshold: usize,
+    },
+    /// Compression is off.
+    Off,
+    /// It is on, but only by hand.
+    ByHandOnly,
+    /// The conversation is too short, whatever its size.
+    TooShort {
+        /// How many messages there are.
+        messages: usize,
+        /// How many there have to be.
+        minimum: usize,
+    },
+    /// No threshold that counts is passed.
+    WithinThresholds,
+}
+
+impl MaskTrigger {
+    /// Tells whether the conversation is to be compressed.
+    pub const fn fires(self) -> bool {
+        matches!(self, Self::TooManyTokens { .. } | Self::TooManyMessages { .. })
+    }
+
+    /// Asks whether a conversation is to be compressed by itself. O(1).
+    ///
+    /// ```
+    /// use ctx_compress::mask::{MaskConfig, MaskTotals, MaskTrigger};
+    ///
+    /// let config = MaskConfig::default();
+    /// let check = |tokens, messages| MaskTrigger::check(&config, MaskTotals { tokens, messages }).fires();
+    /// assert_eq!((check(80_000, 15), check(80_001, 15), check(80_001, 14)), (false, true, false));
+    /// ```
+    pub fn check(config: &MaskConfig, totals: MaskTotals) -> Self {
+        let MaskTotals { tokens, messages } = totals;
+        let too_many_tokens = tokens > config.token_threshold;
+        let too_many_messages = messages > config.count_threshold;
+        let of_tokens = Self::TooManyTokens { tokens, threshold: config.token_threshold };
+        let of_messages = Self::TooManyMessages { messages, threshold: config.count_threshold };
+        match config.trigger_mode {
+            _ if !config.enabled => Self::Off,
+            _ if !config.auto_trigger => Self::ByHandOnly,
+            _ if messages < config.min_history_count => {
+                Self::TooShort { messages, minimum: config.min_history_count }
+            }
+            TriggerMode::Token | TriggerMode::Both if too_many_tokens => of_tokens,
+            TriggerMode::Count | TriggerMode::Both if too_many_messages => of_messages,
+            TriggerMode::Token | TriggerMode::Count | TriggerMode::Both => Self::WithinThresholds,
+        }
+    }
+}
+
+impl fmt::Display for MaskTrigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyTokens { tokens, threshold } => {
+                write!(f, "{tokens} tokens are more than the threshold of {threshold}")
+            }
+            Self::TooManyMessages { messages, threshold } => {
+                write!(f, "{messages} messages are more than the threshold of {threshold}")
+            }
+            Self::Off => f.write_str("compression is off"),
+            Self::ByHandOnly => f.write_str("compression is by hand only"),
+            Self::TooShort { messages, minimum } => {
+                write!(
+                    f,
+                    "{messages} messages are fewer than the {minimum} from which conversations are compressed"
+                )
+            }
+            Self::WithinThresholds => f.write_str("no threshold is passed"),
+        }
+    }
+}

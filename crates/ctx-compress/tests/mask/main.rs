@@ -1,0 +1,131 @@
+//! Masks through the public API.
+//!
+//! Conversations are written in words: `s`ystem, `u`ser, `a`ssistant; `a:x,y` with calls; `t:x` a result; `~`
+//! before what is switched off; `g` a greeting that nobody has answered; `S[n1,n2]` a summary with what it
+//! lists. The nodes are `n1`, `n2`, … in their order.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    reason = "a broken expectation is a failed test, and literals read better without `&`"
+)]
+
+mod commit;
+mod config;
+mod details;
+mod generate;
+mod kind;
+mod parts;
+mod property;
+mod range;
+mod seed;
+mod summarizer;
+mod switch;
+
+use ctx_compress::mask::{MaskConfig, MaskDraft, MaskPlan, MaskSelection, Summarizing, SummaryFailure};
+use ctx_tokens::Counter;
+use ctx_types::{
+    Deadline, Node, NodeId, NodeMetadata, PortError, PortFuture, Role, Session, StoredToolCall, Summarizer,
+    SummaryAnswer, SummaryRequest, visible_path,
+};
+
+/// Builds a conversation from words; every message has some forty words, so that summaries are shorter.
+fn conversation(words: &str) -> Session {
+    Session::linear("s1", words.split_whitespace().enumerate().map(|(at, word)| node(at, word))).0
+}
+
+fn node(at: usize, word: &str) -> Node {
+    let (word, is_off) = (word.trim_start_matches('~'), word.starts_with('~'));
+    let (head, ids) = word.split_once(':').unwrap_or((word, ""));
+    let role = match head.chars().next() {
+        Some('u') => Role::User,
+        Some('s' | 'S') => Role::System,
+        Some('t') => Role::Tool,
+        _ => Role::Assistant,
+    };
+    let mut node = Node::new(role, format!("Message {at} {}", "speaks of many things. ".repeat(10)));
+    for id in ids.split(',').filter(|id| !id.is_empty()) {
+        match role {
+            Role::Tool => node.tool_call_id = Some(id.into()),
+            _ => node.tool_calls.push(StoredToolCall {
+                id: Some(id.into()),
+                name: Some("look".into()),
+                ..StoredToolCall::default()
+            }),
+        }
+    }
+    let listed = word.strip_prefix("S[").map(|listed| listed.trim_end_matches(']'));
+    if let Some(listed) = listed {
+        node.content = Some(ctx_types::Content::Text(format!("In short {at}.").into()));
+        node.metadata = Some(Box::new(NodeMetadata {
+            is_compression_node: Some(true),
+            compressed_node_ids: listed.split(',').map(Into::into).collect(),
+            ..NodeMetadata::default()
+        }));
+    }
+    if head == "g" {
+        let live =
+            NodeMetadata { is_greeting: Some(true), greeting_live: Some(true), ..NodeMetadata::default() };
+        node.metadata = Some(Box::new(live));
+    }
+    node.is_enabled = is_off.then_some(false);
+    node
+}
+
+fn plan(session: &Session, config: &MaskConfig, selection: &MaskSelection) -> Result<MaskPlan, String> {
+    MaskPlan::new(session, config, selection, &Counter::estimate()).map_err(|error| error.to_string())
+}
+
+fn between(from: &str, to: &str) -> MaskSelection {
+    MaskSelection::Between { from: from.into(), to: to.into() }
+}
+
+fn ids(ids: &[NodeId]) -> String {
+    ids.iter().map(|id| &**id).collect::<Vec<_>>().join(" ")
+}
+
+fn visible(session: &Session) -> Vec<NodeId> {
+    visible_path(session).into_iter().map(|node| node.id.clone().unwrap()).collect()
+}
+
+fn bytes(session: &Session) -> String {
+    serde_json::to_string(session).unwrap()
+}
+
+fn summarize(plan: MaskPlan, summarizer: &dyn Summarizer) -> Result<MaskDraft, SummaryFailure> {
+    summarize_with(plan, Some(summarizer), None)
+}
+
+fn summarize_with(
+    plan: MaskPlan,
+    summarizer: Option<&dyn Summarizer>,
+    deadline: Option<&dyn Deadline>,
+) -> Result<MaskDraft, SummaryFailure> {
+    let counter = Counter::estimate();
+    let with = Summarizing { summarizer, deadline, counter: &counter, extract: None };
+    pollster::block_on(plan.summarize(&with))
+}
+
+/// Summarizes by a function that is given the prompt.
+struct Scripted<F> {
+    answer: F,
+    window: Option<u32>,
+}
+
+impl<F: Fn(&SummaryRequest) -> Result<SummaryAnswer, PortError> + Send + Sync> Summarizer for Scripted<F> {
+    fn summarize<'a>(
+        &'a self,
+        request: &'a SummaryRequest,
+    ) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
+        Box::pin(async move { (self.answer)(request) })
+    }
+
+    fn window(&self) -> Option<u32> {
+        self.window
+    }
+}
+
+/// A summarizer that always says the same.
+fn says(text: &'static str) -> impl Summarizer {
+    Scripted { answer: move |_: &SummaryRequest| Ok(text.into()), window: None }
+}

@@ -1,0 +1,93 @@
+//! Operations on summaries that are there, and findings about them.
+
+use ctx_compress::mask::{check_summaries, delete_summary, edit_summary, switch_summary};
+use ctx_tokens::Counter;
+use ctx_types::Session;
+use serde_json::json;
+
+use crate::{bytes, conversation, ids, visible};
+
+#[test]
+fn switching_off_shows_the_messages_and_on_hides_them() {
+    let mut session = conversation("u a S[n1,n2] u a");
+    let before = bytes(&session);
+    let off = switch_summary(&session, "n3", false).unwrap();
+    let undo = session.apply(&off).unwrap();
+    assert_eq!(ids(&visible(&session)), "n1 n2 n4 n5");
+    session.apply(&switch_summary(&session, "n3", true).unwrap()).unwrap();
+    assert_eq!(ids(&visible(&session)), "n3 n4 n5");
+    session.apply(&off).unwrap();
+    session.apply(&undo).unwrap();
+    assert_eq!(bytes(&session), before);
+}
+
+#[test]
+fn deleting_shows_the_messages() {
+    let mut session = conversation("u a S[n1,n2] u a");
+    session.apply(&delete_summary(&session, "n3").unwrap()).unwrap();
+    assert_eq!(ids(&visible(&session)), "n1 n2 n4 n5");
+    assert_eq!(session.node("n4").unwrap().parent_id.as_deref(), Some("n2"));
+}
+
+#[test]
+fn an_edit_changes_words_and_tokens() {
+    let mut session = conversation("u a S[n1,n2] u a");
+    let edit = edit_summary(&session, "n3", "Shorter still.", &Counter::estimate()).unwrap();
+    session.apply(&edit).unwrap();
+    let file = json!(session.node("n3").unwrap());
+    assert_eq!((&file["content"], &file["metadata"]["tokenCount"]), (&json!("Shorter still."), &json!(7)));
+    assert_eq!(file["metadata"]["compressedNodeIds"], json!(["n1", "n2"]));
+    assert_eq!(file["metadata"]["compressionDetails"]["edited"], true);
+}
+
+#[test]
+fn what_is_no_summary_is_refused() {
+    let session = conversation("u a S[n1,n2]");
+    let counter = Counter::estimate();
+    let text = |result: Result<_, ctx_compress::mask::SummaryError>| result.unwrap_err().to_string();
+    assert_eq!(text(switch_summary(&session, "n1", false)), "`n1` is no summary");
+    assert_eq!(text(delete_summary(&session, "n1")), "`n1` is no summary");
+    assert_eq!(text(delete_summary(&session, "x")), "no node `x`");
+    assert_eq!(
+        text(edit_summary(&session, "n3", " \n", &counter)),
+        "a summary cannot be blank; switch it off or delete it to show its messages"
+    );
+}
+
+/// Checks what is found about the summaries of a conversation.
+#[track_caller]
+fn check(session: &Session, expected: &[&str]) {
+    let found: Vec<String> = check_summaries(session).iter().map(|one| one.message.clone()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn sound_summaries_are_no_finding() {
+    check(&conversation("u a S[n1,n2] u a S[n3,n4,n5] u"), &[]);
+}
+
+#[test]
+fn circles_are_found() {
+    check(
+        &conversation("u a S[n1,n3] u S[n4,n6] S[n5] S[n6]"),
+        &[
+            "the summary `n3` lists itself, alone or in a circle of summaries",
+            "the summary `n3` lists `n3`, which does not stand above it: it hides nothing there",
+            "the summary `n5` lists itself, alone or in a circle of summaries",
+            "the summary `n5` lists `n6`, which does not stand above it: it hides nothing there",
+            "the summary `n6` lists itself, alone or in a circle of summaries",
+        ],
+    );
+}
+
+#[test]
+fn foreign_ids_are_found() {
+    check(
+        &conversation("u a S[n1,x,y,n4] u S[z] S[]"),
+        &[
+            "the summary `n3` lists 3 nodes, the first of them `x`, which do not stand above it: it hides nothing there",
+            "the summary `n5` lists no message that stands above it; it hides nothing",
+            "the summary `n6` lists no message that stands above it; it hides nothing",
+        ],
+    );
+}
