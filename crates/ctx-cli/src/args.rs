@@ -4,9 +4,10 @@ mod turn;
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use turn::{ConfigArguments, Kind, TurnArguments, tokens_expected};
+pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tokens_expected};
 
 /// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,
 /// and explains every one of them.
@@ -100,6 +101,10 @@ pub(crate) struct ExplainArguments {
 /// Unknown anchors and macros, targets that no entry declares, values of wrong types, broken links, and
 /// whatever else is not what its author meant.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx check presets/ chat.json\n  \
+    ctx check presets/ --deny-warnings --json\n\n\
+    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.")]
 pub(crate) struct CheckArguments {
     /// Files, or folders whose JSON, JSON Lines and YAML files are checked
     #[arg(required = true)]
@@ -147,6 +152,9 @@ pub(crate) enum AnchorsCommand {
 
 /// Lists the built-in anchors; with an agent also those that it declares, and what goes to each
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx anchors list\n  \
+    ctx anchors list agent.yaml --json")]
 pub(crate) struct AnchorsListArguments {
     /// The agent or preset (JSON or YAML)
     pub(crate) agent: Option<PathBuf>,
@@ -174,18 +182,18 @@ pub(crate) enum ProcessorsCommand {
 /// Settings come in layers: built-in, user (`ctx.toml`), model, agent, command line. The highest layer that
 /// names a processor decides about it as a whole: what it does not say is built-in again.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx processors list\n  \
+    ctx processors list agent.yaml --disable token-limiter\n  \
+    ctx processors list agent.yaml --json")]
 pub(crate) struct ProcessorsListArguments {
     /// The agent or preset (JSON or YAML)
     pub(crate) agent: Option<PathBuf>,
     /// The model's own settings of processors: an object like an agent's `parameters`
     #[arg(long, value_name = "FILE")]
     pub(crate) model_settings: Option<PathBuf>,
-    /// Switches processors on
-    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
-    pub(crate) enable: Vec<String>,
-    /// Switches processors off
-    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
-    pub(crate) disable: Vec<String>,
+    #[command(flatten)]
+    pub(crate) switches: SwitchArguments,
     /// Prints the list as JSON, with the fields of each processor
     #[arg(long)]
     pub(crate) json: bool,
@@ -204,7 +212,7 @@ pub(crate) struct CountArguments {
     /// A conversation, or any other text; standard input if absent
     pub(crate) file: Option<PathBuf>,
     /// The model whose tokens are counted
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// A table of models, whose rows are tried before the built-in ones
     #[arg(long, value_name = "FILE")]
@@ -220,6 +228,7 @@ pub(crate) struct CountArguments {
 ///
 /// No key and no network is needed to look at its context.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  ctx init demo")]
 pub(crate) struct InitArguments {
     /// The folder to write to
     #[arg(default_value = ".")]

@@ -13,3 +13,12 @@ pub(crate) const BAD_VALUE: Code = Code::new(902, "bad value");
 
 /// `ctx.toml` is not TOML.
 pub(crate) const TOML_SYNTAX: Code = Code::new(903, "TOML syntax");
+
+/// An item of a list of tools is no definition with a name.
+pub(crate) const NAMELESS_TOOL: Code = Code::new(904, "tool without a name");
+
+/// A file of settings sets no processor.
+pub(crate) const NOTHING_SET: Code = Code::new(905, "settings that set nothing");
+
+/// The request body needs the name of a model, and nothing names one.
+pub(crate) const UNNAMED_MODEL: Code = Code::new(906, "no model named");

@@ -33,11 +33,9 @@ pub(crate) struct Config {
     pub(crate) user_parameters: Option<Value>,
     /// What was found in it.
     pub(crate) found: Vec<Diagnostic>,
-    agent: Option<PathBuf>,
-    session: Option<PathBuf>,
-    profile: Option<PathBuf>,
+    /// The files that it names, by their keys.
+    files: Vec<(&'static str, PathBuf)>,
     pub(crate) model: Option<String>,
-    pub(crate) models: Option<PathBuf>,
     context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
@@ -72,19 +70,16 @@ impl Config {
             Ok(keys) => keys,
             Err(fault) => return Self { found: vec![*fault], ..Self::default() },
         };
-        let mut path = |key| keys.text(key).map(|path| below(folder, path));
-        let [agent, session, profile, models] = ["agent", "session", "profile", "models"].map(&mut path);
+        let mut file = |key| keys.text(key).map(|path| (key, below(folder, path)));
+        let files = ["agent", "session", "profile", "models"].into_iter().filter_map(&mut file).collect();
         let processors = keys.structure("processors");
         let parameters =
             |list: &Value| Value::Object(Map::from_iter([("processors".to_owned(), list.clone())]));
         Self {
             name: None,
             user_parameters: processors.map(parameters),
-            agent,
-            session,
-            profile,
+            files,
             model: keys.text("model").map(str::to_owned),
-            models,
             context_tokens: keys.tokens("context-tokens"),
             reserve: keys.tokens("reserve"),
             tz: keys.parsed("tz", |zone| check_zone(zone).map(|()| zone.to_owned())),
@@ -93,20 +88,35 @@ impl Config {
     }
 
     /// Fills in what a command line does not say about a turn.
-    pub(crate) fn complete(&self, turn: &mut TurnArguments) {
-        fill(&mut turn.agent, self.agent.as_ref());
-        fill(&mut turn.session, self.session.as_ref());
-        fill(&mut turn.profile, self.profile.as_ref());
+    pub(crate) fn complete(&self, turn: &mut TurnArguments, sources: &Sources) -> Result<()> {
+        turn.agent = self.file("agent", turn.agent.take(), sources)?;
+        turn.session = self.file("session", turn.session.take(), sources)?;
+        turn.profile = self.file("profile", turn.profile.take(), sources)?;
+        turn.models = self.file("models", turn.models.take(), sources)?;
         fill(&mut turn.model, self.model.as_ref());
-        fill(&mut turn.models, self.models.as_ref());
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());
         fill(&mut turn.reserve, self.reserve.as_ref());
         fill(&mut turn.tz, self.tz.as_ref());
+        Ok(())
     }
 
-    /// Returns the agent of a command line, or else the default one.
-    pub(crate) fn agent<'a>(&'a self, given: Option<&'a PathBuf>) -> Option<&'a PathBuf> {
-        given.or(self.agent.as_ref())
+    /// Returns the file of a command line, or else the one under a key here; that must exist.
+    pub(crate) fn file(
+        &self,
+        key: &str,
+        given: Option<PathBuf>,
+        sources: &Sources,
+    ) -> Result<Option<PathBuf>> {
+        let default = self.files.iter().find(|(named, _)| *named == key).map(|(_, path)| path);
+        match (given, default) {
+            (None, Some(path)) if !path.exists() => {
+                let message = format!("there is no file `{}`", files::name(path));
+                let missing =
+                    Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(format!("/{key}"));
+                Err(sources.failure(&missing.in_document(self.name.as_deref().unwrap_or_default())))
+            }
+            (given, default) => Ok(given.or_else(|| default.cloned())),
+        }
     }
 }
 

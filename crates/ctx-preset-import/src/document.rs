@@ -12,7 +12,7 @@ mod yaml;
 
 use std::fmt;
 
-pub(crate) use text::decode;
+pub use text::decode;
 
 use ctx_types::Diagnostic;
 use serde_json::Value;

@@ -37,7 +37,7 @@ mod profile;
 
 pub use agent::read_agent;
 pub use conversation::read_conversation;
-pub use document::{BadLine, Document, Syntax};
+pub use document::{BadLine, Document, Syntax, decode};
 pub use error::ImportError;
 pub use format::{Format, detect};
 pub use imported::Imported;

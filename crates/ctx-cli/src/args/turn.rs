@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use ctx_tokens::{MAX_TOKENS, read_tokens};
 
@@ -20,7 +21,7 @@ pub(crate) struct TurnArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
     /// The model that the request goes to
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// A table of models, whose rows are tried before the built-in ones
     #[arg(long, value_name = "FILE")]
@@ -47,19 +48,19 @@ pub(crate) struct TurnArguments {
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,
     /// The seed of random draws
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
-    /// Switches processors on
-    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
-    pub(crate) enable: Vec<String>,
-    /// Switches processors off
-    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
-    pub(crate) disable: Vec<String>,
+    #[command(flatten)]
+    pub(crate) switches: SwitchArguments,
     /// Tells how long each stage took
     #[arg(long)]
     pub(crate) timings: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 fn context_tokens(text: &str) -> Result<u32, String> {
@@ -75,6 +76,17 @@ fn tokens(text: &str) -> Result<u32, String> {
 /// Says what a number of tokens is.
 pub(crate) fn tokens_expected() -> String {
     format!("a whole number from 0 to {MAX_TOKENS}")
+}
+
+/// Which processors run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SwitchArguments {
+    /// Switches processors on, which `ctx processors list` names
+    #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) enable: Vec<String>,
+    /// Switches processors off
+    #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) disable: Vec<String>,
 }
 
 /// Where defaults come from.

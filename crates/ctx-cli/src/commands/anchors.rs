@@ -23,9 +23,9 @@ pub(crate) fn run(arguments: &AnchorsArguments) -> Result<Exit> {
     let mut sources = Sources::default();
     let config = Config::read(&arguments.config, &mut sources)?;
     sources.show(&config.found);
-    let rows = match config.agent(arguments.agent.as_ref()) {
+    let rows = match config.file("agent", arguments.agent.clone(), &sources)? {
         None => Rows::registered(&engine.anchors),
-        Some(path) => of_agent(path, &engine, &mut sources)?,
+        Some(path) => of_agent(&path, &engine, &mut sources)?,
     };
     let rows = rows.rows;
     match arguments.json {

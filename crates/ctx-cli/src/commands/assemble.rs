@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
         Format::Snapshot => show::result(&context.to_snapshot())?,
         Format::Openai => {
             let (body, found) = turn.openai(&context);
-            sources.show(&found);
+            sources.show(&turn.unnamed_model().into_iter().chain(found).collect::<Vec<_>>());
             show::json(&body)?;
         }
     }

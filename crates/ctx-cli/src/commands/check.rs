@@ -1,5 +1,6 @@
 //! `ctx check`: what is wrong with files.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
@@ -20,11 +21,13 @@ use crate::show::{self, Position, Sources, plural};
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.paths)?;
     let engine = Engine::new();
-    let mut totals = Totals::default();
+    let (mut totals, mut seen) = (Totals::default(), BTreeSet::new());
     for path in &arguments.paths {
         let is_folder = path.is_dir();
         let found = if is_folder { folder::files(path) } else { vec![Found::File(path.clone())] };
         let checked = found.into_iter().filter_map(|found| match found {
+            // A file that is named in two ways is checked once.
+            Found::File(file) if file.canonicalize().is_ok_and(|path| !seen.insert(path)) => None,
             Found::File(file) => check(&file, is_folder, &engine),
             Found::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
         });
@@ -76,6 +79,9 @@ fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Option<Checked> {
         Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
         Ok(bytes) => match findings(&bytes, &name, engine) {
             Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
+            Err(ImportError::UnknownShape { found, .. }) => {
+                Err(sources.explained(&name, &nothing_known(found)))
+            }
             found => found.map_err(|error| sources.explained(&name, &error)),
         },
     };
@@ -86,6 +92,11 @@ fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Option<Checked> {
     placed.sort_by(|(_, a), (_, b)| a.cmp(b));
     let (findings, positions) = placed.into_iter().unzip();
     Some(Checked { file: Some(name), sources, is_unreadable, findings, positions })
+}
+
+fn nothing_known(found: String) -> ImportError {
+    let expected = "an agent, a preset, a conversation or a user profile";
+    ImportError::UnknownShape { expected, found, help: None }
 }
 
 /// Reads a file as what it is.

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use ctx_engine::{Compile, Context, Engine, Format, ImportError, Limits, Switches};
-use ctx_preset_import::detect;
+use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
+use ctx_preset_import::{decode, detect};
 use ctx_tokens::{Counter, MAX_TOKENS};
 use ctx_types::{Diagnostic, TokenCounter as _, TurnInput};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &CountArguments) -> Result<Exit> {
     inputs::check_stdin([Some(file), arguments.models.as_deref()].into_iter().flatten())?;
     let mut sources = Sources::default();
     let config = Config::read(&arguments.config, &mut sources)?;
-    let models = arguments.models.as_ref().or(config.models.as_ref()).map(InputFile::from);
+    let models = config.file("models", arguments.models.clone(), &sources)?.map(InputFile::from);
     let model = arguments.model.as_deref().or(config.model.as_deref());
     sources.show(&config.found);
     let name = files::name(file);
@@ -84,10 +84,7 @@ fn text(
     model: Option<&str>,
     sources: &mut Sources,
 ) -> Result<Counted> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let error = ImportError::NotText { offset: error.valid_up_to() };
-        sources.explain(name, &error)
-    })?;
+    let text = decode(bytes, &Limits::default()).map_err(|error| sources.explain(name, &error))?;
     let mut engine = Engine::new();
     if let Some(file) = models {
         let (models, found) = inputs::models(&file, &engine.models, sources)?;
@@ -98,7 +95,7 @@ fn text(
     sources.show(&unknown.into_iter().filter(|_| model.is_some()).collect::<Vec<_>>());
     let (counter, _) = Counter::for_model(&facts);
     let way = Way { model, encoding: counter.kind().name(), is_exact: counter.is_exact() };
-    let tokens = counter.count(text);
+    let tokens = counter.count(&text);
     let about = if way.is_exact { "" } else { "about " };
     let (shown, bytes) = (plural(tokens as usize, "token"), plural(text.len(), "byte"));
     Ok(Counted {

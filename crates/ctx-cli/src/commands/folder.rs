@@ -51,6 +51,10 @@ impl Walk {
                 let reason = format!("`{}` is nested more than {MAX_DEPTH} folders deep", name(folder));
                 return self.found.push(Found::Closed(folder.to_owned(), reason));
             }
+            Err(_) if folder.is_file() => {
+                let reason = format!("`{}` is a file where a folder is expected", name(folder));
+                return self.found.push(Found::Closed(folder.to_owned(), reason));
+            }
             Err(error) => {
                 let reason = format!("cannot read the folder `{}`: {}", name(folder), reason(&error));
                 return self.found.push(Found::Closed(folder.to_owned(), reason));

@@ -9,9 +9,10 @@ use ctx_engine::{
 };
 use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
-use ctx_types::{Agent, Code, Diagnostic, Session, Text, ToolDefinition, UserProfile};
-use serde_json::Value;
+use ctx_types::{Agent, Code, Diagnostic, Session, Text, ToolDefinition, UserProfile, plural};
+use serde_json::{Map, Value};
 
+use crate::codes;
 use crate::commands::origin::Origin;
 use crate::exit::UsageError;
 use crate::files;
@@ -79,8 +80,15 @@ pub(super) fn profile(file: &InputFile, sources: &mut Sources) -> Result<Importe
 
 /// Reads tool definitions: a list, passed to the request body as it is.
 pub(super) fn tools(file: &InputFile, sources: &mut Sources) -> Result<(Vec<Value>, Vec<Diagnostic>)> {
-    let (value, found) = document(file, sources)?;
+    let (value, mut found) = document(file, sources)?;
     let Value::Array(tools) = value else { bail!("`{}` is not a list of tool definitions", file.name) };
+    let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool(item).name.is_empty());
+    if let Some((first, _)) = nameless.next() {
+        let message = format!("{} without a name", plural(nameless.count() + 1, "tool definition"));
+        let help = "a definition is an object with `name`, or with `function` that has one";
+        let odd = Diagnostic::warning(codes::NAMELESS_TOOL, message).with_help(help);
+        found.push(odd.at_pointer(format!("/{first}")).in_document(&*file.name));
+    }
     Ok((tools, found))
 }
 
@@ -105,12 +113,25 @@ const FATAL: [Code; 2] = [ctx_tokens::codes::TABLE_SYNTAX, ctx_tokens::codes::TA
 
 /// Reads settings of processors: an object as `parameters` of an agent.
 pub(super) fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
-    let (value, found) = document(file, sources)?;
-    if !value.is_object() {
+    let (value, mut found) = document(file, sources)?;
+    let Value::Object(settings) = &value else {
         bail!("`{}` is not an object with settings such as `processors`", file.name);
+    };
+    let is_set = |settings: &Map<String, Value>| SETTINGS.iter().any(|key| settings.contains_key(*key));
+    if !settings.is_empty() && !is_set(settings) {
+        let below = settings.get("parameters").and_then(Value::as_object).is_some_and(is_set);
+        let help = match below {
+            true => "give a file with what stands in its `parameters`".to_owned(),
+            false => format!("settings stand in `{}`", SETTINGS.join("`, `")),
+        };
+        let odd = Diagnostic::warning(codes::NOTHING_SET, "nothing in it sets a processor").with_help(help);
+        found.push(odd.in_document(&*file.name));
     }
     Ok((value, found))
 }
+
+/// Where settings of processors stand.
+const SETTINGS: [&str; 3] = ["processors", "contextManagement", "contextPostProcessing"];
 
 /// Reads a document of any shape.
 pub(super) fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {

@@ -1,7 +1,7 @@
 //! `ctx processors`: the processors that make a context, how they are set, and who set them.
 
 use anyhow::Result;
-use ctx_engine::{Compile, Engine, Switches};
+use ctx_engine::{Compile, Engine};
 use ctx_pipeline::{Descriptor, EffectiveSetting, Origin, Sourced};
 use ctx_types::TurnInput;
 use serde_json::{Value, json};
@@ -38,14 +38,13 @@ const LEGEND: &str =
     "\na value without an origin in brackets is built in; `--json` also has names, descriptions and fields\n";
 
 fn turn(arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Turn> {
-    let ProcessorsListArguments { agent, model_settings, enable, disable, .. } = arguments;
+    let ProcessorsListArguments { agent, model_settings, .. } = arguments;
     inputs::check_stdin([agent, model_settings].into_iter().flatten())?;
     let config = Config::read(&arguments.config, sources)?;
-    let agent = config.agent(agent.as_ref()).map(InputFile::from);
+    let agent = config.file("agent", agent.clone(), sources)?.map(InputFile::from);
     let model_settings = model_settings.as_ref().map(InputFile::from);
     let files = TurnFiles { agent, model_settings, ..TurnFiles::default() };
-    let switches = Switches { enable: enable.clone(), disable: disable.clone() };
-    let with = Compile { switches, ..Compile::default() };
+    let with = Compile { switches: arguments.switches.clone().into(), ..Compile::default() };
     Turn::read_with(config, &files, TurnInput::default(), with, sources)
 }
 

@@ -9,10 +9,11 @@ use ctx_engine::{
     USER_SETTINGS, openai_chat,
 };
 use ctx_pipeline::EffectiveSetting;
-use ctx_types::{Agent, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput};
+use ctx_types::{Agent, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput, closest};
 use serde_json::{Map, Value};
 
-use crate::args::{Kind, TurnArguments};
+use crate::args::{Kind, SwitchArguments, TurnArguments};
+use crate::codes;
 use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::config::Config;
 use crate::exit::UsageError;
@@ -167,6 +168,16 @@ impl Turn {
         let of_body = |found: Diagnostic| found.in_document("request body");
         (encoded.body, encoded.diagnostics.into_iter().map(of_body).collect())
     }
+
+    /// Reports that nothing names the model of the request body, which no provider accepts.
+    pub(super) fn unnamed_model(&self) -> Option<Diagnostic> {
+        if self.compiled.model_name(&self.input).is_some() {
+            return None;
+        }
+        let message = format!("nothing names a model: the request names `{UNNAMED_MODEL}`");
+        let unnamed = Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help("name one with `--model`");
+        Some(unnamed.in_document("request body"))
+    }
 }
 
 /// The time since an assembly began.
@@ -182,12 +193,18 @@ impl Stopwatch for Clock {
 pub(super) fn of_arguments(arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
     let mut arguments = arguments.clone();
     let config = Config::read(&arguments.config, sources)?;
-    config.complete(&mut arguments);
+    config.complete(&mut arguments, sources)?;
     let files = TurnFiles::of(&arguments)?;
     let input = input(&arguments)?;
-    let switches = Switches { enable: arguments.enable, disable: arguments.disable };
+    let switches = arguments.switches.into();
     let with = Compile { switches, ..Compile::default() };
     Turn::read_with(config, &files, input, with, sources)
+}
+
+impl From<SwitchArguments> for Switches {
+    fn from(SwitchArguments { enable, disable }: SwitchArguments) -> Self {
+        Self { enable, disable }
+    }
 }
 
 /// The turn that the command line describes; without `--at` it is now.
@@ -214,14 +231,19 @@ fn input(arguments: &TurnArguments) -> Result<TurnInput> {
 
 /// Reads an RFC 3339 time; or says what is wrong with it.
 pub(super) fn moment(text: &str) -> Result<jiff::Timestamp, String> {
-    let hint = "write a time such as 2026-01-31T12:00:00Z";
-    text.parse().map_err(|error| format!("is not an RFC 3339 time: {error}; {hint}"))
+    text.parse().map_err(|_| "is not an RFC 3339 time such as 2026-01-31T12:00:00Z".to_owned())
 }
 
 /// Checks the name of a time zone; or says what is wrong with it.
 pub(crate) fn check_zone(zone: &str) -> Result<(), String> {
-    let known = jiff::tz::TimeZone::get(zone).map(drop);
-    known.map_err(|_| "is not a time zone; write a name such as Asia/Shanghai or UTC".to_owned())
+    if jiff::tz::TimeZone::get(zone).is_ok() {
+        return Ok(());
+    }
+    let names: Vec<_> = jiff::tz::db().available().collect();
+    Err(match closest(zone, names.iter().map(jiff::tz::TimeZoneName::as_str)) {
+        Some(near) => format!("is not a time zone; did you mean `{near}`?"),
+        None => "is not a time zone; write a name such as Asia/Shanghai or UTC".to_owned(),
+    })
 }
 
 pub(super) fn kind(kind: Kind) -> GenerationKind {

@@ -119,7 +119,11 @@ impl Sources {
         if let Some(message) = without_place(error) {
             finding.message = message;
         }
-        match self.get(name).and_then(|source| source.place(error)) {
+        let source = self.get(name);
+        if matches!(error, ImportError::NotText { .. }) && source.is_some_and(Source::is_picture) {
+            return finding.with_help("this is a picture; of a character card save the JSON in it as a file");
+        }
+        match source.and_then(|source| source.place(error)) {
             Some(span) => finding.at_span(span),
             None => finding,
         }
@@ -157,6 +161,11 @@ impl Source {
             _ => narrow(bytes, 0),
         };
         Self { name: name.to_owned(), text, skipped }
+    }
+
+    /// Tells whether it is a PNG, in which character cards are shared.
+    fn is_picture(&self) -> bool {
+        self.text.starts_with("\u{fffd}PNG\r\n")
     }
 
     fn is_toml(&self) -> bool {

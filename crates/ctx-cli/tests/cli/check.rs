@@ -254,10 +254,10 @@ fn a_file_of_another_kind_is_named() {
     === output
     2 files checked: 2 errors, 0 warnings
     === errors
-    error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a character card
+    error[CTX0607]: expected an agent, a preset, a conversation or a user profile, found a character card
     --> card.json
 
-    error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a plain text
+    error[CTX0607]: expected an agent, a preset, a conversation or a user profile, found a plain text
     --> notes.txt
     ");
 }
@@ -301,4 +301,30 @@ fn a_folder_that_cannot_be_read_does_not_hide_what_is_wrong_with_the_others() {
         "{answer}"
     );
     assert!(answer.contains("cannot read the folder `p/closed`: permission denied\n"), "{answer}");
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_checked_once() {
+    let files = [("p/a.yaml", WARNING), ("p/b.yaml", CLEAN)];
+    let answer = ctx("check p p/a.yaml p/../p/b.yaml p", &files);
+    assert!(
+        answer.starts_with("exit code 0\n=== output\n2 files checked: 0 errors, 1 warning\n"),
+        "{answer}"
+    );
+}
+
+/// People share character cards as pictures.
+#[test]
+fn a_picture_is_told_from_a_damaged_text() {
+    let folder = Folder::with(&[]);
+    folder.write("card.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    assert_snapshot!(folder.ctx("check card.png"), @"
+    exit code 3
+    === output
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0601]: the document is not text: the byte at 0 belongs to no character
+    --> card.png
+     = help: this is a picture; of a character card save the JSON in it as a file
+    ");
 }

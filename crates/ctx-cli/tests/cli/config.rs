@@ -91,7 +91,13 @@ fn it_is_found_above_the_working_folder_and_names_files_beside_itself() {
     folder.write("deep/ctx.toml", b"agent = 'missing.yaml'");
     let mut command = folder.command("assemble");
     let output = command.current_dir(folder.path().join("deep/er")).output().unwrap();
-    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: cannot read `../missing.yaml`: no such file or folder");
+    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
+    error[CTX0900]: there is no file `../missing.yaml`
+     --> ../ctx.toml:1:9
+      |
+    1 | agent = 'missing.yaml'
+      |         ^^^^^^^^^^^^^^
+    ");
 }
 
 #[test]
@@ -255,4 +261,32 @@ fn what_is_no_toml_is_an_error() {
 fn a_dash_is_a_file_there() {
     let folder = Folder::with(&[("ctx.toml", "session = '-'"), ("-", CHAT)]);
     assert!(folder.ctx("assemble --format text").contains("Hello"));
+}
+
+#[test]
+fn a_file_that_it_names_must_exist_where_it_is_used() {
+    let files =
+        [("ctx.toml", "model = 'gpt-5'\nagent = 'presets/none.yaml'\nmodels = ''\n"), ("a.yaml", AGENT)];
+    let folder = Folder::with(&files);
+    assert_snapshot!(folder.ctx("assemble"), @"
+    exit code 3
+    === errors
+    error[CTX0900]: there is no file `presets/none.yaml`
+     --> ctx.toml:2:9
+      |
+    2 | agent = 'presets/none.yaml'
+      |         ^^^^^^^^^^^^^^^^^^^
+    ");
+    assert_eq!(folder.ctx("anchors list"), folder.ctx("assemble"));
+    assert_eq!(folder.ctx("processors list"), folder.ctx("assemble"));
+    assert!(folder.ctx("anchors list a.yaml").starts_with("exit code 0\n"));
+    assert_snapshot!(folder.ctx("count a.yaml"), @"
+    exit code 3
+    === errors
+    error[CTX0900]: there is no file ``
+     --> ctx.toml:3:10
+      |
+    3 | models = ''
+      |          ^^
+    ");
 }

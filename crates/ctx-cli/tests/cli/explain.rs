@@ -92,7 +92,7 @@ fn timings_are_a_column() {
 
 #[test]
 fn timings_stand_beside_other_results() {
-    for arguments in ["explain --json", "assemble --format openai"] {
+    for arguments in ["explain --json", "assemble --format openai --model gpt-5"] {
         let with = ctx(&format!("{arguments} --input Hi --timings"), &[]);
         let (result, errors) = with.split_once("=== errors\n").unwrap();
         let without = ctx(&format!("{arguments} --input Hi"), &[]);

@@ -86,7 +86,7 @@ fn help_of_assemble() {
           --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
           --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
           --seed <N>               The seed of random draws [default: 0]
-          --enable <ID,...>        Switches processors on
+          --enable <ID,...>        Switches processors on, which `ctx processors list` names
           --disable <ID,...>       Switches processors off
           --timings                Tells how long each stage took
           --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
@@ -135,7 +135,7 @@ fn help_of_explain() {
           --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
           --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
           --seed <N>               The seed of random draws [default: 0]
-          --enable <ID,...>        Switches processors on
+          --enable <ID,...>        Switches processors on, which `ctx processors list` names
           --disable <ID,...>       Switches processors off
           --timings                Tells how long each stage took
           --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
@@ -165,6 +165,12 @@ fn help_of_check() {
           --deny-warnings  Lets warnings fail the check too
           --json           Prints the findings as JSON
       -h, --help           Print help (see more with '--help')
+
+    Examples:
+      ctx check presets/ chat.json
+      ctx check presets/ --deny-warnings --json
+
+    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.
     ");
 }
 
@@ -184,6 +190,10 @@ fn help_of_anchors_list() {
           --json       Prints the list as JSON
           --no-config  Ignores `ctx.toml`, which in this folder or one above gives defaults
       -h, --help       Print help
+
+    Examples:
+      ctx anchors list
+      ctx anchors list agent.yaml --json
     ");
 }
 
@@ -208,7 +218,7 @@ fn help_of_processors_list() {
               The model's own settings of processors: an object like an agent's `parameters`
 
           --enable <ID,...>
-              Switches processors on
+              Switches processors on, which `ctx processors list` names
 
           --disable <ID,...>
               Switches processors off
@@ -221,6 +231,11 @@ fn help_of_processors_list() {
 
       -h, --help
               Print help (see a summary with '-h')
+
+    Examples:
+      ctx processors list
+      ctx processors list agent.yaml --disable token-limiter
+      ctx processors list agent.yaml --json
     ");
 }
 
@@ -323,6 +338,9 @@ fn help_of_init() {
           --force  Replaces files that exist
           --json   Prints the written files as JSON
       -h, --help   Print help (see more with '--help')
+
+    Example:
+      ctx init demo
     ");
 }
 

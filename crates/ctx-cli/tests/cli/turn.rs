@@ -114,11 +114,20 @@ fn unknown_processors_are_named_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_mistyped_zone_is_guessed() {
+    assert_snapshot!(ctx("assemble --input Hi --tz Asia/Shangai", &[]), @"
+    exit code 2
+    === errors
+    error: `--tz Asia/Shangai` is not a time zone; did you mean `Asia/Shanghai`?
+    ");
+}
+
+#[test]
 fn a_bad_time_or_zone_is_a_usage_error() {
     assert_snapshot!(ctx("assemble --at yesterday", &[]), @"
     exit code 2
     === errors
-    error: `--at yesterday` is not an RFC 3339 time: failed to parse four digit integer as year: invalid digit, expected 0-9 but got y; write a time such as 2026-01-31T12:00:00Z
+    error: `--at yesterday` is not an RFC 3339 time such as 2026-01-31T12:00:00Z
     ");
     assert_snapshot!(ctx("assemble --tz Mars/Base", &[]), @"
     exit code 2
@@ -128,7 +137,7 @@ fn a_bad_time_or_zone_is_a_usage_error() {
     assert_snapshot!(ctx("assemble --seed -1", &[]), @"
     exit code 2
     === errors
-    error: invalid value '-1' for '--seed <N>': invalid digit found in string
+    error: invalid value '-1' for '--seed <N>': expected a whole number from 0 to 18446744073709551615
 
     For more information, try '--help'.
     ");
@@ -200,4 +209,90 @@ fn nothing_to_send_is_said() {
      |
      = help: give a conversation, an input, or a preset with messages
     ");
+}
+
+#[test]
+fn tools_that_are_none_are_reported() {
+    let tools = r#"[{ "type": "function", "function": { "name": "season" } }, { "name": "water" }, 5, { "function": {} }]"#;
+    let answer = ctx("assemble --input Hi --tools t.json --format text", &[("t.json", tools)]);
+    assert_snapshot!(answer, @r#"
+    exit code 0
+    === output
+    [user]
+    Hi
+    === errors
+    warning[CTX0904]: 2 tool definitions without a name
+     --> t.json:1:81
+      |
+    1 | [{ "type": "function", "function": { "name": "season" } }, { "name": "water" }, 5, { "function": {} }]
+      |                                                                                 ^
+      |
+      = help: a definition is an object with `name`, or with `function` that has one
+    "#);
+}
+
+#[test]
+fn settings_that_set_nothing_are_reported() {
+    let files = [
+        ("agent.yaml", "parameters: { processors: [] }\n"),
+        ("m.json", r#"{ "temperature": 1 }"#),
+        ("e.json", "{}"),
+    ];
+    let said =
+        |file: &str| ctx(&format!("assemble --input Hi --model-settings {file} --format text"), &files);
+    assert_snapshot!(said("agent.yaml"), @"
+    exit code 0
+    === output
+    [user]
+    Hi
+    === errors
+    warning[CTX0905]: nothing in it sets a processor
+    --> agent.yaml
+     = help: give a file with what stands in its `parameters`
+    ");
+    assert_snapshot!(said("m.json"), @"
+    exit code 0
+    === output
+    [user]
+    Hi
+    === errors
+    warning[CTX0905]: nothing in it sets a processor
+    --> m.json
+     = help: settings stand in `processors`, `contextManagement`, `contextPostProcessing`
+    ");
+    assert!(!said("e.json").contains("=== errors"));
+}
+
+#[test]
+fn a_request_without_a_model_says_so() {
+    assert_snapshot!(ctx("assemble --input Hi --format openai", &[]), @r#"
+    exit code 0
+    === output
+    {
+      "model": "unspecified",
+      "messages": [
+        {
+          "role": "user",
+          "content": "Hi"
+        }
+      ]
+    }
+    === errors
+    warning[CTX0906]: nothing names a model: the request names `unspecified`
+    --> request body
+     = help: name one with `--model`
+    "#);
+    let named = ctx("assemble --input Hi --format openai --model gpt-5", &[]);
+    assert!(!named.contains("=== errors"), "{named}");
+}
+
+#[test]
+fn a_name_is_not_empty() {
+    let folder = Folder::with(&[]);
+    for option in ["--model", "--enable", "--disable", "--session"] {
+        let output = folder.command("assemble --input Hi").args([option, ""]).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.starts_with(&format!("error: a value is required for '{option} <")), "{errors}");
+    }
 }

@@ -6,8 +6,20 @@ use crate::document::Syntax;
 use crate::error::ImportError;
 use crate::limits::Limits;
 
-/// Reads bytes as text without its byte order mark; NUL is no text.
-pub(crate) fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, ImportError> {
+/// Reads bytes as text without its byte order mark: UTF-8, or UTF-16 with a mark. NUL is no text.
+///
+/// So every document is decoded before it is parsed.
+///
+/// ```
+/// use ctx_preset_import::{ImportError, Limits, decode};
+///
+/// assert_eq!(decode(b"\xEF\xBB\xBFHi", &Limits::default())?, "Hi");
+/// assert_eq!(decode(b"\xFF\xFEH\0i\0", &Limits::default())?, "Hi");
+/// let no_text = decode(b"H\0i", &Limits::default());
+/// assert_eq!(no_text, Err(ImportError::NotText { offset: 1 }));
+/// # Ok::<(), ImportError>(())
+/// ```
+pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, ImportError> {
     let limit = limits.json_bytes.max(limits.yaml_bytes);
     if bytes.len() > limit {
         return Err(ImportError::TooLarge { bytes: bytes.len(), limit, syntax: Syntax::Json });
