@@ -19,7 +19,7 @@ use crate::recall::Recall;
 pub struct Ports<'a> {
     /// Stops the assembly.
     pub cancel: Option<&'a Cancel>,
-    /// Limits the time of processors.
+    /// Limits the time of the whole assembly, and tells the time for [`Compile::time_limit`](crate::Compile).
     pub deadline: Option<&'a dyn Deadline>,
     /// Measures the time of processors.
     pub stopwatch: Option<&'a dyn Stopwatch>,

@@ -35,6 +35,10 @@ impl CompiledAgent {
         let layers = layers(agent, with, &mut diagnostics);
         let context_tokens = context_tokens(agent, with, &mut diagnostics);
         let pipeline = Pipeline::compile(&engine.processors(), agent, &layers);
+        let pipeline = match with.time_limit {
+            Some(limit) => pipeline.with_limit(limit),
+            None => pipeline,
+        };
         diagnostics.extend_from_slice(pipeline.diagnostics());
         diagnostics.extend(limiting::too_early(&pipeline));
         if !pipeline.order().any(|id| id == "injection-assembler") {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ctx_anchors::AnchorRegistry;
 use ctx_macros::{MacroPorts, Registry as MacroRegistry};
@@ -56,6 +57,11 @@ pub struct Compile {
     pub model_parameters: Option<Value>,
     /// Processors that are switched on or off by id.
     pub switches: Switches,
+    /// How long each processor may take; no limit if absent.
+    ///
+    /// It needs a clock: [`Ports::deadline`](crate::Ports::deadline). A processor that is too late changes
+    /// nothing; where it is core, there is no context.
+    pub time_limit: Option<Duration>,
 }
 
 impl Engine {

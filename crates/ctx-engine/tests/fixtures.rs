@@ -9,21 +9,26 @@
     reason = "a test that cannot read its own files has failed"
 )]
 
+mod test_processors;
+
 use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use ctx_engine::{
-    Compile, CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Request, Switches,
+    Compile, CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Ports, Request, Switches,
     openai_chat, read_agent, read_conversation, read_profile,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
 use ctx_types::{
-    Agent, Diagnostic, GenerationKind, Persist, Reader, Session, TurnInput, UserProfile, is_partition,
+    Agent, Deadline, Diagnostic, GenerationKind, Persist, Reader, Session, TurnInput, UserProfile,
+    is_partition,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value;
+use test_processors::Countdown;
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
@@ -62,6 +67,12 @@ struct Case {
     /// Settings of the user and of the model: objects as `parameters` of an agent.
     user_parameters: Option<Value>,
     model_parameters: Option<Value>,
+    /// Processors beside the built-in ones, by name; see `test_processors`.
+    #[serde(default)]
+    processors: Vec<String>,
+    /// How long each processor may take, and the whole turn, in milliseconds of a [`Countdown`].
+    time_limit: Option<u64>,
+    deadline: Option<u64>,
     /// Also show what each stage changed.
     #[serde(default)]
     stages: bool,
@@ -80,6 +91,15 @@ struct Case {
 }
 
 impl Case {
+    fn engine(&self) -> Engine {
+        let mut engine = Engine::new();
+        for id in &self.processors {
+            let processor = test_processors::named(id);
+            engine.register(processor.expect("a case names processors for tests")).unwrap();
+        }
+        engine
+    }
+
     /// Formatters are off unless the case is about them, so that it shows every message by itself.
     fn switches(&self) -> Switches {
         let quiet = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned);
@@ -112,12 +132,12 @@ fn check(folder: &Path) -> Result<(), Failed> {
 }
 
 fn run(folder: &Path) -> String {
-    let engine = Engine::new();
     let limits = Limits::default();
     let files = files(folder);
     let (_, case) = file(&files, "case").expect("a case has a `case.yaml`");
     let case: Case = serde_yaml::from_slice(&case).unwrap();
     assert!(!case.why.trim().is_empty(), "a case says `why` it is there");
+    let engine = case.engine();
     let mut inputs = Inputs { shown: String::new(), case: &case, files: &files, is_readable: true };
     let agent: Option<Agent> = inputs.read("agent", Format::Agent, |bytes, name| {
         let agent = read_agent(bytes, name, &limits, &engine.anchors)?;
@@ -135,20 +155,25 @@ fn run(folder: &Path) -> String {
             switches: case.switches(),
             user_parameters: case.user_parameters.clone(),
             model_parameters: case.model_parameters.clone(),
+            time_limit: case.time_limit.map(Duration::from_millis),
         };
         let compiled = engine.compile(&agent.unwrap_or_default(), &with);
         let session = session.unwrap_or_else(|| Session::new("session"));
         show_settings(&mut shown, &compiled, &case.settings);
-        let assemble = || compiled.assemble_blocking(&session, &turn(&case));
-        match assemble() {
+        let assemble = |turn: &TurnInput| {
+            let deadline = case.deadline.map(Countdown::new);
+            let deadline = deadline.as_ref().map(|deadline| deadline as &dyn Deadline);
+            let ports = Ports { deadline, ..Ports::default() };
+            pollster::block_on(compiled.assemble_with(&session, turn, ports))
+        };
+        match assemble(&turn(&case)) {
             Err(error) => {
                 list(&mut shown, "diagnostics", compiled.diagnostics());
                 writeln!(shown, "=== no context\n{error}").unwrap();
             }
             Ok(context) => {
-                assert_eq!(context, assemble().unwrap(), "two assemblies are equal");
-                let preview = TurnInput { preview: true, ..turn(&case) };
-                let preview = compiled.assemble_blocking(&session, &preview).unwrap();
+                assert_eq!(context, assemble(&turn(&case)).unwrap(), "two assemblies are equal");
+                let preview = assemble(&TurnInput { preview: true, ..turn(&case) }).unwrap();
                 assert_eq!(context.messages, preview.messages, "a preview gives the same messages");
                 show_context(&mut shown, &context, &case);
             }

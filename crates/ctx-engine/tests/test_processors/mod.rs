@@ -1,0 +1,202 @@
+//! The processors that a case can register by name, and the clock that limits their time.
+//!
+//! `fixtures/README.md` says what each of them does, so that another implementation can have them too.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ctx_pipeline::{
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    ProcessorError,
+};
+use ctx_tokens::message_cost;
+use ctx_types::{Agent, Content, Deadline, LogLine, Message, PortFuture, Role, Source, SourceKind, Trust};
+use serde_json::json;
+
+/// A processor that does one thing, which its name says.
+struct TestProcessor {
+    id: &'static str,
+    priority: i64,
+    act: Act,
+}
+
+/// Says whether the processor is done, or never will be.
+type Act = fn(&mut PipelineContext<'_>) -> Result<Then, ProcessorError>;
+
+/// What a processor does after its work.
+enum Then {
+    End,
+    WaitForEver,
+}
+
+const ALL: &[TestProcessor] = &[
+    TestProcessor { id: "test:fails", priority: 900, act: fails },
+    TestProcessor { id: "test:fails-as-core", priority: 900, act: fails },
+    TestProcessor { id: "test:panics", priority: 900, act: panics },
+    TestProcessor { id: "test:panics-while-compiling", priority: 900, act: adds },
+    TestProcessor { id: "test:hangs", priority: 900, act: hangs },
+    TestProcessor { id: "test:loops", priority: 900, act: loops },
+    TestProcessor { id: "test:is-slow", priority: 900, act: is_slow },
+    TestProcessor { id: "test:cancels", priority: 900, act: cancels },
+    TestProcessor { id: "test:inside-group", priority: 900, act: inside_group },
+    TestProcessor { id: "test:breaks-group", priority: 900, act: breaks_group },
+    TestProcessor { id: "test:adds", priority: 900, act: adds },
+    TestProcessor { id: "test:fills", priority: 900, act: fills },
+    TestProcessor { id: "test:shortens", priority: 200, act: shortens },
+    TestProcessor { id: "test:logs", priority: 900, act: logs },
+];
+
+/// Finds a processor by the name that cases call it.
+pub(crate) fn named(id: &str) -> Option<Arc<dyn ContextProcessor>> {
+    let found = ALL.iter().find(|known| known.id == id)?;
+    Some(Arc::new(TestProcessor { ..*found }))
+}
+
+#[async_trait]
+impl ContextProcessor for TestProcessor {
+    fn descriptor(&self) -> Descriptor {
+        let words = ConfigField::number("words", "Words to add", 3).between(0.0, 10_000.0);
+        Descriptor {
+            priority: self.priority,
+            is_core: self.id.ends_with("-as-core"),
+            config_fields: if self.id == "test:adds" { vec![words] } else { Vec::new() },
+            ..Descriptor::new(self.id, self.id, "for tests")
+        }
+    }
+
+    fn prepare(&self, _agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
+        assert!(!self.id.ends_with("-while-compiling"), "out of ideas");
+        Prepared::default()
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        match (self.act)(cx)? {
+            Then::End => Ok(()),
+            Then::WaitForEver => std::future::pending().await,
+        }
+    }
+}
+
+fn fails(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    cx.log("began");
+    cx.draft.messages_mut().clear();
+    Err(ProcessorError::failed("no luck"))
+}
+
+fn panics(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    cx.draft.messages_mut().clear();
+    assert!(!cx.draft.messages().is_empty(), "out of ideas");
+    Ok(Then::End)
+}
+
+fn hangs(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    cx.draft.messages_mut().clear();
+    Ok(Then::WaitForEver)
+}
+
+fn loops(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    cx.draft.messages_mut().clear();
+    loop {
+        cx.checkpoint()?;
+    }
+}
+
+/// Takes ten milliseconds of the [`Countdown`].
+fn is_slow(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    cx.draft.messages_mut().push(written("At last."));
+    for _ in 0..10 {
+        cx.checkpoint()?;
+    }
+    Ok(Then::End)
+}
+
+fn cancels(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    cx.inputs.cancel.cancel();
+    Ok(Then::End)
+}
+
+fn inside_group(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    let result = cx.draft.messages().iter().rposition(|message| message.role == Role::Tool);
+    if let Some(at) = result {
+        cx.draft.messages_mut().insert(at, written("Between."));
+    }
+    Ok(Then::End)
+}
+
+fn breaks_group(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    let result = cx.draft.messages().iter().rposition(|message| message.role == Role::Tool);
+    if let Some(at) = result {
+        cx.draft.messages_mut().remove(at);
+    }
+    Ok(Then::End)
+}
+
+fn adds(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    let words = vec!["more"; cx.config.count("words")].join(" ");
+    cx.draft.messages_mut().push(written(&words));
+    Ok(Then::End)
+}
+
+/// Adds as many words as there is room for in the whole budget, and ten more.
+fn fills(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    let whole: i64 = cx.inputs.budget.lines.iter().map(|line| line.tokens).sum();
+    let cost = |message| i64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total());
+    let used: i64 = cx.draft.messages().iter().map(|message| cost(message)).sum();
+    let words = usize::try_from(whole - used).unwrap_or_default() + 10;
+    cx.draft.messages_mut().push(written(&vec!["more"; words].join(" ")));
+    Ok(Then::End)
+}
+
+fn shortens(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    for message in cx.draft.messages_mut() {
+        let short = message.text().split(' ').take(2).collect::<Vec<_>>().join(" ");
+        message.content = Content::Text(short.into());
+    }
+    Ok(Then::End)
+}
+
+fn logs(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+    cx.log("3 rules applied");
+    cx.log(LogLine::warn("a rule matched nothing").with_details(json!({ "rule": "trim", "index": 2 })));
+    cx.log(LogLine::error("a rule could not be read").with_details(json!("(")));
+    Ok(Then::End)
+}
+
+fn written(text: &str) -> Message {
+    Message::new(Role::System, text, Source::new(SourceKind::Plugin, Trust::Preset).with_id("test"))
+}
+
+/// A limit of time on a clock that goes on by a millisecond each time that somebody looks at it.
+pub(crate) struct Countdown(AtomicU64);
+
+impl Countdown {
+    pub(crate) fn new(millis: u64) -> Self {
+        Self(AtomicU64::new(millis))
+    }
+}
+
+impl Deadline for Countdown {
+    fn is_over(&self) -> bool {
+        let left = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        left.is_err()
+    }
+
+    fn over(&self) -> PortFuture<'_, ()> {
+        Box::pin(std::future::poll_fn(|cx| {
+            if self.is_over() {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }))
+    }
+
+    /// Each has a clock of its own.
+    fn within(&self, limit: Duration) -> Box<dyn Deadline> {
+        let left = self.0.load(Ordering::SeqCst);
+        Box::new(Self::new(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).min(left)))
+    }
+}
