@@ -187,7 +187,12 @@ fn show_settings(shown: &mut String, compiled: &CompiledAgent, ids: &[String]) {
         compiled.pipeline().settings().iter().filter(|setting| ids.iter().any(|id| **id == *setting.id))
     {
         let (enabled, priority) = (&setting.enabled, &setting.priority);
-        writeln!(shown, "=== settings of {}", setting.id).unwrap();
+        let deciding: Vec<&str> =
+            setting.decided_by.iter().chain(&setting.overrules).map(|origin| origin.as_str()).collect();
+        match deciding.as_slice() {
+            [] | [_] => writeln!(shown, "=== settings of {}", setting.id).unwrap(),
+            _ => writeln!(shown, "=== settings of {}: {}", setting.id, deciding.join(" over ")).unwrap(),
+        }
         writeln!(shown, "enabled {} ({})", enabled.value, enabled.origin).unwrap();
         writeln!(shown, "priority {} ({})", priority.value, priority.origin).unwrap();
         for value in setting.config.values() {

@@ -1,6 +1,7 @@
 //! Settings of processors in layers, and where each value comes from.
 
 mod config;
+mod findings;
 mod merge;
 mod old;
 mod read;
@@ -128,6 +129,12 @@ impl<T> Sourced<T> {
 pub struct EffectiveSetting {
     /// The processor.
     pub id: Arc<str>,
+    /// Whose entry counts, as a whole; absent if nobody has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<Origin>,
+    /// Who else has an entry, the highest layer first: nothing in it counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overrules: Vec<Origin>,
     /// Whether it runs.
     pub enabled: Sourced<bool>,
     /// When it runs.

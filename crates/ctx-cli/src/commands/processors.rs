@@ -26,9 +26,17 @@ pub(crate) fn run(arguments: &ProcessorsArguments) -> Result<Exit> {
     rows.sort_by_key(|(_, setting)| setting.priority.value);
     match arguments.json {
         true => show::json(&rows.into_iter().map(to_json).collect())?,
-        false => show::result(&(show::listing(HEADER, rows.into_iter().map(to_cells)) + LEGEND))?,
+        false => show::result(&table(&rows))?,
     }
     Ok(Exit::Success)
+}
+
+fn table(rows: &[(&Descriptor, &EffectiveSetting)]) -> String {
+    let table = show::listing(HEADER, rows.iter().copied().map(to_cells)) + LEGEND;
+    match rows.iter().any(|(_, setting)| !setting.overrules.is_empty()) {
+        true => table + LAYERS,
+        false => table,
+    }
 }
 
 const HEADER: [&str; 4] = ["priority", "processor", "state", "settings"];
@@ -36,6 +44,9 @@ const HEADER: [&str; 4] = ["priority", "processor", "state", "settings"];
 /// What stands below the table.
 const LEGEND: &str =
     "\na value without an origin in brackets is built in; `--json` also has names, descriptions and fields\n";
+
+/// What stands below it where layers of settings meet.
+const LAYERS: &str = "`agent over user`: what the agent sets for a processor counts as a whole, and nothing of what the user sets\n";
 
 fn turn(arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Turn> {
     let ProcessorsListArguments { agent, model_settings, .. } = arguments;
@@ -60,7 +71,13 @@ fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String;
         }
         priority => priority,
     };
-    [priority, format!("{}{core}", setting.id), marked(&state), values.collect::<Vec<_>>().join("\n")]
+    let deciding = setting.decided_by.iter().chain(&setting.overrules).map(|origin| origin.as_str());
+    let deciding: Vec<&str> = deciding.collect();
+    let state = match deciding.as_slice() {
+        [] | [_] => marked(&state),
+        _ => format!("{}\n{}", marked(&state), deciding.join(" over ")),
+    };
+    [priority, format!("{}{core}", setting.id), state, values.collect::<Vec<_>>().join("\n")]
 }
 
 /// Writes a value, with who set it unless that is the processor itself.
@@ -79,6 +96,8 @@ fn to_json((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> Value {
         "icon": descriptor.icon,
         "isCore": descriptor.is_core,
         "perMessage": descriptor.per_message,
+        "decidedBy": setting.decided_by,
+        "overrules": setting.overrules,
         "enabled": setting.enabled,
         "defaultEnabled": descriptor.default_enabled,
         "priority": setting.priority,

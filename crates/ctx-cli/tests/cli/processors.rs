@@ -77,7 +77,7 @@ fn an_agent_sets_what_it_names() {
      450 (agent)     merge-consecutive-roles      on                   separator = "\n\n---\n\n"
      built in: 600
      500             merge-system-to-head         on                   separator = "|" (agent)
-                                                                       scope = "preset"
+                                                  agent over model     scope = "preset"
                                                                        scop = "all" (agent)
      700             convert-system-to-user       on (model)           separator = "\n\n---\n\n"
                                                                        prefx = "x" (model)
@@ -86,6 +86,7 @@ fn an_agent_sets_what_it_names() {
                                                                        startWithUser = false
 
     a value without an origin in brackets is built in; `--json` also has names, descriptions and fields
+    `agent over user`: what the agent sets for a processor counts as a whole, and nothing of what the user sets
     === errors
     warning[CTX0451]: processor `merge-system-to-head` has no setting `scop`
      --> a.yaml:5:67
@@ -137,6 +138,8 @@ fn json_has_what_a_settings_page_shows() {
       "icon": null,
       "isCore": false,
       "perMessage": false,
+      "decidedBy": null,
+      "overrules": [],
       "enabled": {
         "value": true,
         "origin": "built-in"

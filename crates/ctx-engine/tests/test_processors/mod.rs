@@ -23,12 +23,12 @@ struct TestProcessor {
     act: Act,
 }
 
-/// Says whether the processor is done, or never will be.
-type Act = fn(&mut PipelineContext<'_>) -> Result<Then, ProcessorError>;
+type Act = fn(&mut PipelineContext<'_>) -> Then;
 
 /// What a processor does after its work.
 enum Then {
     End,
+    Fail(ProcessorError),
     WaitForEver,
 }
 
@@ -73,96 +73,99 @@ impl ContextProcessor for TestProcessor {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        match (self.act)(cx)? {
+        match (self.act)(cx) {
             Then::End => Ok(()),
+            Then::Fail(error) => Err(error),
             Then::WaitForEver => std::future::pending().await,
         }
     }
 }
 
-fn fails(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn fails(cx: &mut PipelineContext<'_>) -> Then {
     cx.log("began");
     cx.draft.messages_mut().clear();
-    Err(ProcessorError::failed("no luck"))
+    Then::Fail(ProcessorError::failed("no luck"))
 }
 
-fn panics(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn panics(cx: &mut PipelineContext<'_>) -> Then {
     cx.draft.messages_mut().clear();
     assert!(!cx.draft.messages().is_empty(), "out of ideas");
-    Ok(Then::End)
+    Then::End
 }
 
-fn hangs(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn hangs(cx: &mut PipelineContext<'_>) -> Then {
     cx.draft.messages_mut().clear();
-    Ok(Then::WaitForEver)
+    Then::WaitForEver
 }
 
-fn loops(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn loops(cx: &mut PipelineContext<'_>) -> Then {
     cx.draft.messages_mut().clear();
     loop {
-        cx.checkpoint()?;
+        if let Err(error) = cx.checkpoint() {
+            return Then::Fail(error);
+        }
     }
 }
 
 /// Takes ten milliseconds of the [`Countdown`].
-fn is_slow(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn is_slow(cx: &mut PipelineContext<'_>) -> Then {
     cx.draft.messages_mut().push(written("At last."));
-    for _ in 0..10 {
-        cx.checkpoint()?;
+    match (0..10).try_for_each(|_| cx.checkpoint()) {
+        Ok(()) => Then::End,
+        Err(error) => Then::Fail(error),
     }
-    Ok(Then::End)
 }
 
-fn cancels(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn cancels(cx: &mut PipelineContext<'_>) -> Then {
     cx.inputs.cancel.cancel();
-    Ok(Then::End)
+    Then::End
 }
 
-fn inside_group(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn inside_group(cx: &mut PipelineContext<'_>) -> Then {
     let result = cx.draft.messages().iter().rposition(|message| message.role == Role::Tool);
     if let Some(at) = result {
         cx.draft.messages_mut().insert(at, written("Between."));
     }
-    Ok(Then::End)
+    Then::End
 }
 
-fn breaks_group(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn breaks_group(cx: &mut PipelineContext<'_>) -> Then {
     let result = cx.draft.messages().iter().rposition(|message| message.role == Role::Tool);
     if let Some(at) = result {
         cx.draft.messages_mut().remove(at);
     }
-    Ok(Then::End)
+    Then::End
 }
 
-fn adds(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn adds(cx: &mut PipelineContext<'_>) -> Then {
     let words = vec!["more"; cx.config.count("words")].join(" ");
     cx.draft.messages_mut().push(written(&words));
-    Ok(Then::End)
+    Then::End
 }
 
 /// Adds as many words as there is room for in the whole budget, and ten more.
-fn fills(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn fills(cx: &mut PipelineContext<'_>) -> Then {
     let whole: i64 = cx.inputs.budget.lines.iter().map(|line| line.tokens).sum();
     let cost = |message| i64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total());
-    let used: i64 = cx.draft.messages().iter().map(|message| cost(message)).sum();
+    let used: i64 = cx.draft.messages().iter().map(cost).sum();
     let words = usize::try_from(whole - used).unwrap_or_default() + 10;
     cx.draft.messages_mut().push(written(&vec!["more"; words].join(" ")));
-    Ok(Then::End)
+    Then::End
 }
 
-fn shortens(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn shortens(cx: &mut PipelineContext<'_>) -> Then {
     for message in cx.draft.messages_mut() {
         let short = message.text().split(' ').take(2).collect::<Vec<_>>().join(" ");
         message.content = Content::Text(short.into());
     }
-    Ok(Then::End)
+    Then::End
 }
 
-fn logs(cx: &mut PipelineContext<'_>) -> Result<Then, ProcessorError> {
+fn logs(cx: &mut PipelineContext<'_>) -> Then {
     cx.log("3 rules applied");
     cx.log(LogLine::warn("a rule matched nothing").with_details(json!({ "rule": "trim", "index": 2 })));
     cx.log(LogLine::error("a rule could not be read").with_details(json!("(")));
-    Ok(Then::End)
+    Then::End
 }
 
 fn written(text: &str) -> Message {

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{ConfigField, Diagnostic, closest};
+use ctx_types::{ConfigField, Diagnostic};
 use serde_json::Value;
 
+use super::findings::Findings;
 use super::read::shown;
 use super::{Config, ConfigValue, EffectiveSetting, Origin, ProcessorSetting, SettingsLayer, Sourced};
 use crate::codes;
@@ -20,11 +21,17 @@ pub(crate) fn resolve(
     layers: &[SettingsLayer],
 ) -> (Vec<EffectiveSetting>, Vec<Diagnostic>) {
     let mut findings = Findings::default();
-    let winners = winners(registry, layers, &mut findings);
+    let entries = entries(registry, layers, &mut findings);
     let settings = registry.descriptors().map(|descriptor| {
-        let winner = winners.get(&*descriptor.id).copied();
+        let entries = entries.get(&*descriptor.id).map_or(&[][..], Vec::as_slice);
+        let winner = entries.last().copied();
+        if let [.., overruled, winner] = entries {
+            findings.overruled(&descriptor.id, *winner, *overruled);
+        }
         EffectiveSetting {
             id: descriptor.id.clone(),
+            decided_by: winner.map(|winner| winner.origin),
+            overrules: entries.iter().rev().skip(1).map(|entry| entry.origin).collect(),
             enabled: enabled(descriptor, winner),
             priority: match winner.and_then(|winner| Some((winner.origin, winner.setting.priority?))) {
                 Some((origin, value)) => Sourced { value, origin },
@@ -36,61 +43,61 @@ pub(crate) fn resolve(
     (settings.collect(), findings.finish())
 }
 
-/// The entry that counts for a processor.
+/// The entry of a layer that counts for a processor, unless a higher layer has one.
 #[derive(Clone, Copy)]
-struct Winner<'a> {
-    origin: Origin,
-    setting: &'a ProcessorSetting,
+pub(super) struct Winner<'a> {
+    pub(super) origin: Origin,
+    pub(super) setting: &'a ProcessorSetting,
     /// Whether the entry names a group that the processor belongs to, not the processor.
     is_group: bool,
     layer: usize,
 }
 
-/// Finds the entry that counts for each id that is named. O(settings · log settings).
-fn winners<'a>(
+/// Finds the entries for each id that is named, one a layer: the last one counts. O(settings · log settings).
+fn entries<'a>(
     registry: &ProcessorRegistry,
     layers: &'a [SettingsLayer],
     findings: &mut Findings,
-) -> BTreeMap<&'a str, Winner<'a>> {
+) -> BTreeMap<&'a str, Vec<Winner<'a>>> {
     let mut sorted: Vec<&SettingsLayer> = layers.iter().collect();
     // Stable: of two layers of one origin the later counts.
     sorted.sort_by_key(|layer| layer.origin);
-    let mut winners: BTreeMap<&str, Winner<'_>> = BTreeMap::new();
+    let mut entries: BTreeMap<&str, Vec<Winner<'_>>> = BTreeMap::new();
     for (layer, SettingsLayer { origin, settings }) in sorted.into_iter().enumerate() {
         for setting in settings {
             let winner = Winner { origin: *origin, setting, is_group: false, layer };
             if let Some(members) = group_members(&setting.id) {
                 check_group(registry, winner, members, findings);
                 for member in members {
-                    take(&mut winners, member, Winner { is_group: true, ..winner }, findings);
+                    let entries = entries.entry(member).or_default();
+                    take(entries, member, Winner { is_group: true, ..winner }, findings);
                 }
                 continue;
             }
-            if registry.place(&setting.id).is_none() {
-                findings.unknown_processor(registry, winner);
+            match registry.place(&setting.id) {
+                Some(_) => {}
+                None if registry.is_announced(&setting.id) => findings.announced_processor(winner),
+                None => findings.unknown_processor(registry, winner),
             }
-            take(&mut winners, canonical_id(&setting.id), winner, findings);
+            let id = canonical_id(&setting.id);
+            take(entries.entry(id).or_default(), id, winner, findings);
         }
     }
-    winners
+    entries
 }
 
 /// Lets an entry win, unless one of the same layer names the processor more closely.
-fn take<'a>(
-    winners: &mut BTreeMap<&'a str, Winner<'a>>,
-    id: &'a str,
-    new: Winner<'a>,
-    findings: &mut Findings,
-) {
-    let beside = winners.get(id).filter(|known| known.layer == new.layer);
-    if beside.is_some_and(|known| new.is_group && !known.is_group) {
+fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, findings: &mut Findings) {
+    let beside = entries.pop_if(|known| known.layer == new.layer);
+    if let Some(known) = beside.filter(|known| new.is_group && !known.is_group) {
+        entries.push(known);
         return;
     }
     if let Some(known) = beside.filter(|known| known.is_group == new.is_group && !new.is_group) {
         let message = format!("processor `{id}` is set twice by {}; the later counts", new.origin);
         findings.push(Diagnostic::warning(codes::DUPLICATE_SETTING, message), known.setting, None);
     }
-    winners.insert(id, new);
+    entries.push(new);
 }
 
 fn enabled(descriptor: &Descriptor, winner: Option<Winner<'_>>) -> Sourced<bool> {
@@ -169,91 +176,5 @@ fn check_group(registry: &ProcessorRegistry, winner: Winner<'_>, members: &[&str
     for key in winner.setting.config.keys().filter(|key| !fields.contains(key.as_str())) {
         let message = format!("no processor of `{}` has a setting `{key}`", winner.setting.id);
         findings.unknown_setting(message, winner.setting, key, &fields);
-    }
-}
-
-fn quoted(names: &BTreeSet<&str>) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// What is wrong with settings, so far.
-struct Findings {
-    diagnostics: Vec<Diagnostic>,
-    suppressed: usize,
-    /// How many more names are compared for suggestions.
-    comparisons_left: usize,
-}
-
-/// How many findings one merge reports before the rest is only counted.
-const MAX_FINDINGS: usize = 1_000;
-
-/// How many names one merge compares for suggestions, since each comparison costs microseconds.
-const MAX_COMPARISONS: usize = 20_000;
-
-impl Default for Findings {
-    fn default() -> Self {
-        Self { diagnostics: Vec::new(), suppressed: 0, comparisons_left: MAX_COMPARISONS }
-    }
-}
-
-impl Findings {
-    /// Reports a finding at an entry, or at one of its settings.
-    fn push(&mut self, diagnostic: Diagnostic, setting: &ProcessorSetting, key: Option<&str>) {
-        if self.diagnostics.len() == MAX_FINDINGS {
-            self.suppressed += 1;
-            return;
-        }
-        self.diagnostics.push(match (&setting.place, key) {
-            (None, _) => diagnostic,
-            (Some(place), None) => diagnostic.at_pointer(&*place.entry),
-            (Some(place), Some(key)) => {
-                let key = key.replace('~', "~0").replace('/', "~1");
-                diagnostic.at_pointer(format!("{}/{key}", place.config))
-            }
-        });
-    }
-
-    fn unknown_processor(&mut self, registry: &ProcessorRegistry, winner: Winner<'_>) {
-        let message = format!("no processor `{}` (set by {})", winner.setting.id, winner.origin);
-        let unknown = Diagnostic::warning(codes::UNKNOWN_PROCESSOR, message);
-        let known = registry.descriptors().map(|descriptor| &*descriptor.id);
-        let near = self.near(canonical_id(&winner.setting.id), known);
-        let unknown =
-            unknown.with_help(near.unwrap_or_else(|| "`ctx processors list` names them all".to_owned()));
-        self.push(unknown, winner.setting, None);
-    }
-
-    fn unknown_setting(
-        &mut self,
-        message: String,
-        setting: &ProcessorSetting,
-        key: &str,
-        fields: &BTreeSet<&str>,
-    ) {
-        let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message);
-        let near = self.near(key, fields.iter().copied());
-        let help = near.unwrap_or_else(|| match fields.is_empty() {
-            true => "it has no settings".to_owned(),
-            false => format!("known settings: {}", quoted(fields)),
-        });
-        self.push(unknown.with_help(help), setting, Some(key));
-    }
-
-    /// Asks whether the nearest known name was meant, while there are comparisons left.
-    fn near<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
-        let left = &mut self.comparisons_left;
-        let known = known.take_while(|_| {
-            let may_compare = *left > 0;
-            *left = left.saturating_sub(1);
-            may_compare
-        });
-        closest(name, known).map(|near| format!("did you mean `{near}`?"))
-    }
-
-    fn finish(mut self) -> Vec<Diagnostic> {
-        if self.suppressed > 0 {
-            self.diagnostics.push(Diagnostic::more(self.suppressed, "settings of processors"));
-        }
-        self.diagnostics
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ctx_pipeline::{
-    ConfigField, ContextProcessor, Descriptor, Origin, PipelineContext, ProcessorError, ProcessorRegistry,
-    SettingsLayer, async_trait,
+    ConfigField, ContextProcessor, Descriptor, EffectiveSetting, Origin, PipelineContext, ProcessorError,
+    ProcessorRegistry, SettingsLayer, async_trait,
 };
 use ctx_types::Diagnostic;
 use serde_json::Value;
@@ -45,6 +45,11 @@ pub(crate) fn check_help(layers: Value, expected: &str) {
     assert_eq!(helps, [expected]);
 }
 
+/// Merges layers, whatever is found.
+pub(crate) fn resolve(layers: &Value) -> Vec<EffectiveSetting> {
+    registry().resolve(&read(layers).0).0
+}
+
 fn read(layers: &Value) -> (Vec<SettingsLayer>, Vec<Diagnostic>) {
     let layers = layers.as_array().unwrap().iter().map(|layer| {
         let origin = match layer[0].as_str().unwrap() {
@@ -64,9 +69,11 @@ fn finding(diagnostic: &Diagnostic) -> String {
     format!("{} {pointer}: {}", diagnostic.severity, diagnostic.message)
 }
 
-/// `alpha` (100) with a setting of each kind, `beta` (200, off), `token-limiter` and the four formatters.
+/// `alpha` (100) with a setting of each kind, `beta` (200, off), `token-limiter` and the four formatters; `weather`
+/// is not there yet.
 pub(crate) fn registry() -> ProcessorRegistry {
     let mut registry = ProcessorRegistry::default();
+    registry.announce("weather");
     let alpha = vec![
         ConfigField::text("mark", "Mark", "-"),
         ConfigField::text("word", "Word", "yes").required(),

@@ -129,3 +129,42 @@ fn settings_without_a_field_are_kept_for_the_processor_and_reported() {
         &["warning /parameters/processors/0/config/own~1~0key: processor `beta` has no setting `own/~key`"],
     );
 }
+
+/// Checks who decides about `alpha`, the lower layers that have an entry too behind it.
+#[track_caller]
+fn check_deciding(layers: serde_json::Value, expected: &[&str]) {
+    let settings = crate::case::resolve(&layers);
+    let alpha = settings.iter().find(|setting| &*setting.id == "alpha").unwrap();
+    let found: Vec<&str> =
+        alpha.decided_by.iter().chain(&alpha.overrules).map(|origin| origin.as_str()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn whose_entry_counts_and_whose_do_not_is_known() {
+    let named = json!({ "processors": [{ "id": "post:alpha" }] });
+    let other = json!({ "processors": [{ "id": "beta" }] });
+    check_deciding(json!([["agent", other]]), &[]);
+    check_deciding(json!([["agent", named], ["user", other]]), &["agent"]);
+    check_deciding(
+        json!([["agent", named], ["command-line", named], ["user", named], ["model", other]]),
+        &["command-line", "agent", "user"],
+    );
+    let twice = json!({ "processors": [{ "id": "alpha" }, { "id": "alpha" }] });
+    check_deciding(json!([["agent", twice]]), &["agent"]);
+}
+
+#[test]
+fn a_switch_that_replaces_more_than_a_switch_is_told() {
+    let agent =
+        json!({ "processors": [{ "id": "alpha", "priority": 5, "config": { "limit": 7, "loud": true } }] });
+    let user = json!({ "processors": [{ "id": "alpha", "config": { "mark": "*" } }] });
+    let switch = |enabled: bool| json!({ "processors": [{ "id": "alpha", "enabled": enabled }] });
+    let told = "info /parameters/processors/0: switching `alpha` on (command-line) replaces its whole entry (agent), and \
+                with it `priority`, `limit`, `loud`";
+    let on = &["alpha: enabled=true (command-line)"];
+    check(json!([["agent", agent], ["user", user], ["command-line", switch(true)]]), on, &[told]);
+    let off = &["alpha: enabled=false (command-line)"];
+    check(json!([["agent", agent], ["command-line", switch(false)]]), off, &[]);
+    check(json!([["agent", switch(false)], ["user", user], ["command-line", switch(true)]]), on, &[]);
+}

@@ -1,0 +1,133 @@
+//! What is wrong with settings, within limits.
+
+use std::collections::BTreeSet;
+
+use ctx_types::{Diagnostic, closest, excerpt};
+
+use super::merge::Winner;
+use super::{Origin, ProcessorSetting};
+use crate::codes;
+use crate::registry::ProcessorRegistry;
+use crate::spelling::canonical_id;
+
+/// What is wrong with settings, so far.
+pub(super) struct Findings {
+    diagnostics: Vec<Diagnostic>,
+    suppressed: usize,
+    /// How many more names are compared for suggestions.
+    comparisons_left: usize,
+}
+
+/// How many settings one finding names.
+const MAX_NAMED: usize = 5;
+
+/// How many findings one merge reports before the rest is only counted.
+const MAX_FINDINGS: usize = 1_000;
+
+/// How many names one merge compares for suggestions, since each comparison costs microseconds.
+const MAX_COMPARISONS: usize = 20_000;
+
+impl Default for Findings {
+    fn default() -> Self {
+        Self { diagnostics: Vec::new(), suppressed: 0, comparisons_left: MAX_COMPARISONS }
+    }
+}
+
+impl Findings {
+    /// Reports a finding at an entry, or at one of its settings.
+    pub(super) fn push(&mut self, diagnostic: Diagnostic, setting: &ProcessorSetting, key: Option<&str>) {
+        if self.diagnostics.len() == MAX_FINDINGS {
+            self.suppressed += 1;
+            return;
+        }
+        self.diagnostics.push(match (&setting.place, key) {
+            (None, _) => diagnostic,
+            (Some(place), None) => diagnostic.at_pointer(&*place.entry),
+            (Some(place), Some(key)) => {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                diagnostic.at_pointer(format!("{}/{key}", place.config))
+            }
+        });
+    }
+
+    /// A switch for one run takes the place of a whole entry, whose other settings are easily missed.
+    pub(super) fn overruled(&mut self, id: &str, winner: Winner<'_>, next: Winner<'_>) {
+        let ProcessorSetting { enabled, priority, config, .. } = winner.setting;
+        let says_nothing_else = priority.is_none() && config.is_empty();
+        let is_switch = winner.origin == Origin::CommandLine && *enabled == Some(true) && says_nothing_else;
+        let priority = next.setting.priority.map(|_| "priority");
+        let set = priority.into_iter().chain(next.setting.config.keys().map(String::as_str));
+        let set: Vec<String> = set.take(MAX_NAMED + 1).map(|key| format!("`{}`", excerpt(key))).collect();
+        if !is_switch || set.is_empty() {
+            return;
+        }
+        let more = if set.len() > MAX_NAMED { " and more" } else { "" };
+        let set = set.get(..MAX_NAMED).unwrap_or(&set).join(", ");
+        let message = format!(
+            "switching `{id}` on ({}) replaces its whole entry ({}), and with it {set}{more}",
+            winner.origin, next.origin
+        );
+        let help = "to keep what is set there, set `enabled` there too, and leave the switch out";
+        self.push(Diagnostic::info(codes::SETTINGS_OVERRULED, message).with_help(help), next.setting, None);
+    }
+
+    /// Whoever switches off what does not exist yet has what was wanted.
+    pub(super) fn announced_processor(&mut self, winner: Winner<'_>) {
+        let (id, origin) = (canonical_id(&winner.setting.id), winner.origin);
+        let message = format!("this version has no processor `{id}` yet (set by {origin})");
+        let help = "it is left out; later versions will have it";
+        let finding = match winner.setting.enabled {
+            Some(false) => Diagnostic::info(codes::PLANNED_PROCESSOR, message),
+            Some(true) | None => Diagnostic::warning(codes::PLANNED_PROCESSOR, message).with_help(help),
+        };
+        self.push(finding, winner.setting, None);
+    }
+
+    pub(super) fn unknown_processor(&mut self, registry: &ProcessorRegistry, winner: Winner<'_>) {
+        let message = format!("no processor `{}` (set by {})", winner.setting.id, winner.origin);
+        let unknown = Diagnostic::warning(codes::UNKNOWN_PROCESSOR, message);
+        let known = registry.descriptors().map(|descriptor| &*descriptor.id).chain(registry.announced());
+        let near = self.near(canonical_id(&winner.setting.id), known);
+        let unknown =
+            unknown.with_help(near.unwrap_or_else(|| "`ctx processors list` names them all".to_owned()));
+        self.push(unknown, winner.setting, None);
+    }
+
+    pub(super) fn unknown_setting(
+        &mut self,
+        message: String,
+        setting: &ProcessorSetting,
+        key: &str,
+        fields: &BTreeSet<&str>,
+    ) {
+        let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message);
+        let near = self.near(key, fields.iter().copied());
+        let help = near.unwrap_or_else(|| match fields.is_empty() {
+            true => "it has no settings".to_owned(),
+            false => format!("known settings: {}", quoted(fields)),
+        });
+        self.push(unknown.with_help(help), setting, Some(key));
+    }
+
+    /// Asks whether the nearest known name was meant, while there are comparisons left.
+    fn near<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+        let left = &mut self.comparisons_left;
+        let known = known.take_while(|_| {
+            let may_compare = *left > 0;
+            *left = left.saturating_sub(1);
+            may_compare
+        });
+        closest(name, known).map(|near| format!("did you mean `{near}`?"))
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        if self.suppressed > 0 {
+            self.diagnostics.push(Diagnostic::more(self.suppressed, "settings of processors"));
+        }
+        self.diagnostics
+    }
+}
+
+fn quoted(names: &BTreeSet<&str>) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
