@@ -17,6 +17,7 @@ fn family(topics: Vec<(Topic, Vec<Definition>)>, dialects: DialectSet) -> impl I
     topics.into_iter().flat_map(move |(topic, definitions)| {
         definitions.into_iter().map(move |definition| Definition {
             topic,
+            is_builtin: true,
             dialects: match definition.dialects {
                 DialectSet::ALL => dialects,
                 some => some,

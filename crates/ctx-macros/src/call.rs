@@ -31,6 +31,8 @@ pub struct Call<'a> {
     /// Stands for the source of the text in random draws.
     pub(crate) source_key: u64,
     pub(crate) template: &'a Template,
+    /// The text before the call, as it was when the call was found.
+    pub(crate) before: &'a str,
     /// What `{{original}}` gives, until it has given it.
     pub(crate) original: &'a mut Option<Text>,
     /// The text is one of a card, and the texts of the card give nothing in it.
@@ -214,6 +216,15 @@ impl<'a> Call<'a> {
 }
 
 impl Value {
+    /// Returns the text that is inserted, with its macros if they are still to be expanded.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Str(text) => text,
+            Self::Text(text) | Self::Template(text) => text,
+            Self::Trim(_) => "",
+        }
+    }
+
     /// The value of macros that only have an effect.
     pub const EMPTY: Self = Self::Str(Cow::Borrowed(""));
 }

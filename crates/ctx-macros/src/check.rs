@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         self.findings = Findings::default();
     }
 
-    fn report_unknown(&mut self, span: Span, name: Span) {
+    pub(crate) fn report_unknown(&mut self, span: Span, name: Span) {
         if name.is_empty() {
             return;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ctx_types::Trust;
 
 use crate::call::{Call, Failure, Value};
-use crate::dialect::DialectSet;
+use crate::dialect::{Dialect, DialectSet};
 
 /// The body of a macro: makes the value of one call.
 pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync;
@@ -31,6 +31,7 @@ pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Syn
 /// ```
 #[derive(Clone)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, listed beside the others")]
 pub struct Definition {
     /// The name by which it is called and listed.
     pub name: Arc<str>,
@@ -61,6 +62,8 @@ pub struct Definition {
     pub(crate) form: Form,
     /// Its value is made of its arguments or of variables: what is escaped there is escaped in it.
     pub(crate) echoes: bool,
+    /// It comes with this crate, and not from a host.
+    pub(crate) is_builtin: bool,
 }
 
 /// What a macro is about: the heading under which it is listed.
@@ -156,6 +159,7 @@ impl Definition {
             expand: Arc::new(expand),
             form: Form::Ordinary,
             echoes: false,
+            is_builtin: false,
         }
     }
 
@@ -226,6 +230,11 @@ impl Definition {
     pub(crate) fn form(mut self, form: Form) -> Self {
         self.form = form;
         self
+    }
+
+    /// Says that SillyTavern's older engine has no such macro.
+    pub(crate) fn newer_engine_only(self) -> Self {
+        self.dialects(DialectSet::only(Dialect::SillyTavern))
     }
 
     pub(crate) fn echoes(mut self) -> Self {

@@ -19,6 +19,9 @@ pub enum Dialect {
     /// and `{{name argument}}` give one argument, and a call that is unknown or has the wrong number of
     /// arguments is text whose inner calls are expanded.
     SillyTavern,
+    /// SillyTavern's older engine: one macro after the other is replaced in the whole text, in a fixed order,
+    /// so that what one gave is read by those behind it, and the last `setvar` is what every `getvar` gives.
+    SillyTavernLegacy,
 }
 
 /// The dialects in which a macro exists.
@@ -36,19 +39,25 @@ pub struct DialectSet(u8);
 
 impl Dialect {
     /// Every dialect, in the order in which they are listed.
-    pub const ALL: [Self; 2] = [Self::Aio, Self::SillyTavern];
+    pub const ALL: [Self; 3] = [Self::Aio, Self::SillyTavern, Self::SillyTavernLegacy];
 
     /// Returns the spelling used in files and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Aio => "aio",
             Self::SillyTavern => "sillytavern",
+            Self::SillyTavernLegacy => "sillytavern-legacy",
         }
     }
 
     /// Returns the dialect spelled `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == name)
+    }
+
+    /// Whether the whole text is rewritten for one macro after the other.
+    pub(crate) const fn is_in_passes(self) -> bool {
+        matches!(self, Self::SillyTavernLegacy)
     }
 
     /// Whether names are spelled exactly as they are registered.
@@ -98,7 +107,8 @@ impl DialectSet {
     /// AIO Hub's dialects.
     pub const AIO: Self = Self::only(Dialect::Aio);
     /// SillyTavern's dialects.
-    pub const SILLYTAVERN: Self = Self::only(Dialect::SillyTavern);
+    pub const SILLYTAVERN: Self =
+        Self(Self::only(Dialect::SillyTavern).0 | Self::only(Dialect::SillyTavernLegacy).0);
 
     /// Returns the set of one dialect.
     pub const fn only(dialect: Dialect) -> Self {

@@ -242,6 +242,7 @@ impl<'a> Run<'a> {
             trust,
             source_key: self.source_key,
             template,
+            before: template.text().get(..span.start).unwrap_or_default(),
             original: &mut self.original,
             is_card: self.is_card,
         };
@@ -308,8 +309,7 @@ impl<'a> Run<'a> {
                 output.trim(*set);
                 return Ok(());
             }
-            Some((Value::Str(text), trust)) => (text.as_ref(), *trust),
-            Some((Value::Text(text) | Value::Template(text), trust)) => (text.as_str(), *trust),
+            Some((value, trust)) => (value.text(), *trust),
         };
         self.take_output(text.len(), outcome.span)?;
         self.has_escapes = self.has_escapes || self.may_escape(outcome.definition, text);

@@ -1,5 +1,6 @@
 //! The result of expanding a template, and how it is put together.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Segment, Source, SourceKind, Span, Text, Trust};
@@ -104,6 +105,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// The text of a template, of which nothing is rewritten yet.
+    pub(crate) fn of_template(text: &str) -> Self {
+        let mut output = Self::with_capacity(text.len());
+        output.push(text, Writer::Template);
+        output
+    }
+
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self { text: String::with_capacity(bytes), ..Self::default() }
     }
@@ -140,6 +148,20 @@ impl Output {
             Some(last) => last.end = end,
             None => {}
         }
+    }
+
+    /// Returns what copies ranges of this text, in ascending order.
+    pub(crate) const fn copier(&self) -> Copier<'_> {
+        Copier { from: self, piece: 0 }
+    }
+
+    /// Returns the least trust in a range, where the template has the given one. O(number of pieces).
+    pub(crate) fn trust_of(&self, range: Range<usize>, template: Trust) -> Trust {
+        let first = self.pieces.partition_point(|piece| piece.end <= range.start);
+        let touched = self.pieces.get(first..).unwrap_or_default();
+        let last = touched.partition_point(|piece| piece.end < range.end);
+        let touched = touched.get(..=last).unwrap_or(touched);
+        least_trust(touched, template).unwrap_or(Trust::Preset)
     }
 
     /// Returns the number of bytes.
@@ -193,6 +215,31 @@ impl Output {
 
     pub(crate) fn into_parts(self) -> (String, Vec<Piece>) {
         (self.text, self.pieces)
+    }
+}
+
+/// Copies ranges of a text with who wrote them.
+pub(crate) struct Copier<'o> {
+    from: &'o Output,
+    /// The piece that the last range ended in.
+    piece: usize,
+}
+
+impl Copier<'_> {
+    /// Copies a range that does not begin before the last one; amortised linear in its length.
+    pub(crate) fn copy(&mut self, range: Range<usize>, into: &mut Output) {
+        let mut at = range.start;
+        while let Some(piece) = self.from.pieces.get(self.piece) {
+            let end = piece.end.min(range.end);
+            if at < end {
+                into.push(self.from.text.get(at..end).unwrap_or_default(), piece.writer);
+                at = end;
+            }
+            if at >= range.end {
+                return;
+            }
+            self.piece += 1;
+        }
     }
 }
 

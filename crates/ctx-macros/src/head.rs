@@ -52,6 +52,7 @@ pub(crate) fn read(source: &str, from: usize, dialect: Dialect) -> Head {
     match dialect {
         Dialect::Aio => read_to_separator(source, from),
         Dialect::SillyTavern => read_flags(source, from),
+        Dialect::SillyTavernLegacy => read_identifier(source, from),
     }
 }
 

@@ -4,6 +4,8 @@ mod card;
 mod conversation;
 mod dice;
 mod instruct;
+pub(crate) mod legacy;
+mod legacy_shape;
 mod model;
 mod moment;
 mod names;

@@ -10,8 +10,9 @@ use crate::env::Env;
 use crate::expansion::Expansion;
 use crate::op::Op;
 use crate::registry::Registry;
+use crate::sillytavern::legacy;
 use crate::state::State;
-use crate::{escape, evaluate, parse, string_hash};
+use crate::{escape, evaluate, listing, parse, string_hash};
 
 /// A text whose macro calls are found, checked and bound to their definitions.
 ///
@@ -60,7 +61,10 @@ pub struct MacroUse<'t> {
 impl Template {
     /// Compiles a text with the macros of a registry.
     pub fn parse(text: &Text, dialect: Dialect, registry: &Registry) -> Self {
-        let (ops, diagnostics) = parse::parse(text, dialect, registry);
+        let (ops, diagnostics) = match dialect.is_in_passes() {
+            true => listing::read(text, dialect, registry),
+            false => parse::parse(text, dialect, registry),
+        };
         let has_escapes = dialect.unescapes_at_the_end() && escape::is_in(text);
         let compiled = Compiled { ops, diagnostics, has_escapes, hash: OnceLock::new() };
         Self { text: text.clone(), dialect, compiled: Arc::new(compiled), registry: registry.clone() }
@@ -116,7 +120,10 @@ impl Template {
         if self.is_plain() {
             return Expansion::plain(self.text.clone());
         }
-        evaluate::evaluate(self, env, state, origin)
+        match self.dialect {
+            Dialect::SillyTavernLegacy => legacy::evaluate(self, env, state, origin),
+            Dialect::Aio | Dialect::SillyTavern => evaluate::evaluate(self, env, state, origin),
+        }
     }
 
     pub(crate) fn ops(&self) -> &[Op] {

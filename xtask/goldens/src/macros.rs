@@ -23,7 +23,8 @@ pub(crate) fn run(input: &Value) -> Result<Value> {
     let text = input.get("text").and_then(Value::as_str).context("a case of this kind needs a `text`")?;
     let env = environment(input)?;
     let (engine2, variables) = expand(text, Dialect::SillyTavern, &env);
-    Ok(json!({ "engine2": engine2, "localVarsAfterEngine2": variables }))
+    let (legacy, _) = expand(text, Dialect::SillyTavernLegacy, &env);
+    Ok(json!({ "engine2": engine2, "legacyEngine": legacy, "localVarsAfterEngine2": variables }))
 }
 
 fn expand(text: &str, dialect: Dialect, env: &Value) -> (String, Map<String, Value>) {

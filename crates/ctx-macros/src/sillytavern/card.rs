@@ -4,6 +4,7 @@ use ctx_types::{Text, Trust, excerpt};
 
 use crate::call::{Call, Failure, Value};
 use crate::definition::Definition;
+use crate::dialect::{Dialect, DialectSet};
 use crate::env::Env;
 use crate::space;
 
@@ -13,10 +14,14 @@ pub(super) fn definitions() -> Vec<Definition> {
         Definition::always("persona", |call| call.card_text(call.env().persona.as_ref()))
             .trust(Trust::User)
             .describe("What the user's profile says.", "{{persona}}"),
-        Definition::new("charFirstMessage", greeting).alias("greeting").arity(0, 1).describe(
-            "The first greeting of the card, or the greeting with a number; 0 is the first.",
-            "{{charFirstMessage::1}}",
-        ),
+        Definition::new("charFirstMessage", greeting)
+            .alias("greeting")
+            .newer_engine_only()
+            .arity(0, 1)
+            .describe(
+                "The first greeting of the card, or the greeting with a number; 0 is the first.",
+                "{{charFirstMessage::1}}",
+            ),
         Definition::always("mesExamples", examples).describe(
             "The card's examples of dialogue, each block behind a line with `<START>`.",
             "{{mesExamples}}",
@@ -43,6 +48,8 @@ fn fields() -> Vec<Definition> {
             |env| env.card.post_history.as_ref(),
             "The card's own instructions behind the history.",
         ),
+        field("charJailbreak", |env| env.card.post_history.as_ref(), "The older name of `charInstruction`.")
+            .dialects(DialectSet::only(Dialect::SillyTavernLegacy)),
         field(
             "mesExamplesRaw",
             |env| env.card.examples.as_ref(),

@@ -23,7 +23,7 @@ pub(super) fn definitions() -> Vec<Definition> {
         })
         .volatile()
         .describe("What was asked for: `normal`, `continue`, `quiet` and so on.", "{{lastGenerationType}}"),
-        Definition::always("hasExtension", has_extension).arity(1, 1).describe(
+        Definition::always("hasExtension", has_extension).newer_engine_only().arity(1, 1).describe(
             "Whether an extension of the host is switched on: `true` or `false`.",
             "{{hasExtension::summarize}}",
         ),

@@ -2,6 +2,7 @@
 
 use crate::call::{Call, Failure, Value};
 use crate::definition::Definition;
+use crate::dialect::Dialect;
 use crate::sillytavern::dice::{self, Dice};
 use crate::sillytavern::seedrandom::SeedRandom;
 use crate::{space, string_hash};
@@ -57,10 +58,13 @@ pub(super) fn index_of(drawn: f64, length: usize) -> usize {
 /// of the place in the text, in UTF-16 units.
 fn pick_seed(call: &Call<'_>) -> String {
     let chat = call.env().conversation.number();
-    let text = call.template.text();
-    let before = text.get(..call.span.start).unwrap_or_default();
-    let place = if before.is_ascii() { before.len() } else { before.encode_utf16().count() };
-    string_hash::of(&format!("{chat}-{}-{place}", call.template.hash())).to_string()
+    let place = if call.before.is_ascii() { call.before.len() } else { call.before.encode_utf16().count() };
+    let seed = string_hash::of(&format!("{chat}-{}-{place}", call.template.hash()));
+    match call.dialect() {
+        // The older engine starts from a number, to which the generator adds a character.
+        Dialect::SillyTavernLegacy => format!("{seed}\0"),
+        _ => seed.to_string(),
+    }
 }
 
 /// Returns what there is to choose from.

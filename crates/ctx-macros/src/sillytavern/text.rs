@@ -11,6 +11,7 @@ pub(super) fn definitions() -> Vec<Definition> {
     let mut all = control();
     all.extend([
         Definition::new("space", |call| repeated(call, " "))
+            .newer_engine_only()
             .arity(0, 1)
             .describe("A space, or a number of them.", "{{space::4}}"),
         Definition::new("newline", |call| repeated(call, "\n"))
@@ -43,7 +44,7 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn control() -> Vec<Definition> {
     let nothing = |_: &mut Call<'_>| Value::EMPTY;
     vec![
-        Definition::always("if", nothing).arity(2, 2).form(Form::Condition).describe(
+        Definition::always("if", nothing).newer_engine_only().arity(2, 2).form(Form::Condition).describe(
             "Its second argument or its block if the first argument is true: not empty, `0`, `false` or `off`. \
              A `!` before it turns that round; the bare name of a macro or of a variable (`.name`, `$name`) \
              stands for its value; what follows `{{else}}` is for the other case. Only what is chosen is \
@@ -51,6 +52,7 @@ fn control() -> Vec<Definition> {
             "{{if description}}yes{{else}}no{{/if}}",
         ),
         Definition::always("else", nothing)
+            .newer_engine_only()
             .form(Form::Alternative)
             .describe("Divides the text of `if`; elsewhere nothing.", "{{if::1::yes{{else}}no}}"),
         Definition::always(COMMENT, nothing)

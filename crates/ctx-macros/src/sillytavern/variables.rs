@@ -39,10 +39,12 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
             .describe(format!("The value of {what} after taking 1 from it."), example("dec", "score")),
         Definition::always(name("has"), move |call| has(call, scope))
             .alias(format!("{suffix}exists"))
+            .newer_engine_only()
             .arity(1, 1)
             .describe(format!("Whether {what} is set: `true` or `false`."), example("has", "mood")),
         Definition::always(name("delete"), move |call| delete(call, scope))
             .alias(format!("flush{suffix}"))
+            .newer_engine_only()
             .arity(1, 1)
             .changes_state()
             .describe(format!("Nothing; removes {what}."), example("delete", "mood")),

@@ -1,0 +1,271 @@
+//! SillyTavern's older engine: a fixed order of passes over the whole text.
+
+use ctx_types::{Source, Text, Trust};
+
+use crate::call::Value;
+use crate::definition::Definition;
+use crate::dialect::Dialect;
+use crate::env::Env;
+use crate::expansion::{self, Expansion, Output, Writer};
+use crate::findings::Findings;
+use crate::passes::{Found, Passes, Stop};
+use crate::sillytavern::legacy_shape::{Search, Shape, Spacing};
+use crate::state::State;
+use crate::template::Template;
+
+/// A pass: what is searched for, and the macro that gives the value.
+struct Pass {
+    name: &'static str,
+    shape: Shape,
+    macro_name: &'static str,
+}
+
+const fn pass(name: &'static str, shape: Shape, macro_name: &'static str) -> Pass {
+    Pass { name, shape, macro_name }
+}
+
+const fn bare(name: &'static str) -> Pass {
+    pass(name, Shape::Bare, name)
+}
+
+/// The passes before those of the environment.
+const BEFORE: &[Pass] = &[
+    pass("USER", Shape::Angled, "user"),
+    pass("BOT", Shape::Angled, "char"),
+    pass("CHAR", Shape::Angled, "char"),
+    pass("CHARIFNOTGROUP", Shape::Angled, "group"),
+    pass("GROUP", Shape::Angled, "group"),
+    pass("roll", Shape::Spaced(Spacing::Colon), "roll"),
+    bare("instructStoryStringPrefix"),
+    bare("instructStoryStringSuffix"),
+    bare("instructUserPrefix"),
+    bare("instructInput"),
+    bare("instructUserSuffix"),
+    bare("instructAssistantPrefix"),
+    bare("instructOutput"),
+    bare("instructAssistantSuffix"),
+    bare("instructSeparator"),
+    bare("instructSystemPrefix"),
+    bare("instructSystemSuffix"),
+    bare("instructFirstAssistantPrefix"),
+    bare("instructFirstOutputPrefix"),
+    bare("instructLastAssistantPrefix"),
+    bare("instructLastOutputPrefix"),
+    bare("instructFirstUserPrefix"),
+    bare("instructFirstInput"),
+    bare("instructLastUserPrefix"),
+    bare("instructLastInput"),
+    bare("instructStop"),
+    bare("instructUserFiller"),
+    bare("instructSystemInstructionPrefix"),
+    bare("defaultSystemPrompt"),
+    bare("instructSystem"),
+    bare("instructSystemPrompt"),
+    bare("systemPrompt"),
+    bare("chatSeparator"),
+    bare("chatStart"),
+    pass("setvar", Shape::Two, "setvar"),
+    pass("addvar", Shape::Two, "addvar"),
+    pass("incvar", Shape::One, "incvar"),
+    pass("decvar", Shape::One, "decvar"),
+    pass("getvar", Shape::One, "getvar"),
+    pass("setglobalvar", Shape::Two, "setglobalvar"),
+    pass("addglobalvar", Shape::Two, "addglobalvar"),
+    pass("incglobalvar", Shape::One, "incglobalvar"),
+    pass("decglobalvar", Shape::One, "decglobalvar"),
+    pass("getglobalvar", Shape::One, "getglobalvar"),
+    bare("newline"),
+    bare("trim"),
+    bare("noop"),
+    bare("input"),
+];
+
+/// The passes of the environment; user and agent come last, so that they are replaced in the texts of the card.
+const ENVIRONMENT: &[Pass] = &[
+    bare("original"),
+    bare("charPrompt"),
+    bare("charInstruction"),
+    bare("charJailbreak"),
+    bare("description"),
+    bare("personality"),
+    bare("scenario"),
+    bare("persona"),
+    bare("mesExamples"),
+    bare("mesExamplesRaw"),
+    bare("charVersion"),
+    bare("char_version"),
+    bare("charDepthPrompt"),
+    bare("creatorNotes"),
+    bare("user"),
+    bare("char"),
+    bare("group"),
+    bare("charIfNotGroup"),
+    bare("groupNotMuted"),
+    bare("notChar"),
+    bare("model"),
+    bare("lastChatMessage"),
+    bare("isMobile"),
+    bare("lastGenerationType"),
+    bare("summary"),
+    bare("authorsNote"),
+    bare("charAuthorsNote"),
+    bare("defaultAuthorsNote"),
+];
+
+/// The passes behind those of the environment.
+const AFTER: &[Pass] = &[
+    bare("maxPrompt"),
+    bare("maxPromptTokens"),
+    bare("maxContext"),
+    bare("maxContextTokens"),
+    bare("maxResponse"),
+    bare("maxResponseTokens"),
+    bare("lastMessage"),
+    bare("lastMessageId"),
+    bare("lastUserMessage"),
+    bare("lastCharMessage"),
+    bare("firstIncludedMessageId"),
+    bare("firstDisplayedMessageId"),
+    bare("lastSwipeId"),
+    bare("currentSwipeId"),
+    bare("allChatRange"),
+    pass("reverse", Shape::Rest, "reverse"),
+    pass("//", Shape::Anything, "//"),
+    bare("time"),
+    bare("date"),
+    bare("weekday"),
+    bare("isotime"),
+    bare("isodate"),
+    pass("datetimeformat", Shape::Spaced(Spacing::Spaces), "datetimeformat"),
+    bare("idle_duration"),
+    pass("time_UTC", Shape::Offset, "time"),
+    pass("outlet", Shape::Named, "outlet"),
+    pass("timeDiff", Shape::Pair, "timeDiff"),
+    pass("banned", Shape::Quoted, "banned"),
+    pass("random", Shape::List, "random"),
+    pass("pick", Shape::List, "pick"),
+];
+
+/// The texts of the card and the profile, which no text of the card can hold.
+const CARD: &[&str] = &[
+    "original",
+    "charPrompt",
+    "charInstruction",
+    "charJailbreak",
+    "description",
+    "personality",
+    "scenario",
+    "persona",
+    "mesExamples",
+    "mesExamplesRaw",
+    "charVersion",
+    "char_version",
+    "charDepthPrompt",
+    "creatorNotes",
+];
+
+/// Evaluates a template that has something to evaluate.
+pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {
+    let mut passes = Passes::new(template, env, state, origin);
+    let mut output = Output::of_template(template.text());
+    let stopped = passes.legacy(&mut output).err();
+    passes.finish(output, stopped, origin)
+}
+
+impl Passes<'_> {
+    fn legacy(&mut self, output: &mut Output) -> Result<(), Stop> {
+        for pass in BEFORE.iter().chain(ENVIRONMENT) {
+            self.legacy_pass(pass, output)?;
+        }
+        self.hosts_own(output)?;
+        for pass in AFTER {
+            self.legacy_pass(pass, output)?;
+        }
+        Ok(())
+    }
+
+    fn legacy_pass(&mut self, pass: &Pass, output: &mut Output) -> Result<(), Stop> {
+        let is_absent = match pass.name {
+            "original" => self.env.original.is_none(),
+            "lastChatMessage" => !self.env.texts.contains_key("lastChatMessage"),
+            _ => false,
+        };
+        if is_absent || self.is_card && CARD.contains(&pass.name) {
+            return Ok(());
+        }
+        let found = self.template.registry().find(pass.macro_name, Dialect::SillyTavernLegacy);
+        match found {
+            Some(definition) => self.replace(pass.name, pass.shape, definition, output),
+            None => Ok(()),
+        }
+    }
+
+    /// The macros that a host has registered, which have no arguments here.
+    fn hosts_own(&mut self, output: &mut Output) -> Result<(), Stop> {
+        let registry = self.template.registry();
+        let is_own = |known: &Definition| {
+            let is_here = known.dialects.contains(Dialect::SillyTavernLegacy);
+            is_here && !known.is_builtin && known.arity.min == 0
+        };
+        for (definition, known) in registry.iter().enumerate().filter(|(_, known)| is_own(known)) {
+            for name in known.names() {
+                self.replace(name, Shape::Bare, definition, output)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(
+        &mut self,
+        name: &str,
+        shape: Shape,
+        definition: usize,
+        output: &mut Output,
+    ) -> Result<(), Stop> {
+        let mut search = Search::new(name, shape);
+        if search.next(output.text(), 0).is_none() {
+            return Ok(());
+        }
+        let mut search = Search::new(name, shape);
+        let write = |passes: &mut Self, before: &Output, found: &Found<'_>| {
+            let Some((value, trust)) = passes.call(definition, before, found)? else {
+                return Ok(None);
+            };
+            let (value, trust) = match value {
+                Value::Template(text) => passes.card_text(&text, trust)?,
+                value => (value, trust),
+            };
+            Ok(Some((value, Writer::Macro { definition, trust })))
+        };
+        self.pass(output, |text, at| search.next(text, at), write)
+    }
+
+    /// Expands the macros of a card's text, as this engine does.
+    fn card_text(&mut self, text: &Text, trust: Trust) -> Result<(Value, Trust), Stop> {
+        if self.is_card {
+            return Ok((Value::EMPTY, trust));
+        }
+        let template = Template::parse(text, self.template.dialect(), self.template.registry());
+        if template.is_plain() {
+            return Ok((Value::Text(text.clone()), trust));
+        }
+        let mut passes = Passes {
+            template: &template,
+            env: self.env,
+            state: self.state,
+            findings: Findings::default(),
+            trust,
+            source_key: self.source_key,
+            original: None,
+            is_card: true,
+        };
+        let mut output = Output::of_template(text);
+        passes.legacy(&mut output)?;
+        for finding in passes.findings.finish() {
+            self.findings.add(|| finding);
+        }
+        let (text, pieces) = output.into_parts();
+        let trust = expansion::least_trust(&pieces, trust).unwrap_or(trust);
+        Ok((Value::from(text), trust))
+    }
+}
