@@ -135,8 +135,11 @@ impl<'a> Checker<'a> {
         let finding = || {
             let message = format!("no macro is called `{}`", excerpt(name));
             let finding = Diagnostic::warning(codes::UNKNOWN_MACRO, message).at_span(span);
-            match registry.nearest(name, dialect) {
-                Some(known) => finding.with_help(format!("did you mean `{known}`?")),
+            if let Some(known) = registry.nearest(name, dialect) {
+                return finding.with_help(format!("did you mean `{known}`?"));
+            }
+            match registry.dialect_of(name) {
+                Some(other) => finding.with_help(format!("the dialect `{}` has it", other.as_str())),
                 None => finding,
             }
         };

@@ -124,6 +124,11 @@ impl Registry {
         self.definition(index)?.names().any(|known| **known == *name).then_some(index)
     }
 
+    /// Returns the first dialect that has a macro with this name.
+    pub(crate) fn dialect_of(&self, name: &str) -> Option<Dialect> {
+        Dialect::ALL.into_iter().find(|dialect| self.find(name, *dialect).is_some())
+    }
+
     /// Returns the registered name of a dialect that the writer of `name` most likely meant.
     pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<&str> {
         let known = self.definitions.iter().filter(|known| known.dialects.contains(dialect));

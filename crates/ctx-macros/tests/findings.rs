@@ -40,6 +40,11 @@ fn a_near_name_is_suggested() {
 }
 
 #[test]
+fn a_macro_of_another_dialect_is_known_there() {
+    check("{{banned}}", &[(codes::UNKNOWN_MACRO, "{{banned}}", Some("the dialect `sillytavern` has it"))]);
+}
+
+#[test]
 fn findings_are_in_the_order_of_the_text() {
     check(
         "{{aaa::{{bbb}}}} {{ccc}}",

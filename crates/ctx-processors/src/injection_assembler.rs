@@ -171,11 +171,11 @@ fn dialect(agent: &Agent, cx: &mut PrepareContext) -> Dialect {
     }
     let (used, problem) = match name {
         "aio-phased" => (Dialect::Aio, "this version has no macro dialect"),
-        "sillytavern-legacy" => (Dialect::SillyTavern, "this version has no macro dialect"),
         _ => (Dialect::default(), "no macro dialect"),
     };
     let message = format!("{problem} `{name}`; `{}` is used", used.as_str());
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
-    cx.report(unknown.with_help("use `aio` or `sillytavern`"));
+    let known: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
+    cx.report(unknown.with_help(format!("use one of `{}`", known.join("`, `"))));
     used
 }
