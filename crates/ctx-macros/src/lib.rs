@@ -43,7 +43,7 @@ mod findings;
 mod head;
 mod instant;
 mod listing;
-mod number;
+pub mod number;
 mod op;
 mod parse;
 mod passes;

@@ -6,7 +6,7 @@ const MAX_BYTES: usize = 256;
 /// Reads a number as `Number(text)` does; `None` where that gives NaN.
 ///
 /// Blank is 0; a fraction, an exponent, `Infinity` and `0x`, `0o`, `0b` are understood.
-pub(crate) fn read(text: &str) -> Option<f64> {
+pub fn read(text: &str) -> Option<f64> {
     if text.len() > MAX_BYTES {
         return None;
     }
@@ -21,7 +21,7 @@ pub(crate) fn read(text: &str) -> Option<f64> {
 
 /// Writes a number as `String(number)` does: no fraction for whole numbers, an exponent from 1e21 on and
 /// below 1e-6.
-pub(crate) fn write(number: f64) -> String {
+pub fn write(number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
     }

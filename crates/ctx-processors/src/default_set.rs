@@ -8,7 +8,7 @@ use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 
 use crate::{
     ConvertSystemToUser, EnsureAlternatingRoles, InjectionAssembler, MergeConsecutiveRoles, MergeInjections,
-    MergeSystemToHead, SessionLoader, TokenLimiter,
+    MergeSystemToHead, SessionLoader, TokenLimiter, VariableProcessor,
 };
 
 /// Returns the built-in processors in the order in which they run, for an application's anchors and macros,
@@ -23,10 +23,11 @@ use crate::{
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
 pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
-    let processors: [Arc<dyn ContextProcessor>; 8] = [
+    let processors: [Arc<dyn ContextProcessor>; 9] = [
         Arc::new(SessionLoader),
         Arc::new(InjectionAssembler::new(anchors, macros, ports)),
         Arc::new(MergeInjections),
+        Arc::new(VariableProcessor),
         Arc::new(TokenLimiter),
         Arc::new(MergeSystemToHead),
         Arc::new(MergeConsecutiveRoles),
@@ -45,11 +46,10 @@ pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroP
 }
 
 /// The built-in processors that are designed and not there yet. Whoever adds one takes its id out.
-const PLANNED: [&str; 6] = [
+const PLANNED: [&str; 5] = [
     "regex-processor",
     "transcription-processor",
     "worldbook-processor",
-    "variable-processor",
     "request-compressor",
     "asset-resolver",
 ];

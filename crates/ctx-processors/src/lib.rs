@@ -17,8 +17,11 @@ mod macro_values;
 mod merge_consecutive_roles;
 mod merge_injections;
 mod merge_system_to_head;
+mod rewrite;
 mod session_loader;
 mod token_limiter;
+mod variable_processor;
+mod variables;
 mod window;
 
 use ctx_pipeline::ConfigField;
@@ -35,6 +38,8 @@ pub use merge_injections::MergeInjections;
 pub use merge_system_to_head::MergeSystemToHead;
 pub use session_loader::SessionLoader;
 pub use token_limiter::{LimiterResult, TokenLimiter};
+pub use variable_processor::VariableProcessor;
+pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
 pub use window::{LoadedWindow, WindowSize};
 
 /// What stands between joined texts; AIO Hub's own default, so that its presets read the same.

@@ -48,6 +48,7 @@ fn built_in_processors_stand_in_running_order() {
      100        session-loader (core)        on
      300        injection-assembler (core)   on
      310        merge-injections             off     separator = "\n"
+     350        variable-processor           on      snapshots = false
      400        token-limiter (core)         on      retainedCharacters = 0
                                                      truncationMarker = "\n…"
      500        merge-system-to-head         on      separator = "\n\n---\n\n"
@@ -72,6 +73,7 @@ fn an_agent_sets_what_it_names() {
      100             session-loader (core)        on
      300             injection-assembler (core)   on
      310             merge-injections             off                  separator = "\n"
+     350             variable-processor           on                   snapshots = false
      400             token-limiter (core)         off (command-line)   retainedCharacters = 0
                                                                        truncationMarker = "\n…"
      450 (agent)     merge-consecutive-roles      on                   separator = "\n\n---\n\n"

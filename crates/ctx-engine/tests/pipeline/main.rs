@@ -7,4 +7,5 @@ mod order;
 mod recount;
 mod report;
 mod totals;
+mod variables;
 mod windows;

@@ -1,0 +1,76 @@
+//! Session variables through the engine: what is committed, what is limited, and that a preview changes nothing.
+
+use ctx_engine::{Compile, Context, Engine};
+use ctx_types::{Agent, Node, Persist, Reader, Role, Session, SessionOp, TurnInput};
+use serde_json::{Value, json};
+
+fn agent(preset: &str, snapshots: bool) -> Value {
+    json!({
+        "name": "Dungeon",
+        "variableConfig": { "enabled": true, "definitions": [{ "key": "hp", "initialValue": 10 }] },
+        "parameters": { "processors": [{ "id": "variable-processor", "config": { "snapshots": snapshots } }] },
+        "presetMessages": [{ "role": "system", "content": preset }, { "type": "chat_history" }],
+    })
+}
+
+fn assemble(agent: Value, session: &Session, turn: &TurnInput) -> Context {
+    let agent = Agent::read(agent, &mut Reader::new());
+    Engine::new().compile(&agent, &Compile::default()).assemble_blocking(session, turn).unwrap()
+}
+
+fn session() -> Session {
+    let texts = ["<svar name=hp op=- value=1>", "nothing", "<svar name=hp op=- value=2>", "nothing"];
+    let nodes = texts.iter().enumerate();
+    let nodes = nodes.map(|(id, text)| Node::new(Role::Assistant, *text).with_id(format!("n{id}")));
+    Session::linear("s", nodes).0
+}
+
+#[test]
+fn values_are_kept_beside_the_message_that_set_them_if_that_is_wanted() {
+    let mut session = session();
+    let turn = TurnInput { input: Some("<svar name=hp value=99>".into()), ..TurnInput::default() };
+    let context = assemble(agent("$[hp]", true), &session, &turn);
+    let [effect @ SessionOp::Edit { id, .. }] = context.effects.as_slice() else { unreachable!() };
+    assert_eq!((&**id, &*context.messages[0].text()), ("n2", "99"));
+    session.apply(effect).unwrap();
+    let stored = &session.write()["nodes"]["n2"]["metadata"];
+    assert_eq!(stored, &json!({ "sessionVariableSnapshot": { "values": { "hp": 7 } } }));
+    assert_eq!(assemble(agent("$[hp]", true), &session, &turn).effects, [], "they are there");
+}
+
+#[test]
+fn a_preview_and_the_default_commit_nothing() {
+    let before = session();
+    let preview = TurnInput { preview: true, ..TurnInput::default() };
+    let after = before.clone();
+    assert_eq!(assemble(agent("$[hp]", true), &after, &preview).effects, []);
+    assert_eq!(assemble(agent("$[hp]", false), &after, &TurnInput::default()).effects, []);
+    assert_eq!(after, before);
+}
+
+#[test]
+fn every_turn_shows_the_latest_values() {
+    let mut session = session();
+    for turn in 0..3 {
+        let context = assemble(agent("HP=$[hp]", true), &session, &TurnInput::default());
+        assert_eq!(context.messages[0].text(), format!("HP={}", 7 - turn));
+        context.effects.iter().for_each(|effect| drop(session.apply(effect).unwrap()));
+        let node =
+            Box::new(Node::new(Role::Assistant, "<svar name=hp op=- value=1>").with_id(format!("t{turn}")));
+        let parent = session.active_leaf_id().clone();
+        session.apply(&SessionOp::Append { parent, node }).unwrap();
+    }
+}
+
+#[test]
+fn variables_cannot_make_a_huge_request() {
+    let value = "x".repeat(60_000);
+    let set = Node::new(Role::Assistant, format!("<svar name=big value={value}>")).with_id("n0");
+    let session = Session::linear("s", [set]).0;
+    let bomb = "$[big]".repeat(100_000);
+    let context = assemble(agent(&bomb, false), &session, &TurnInput::default());
+    let written = context.messages[0].text().len() - bomb.len();
+    assert!((8_000_000..8 << 20).contains(&written), "{written}");
+    let found: Vec<u16> = context.report.diagnostics.iter().map(|finding| finding.code.number()).collect();
+    assert_eq!(found, [763]);
+}

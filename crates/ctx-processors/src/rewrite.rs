@@ -1,0 +1,227 @@
+//! Rewriting parts of a message's text, with the source of every byte.
+
+use ctx_types::{Content, ContentPart, Message, Segment, Source, Span, Text};
+
+/// New text for a range of one text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Edit {
+    /// The range, in the text that is edited.
+    pub(crate) span: Span,
+    /// What stands there instead.
+    pub(crate) text: String,
+    /// Who wrote that.
+    pub(crate) source: Source,
+}
+
+/// Replaces ranges of the texts of a message; tells whether there were any.
+///
+/// `edits` gives those of one text, in order and without overlaps, and `share` may exchange a new text for an
+/// equal one. Bytes that are not replaced keep their sources; new ones have the source of their edit, via the
+/// sources of what they stand for. A message without edits stays the very same. O(bytes + segments) for one with.
+pub(crate) fn rewrite(
+    message: &mut Message,
+    mut edits: impl FnMut(&str) -> Vec<Edit>,
+    share: impl Fn(Text) -> Text,
+) -> bool {
+    let mut rewriting = Rewriting { old: message.segments().into_owned(), ..Rewriting::default() };
+    let mut is_changed = false;
+    let mut text = |text: &Text, rewriting: &mut Rewriting| {
+        let edits = edits(text);
+        is_changed |= !edits.is_empty();
+        if edits.is_empty() { rewriting.keep(text) } else { share(rewriting.apply(text, edits)) }
+    };
+    let content = match &message.content {
+        Content::Text(whole) => Content::Text(text(whole, &mut rewriting)),
+        Content::Parts(parts) => Content::Parts(
+            parts
+                .iter()
+                .map(|part| match part {
+                    ContentPart::Text(part) => ContentPart::Text(text(part, &mut rewriting)),
+                    ContentPart::Other(_) => part.clone(),
+                })
+                .collect(),
+        ),
+    };
+    if is_changed {
+        message.content = content;
+        message.written = rewriting.new;
+    }
+    is_changed
+}
+
+/// The segments of a message on the way from its old text to its new one.
+#[derive(Default)]
+struct Rewriting {
+    /// The segments of the old text.
+    old: Vec<Segment>,
+    /// The first of them that is not behind the place yet.
+    next: usize,
+    /// The place in the old text up to which the new one is written.
+    place: usize,
+    new: Vec<Segment>,
+    /// The old segment that the last new one is a part of, unless that was written.
+    copied: Option<usize>,
+    /// The bytes of the new text.
+    len: usize,
+}
+
+impl Rewriting {
+    fn keep(&mut self, text: &Text) -> Text {
+        self.copy(text.len());
+        text.clone()
+    }
+
+    fn apply(&mut self, text: &Text, edits: Vec<Edit>) -> Text {
+        let mut out = String::with_capacity(text.len());
+        let mut from = 0;
+        for edit in edits {
+            out.push_str(text.get(from..edit.span.start).unwrap_or_default());
+            self.copy(edit.span.start.saturating_sub(from));
+            out.push_str(&edit.text);
+            self.replace(edit.span.len(), edit.text.len(), edit.source);
+            from = edit.span.end;
+        }
+        out.push_str(text.get(from..).unwrap_or_default());
+        self.copy(text.len().saturating_sub(from));
+        Text::from(out)
+    }
+
+    /// Goes on over bytes of the old text that stay.
+    fn copy(&mut self, bytes: usize) {
+        for (index, len) in self.advance(bytes) {
+            self.len += len;
+            match (self.new.last_mut(), self.old.get(index)) {
+                (Some(last), _) if self.copied == Some(index) => last.span.end = self.len,
+                (_, Some(old)) => {
+                    self.new.push(Segment { span: Span::new(self.len - len, self.len), ..old.clone() });
+                }
+                (_, None) => {}
+            }
+            self.copied = Some(index);
+        }
+    }
+
+    /// Goes on over bytes of the old text in whose place others come.
+    fn replace(&mut self, bytes: usize, written: usize, source: Source) {
+        let mut via: Vec<Source> = Vec::new();
+        for (index, _) in self.advance(bytes) {
+            let old = self.old.get(index).into_iter();
+            for one in old.flat_map(|old| std::iter::once(&old.source).chain(&old.via)) {
+                if !via.contains(one) {
+                    via.push(one.clone());
+                }
+            }
+        }
+        if written > 0 {
+            self.new.push(Segment { span: Span::new(self.len, self.len + written), source, via });
+            self.len += written;
+            self.copied = None;
+        }
+    }
+
+    /// Goes on over bytes of the old text; returns its segments there, by index, each with how many bytes of it.
+    fn advance(&mut self, bytes: usize) -> Vec<(usize, usize)> {
+        let end = self.place + bytes;
+        let mut passed = Vec::new();
+        while let Some(segment) = self.old.get(self.next).filter(|segment| segment.span.start < end) {
+            let upto = segment.span.end.min(end);
+            if upto > self.place {
+                passed.push((self.next, upto - self.place));
+                self.place = upto;
+            }
+            if segment.span.end > end {
+                break;
+            }
+            self.next += 1;
+        }
+        self.place = end;
+        passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{Role, SourceKind, Trust, is_partition};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn source(name: &str) -> Source {
+        Source::new(SourceKind::Preset, Trust::Preset).with_id(name)
+    }
+
+    /// Rewrites `ab|CD|ef`, of whose bytes the middle ones are from elsewhere, and checks text and segments.
+    #[track_caller]
+    fn check(edits: &[(usize, usize, &str)], expected: &str, segments: &[&str]) {
+        let mut message = Message::new(Role::System, "abCDef", source("own"));
+        let middle = Segment { via: vec![source("own")], ..Segment::whole(2, source("other")) };
+        let part = |start: usize, segment: Segment| Segment { span: Span::new(start, start + 2), ..segment };
+        let own = Segment::whole(2, source("own"));
+        message.written = vec![part(0, own.clone()), part(2, middle), part(4, own)];
+        let edit = |(start, end, text): &(usize, usize, &str)| Edit {
+            span: Span::new(*start, *end),
+            text: (*text).to_owned(),
+            source: source("new"),
+        };
+        let changed = rewrite(&mut message, |_| edits.iter().map(edit).collect(), |text| text);
+        assert_eq!((changed, &*message.text()), (!edits.is_empty(), expected));
+        let found = message.segments();
+        let shown = found.iter().map(|segment| {
+            let via: Vec<_> = segment.via.iter().map(|source| source.id.clone().unwrap()).collect();
+            let bytes = &message.text()[segment.span.start..segment.span.end];
+            format!("{bytes} {} {}", segment.source.id.clone().unwrap(), via.join(","))
+        });
+        assert_eq!(shown.collect::<Vec<_>>(), segments);
+    }
+
+    #[test]
+    fn what_stays_keeps_its_source() {
+        check(&[], "abCDef", &["ab own ", "CD other own", "ef own "]);
+        check(&[(2, 4, "x")], "abxef", &["ab own ", "x new other,own", "ef own "]);
+        check(&[(1, 3, "x")], "axDef", &["a own ", "x new own,other", "D other own", "ef own "]);
+        check(&[(0, 6, "x")], "x", &["x new own,other"]);
+        check(&[(0, 1, ""), (5, 6, "")], "bCDe", &["b own ", "CD other own", "e own "]);
+        check(&[(3, 3, "x")], "abCxDef", &["ab own ", "C other own", "x new ", "D other own", "ef own "]);
+    }
+
+    #[test]
+    fn texts_of_parts_are_rewritten_one_by_one() {
+        let mut message = Message::new(Role::User, "", source("own"));
+        let picture = ContentPart::Other(std::sync::Arc::new(serde_json::json!({ "type": "image_url" })));
+        message.content = Content::Parts(vec![
+            ContentPart::Text("a$".into()),
+            picture.clone(),
+            ContentPart::Text("b".into()),
+            ContentPart::Text("$c".into()),
+        ]);
+        let edits = |text: &str| {
+            let places = text.match_indices('$');
+            let edit =
+                |(at, _)| Edit { span: Span::new(at, at + 1), text: "xy".into(), source: source("new") };
+            places.map(edit).collect()
+        };
+        assert!(rewrite(&mut message, edits, |text| text));
+        assert_eq!(message.text(), "axybxyc");
+        let Content::Parts(parts) = &message.content else { unreachable!() };
+        assert_eq!((parts.len(), &parts[1]), (4, &picture));
+        let ends: Vec<_> = message.segments().iter().map(|segment| segment.span.end).collect();
+        assert_eq!(ends, [1, 3, 4, 6, 7]);
+    }
+
+    proptest! {
+        #[test]
+        fn segments_stay_a_partition(text in "[a-f]{0,20}", letters in "[a-f]{0,3}", new in "[x-z]{0,2}") {
+            let mut message = Message::new(Role::System, text.as_str(), source("own"));
+            let edits = |text: &str| {
+                let places = text.match_indices(|c| letters.contains(c));
+                let edit = |(at, _)| Edit { span: Span::new(at, at + 1), text: new.clone(), source: source("new") };
+                places.map(edit).collect()
+            };
+            rewrite(&mut message, edits, |text| text);
+            let expected: String =
+                text.chars().map(|c| if letters.contains(c) { new.clone() } else { c.to_string() }).collect();
+            prop_assert_eq!(message.text(), expected.as_str());
+            prop_assert!(message.written.is_empty() || is_partition(&message.written, expected.len()));
+        }
+    }
+}

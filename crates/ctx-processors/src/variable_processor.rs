@@ -1,0 +1,224 @@
+//! `variable-processor`: session variables, set by messages and shown by texts.
+
+use async_trait::async_trait;
+use ctx_pipeline::{
+    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared, ProcessorError,
+};
+use ctx_types::{
+    Agent, Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind,
+    Text, TextMemory, Trust,
+};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::rewrite::{Edit, rewrite};
+use crate::variables::{References, VariableDefinitions, Variables};
+
+/// How many bytes the variables of one request may write.
+const MAX_OUTPUT: usize = 8 << 20;
+
+/// How many messages are looked at between two looks at the time limit.
+const CHECK_EVERY: usize = 256;
+
+/// The document that findings about tags in messages name; their pointers lead into the session's file.
+const CONVERSATION: &str = "session";
+
+/// The document that findings about tags in what the user is about to send name.
+const INPUT: &str = "input";
+
+/// The key of a message's metadata under which AIO Hub keeps the variables as the message left them.
+const SNAPSHOT: &str = "sessionVariableSnapshot";
+
+/// Carries out the `<svar …>` tags of the conversation, then puts the values in the place of `$[…]` in every text
+/// but the results of tools.
+///
+/// All texts show the values at the end of the conversation, presets too, and what is about to be sent counts.
+/// The session remembers the values, so that a turn looks at new messages only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VariableProcessor;
+
+/// What is made of an agent once.
+struct Compiled {
+    definitions: VariableDefinitions,
+    /// What was written: mostly the same each turn.
+    memory: TextMemory,
+}
+
+#[async_trait]
+impl ContextProcessor for VariableProcessor {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 350,
+            config_fields: vec![snapshots_field()],
+            ..Descriptor::new(
+                "variable-processor",
+                "Session variables",
+                "Carries out `<svar>` tags of the conversation and shows values in the place of `$[name]`",
+            )
+        }
+    }
+
+    fn prepare(&self, agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> Prepared {
+        let config = agent.variable_config.as_ref();
+        let definitions =
+            config.and_then(|config| VariableDefinitions::read(config, &mut |finding| cx.report(finding)));
+        match definitions {
+            Some(definitions) => Prepared::new(Compiled { definitions, memory: TextMemory::default() }),
+            None => Prepared::default(),
+        }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(Compiled { definitions, memory }) = cx.prepared.get::<Compiled>() else {
+            return Ok(());
+        };
+        let mut variables = Variables::of_session(cx.inputs.session, definitions);
+        if cx.config.is_on("snapshots")
+            && let Some(effect) = snapshot(cx.inputs.session, &variables)
+        {
+            cx.draft.effect(effect);
+        }
+        for finding in variables.findings() {
+            cx.report(finding.in_document(CONVERSATION));
+        }
+        if let Some(input) = cx.inputs.turn.input.clone() {
+            read_input(input, &mut variables, definitions, cx);
+        }
+        let references = References { definitions, variables: &variables };
+        let shown = show(&references, memory, cx)?;
+        let count = variables.iter().count();
+        cx.log(format!(
+            "{}, shown in {}",
+            ctx_types::plural(count, "variable"),
+            ctx_types::plural(shown, "message")
+        ));
+        Ok(())
+    }
+}
+
+/// An edit of an old message makes the next turn walk the whole path, so it is off unless somebody reads it.
+fn snapshots_field() -> ConfigField {
+    ConfigField::boolean("snapshots", "Store values in the conversation", false)
+        .with_description("Stores the values beside the message that changed them, as AIO Hub does")
+}
+
+/// Carries out the tags of what is about to be sent.
+fn read_input(
+    input: Text,
+    variables: &mut Variables,
+    definitions: &VariableDefinitions,
+    cx: &mut PipelineContext<'_>,
+) {
+    let before = variables.findings().len();
+    variables.read(definitions, &Content::Text(input), Trust::User, &String::new);
+    for mut finding in variables.findings().split_off(before) {
+        finding.location.pointer = None;
+        cx.report(finding.in_document(INPUT));
+    }
+}
+
+/// Puts values in the place of references; returns how many messages changed.
+fn show(
+    references: &References<'_>,
+    memory: &TextMemory,
+    cx: &mut PipelineContext<'_>,
+) -> Result<usize, ProcessorError> {
+    let mut showing = Showing { references, left: MAX_OUTPUT, found: Vec::new() };
+    let (mut shown, mut changed) = (0, Vec::new());
+    for (index, message) in cx.draft.messages().iter().enumerate() {
+        if index % CHECK_EVERY == 0 {
+            cx.checkpoint()?;
+        }
+        if message.role == Role::Tool || !References::may_be_in(&message.text()) {
+            continue;
+        }
+        let mut message = message.clone();
+        if showing.rewrite(&mut message, memory) {
+            shown += 1;
+            changed.push((index, message));
+        }
+    }
+    if !changed.is_empty() {
+        let messages = cx.draft.messages_mut();
+        for (index, message) in changed {
+            if let Some(place) = messages.get_mut(index) {
+                *place = message;
+            }
+        }
+    }
+    for finding in showing.found {
+        cx.report(finding);
+    }
+    Ok(shown)
+}
+
+/// References of a run on their way to values.
+struct Showing<'a> {
+    references: &'a References<'a>,
+    /// How many more bytes may be written.
+    left: usize,
+    found: Vec<Diagnostic>,
+}
+
+impl Showing<'_> {
+    fn rewrite(&mut self, message: &mut Message, memory: &TextMemory) -> bool {
+        // A person or a model may write anything in brackets; an author who names nothing is told.
+        let is_authored =
+            !matches!(message.source.kind, SourceKind::History | SourceKind::Summary | SourceKind::Input);
+        let pointer = message.source.index().map(|index| format!("/presetMessages/{index}/content"));
+        let edits = |text: &str| self.edits(text, is_authored, pointer.as_deref());
+        rewrite(message, edits, |text| memory.share(text))
+    }
+
+    fn edits(&mut self, text: &str, is_authored: bool, pointer: Option<&str>) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for reference in self.references.of(text) {
+            match reference {
+                Ok(shown) => {
+                    let Some(left) = self.left.checked_sub(shown.text.len()) else {
+                        self.limit_reached();
+                        break;
+                    };
+                    self.left = left;
+                    edits.push(Edit { span: shown.span, text: shown.text, source: shown.source });
+                }
+                Err(unknown) if is_authored => {
+                    let mut finding = Diagnostic::warning(codes::UNKNOWN_VARIABLE, unknown.problem);
+                    finding.location.pointer = pointer.map(str::to_owned);
+                    finding.help = unknown.help;
+                    if !self.found.contains(&finding) {
+                        self.found.push(finding);
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+        edits
+    }
+
+    fn limit_reached(&mut self) {
+        let message =
+            format!("variables would write more than {MAX_OUTPUT} bytes; the rest stays as it is written");
+        let finding = Diagnostic::error(codes::VARIABLE_OUTPUT, message);
+        if !self.found.contains(&finding) {
+            self.found.push(finding);
+        }
+        self.left = 0;
+    }
+}
+
+/// Returns what keeps the values beside the newest message that changed one, where AIO Hub looks for them; nothing
+/// if they are there.
+fn snapshot(session: &Session, variables: &Variables) -> Option<SessionOp> {
+    let id = variables.changed_by.clone()?;
+    let values: Map<String, Value> =
+        variables.iter().map(|(path, value)| (path.to_owned(), value.to_json())).collect();
+    let mut metadata = session.node(&id)?.metadata.clone().unwrap_or_default();
+    let known = metadata.kept.get(SNAPSHOT).and_then(|snapshot| snapshot.get("values"));
+    if known.and_then(Value::as_object) == Some(&values) {
+        return None;
+    }
+    metadata.kept.set(SNAPSHOT, serde_json::json!({ "values": values }));
+    let edit = Box::new(NodeEdit { metadata: Change::Set(metadata), ..NodeEdit::default() });
+    Some(SessionOp::Edit { id, edit })
+}

@@ -1,0 +1,285 @@
+//! What an agent's file says about its variables.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::Arc;
+
+use ctx_types::{Diagnostic, excerpt};
+use serde_json::Value;
+
+use crate::codes;
+use crate::variables::tag::is_path;
+use crate::variables::value::VariableValue;
+
+/// How many variables an agent may declare.
+const MAX_DEFINITIONS: usize = 1_000;
+
+/// How deep groups may be nested.
+const MAX_DEPTH: usize = 16;
+
+/// How many bytes an initial value may have.
+pub(crate) const MAX_VALUE: usize = 64 * 1024;
+
+/// The variables that an agent declares, groups flattened.
+#[derive(Clone, Debug, Default)]
+pub struct VariableDefinitions {
+    list: Vec<VariableDefinition>,
+    /// Only looked up.
+    by_path: HashMap<Arc<str>, usize>,
+    /// Differs between lists of definitions that may fold differently.
+    pub(crate) fingerprint: u64,
+}
+
+/// A variable that an agent declares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariableDefinition {
+    /// Its name: the keys of its groups and its own, joined by dots.
+    pub path: Arc<str>,
+    /// What people call it.
+    pub display_name: Option<Arc<str>>,
+    /// What it means, for people and the model.
+    pub description: Option<Arc<str>>,
+    /// The value before any message, within the bounds.
+    pub initial: VariableValue,
+    /// The least number that it can be.
+    pub min: Option<f64>,
+    /// The greatest number that it can be.
+    pub max: Option<f64>,
+    /// Whether lists of all variables leave it out, or a group that it is in.
+    pub is_hidden: bool,
+}
+
+impl VariableDefinitions {
+    /// Reads `variableConfig` of an agent; none if it is not switched on.
+    ///
+    /// What is wrong is reported with a JSON pointer into the agent's file, and left out.
+    pub fn read(config: &Value, report: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
+        if config.get("enabled").and_then(Value::as_bool) != Some(true) {
+            return None;
+        }
+        let mut definitions = Self::default();
+        if let Some(items) = config.get("definitions").filter(|items| !items.is_null()) {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(items.to_string().as_bytes());
+            definitions.fingerprint = hasher.finish();
+            let top = Group { pointer: "/variableConfig/definitions".to_owned(), ..Group::default() };
+            definitions.read_group(items, &top, report);
+        }
+        Some(definitions)
+    }
+
+    /// Returns the variables in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = &VariableDefinition> {
+        self.list.iter()
+    }
+
+    /// Returns the variable with a name.
+    pub fn get(&self, path: &str) -> Option<&VariableDefinition> {
+        self.list.get(*self.by_path.get(path)?)
+    }
+
+    fn read_group(&mut self, items: &Value, group: &Group, report: &mut dyn FnMut(Diagnostic)) {
+        let mut warn = |message: &str| report(warning(message).at_pointer(&*group.pointer));
+        let Value::Array(items) = items else { return warn("the variables are no list") };
+        if group.depth == MAX_DEPTH {
+            return warn(&format!("groups of variables are nested more than {MAX_DEPTH} deep"));
+        }
+        for (index, item) in items.iter().enumerate() {
+            if self.list.len() == MAX_DEFINITIONS {
+                return report(
+                    warning(&format!("more than {MAX_DEFINITIONS} variables")).at_pointer(&*group.pointer),
+                );
+            }
+            let pointer = format!("{}/{index}", group.pointer);
+            if let Err(problem) = self.read_item(item, group, &pointer, report) {
+                report(warning(&problem).at_pointer(pointer));
+            }
+        }
+    }
+
+    fn read_item(
+        &mut self,
+        item: &Value,
+        group: &Group,
+        pointer: &str,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Result<(), String> {
+        let text = |key: &str| item.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let key = text("key").map(str::trim).ok_or("a variable has no `key`")?;
+        let path = if group.path.is_empty() { key.to_owned() } else { format!("{}.{key}", group.path) };
+        if !is_path(&path) {
+            return Err(format!("`{}` cannot be the name of a variable", excerpt(&path)));
+        }
+        let is_hidden = group.is_hidden || item.get("hidden").and_then(Value::as_bool) == Some(true);
+        if text("type") == Some("group") || item.get("children").is_some_and(Value::is_array) {
+            let pointer = format!("{pointer}/children");
+            let inner = Group { path, pointer, depth: group.depth + 1, is_hidden };
+            if let Some(children) = item.get("children").filter(|children| !children.is_null()) {
+                self.read_group(children, &inner, report);
+            }
+            return Ok(());
+        }
+        if self.by_path.contains_key(path.as_str()) {
+            return Err(format!("there is a variable `{path}` already; the first counts"));
+        }
+        let mut warn = |message: String| report(warning(&message).at_pointer(pointer));
+        let (min, max) = bounds(item, &path, &mut warn);
+        let initial = VariableValue::of_json(item.get("initialValue").unwrap_or(&Value::Null));
+        if initial.size() > MAX_VALUE {
+            return Err(format!("the initial value of `{path}` has more than {MAX_VALUE} bytes"));
+        }
+        let path: Arc<str> = Arc::from(path);
+        let mut definition = VariableDefinition {
+            path: path.clone(),
+            display_name: text("displayName").map(Arc::from),
+            description: text("description").map(Arc::from),
+            initial: VariableValue::Number(0.0),
+            min,
+            max,
+            is_hidden,
+        };
+        definition.initial = definition.clamp(initial.clone());
+        if definition.initial != initial {
+            warn(format!(
+                "the initial value of `{path}` is out of its bounds and becomes {}",
+                definition.initial.to_text()
+            ));
+        }
+        self.by_path.insert(path, self.list.len());
+        self.list.push(definition);
+        Ok(())
+    }
+}
+
+impl VariableDefinition {
+    /// Returns a value within the bounds; what is no number has none.
+    pub fn clamp(&self, value: VariableValue) -> VariableValue {
+        match value {
+            VariableValue::Number(number) => {
+                let number = self.min.map_or(number, |min| number.max(min));
+                VariableValue::Number(self.max.map_or(number, |max| number.min(max)))
+            }
+            other => other,
+        }
+    }
+}
+
+/// Where definitions are read.
+#[derive(Default)]
+struct Group {
+    path: String,
+    pointer: String,
+    depth: usize,
+    is_hidden: bool,
+}
+
+/// Reads the bounds of a variable; ones that leave no room are ignored.
+fn bounds(item: &Value, path: &str, warn: &mut dyn FnMut(String)) -> (Option<f64>, Option<f64>) {
+    let mut bound = |key: &str| {
+        let value = item.get(key).filter(|value| !value.is_null() && value.as_str() != Some(""))?;
+        let number = VariableValue::of_json(value).as_number();
+        if number.is_none() {
+            warn(format!("`{key}` of `{path}` is no number and is ignored"));
+        }
+        number
+    };
+    let (min, max) = (bound("min"), bound("max"));
+    match (min, max) {
+        (Some(least), Some(greatest)) if least > greatest => {
+            warn(format!("`min` of `{path}` is above `max`, so both are ignored"));
+            (None, None)
+        }
+        bounds => bounds,
+    }
+}
+
+fn warning(message: &str) -> Diagnostic {
+    Diagnostic::warning(codes::VARIABLE_DEFINITION, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Checks the variables as `path=initial[min,max]`, hidden ones with `~`, and the findings.
+    #[track_caller]
+    fn check(definitions: &Value, expected: &[&str], findings: &[&str]) {
+        let mut found = Vec::new();
+        let config = json!({ "enabled": true, "definitions": definitions });
+        let read =
+            VariableDefinitions::read(&config, &mut |finding| found.push(finding.to_string())).unwrap();
+        let shown = read.iter().map(|one| {
+            let bound = |bound: Option<f64>| bound.map_or_else(String::new, |bound| bound.to_string());
+            let hidden = if one.is_hidden { "~" } else { "" };
+            format!("{hidden}{}={}[{},{}]", one.path, one.initial.to_text(), bound(one.min), bound(one.max))
+        });
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+        assert_eq!(found, findings);
+    }
+
+    #[test]
+    fn groups_become_paths() {
+        let group = json!([
+            { "key": "hero", "type": "group", "children": [
+                { "key": "hp", "type": "variable", "initialValue": "80", "min": 0, "max": 100 },
+                { "key": "bag", "type": "group", "hidden": true, "children": [{ "key": "gold", "initialValue": 5 }] },
+            ] },
+            { "key": "天气", "type": "variable", "initialValue": "晴" },
+            { "key": "empty", "type": "group" },
+        ]);
+        check(&group, &["hero.hp=80[0,100]", "~hero.bag.gold=5[,]", "天气=晴[,]"], &[]);
+    }
+
+    #[test]
+    fn initial_values_stay_within_the_bounds() {
+        check(
+            &json!([{ "key": "hp", "initialValue": 120, "max": "100" }]),
+            &["hp=100[,100]"],
+            &[
+                "warning[CTX0760]: the initial value of `hp` is out of its bounds and becomes 100 (at /variableConfig/definitions/0)",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_left_out() {
+        check(
+            &json!([{}, { "key": "a b" }, { "key": "a" }, { "key": "a" }, 5, { "key": "n", "min": 3, "max": 1 }, { "key": "m", "min": "x" }]),
+            &["a=[,]", "n=[,]", "m=[,]"],
+            &[
+                "warning[CTX0760]: a variable has no `key` (at /variableConfig/definitions/0)",
+                "warning[CTX0760]: `a b` cannot be the name of a variable (at /variableConfig/definitions/1)",
+                "warning[CTX0760]: there is a variable `a` already; the first counts (at /variableConfig/definitions/3)",
+                "warning[CTX0760]: a variable has no `key` (at /variableConfig/definitions/4)",
+                "warning[CTX0760]: `min` of `n` is above `max`, so both are ignored (at /variableConfig/definitions/5)",
+                "warning[CTX0760]: `min` of `m` is no number and is ignored (at /variableConfig/definitions/6)",
+            ],
+        );
+        check(
+            &json!({ "key": "a" }),
+            &[],
+            &["warning[CTX0760]: the variables are no list (at /variableConfig/definitions)"],
+        );
+    }
+
+    #[test]
+    fn groups_are_nested_to_a_limit() {
+        let mut value = json!([{ "key": "v" }]);
+        for _ in 0..20 {
+            value = json!([{ "key": "g", "type": "group", "children": value }]);
+        }
+        let mut found = 0;
+        let config = json!({ "enabled": true, "definitions": value });
+        let read = VariableDefinitions::read(&config, &mut |_| found += 1).unwrap();
+        assert_eq!((read.iter().count(), found), (0, 1));
+    }
+
+    #[test]
+    fn without_the_switch_there_are_none() {
+        for config in [json!({}), json!({ "enabled": false, "definitions": [] }), json!(null), json!([1])] {
+            assert!(VariableDefinitions::read(&config, &mut |_| ()).is_none());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! All variables at once, for prompts that tell the model what there is.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use crate::variables::definitions::VariableDefinitions;
+use crate::variables::state::Variables;
+
+/// In which form all variables are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// A JSON object by name.
+    Json,
+    /// A Markdown table of name, value and description.
+    Table,
+    /// A line for each.
+    List,
+}
+
+impl Listing {
+    /// Reads what follows `svars`; none for a form that does not exist.
+    pub(crate) fn parse(form: &str) -> Option<Self> {
+        match form {
+            "" | "json" => Some(Self::Json),
+            "table" => Some(Self::Table),
+            "list" => Some(Self::List),
+            _ => None,
+        }
+    }
+
+    /// Writes the variables that are not hidden.
+    pub(crate) fn write(self, variables: &Variables, definitions: &VariableDefinitions) -> String {
+        let shown =
+            variables.iter().filter(|(path, _)| definitions.get(path).is_none_or(|one| !one.is_hidden));
+        if self == Self::Json {
+            let map: Map<String, Value> =
+                shown.map(|(path, value)| (path.to_owned(), value.to_json())).collect();
+            return format!("{:#}", Value::Object(map));
+        }
+        let mut text = match self {
+            Self::Table => "| 变量 | 值 | 描述 |\n| --- | --- | --- |".to_owned(),
+            Self::List | Self::Json => String::new(),
+        };
+        for (path, value) in shown {
+            let meaning = definitions.get(path).map_or_else(String::new, |definition| {
+                let words = [&definition.display_name, &definition.description].into_iter().flatten();
+                words.map(|word| &**word).collect::<Vec<_>>().join(": ")
+            });
+            let value = value.to_text();
+            let written = match self {
+                Self::Table => write!(text, "\n| {} | {} | {} |", cell(path), cell(&value), cell(&meaning)),
+                Self::List | Self::Json => {
+                    let line = if text.is_empty() { "" } else { "\n" };
+                    let meaning = if meaning.is_empty() { meaning } else { format!(" ({meaning})") };
+                    write!(text, "{line}- {path}: {value}{meaning}")
+                }
+            };
+            debug_assert!(written.is_ok(), "a string takes everything");
+        }
+        text
+    }
+}
+
+/// A cell of a table has one line, and no bar of its own.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(form: &str, expected: &str) {
+        let config = json!({ "enabled": true, "definitions": [
+            { "key": "hero", "type": "group", "children": [
+                { "key": "hp", "initialValue": 10, "displayName": "生命", "description": "0 | dead" },
+            ] },
+            { "key": "secret", "initialValue": "x", "hidden": true },
+            { "key": "bag", "initialValue": ["rope", 2] },
+        ] });
+        let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap();
+        let listing = Listing::parse(form).unwrap();
+        assert_eq!(listing.write(&Variables::initial(&definitions), &definitions), expected);
+    }
+
+    #[test]
+    fn hidden_variables_are_left_out() {
+        let object = "{\n  \"hero.hp\": 10,\n  \"bag\": [\n    \"rope\",\n    2\n  ]\n}";
+        check("", object);
+        check("json", object);
+        check(
+            "table",
+            "| 变量 | 值 | 描述 |\n| --- | --- | --- |\n| hero.hp | 10 | 生命: 0 \\| dead |\n| bag | [\"rope\",2] |  |",
+        );
+        check("list", "- hero.hp: 10 (生命: 0 | dead)\n- bag: [\"rope\",2]");
+        assert_eq!(Listing::parse("xml"), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! References such as `$[hp]` in texts.
+
+use std::sync::Arc;
+
+use ctx_types::{Source, SourceKind, Span, Trust, closest, excerpt};
+use memchr::memmem;
+
+use crate::variables::definitions::VariableDefinitions;
+use crate::variables::listing::Listing;
+use crate::variables::state::Variables;
+use crate::variables::tag::{MAX_PATH, is_path_char};
+
+/// The name that stands for all variables.
+const ALL: &str = "svars";
+
+/// What references show of the variables at one place.
+pub(crate) struct References<'a> {
+    pub(crate) definitions: &'a VariableDefinitions,
+    pub(crate) variables: &'a Variables,
+}
+
+/// A reference that has a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shown {
+    /// Where it stands.
+    pub(crate) span: Span,
+    pub(crate) text: String,
+    /// The variable, and how far its value may be trusted.
+    pub(crate) source: Source,
+}
+
+/// A reference without a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Unknown {
+    pub(crate) span: Span,
+    pub(crate) problem: String,
+    pub(crate) help: Option<String>,
+}
+
+impl References<'_> {
+    /// Tells whether a text may have references. One search for two bytes.
+    pub(crate) fn may_be_in(text: &str) -> bool {
+        memmem::find(text.as_bytes(), b"$[").is_some()
+    }
+
+    /// Returns the references of a text in order, with their values. Linear in the text and what is shown.
+    pub(crate) fn of<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Result<Shown, Unknown>> + 's {
+        memmem::find_iter(text.as_bytes(), b"$[").filter_map(move |start| {
+            let path = path_at(text, start + 2)?;
+            let span = Span::new(start, start + path.len() + 3);
+            Some(self.show(path, span))
+        })
+    }
+
+    fn show(&self, path: &str, span: Span) -> Result<Shown, Unknown> {
+        let rest = path.strip_prefix(ALL).filter(|_| self.variables.get(path).is_none());
+        let form = rest.and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix("::") });
+        if let Some(listing) = form.and_then(Listing::parse) {
+            let text = listing.write(self.variables, self.definitions);
+            let trust = self.variables.iter().filter_map(|(path, _)| self.variables.trust(path)).max();
+            return Ok(Shown { span, text, source: source(ALL, trust) });
+        }
+        match self.value(path) {
+            Some((name, text)) => Ok(Shown { span, text, source: source(name, self.variables.trust(name)) }),
+            None => Err(self.unknown(path, span)),
+        }
+    }
+
+    /// Returns the value at a path, and the variable that holds it: the longest name that is a beginning of it.
+    fn value<'p>(&self, path: &'p str) -> Option<(&'p str, String)> {
+        let mut names = std::iter::successors(Some(path), |name| Some(name.rsplit_once('.')?.0));
+        let (name, value) = names.find_map(|name| Some((name, self.variables.get(name)?)))?;
+        let inner = path.get(name.len() + 1..);
+        let text = match inner {
+            None => value.to_text().into_owned(),
+            Some(inner) => value.at(inner)?.to_text().into_owned(),
+        };
+        Some((name, text))
+    }
+
+    fn unknown(&self, path: &str, span: Span) -> Unknown {
+        let problem = format!("there is no variable `{}`", excerpt(path));
+        if path.starts_with(ALL) {
+            let forms = "all variables are `svars` or `svars::json`, `svars::table`, `svars::list`";
+            return Unknown { span, problem, help: Some(forms.to_owned()) };
+        }
+        let known = closest(path, self.variables.iter().map(|(path, _)| path));
+        Unknown { span, problem, help: known.map(|known| format!("did you mean `{known}`?")) }
+    }
+}
+
+/// Returns the path that begins here, if a bracket ends it.
+fn path_at(text: &str, start: usize) -> Option<&str> {
+    let rest = text.get(start..)?;
+    let end = rest.char_indices().take_while(|(at, _)| *at <= MAX_PATH).find(|(_, c)| !is_path_char(*c))?;
+    match end {
+        (1.., ']') => rest.get(..end.0),
+        _ => None,
+    }
+}
+
+fn source(name: &str, trust: Option<Trust>) -> Source {
+    Source::new(SourceKind::Variable, trust.unwrap_or(Trust::Preset)).with_id(Arc::<str>::from(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Checks what becomes of a text; references without a value stay, and are named behind `?`.
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let config = json!({ "enabled": true, "definitions": [
+            { "key": "hp", "initialValue": 10 },
+            { "key": "角色", "type": "group", "children": [{ "key": "心情", "initialValue": "平静" }] },
+            { "key": "bag", "initialValue": { "items": [{ "name": "rope" }] } },
+            { "key": "नमस्ते-x:1", "initialValue": "$[hp]" },
+        ] });
+        let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap();
+        let variables = Variables::initial(&definitions);
+        let references = References { definitions: &definitions, variables: &variables };
+        let (mut out, mut from, mut unknown) = (String::new(), 0, String::new());
+        for reference in references.of(text) {
+            match reference {
+                Ok(shown) => {
+                    out.push_str(&text[from..shown.span.start]);
+                    out.push_str(&shown.text);
+                    from = shown.span.end;
+                }
+                Err(one) => {
+                    unknown.push_str(" ?");
+                    unknown.push_str(&text[one.span.start..one.span.end]);
+                }
+            }
+        }
+        assert_eq!(format!("{out}{}{unknown}", &text[from..]), expected, "{text:?}");
+    }
+
+    #[test]
+    fn names_are_of_any_script() {
+        check("HP=$[hp], $[角色.心情]; $[नमस्ते-x:1]", "HP=10, 平静; $[hp]");
+        check("$[hp]$[hp]", "1010");
+    }
+
+    #[test]
+    fn paths_lead_into_json() {
+        check("$[bag.items.0.name] $[bag]", "rope {\"items\":[{\"name\":\"rope\"}]}");
+        check("$[bag.items.7]", "$[bag.items.7] ?$[bag.items.7]");
+    }
+
+    #[test]
+    fn what_is_no_reference_stays() {
+        check("$[nobody] $[hp.x]", "$[nobody] $[hp.x] ?$[nobody] ?$[hp.x]");
+        check(
+            "$[] $[ hp ] $[hp $[a b] $[[hp]] [hp] $ [hp] $[",
+            "$[] $[ hp ] $[hp $[a b] $[[hp]] [hp] $ [hp] $[",
+        );
+        check("$[$[hp]]", "$[10]");
+        let long = format!("$[{}]", "x".repeat(MAX_PATH + 1));
+        check(&long, &long);
+    }
+
+    #[test]
+    fn all_variables_are_shown_by_a_name_of_their_own() {
+        check("$[svars::xml] $[svarsx]", "$[svars::xml] $[svarsx] ?$[svars::xml] ?$[svarsx]");
+        check(
+            "$[svars::list]",
+            "- hp: 10\n- 角色.心情: 平静\n- bag: {\"items\":[{\"name\":\"rope\"}]}\n- नमस्ते-x:1: $[hp]",
+        );
+    }
+}

@@ -1,0 +1,341 @@
+//! The values of variables, as the messages of a conversation left them.
+
+use std::sync::Arc;
+
+use ctx_types::{Content, ContentPart, Diagnostic, Node, NodeId, Role, Session, Source, Trust, excerpt};
+use indexmap::IndexMap;
+
+use crate::codes;
+use crate::variables::definitions::{MAX_VALUE, VariableDefinitions};
+use crate::variables::tag::{Change, Op, tags};
+use crate::variables::value::VariableValue;
+
+/// How many variables there may be, declared ones included.
+const MAX_VARIABLES: usize = 2_000;
+
+/// How many bytes all names and values may have.
+const MAX_BYTES: usize = 1 << 20;
+
+/// How many findings are kept; the rest is counted.
+const MAX_FINDINGS: usize = 16;
+
+/// The session variables at some place of a conversation. A clone is O(1).
+///
+/// ```
+/// use ctx_processors::{VariableDefinitions, Variables};
+/// use ctx_types::{Node, Role, Session};
+///
+/// let config = serde_json::json!({ "enabled": true, "definitions": [{ "key": "hp", "initialValue": 10, "min": 0 }] });
+/// let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap_or_default();
+/// let hit = Node::new(Role::Assistant, "It bites. <svar name=\"hp\" op=\"-\" value=\"3\"/>").with_id("n1");
+/// let (session, _) = Session::linear("s1", [hit]);
+/// let variables = Variables::of_session(&session, &definitions);
+/// assert_eq!(variables.get("hp").map(|value| value.to_text().into_owned()).as_deref(), Some("7"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variables {
+    state: Arc<State>,
+    /// The newest message that changed a value.
+    pub(crate) changed_by: Option<NodeId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct State {
+    /// Declared ones first, in the order of the file, then others in the order in which they were set.
+    values: IndexMap<Arc<str>, Held>,
+    bytes: usize,
+    findings: Vec<Diagnostic>,
+    left_out: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Held {
+    value: VariableValue,
+    /// How far the value may be trusted: as far as everyone who had a part in it.
+    trust: Trust,
+}
+
+impl Variables {
+    /// Returns the initial values.
+    pub fn initial(definitions: &VariableDefinitions) -> Self {
+        let held = |value: &VariableValue| Held { value: value.clone(), trust: Trust::Preset };
+        let values: IndexMap<_, _> =
+            definitions.iter().map(|one| (one.path.clone(), held(&one.initial))).collect();
+        let bytes = values.iter().map(|(path, held)| path.len() + held.value.size()).sum();
+        let state = State { values, bytes, findings: Vec::new(), left_out: 0 };
+        Self { state: Arc::new(state), changed_by: None }
+    }
+
+    /// Returns the values at the end of the active path.
+    ///
+    /// What a person, the agent or an instruction says counts, also where a summary hides it; what is switched
+    /// off does not, nor do the results of tools and summaries, which only repeat. The session remembers
+    /// results, so that a later call costs O(new messages).
+    pub fn of_session(session: &Session, definitions: &VariableDefinitions) -> Self {
+        let start = || Self::initial(definitions);
+        let step = |variables: &mut Self, id: &NodeId, node: &Node| variables.fold(definitions, id, node);
+        Self::clone(&session.fold_path(definitions.fingerprint, start, step))
+    }
+
+    /// Returns the value of a variable.
+    pub fn get(&self, path: &str) -> Option<&VariableValue> {
+        self.state.values.get(path).map(|held| &held.value)
+    }
+
+    /// Returns names and values: declared variables first, then others in the order in which they were set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &VariableValue)> {
+        self.state.values.iter().map(|(path, held)| (&**path, &held.value))
+    }
+
+    /// Returns how far the value of a variable may be trusted.
+    pub(crate) fn trust(&self, path: &str) -> Option<Trust> {
+        self.state.values.get(path).map(|held| held.trust)
+    }
+
+    /// Returns what was wrong with tags, in the order of the messages.
+    pub fn findings(&self) -> Vec<Diagnostic> {
+        let State { findings, left_out, .. } = &*self.state;
+        let more = (*left_out > 0).then(|| Diagnostic::more(*left_out, "the variables of this conversation"));
+        findings.iter().cloned().chain(more).collect()
+    }
+
+    fn fold(&mut self, definitions: &VariableDefinitions, id: &NodeId, node: &Node) {
+        let role = node.role.unwrap_or_default();
+        if !node.is_enabled() || node.is_summary() || role == Role::Tool {
+            return;
+        }
+        let Some(content) = &node.content else { return };
+        let source = Source::history(id.clone(), role);
+        let pointer = || format!("/nodes/{}/content", id.replace('~', "~0").replace('/', "~1"));
+        if self.read(definitions, content, source.trust, &pointer) {
+            self.changed_by = Some(id.clone());
+        }
+    }
+
+    /// Carries out the tags of a message; tells whether a value changed. Linear in the text.
+    pub(crate) fn read(
+        &mut self,
+        definitions: &VariableDefinitions,
+        content: &Content,
+        trust: Trust,
+        pointer: &dyn Fn() -> String,
+    ) -> bool {
+        match content {
+            Content::Text(text) => self.read_text(definitions, text, trust, pointer),
+            Content::Parts(parts) => {
+                let mut changed = false;
+                for (index, part) in parts.iter().enumerate() {
+                    if let ContentPart::Text(text) = part {
+                        let pointer = || format!("{}/{index}/text", pointer());
+                        changed |= self.read_text(definitions, text, trust, &pointer);
+                    }
+                }
+                changed
+            }
+        }
+    }
+
+    fn read_text(
+        &mut self,
+        definitions: &VariableDefinitions,
+        text: &str,
+        trust: Trust,
+        pointer: &dyn Fn() -> String,
+    ) -> bool {
+        let mut changed = false;
+        for tag in tags(text) {
+            match tag.change.and_then(|change| self.apply(definitions, &change, trust)) {
+                Ok(is_change) => changed |= is_change,
+                Err(problem) => self.find(|| {
+                    Diagnostic::warning(codes::VARIABLE_CHANGE, problem)
+                        .at_pointer(pointer())
+                        .at_span(tag.span)
+                }),
+            }
+        }
+        changed
+    }
+
+    /// Carries out one change; tells whether the value is another one now.
+    fn apply(
+        &mut self,
+        definitions: &VariableDefinitions,
+        change: &Change<'_>,
+        trust: Trust,
+    ) -> Result<bool, String> {
+        let path = &*change.path;
+        let old = self.state.values.get(path);
+        let mut value = outcome(change, old.map(|held| &held.value))?;
+        if let Some(definition) = definitions.get(path) {
+            value = definition.clamp(value);
+        }
+        let trust = match (change.op, old) {
+            (Op::Set, _) | (_, None) => trust,
+            (_, Some(held)) => held.trust.max(trust),
+        };
+        let held = Held { value, trust };
+        if old == Some(&held) {
+            return Ok(false);
+        }
+        let is_change = old.map(|old| &old.value) != Some(&held.value);
+        self.put(path, held)?;
+        Ok(is_change)
+    }
+
+    fn put(&mut self, path: &str, held: Held) -> Result<(), String> {
+        let size = held.value.size();
+        let old = self.state.values.get(path).map(|old| path.len() + old.value.size());
+        let bytes = self.state.bytes - old.unwrap_or(0) + path.len() + size;
+        if size > MAX_VALUE {
+            return Err(format!("the new value of `{path}` has more than {MAX_VALUE} bytes and is not set"));
+        }
+        if bytes > MAX_BYTES || (old.is_none() && self.state.values.len() >= MAX_VARIABLES) {
+            return Err(format!("there is no room for the variable `{path}`, so it is not set"));
+        }
+        let state = Arc::make_mut(&mut self.state);
+        state.bytes = bytes;
+        state.values.insert(Arc::from(path), held);
+        Ok(())
+    }
+
+    fn find(&mut self, finding: impl FnOnce() -> Diagnostic) {
+        let state = Arc::make_mut(&mut self.state);
+        if state.findings.len() < MAX_FINDINGS {
+            state.findings.push(finding());
+        } else {
+            state.left_out += 1;
+        }
+    }
+}
+
+/// Returns the value that a change gives, before bounds.
+///
+/// In arithmetic what is no number counts as 0. An operand that is no number changes nothing and is reported, and
+/// so is a result that no number can hold.
+fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableValue, String> {
+    let operand = VariableValue::parse(&change.value);
+    if change.op == Op::Set {
+        return Ok(operand);
+    }
+    let path = &change.path;
+    let Some(operand) = operand.as_number() else {
+        let value = excerpt(&change.value);
+        return Err(format!("a tag `svar` counts `{path}` by `{value}`, which is no number"));
+    };
+    let old = old.and_then(VariableValue::as_number).unwrap_or(0.0);
+    let new = match change.op {
+        Op::Set => operand,
+        Op::Add => old + operand,
+        Op::Subtract => old - operand,
+        Op::Multiply => old * operand,
+        Op::Divide => old / operand,
+    };
+    if new.is_finite() {
+        Ok(VariableValue::Number(new))
+    } else if operand == 0.0 {
+        Err(format!("a tag `svar` divides `{path}` by zero"))
+    } else {
+        Err(format!("a tag `svar` makes `{path}` larger than numbers are"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Folds texts of one message each and checks the values as `name=value`, and the findings.
+    #[track_caller]
+    fn check(texts: &[&str], expected: &str, findings: &[&str]) {
+        let config = json!({ "enabled": true, "definitions": [
+            { "key": "hp", "initialValue": 10, "min": 0, "max": 20 },
+            { "key": "mood", "initialValue": "calm" },
+        ] });
+        let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap();
+        let nodes = texts.iter().enumerate();
+        let nodes = nodes.map(|(n, text)| Node::new(Role::Assistant, *text).with_id(format!("n{n}")));
+        let variables = Variables::of_session(&Session::linear("s", nodes).0, &definitions);
+        let shown: Vec<_> =
+            variables.iter().map(|(path, value)| format!("{path}={}", value.to_text())).collect();
+        assert_eq!(shown.join(" "), expected);
+        let found: Vec<_> = variables.findings().iter().map(ToString::to_string).collect();
+        assert_eq!(found, findings);
+    }
+
+    #[test]
+    fn changes_are_carried_out_in_order() {
+        check(&["nothing"], "hp=10 mood=calm", &[]);
+        check(&["<svar name=hp op=- value=3>", "<svar name=hp op=* value=2>"], "hp=14 mood=calm", &[]);
+        check(&["<svar name=hp value=8><svar name=hp op=/ value=4>"], "hp=2 mood=calm", &[]);
+        check(&["<svar name=mood value='very \"cross\"'/>"], "hp=10 mood=very \"cross\"", &[]);
+    }
+
+    #[test]
+    fn numbers_stay_within_their_bounds() {
+        check(&["<svar name=hp op=- value=99>"], "hp=0 mood=calm", &[]);
+        check(&["<svar name=hp value=99><svar name=hp op=- value=1>"], "hp=19 mood=calm", &[]);
+        check(&["<svar name=hp value=dead>"], "hp=dead mood=calm", &[]);
+    }
+
+    #[test]
+    fn undeclared_variables_come_into_being() {
+        check(&["<svar name=金币 op=+ value=5>"], "hp=10 mood=calm 金币=5", &[]);
+        check(&["<svar name=bag value='[\"rope\"]'>"], "hp=10 mood=calm bag=[\"rope\"]", &[]);
+        check(&["<svar name=mood op=+ value=1>"], "hp=10 mood=1", &[]);
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_reported() {
+        check(
+            &["<svar name=hp op=+ value=much>", "<svar name=hp op=/ value=0>", "<svar op=x>"],
+            "hp=10 mood=calm",
+            &[
+                "warning[CTX0761]: a tag `svar` counts `hp` by `much`, which is no number (at /nodes/n0/content bytes 0..30)",
+                "warning[CTX0761]: a tag `svar` divides `hp` by zero (at /nodes/n1/content bytes 0..27)",
+                "warning[CTX0761]: a tag `svar` names no variable (at /nodes/n2/content bytes 0..11)",
+            ],
+        );
+        let vast = "<svar name=x value=1e300><svar name=x op=* value=1e300>";
+        check(
+            &[vast],
+            "hp=10 mood=calm x=1e+300",
+            &[
+                "warning[CTX0761]: a tag `svar` makes `x` larger than numbers are (at /nodes/n0/content bytes 25..55)",
+            ],
+        );
+    }
+
+    #[test]
+    fn who_had_a_part_in_a_value_decides_its_trust() {
+        let definitions = VariableDefinitions::default();
+        let mut variables = Variables::initial(&definitions);
+        let mut read = |text: &str, trust| {
+            variables.read(&definitions, &Content::Text(text.into()), trust, &|| String::new());
+            variables.trust("a").unwrap()
+        };
+        assert_eq!(read("<svar name=a value=1>", Trust::User), Trust::User);
+        assert_eq!(read("<svar name=a op=+ value=1>", Trust::Model), Trust::Model);
+        assert_eq!(read("<svar name=a op=+ value=1>", Trust::User), Trust::Model);
+        assert_eq!(read("<svar name=a value=1>", Trust::User), Trust::User);
+    }
+
+    #[test]
+    fn names_and_bytes_are_limited() {
+        let definitions = VariableDefinitions::default();
+        let mut variables = Variables::initial(&definitions);
+        let long = "x".repeat(MAX_VALUE + 1);
+        let mut read =
+            |text: &str| variables.read(&definitions, &Content::Text(text.into()), Trust::User, &String::new);
+        assert!(!read(&format!("<svar name=a value={long}>")));
+        let full = format!("<svar name=NAME value={}>", &long[1..]);
+        let many: String = (0..40).map(|n| full.replace("NAME", &n.to_string())).collect();
+        assert!(read(&many));
+        let more: Vec<String> = (0..3_000).map(|n| format!("<svar name=n{n} value=1>")).collect();
+        read(&more.concat());
+        let state = &variables.state;
+        assert!(state.bytes <= MAX_BYTES && state.values.len() <= MAX_VARIABLES);
+        assert_eq!(state.findings.len(), MAX_FINDINGS);
+        assert!(state.left_out > 900);
+    }
+}

@@ -1,0 +1,276 @@
+//! Tags such as `<svar name="hp" op="-" value="5"/>` in the texts of messages.
+
+use std::borrow::Cow;
+
+use ctx_types::Span;
+use memchr::memchr_iter;
+
+/// The beginning of a tag, in any case.
+const OPENING: &[u8] = b"<svar";
+
+/// How many bytes a path may have.
+pub(crate) const MAX_PATH: usize = 200;
+
+/// One tag.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tag<'t> {
+    /// Where it stands, with its brackets.
+    pub(crate) span: Span,
+    /// What it asks for, or what keeps it from being understood.
+    pub(crate) change: Result<Change<'t>, String>,
+}
+
+/// A change that a tag asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Change<'t> {
+    /// The variable.
+    pub(crate) path: Cow<'t, str>,
+    pub(crate) op: Op,
+    /// The operand as it is written.
+    pub(crate) value: Cow<'t, str>,
+}
+
+/// What is done with the operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    Set,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+/// Returns the tags of a text in order. Linear: no tag reaches over the beginning of another.
+pub(crate) fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
+    let mut starts = starts(text).peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let start = starts.next()?;
+            let limit = starts.peek().copied().unwrap_or(text.len());
+            if let Some(tag) = read(text, start, limit) {
+                return Some(tag);
+            }
+        }
+    })
+}
+
+/// Returns where tags begin: the opening letters, then white space.
+fn starts(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    memchr_iter(b'<', bytes).filter(|start| {
+        let opening = bytes.get(*start..*start + OPENING.len());
+        let next = bytes.get(*start + OPENING.len());
+        opening.is_some_and(|opening| opening.eq_ignore_ascii_case(OPENING))
+            && next.is_some_and(u8::is_ascii_whitespace)
+    })
+}
+
+/// Reads one tag; none if it is not closed before `limit`.
+fn read(text: &str, start: usize, limit: usize) -> Option<Tag<'_>> {
+    let mut rest = text.get(start + OPENING.len()..limit)?;
+    let mut fields = Fields::default();
+    loop {
+        rest = rest.trim_start();
+        if let Some(after) = rest.strip_prefix('>').or_else(|| rest.strip_prefix("/>")) {
+            return Some(Tag { span: Span::new(start, limit - after.len()), change: fields.finish() });
+        }
+        let (name, value, after) = attribute(rest)?;
+        fields.add(name, value);
+        rest = after;
+    }
+}
+
+/// Splits `name="value"` or `name=value` or `name` from the rest.
+///
+/// A value without quotes ends at white space or `>`; the slash of `/>` is no part of it unless it is all there is.
+fn attribute(text: &str) -> Option<(&str, &str, &str)> {
+    let is_name = |c: char| !c.is_whitespace() && !matches!(c, '=' | '>' | '/' | '<' | '"' | '\'');
+    let end = text.find(|c| !is_name(c)).filter(|end| *end > 0)?;
+    let (name, rest) = text.split_at(end);
+    let Some(value) = rest.trim_start().strip_prefix('=').map(str::trim_start) else {
+        return Some((name, "", rest));
+    };
+    for quote in ['"', '\''] {
+        if let Some(quoted) = value.strip_prefix(quote) {
+            let (value, after) = quoted.split_once(quote)?;
+            return Some((name, value, after));
+        }
+    }
+    let end = value.find(|c: char| c.is_whitespace() || c == '>')?;
+    let (bare, after) = value.split_at(end);
+    match bare.strip_suffix('/').filter(|bare| !bare.is_empty() && after.starts_with('>')) {
+        Some(bare) => Some((name, bare, after)),
+        None => Some((name, bare, after)),
+    }
+}
+
+/// The attributes that count; of several with one name the first.
+#[derive(Default)]
+struct Fields<'t> {
+    name: Option<&'t str>,
+    path: Option<&'t str>,
+    op: Option<&'t str>,
+    value: Option<&'t str>,
+}
+
+impl<'t> Fields<'t> {
+    fn add(&mut self, name: &str, value: &'t str) {
+        let field = match name.to_ascii_lowercase().as_str() {
+            "name" => &mut self.name,
+            "path" => &mut self.path,
+            "op" => &mut self.op,
+            "value" => &mut self.value,
+            _ => return,
+        };
+        field.get_or_insert(value);
+    }
+
+    fn finish(self) -> Result<Change<'t>, String> {
+        let path = self.name.or(self.path).map(unescape).unwrap_or_default();
+        let path = match path {
+            Cow::Borrowed(path) => Cow::Borrowed(path.trim()),
+            Cow::Owned(path) => Cow::Owned(path.trim().to_owned()),
+        };
+        if path.is_empty() {
+            return Err("a tag `svar` names no variable".to_owned());
+        }
+        if !is_path(&path) {
+            let path = ctx_types::excerpt(&path);
+            return Err(format!("a tag `svar` names `{path}`, which cannot be the name of a variable"));
+        }
+        let op = match self.op.map(unescape).as_deref().map(str::trim) {
+            None | Some("" | "=" | "set") => Op::Set,
+            Some("+" | "add") => Op::Add,
+            Some("-" | "sub") => Op::Subtract,
+            Some("*" | "mul") => Op::Multiply,
+            Some("/" | "div") => Op::Divide,
+            Some(other) => {
+                let other = ctx_types::excerpt(other);
+                return Err(format!("a tag `svar` for `{path}` has the unknown operation `{other}`"));
+            }
+        };
+        match self.value {
+            Some(value) => Ok(Change { path, op, value: unescape(value) }),
+            None => Err(format!("a tag `svar` for `{path}` has no value")),
+        }
+    }
+}
+
+/// Tells whether a text can be the name of a variable: one that `$[…]` can hold.
+pub(crate) fn is_path(text: &str) -> bool {
+    !text.is_empty() && text.len() <= MAX_PATH && text.chars().all(is_path_char)
+}
+
+/// Tells whether `c` can stand in the name of a variable: letters of any script and all signs but brackets and
+/// `$`; no white space.
+pub(crate) fn is_path_char(c: char) -> bool {
+    !c.is_whitespace()
+        && !c.is_control()
+        && !matches!(c, '[' | ']' | '{' | '}' | '$' | '<' | '>' | '"' | '\'')
+}
+
+/// Replaces the five named references of XML.
+fn unescape(text: &str) -> Cow<'_, str> {
+    const NAMED: [(&str, char); 6] =
+        [("&quot;", '"'), ("&apos;", '\''), ("&#39;", '\''), ("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&')];
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        out.push_str(before);
+        let reference = rest.get(before.len()..).unwrap_or_default();
+        let named = NAMED.iter().find_map(|(name, c)| Some((*c, reference.strip_prefix(name)?)));
+        let (c, after) = named.unwrap_or(('&', after));
+        out.push(c);
+        rest = after;
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the tags of a text, each as `path op value`, or as what is wrong with it.
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = tags(text)
+            .map(|tag| match tag.change {
+                Ok(Change { path, op, value }) => format!("{path} {op:?} {value}"),
+                Err(problem) => problem,
+            })
+            .collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn attributes_are_quoted_or_not() {
+        check("<svar name=hp op=- value=5>", &["hp Subtract 5"]);
+        check("<svar name=\"hp\" op='+' value=\"5\"/>", &["hp Add 5"]);
+        check("<svar\n  path = 'hp'\n  value = 5\n/>", &["hp Set 5"]);
+        check("<SVAR Name=hp VALUE=5/>", &["hp Set 5"]);
+        check("<svar value=2 op=/ name=hp/>", &["hp Divide 2"]);
+        check("<svar value=2 name=hp op=/>", &["hp Divide 2"]);
+    }
+
+    #[test]
+    fn quoted_values_hold_anything() {
+        check("<svar name='mood' value='a > b, \"c\" d'/>", &["mood Set a > b, \"c\" d"]);
+        check(r#"<svar name="bag" value='{"a": 1}'/>"#, &["bag Set {\"a\": 1}"]);
+        check("<svar name=s value=\"&quot;x&quot; &amp;lt; &nope; &\"/>", &["s Set \"x\" &lt; &nope; &"]);
+        check("<svar name=\"角色.生命\" value=\"九十\"/>", &["角色.生命 Set 九十"]);
+    }
+
+    #[test]
+    fn all_operations_have_words_and_signs() {
+        let ops = ["=", "set", "+", "add", "-", "sub", "*", "mul", "/", "div"];
+        let text = format!("<svar name=a op=\"{}\" value=1>", ops.join("\" value=1><svar name=a op=\""));
+        let names =
+            ["Set", "Set", "Add", "Add", "Subtract", "Subtract", "Multiply", "Multiply", "Divide", "Divide"];
+        let expected: Vec<String> = names.iter().map(|name| format!("a {name} 1")).collect();
+        check(&text, &expected.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn several_tags_stand_in_one_text() {
+        check("x <svar name=a value=1/> y<svar name=b value=2> z", &["a Set 1", "b Set 2"]);
+        let spans: Vec<_> = tags("x <svar name=a value=1/> y").map(|tag| tag.span).collect();
+        assert_eq!(spans, [Span::new(2, 24)]);
+    }
+
+    #[test]
+    fn what_is_no_tag_is_text() {
+        for text in [
+            "<svar>",
+            "<svarx name=a value=1>",
+            "svar name=a",
+            "< svar name=a value=1>",
+            "<svar name=a value=1",
+        ] {
+            check(text, &[]);
+        }
+        check("<svar name=\"a value=1> and <svar name=b value=2>", &["b Set 2"]);
+        check("<svar name=a value=<svar name=b value=2>", &["b Set 2"]);
+    }
+
+    #[test]
+    fn tags_that_say_too_little_say_so() {
+        check("<svar value=1>", &["a tag `svar` names no variable"]);
+        check("<svar name=a>", &["a tag `svar` for `a` has no value"]);
+        check("<svar name=a op=pow value=1>", &["a tag `svar` for `a` has the unknown operation `pow`"]);
+        check(
+            "<svar name='a b' value=1>",
+            &["a tag `svar` names `a b`, which cannot be the name of a variable"],
+        );
+        check("<svar name=a name=b value='' value=2>", &["a Set "]);
+    }
+
+    #[test]
+    fn a_text_full_of_openings_takes_linear_time() {
+        let text = "<svar a='<svar b=\"".repeat(50_000);
+        assert_eq!(tags(&text).count(), 0);
+    }
+}

@@ -1,0 +1,157 @@
+//! Values of variables.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ctx_macros::number;
+use serde_json::Value;
+
+/// The value of a session variable.
+///
+/// ```
+/// use ctx_processors::VariableValue;
+///
+/// assert_eq!(VariableValue::parse(" 007 "), VariableValue::Number(7.0));
+/// assert_eq!(VariableValue::parse("calm").to_text(), "calm");
+/// assert_eq!(VariableValue::parse("[1, 2]").to_text(), "[1,2]");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum VariableValue {
+    /// A number, finite.
+    Number(f64),
+    /// A text.
+    Text(Arc<str>),
+    /// Any other JSON value.
+    Json(Arc<Value>),
+}
+
+impl VariableValue {
+    /// Reads what a tag or an initial value says: JSON if it begins with a brace or a bracket and is JSON, else a
+    /// number as JavaScript reads it, else the text as it is.
+    pub fn parse(text: &str) -> Self {
+        let trimmed = text.trim();
+        if trimmed.starts_with(['{', '['])
+            && let Ok(value) = serde_json::from_str(trimmed)
+        {
+            return Self::Json(Arc::new(value));
+        }
+        match number::read(text).filter(|number| number.is_finite() && !trimmed.is_empty()) {
+            Some(number) => Self::Number(number),
+            None => Self::Text(Arc::from(text)),
+        }
+    }
+
+    /// Reads a value of a file: texts as [`VariableValue::parse`] does.
+    pub fn of_json(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Text(Arc::from("")),
+            Value::String(text) => Self::parse(text),
+            Value::Number(number) => {
+                number.as_f64().map_or_else(|| Self::Text(Arc::from(number.to_string())), Self::Number)
+            }
+            Value::Bool(_) | Value::Array(_) | Value::Object(_) => Self::Json(Arc::new(value.clone())),
+        }
+    }
+
+    /// Returns the number, if it is one.
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(_) | Self::Json(_) => None,
+        }
+    }
+
+    /// Returns what a text shows of it: a number as JavaScript writes it, JSON without spaces.
+    pub fn to_text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Number(number) => Cow::Owned(number::write(*number)),
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Json(value) => Cow::Owned(value.to_string()),
+        }
+    }
+
+    /// Returns it as JSON; a whole number has no fraction.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the number is whole and within the range of exact ones"
+    )]
+    pub fn to_json(&self) -> Value {
+        /// Up to here every whole number has a value of its own.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        match self {
+            Self::Number(number) if number.fract() == 0.0 && number.abs() < EXACT => {
+                Value::from(*number as i64)
+            }
+            Self::Number(number) => Value::from(*number),
+            Self::Text(text) => Value::from(&**text),
+            Self::Json(value) => Value::clone(value),
+        }
+    }
+
+    /// Returns the value inside a JSON value at a path such as `items.0.name`; the value itself for none.
+    pub(crate) fn at(&self, path: &str) -> Option<Self> {
+        let Self::Json(value) = self else { return None };
+        let inner = path.split('.').try_fold(&**value, |value, step| match value {
+            Value::Object(map) => map.get(step),
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+            _ => None,
+        });
+        inner.map(|inner| match inner {
+            Value::String(text) => Self::Text(Arc::from(text.as_str())),
+            other => Self::of_json(other),
+        })
+    }
+
+    /// How many bytes it takes, about.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Number(_) => size_of::<f64>(),
+            Self::Text(text) => text.len(),
+            Self::Json(value) => value.to_string().len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, json: Value, shown: &str) {
+        let value = VariableValue::parse(text);
+        assert_eq!((value.to_json(), &*value.to_text()), (json, shown));
+    }
+
+    #[test]
+    fn values_are_read_by_what_they_look_like() {
+        check("50", json!(50), "50");
+        check(" -1.50 ", json!(-1.5), "-1.5");
+        check("1e21", json!(1e21), "1e+21");
+        check("", json!(""), "");
+        check("  ", json!("  "), "  ");
+        check("3 apples", json!("3 apples"), "3 apples");
+        check("Infinity", json!("Infinity"), "Infinity");
+        check("{\"a\": [1, \"x\"]}", json!({ "a": [1, "x"] }), "{\"a\":[1,\"x\"]}");
+        check("{not json}", json!("{not json}"), "{not json}");
+        check("true", json!("true"), "true");
+    }
+
+    #[test]
+    fn values_of_files_keep_their_type() {
+        let of = |value: Value| VariableValue::of_json(&value).to_json();
+        assert_eq!(of(json!("20")), json!(20));
+        assert_eq!(of(json!(null)), json!(""));
+        assert_eq!(of(json!(true)), json!(true));
+        assert_eq!(of(json!(0.5)), json!(0.5));
+    }
+
+    #[test]
+    fn a_path_leads_into_json() {
+        let value = VariableValue::parse("{\"items\": [{\"name\": \"sword\"}, 7]}");
+        assert_eq!(value.at("items.0.name").unwrap().to_text(), "sword");
+        assert_eq!(value.at("items.1").unwrap().to_text(), "7");
+        assert!(value.at("items.2").is_none() && value.at("items.x").is_none() && value.at("name").is_none());
+    }
+}
