@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{fixtures, layers, tidy, workspace};
+use crate::{fixtures, layers, macros, tidy, workspace};
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
@@ -63,6 +63,11 @@ const STEPS: &[Step] = &[
         title: "fixtures --check",
         work: Work::Verb { run: fixtures::run, arguments: &["--check"] },
         // The last step runs the same tests; alone, this one says sooner that a snapshot is out of date.
+        is_slow: true,
+    },
+    Step {
+        title: "macros --check",
+        work: Work::Verb { run: macros::run, arguments: &["--check"] },
         is_slow: true,
     },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },

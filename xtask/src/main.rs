@@ -9,6 +9,7 @@ mod conversations;
 mod fixtures;
 mod goldens;
 mod layers;
+mod macros;
 mod tidy;
 mod workspace;
 
@@ -34,6 +35,11 @@ const VERBS: &[Verb] = &[
         name: "fixtures",
         run: fixtures::run,
         help: "[regex] [--check | --accept]  write the expected results again, or only compare them",
+    },
+    Verb {
+        name: "macros",
+        run: macros::run,
+        help: "[--check]  write docs/macros.md from the definitions, or only compare it",
     },
     Verb {
         name: "goldens",

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod macros;
 mod turn;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tokens_expected};
 
 /// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,
@@ -35,6 +37,7 @@ pub(crate) enum Command {
     Test(TestArguments),
     Anchors(AnchorsArguments),
     Processors(ProcessorsArguments),
+    Macros(MacrosArguments),
     Count(CountArguments),
     Init(InitArguments),
     Completions(CompletionsArguments),

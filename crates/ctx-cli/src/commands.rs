@@ -9,6 +9,7 @@ pub(crate) mod explain;
 mod folder;
 pub(crate) mod init;
 mod inputs;
+pub(crate) mod macros;
 mod origin;
 pub(crate) mod processors;
 pub(crate) mod test;

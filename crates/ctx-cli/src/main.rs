@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => commands::test::run(&arguments),
         Command::Anchors(arguments) => commands::anchors::run(&arguments),
         Command::Processors(arguments) => commands::processors::run(&arguments),
+        Command::Macros(arguments) => commands::macros::run(&arguments),
         Command::Count(arguments) => commands::count::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),

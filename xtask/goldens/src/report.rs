@@ -50,7 +50,7 @@ fn run_case(case: &Case) -> Outcome {
     let reported = kind.reported.iter().map(|field| (*field, found.get(field) == case.output.get(field)));
     Outcome {
         id: case.id.clone(),
-        is_equal: without(found, kind.reported) == without(&case.output, kind.reported),
+        is_equal: actual.is_ok() && without(found, kind.reported) == without(&case.output, kind.reported),
         reported: reported.collect(),
         expected: case.output.clone(),
         actual,

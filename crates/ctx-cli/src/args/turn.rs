@@ -59,7 +59,7 @@ pub(crate) struct TurnArguments {
     pub(crate) config: ConfigArguments,
 }
 
-fn seed(text: &str) -> Result<u64, String> {
+pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 

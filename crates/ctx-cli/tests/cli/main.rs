@@ -20,6 +20,7 @@ mod help;
 mod hostile;
 mod init;
 mod limits;
+mod macros;
 mod places;
 mod processors;
 mod test;

@@ -1,0 +1,141 @@
+//! `ctx macros`: which macros there are, and what a text with macros becomes.
+
+use std::path::Path;
+
+use anyhow::Result;
+use ctx_macros::{Definition, Dialect, EnvFile, Expansion, Registry, Scope, State, Template};
+use ctx_preset_import::decode;
+use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust};
+use serde_json::{Value, json};
+
+use crate::args::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
+use crate::commands::inputs::{self, InputFile};
+use crate::commands::turn;
+use crate::exit::{Exit, UsageError};
+use crate::files;
+use crate::show::{self, Sources};
+
+/// The name of the text in findings.
+const TEXT: &str = "the text";
+
+/// Lists macros or expands a text.
+pub(crate) fn run(arguments: &MacrosArguments) -> Result<Exit> {
+    match &arguments.command {
+        MacrosCommand::List(arguments) => list(arguments),
+        MacrosCommand::Expand(arguments) => expand(arguments),
+    }
+}
+
+fn list(arguments: &MacrosListArguments) -> Result<Exit> {
+    let registry = Registry::builtin();
+    let is_meant =
+        |known: &&Definition| arguments.dialect.is_none_or(|dialect| known.dialects.contains(dialect));
+    let definitions = registry.iter().filter(is_meant);
+    match arguments.json {
+        true => show::json(&definitions.map(definition_json).collect())?,
+        false => show::result(&show::listing(HEADER, definitions.map(cells)))?,
+    }
+    Ok(Exit::Success)
+}
+
+const HEADER: [&str; 5] = ["macro", "dialects", "takes", "marks", "what it gives"];
+
+fn cells(definition: &Definition) -> [String; 5] {
+    let names: Vec<&str> = definition.names().map(|name| &**name).collect();
+    let marks = [(definition.volatile, "volatile"), (definition.changes_state, "changes variables")];
+    let marks: Vec<&str> = marks.into_iter().filter_map(|(is_set, mark)| is_set.then_some(mark)).collect();
+    [
+        names.join("\n"),
+        dialects(definition).join("\n"),
+        definition.arity.to_string(),
+        marks.join("\n"),
+        format!("{}\n{}", definition.description, definition.example),
+    ]
+}
+
+fn definition_json(definition: &Definition) -> Value {
+    json!({
+        "name": definition.name,
+        "aliases": definition.aliases,
+        "dialects": dialects(definition),
+        "topic": definition.topic.as_str(),
+        "arguments": { "min": definition.arity.min, "max": definition.arity.max },
+        "changesState": definition.changes_state,
+        "volatile": definition.volatile,
+        "description": definition.description,
+        "example": definition.example,
+    })
+}
+
+fn dialects(definition: &Definition) -> Vec<&'static str> {
+    definition.dialects.iter().map(Dialect::as_str).collect()
+}
+
+fn expand(arguments: &MacrosExpandArguments) -> Result<Exit> {
+    let mut sources = Sources::default();
+    let is_stdin = files::is_stdin(Path::new(&arguments.text));
+    let both = is_stdin.then_some(Path::new("-")).into_iter().chain(arguments.env.as_deref());
+    inputs::check_stdin(both)?;
+    let text = match is_stdin {
+        true => {
+            let bytes = sources.read(Path::new("-"), TEXT)?;
+            let decoded = decode(&bytes, &ctx_engine::Limits::default());
+            Text::from(&*decoded.map_err(|error| sources.explain(TEXT, &error))?)
+        }
+        false => {
+            sources.add(TEXT, arguments.text.as_bytes());
+            Text::from(arguments.text.as_str())
+        }
+    };
+    let mut env = environment(arguments, &mut sources)?;
+    let template = Template::parse(&text, arguments.dialect, &Registry::builtin());
+    let origin = Source::new(SourceKind::Input, Trust::Preset);
+    let expansion = template.expand(&env.env, &mut env.state, &origin);
+    let found = [template.diagnostics(), &expansion.diagnostics].concat();
+    let found: Vec<Diagnostic> = found.into_iter().map(|one| one.in_document(TEXT)).collect();
+    if arguments.json {
+        show::json(&expansion_json(&expansion, &origin, &found, &env.state))?;
+    } else {
+        sources.show(&found);
+        show::result(&format!("{}\n", expansion.text))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Reads the environment; what the command line says about the moment wins over it.
+fn environment(arguments: &MacrosExpandArguments, sources: &mut Sources) -> Result<EnvFile> {
+    let mut file = EnvFile::read(&json!({}));
+    if let Some(path) = &arguments.env {
+        let input = InputFile::from(path);
+        let (value, mut found) = inputs::document(&input, sources)?;
+        file = EnvFile::read(&value);
+        found.extend(file.diagnostics.drain(..).map(|one| one.in_document(&*input.name)));
+        sources.show(&found);
+    }
+    let env = &mut file.env;
+    if let Some(at) = &arguments.at {
+        let moment = turn::moment(at).map_err(|error| UsageError(format!("`--at {at}` {error}")))?;
+        env.at_millis = Some(moment.as_millisecond());
+    }
+    env.at_millis.get_or_insert_with(|| jiff::Timestamp::now().as_millisecond());
+    if let Some(zone) = &arguments.tz {
+        turn::check_zone(zone).map_err(|error| UsageError(format!("`--tz {zone}` {error}")))?;
+        env.zone = Some(zone.as_str().into());
+    }
+    env.seed = arguments.seed.unwrap_or(env.seed);
+    Ok(file)
+}
+
+fn expansion_json(expansion: &Expansion, origin: &Source, found: &[Diagnostic], state: &State) -> Value {
+    let mut segments = expansion.segments();
+    if segments.is_empty() && !expansion.text.is_empty() {
+        segments.push(Segment::whole(expansion.text.len(), origin.clone()));
+    }
+    json!({
+        "text": expansion.text,
+        "segments": segments,
+        "diagnostics": found,
+        "variables": state.variables_json(Scope::Local),
+        "globalVariables": state.variables_json(Scope::Global),
+    })
+}

@@ -1,0 +1,250 @@
+//! `ctx macros`: which macros there are, and what a text with macros becomes.
+
+use insta::assert_snapshot;
+
+use crate::{Folder, ctx};
+
+const ENV: (&str, &str) = (
+    "env.json",
+    r#"{
+        "user": "Mei", "char": "Alice", "persona": "{{user}} likes tea.",
+        "card": { "description": "{{char}} builds engines.", "first_mes": "Hello, {{user}}." },
+        "variables": { "visits": 2 }, "now": "2026-01-31T12:00:00Z", "tz": "Asia/Shanghai",
+        "messages": [{ "role": "user", "content": "hi" }, { "role": "assistant", "content": "hello" }]
+    }"#,
+);
+
+#[test]
+fn a_text_is_expanded_from_left_to_right() {
+    assert_snapshot!(ctx("macros expand {{setvar::a::1}}[{{getvar::a}}]{{setvar::a::2}}[{{getvar::a}}]", &[]), @r"
+    exit code 0
+    === output
+    [1][2]
+    ");
+}
+
+#[test]
+fn the_older_engine_replaces_one_macro_after_the_other() {
+    let text = "{{setvar::a::1}}[{{getvar::a}}]{{setvar::a::2}}[{{getvar::a}}]";
+    assert_snapshot!(ctx(&format!("macros expand {text} --dialect sillytavern-legacy"), &[]), @r"
+    exit code 0
+    === output
+    [2][2]
+    ");
+}
+
+#[test]
+fn an_environment_gives_names_texts_variables_messages_and_the_time() {
+    let text =
+        "{{user}}|{{persona}}|{{description}}|{{greeting}}|{{incvar::visits}}|{{lastMessage}}|{{time}}";
+    assert_snapshot!(ctx(&format!("macros expand {text} --dialect sillytavern --env env.json"), &[ENV]), @r"
+    exit code 0
+    === output
+    Mei|Mei likes tea.|Alice builds engines.|Hello, Mei.|3|hello|8:00 PM
+    ");
+}
+
+#[test]
+fn the_command_line_wins_over_the_environment() {
+    let options = "--env env.json --at 2026-02-01T00:00:00Z --tz UTC";
+    assert_snapshot!(ctx(&format!("macros expand {{{{datetime}}}} {options}"), &[ENV]), @r"
+    exit code 0
+    === output
+    2026-02-01 00:00:00
+    ");
+}
+
+#[test]
+fn json_tells_who_wrote_what() {
+    assert_snapshot!(ctx("macros expand a{{user}}{{setvar::b::1}}{{nobody}} --env env.json --json", &[ENV]), @r#"
+    exit code 0
+    === output
+    {
+      "text": "aMei{{nobody}}",
+      "segments": [
+        {
+          "span": {
+            "start": 0,
+            "end": 1
+          },
+          "source": {
+            "kind": "input",
+            "trust": "preset"
+          }
+        },
+        {
+          "span": {
+            "start": 1,
+            "end": 4
+          },
+          "source": {
+            "kind": "macro",
+            "id": "user",
+            "trust": "user"
+          },
+          "via": [
+            {
+              "kind": "input",
+              "trust": "preset"
+            }
+          ]
+        },
+        {
+          "span": {
+            "start": 4,
+            "end": 14
+          },
+          "source": {
+            "kind": "input",
+            "trust": "preset"
+          }
+        }
+      ],
+      "diagnostics": [
+        {
+          "code": "CTX0300",
+          "severity": "warning",
+          "message": "no macro is called `nobody`",
+          "location": {
+            "document": "the text",
+            "span": {
+              "start": 25,
+              "end": 35
+            }
+          }
+        }
+      ],
+      "variables": {
+        "b": "1",
+        "visits": 2
+      },
+      "globalVariables": {}
+    }
+    "#);
+}
+
+#[test]
+fn a_text_without_macros_is_one_segment() {
+    assert_snapshot!(ctx("macros expand plain --json", &[]), @r#"
+    exit code 0
+    === output
+    {
+      "text": "plain",
+      "segments": [
+        {
+          "span": {
+            "start": 0,
+            "end": 5
+          },
+          "source": {
+            "kind": "input",
+            "trust": "preset"
+          }
+        }
+      ],
+      "diagnostics": [],
+      "variables": {},
+      "globalVariables": {}
+    }
+    "#);
+}
+
+#[test]
+fn a_text_may_come_from_standard_input() {
+    let folder = Folder::with(&[ENV]);
+    assert_snapshot!(folder.ctx_reading("macros expand - --env env.json", "Hi {{user}},\n{{usr}}"), @r"
+    exit code 0
+    === output
+    Hi Mei,
+    {{usr}}
+    === errors
+    warning[CTX0300]: no macro is called `usr`
+     --> the text:2:1
+      |
+    2 | {{usr}}
+      | ^^^^^^^
+      |
+      = help: did you mean `user`?
+    ");
+    assert_snapshot!(folder.ctx_reading("macros expand - --env -", "{}"), @r"
+    exit code 2
+    === errors
+    error: `-` is standard input, which can be read once only
+    ");
+}
+
+#[test]
+fn an_environment_that_cannot_be_used_is_told() {
+    let odd = [("env.json", "{\n  \"user\": 5,\n  \"usr\": \"Mei\"\n}")];
+    assert_snapshot!(ctx("macros expand {{user}} --env env.json", &odd), @r#"
+    exit code 0
+    === output
+    User
+    === errors
+    warning[CTX0350]: this is not a text and is left out
+     --> env.json:2:11
+      |
+    2 |   "user": 5,
+      |           ^
+
+    warning[CTX0350]: no environment has the field `usr`
+     --> env.json:3:10
+      |
+    3 |   "usr": "Mei"
+      |          ^^^^^
+    "#);
+    assert_snapshot!(ctx("macros expand {{user}} --env none.json", &[]), @r"
+    exit code 3
+    === errors
+    error: cannot read `none.json`: no such file or folder
+    ");
+    assert_snapshot!(ctx("macros expand {{user}} --dialect klingon", &[]), @r"
+    exit code 2
+    === errors
+    error: invalid value 'klingon' for '--dialect <DIALECT>'
+      [possible values: aio, sillytavern, sillytavern-legacy]
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(ctx("macros expand {{user}} --tz Mars --at noon", &[]), @r"
+    exit code 2
+    === errors
+    error: `--at noon` is not an RFC 3339 time such as 2026-01-31T12:00:00Z
+    ");
+}
+
+#[test]
+fn macros_are_listed_by_dialect() {
+    let listed = ctx("macros list --dialect sillytavern", &[]);
+    assert!(listed.contains(" if ") && listed.contains("{{pick::red::green::blue}}"), "{listed}");
+    assert!(!listed.contains("shichen"), "{listed}");
+}
+
+#[test]
+fn the_list_as_json_has_every_fact() {
+    let listed = ctx("macros list --json", &[]);
+    let json = listed.strip_prefix("exit code 0\n=== output\n").unwrap();
+    let list: Vec<serde_json::Value> = serde_json::from_str(json).unwrap();
+    let roll =
+        list.iter().find(|one| one["name"] == "incvar" && one["dialects"][0] == "sillytavern").unwrap();
+    assert_snapshot!(format!("{roll:#}"), @r#"
+    {
+      "name": "incvar",
+      "aliases": [],
+      "dialects": [
+        "sillytavern",
+        "sillytavern-legacy"
+      ],
+      "topic": "variables",
+      "arguments": {
+        "min": 1,
+        "max": 1
+      },
+      "changesState": true,
+      "volatile": false,
+      "description": "The value of a variable after adding 1 to it.",
+      "example": "{{incvar::score}}"
+    }
+    "#);
+    assert!(list.iter().all(|one| one["dialects"].as_array().is_some_and(|all| !all.is_empty())));
+}

@@ -1,0 +1,103 @@
+//! The runner itself, and the goldens that come with the specification where they are at hand.
+
+use std::path::{Path, PathBuf};
+
+use goldens::{Case, GoldenFile, Report, read_folder, run};
+use serde_json::{Value, json};
+
+fn case(kind: &str, input: Value, output: Value) -> Case {
+    Case { id: "c".to_owned(), kind: kind.to_owned(), input, output }
+}
+
+fn report(cases: Vec<Case>) -> Report {
+    run(&[GoldenFile { name: "own.json".to_owned(), cases }])
+}
+
+/// Checks the line that is printed for a file of one case.
+#[track_caller]
+fn check(case: Case, expected: &str) {
+    let text = report(vec![case]).text();
+    assert_eq!(text.lines().next(), Some(expected), "{text}");
+}
+
+fn output(engine2: &str, legacy: &str, variables: &Value) -> Value {
+    json!({ "engine2": engine2, "legacyEngine": legacy, "localVarsAfterEngine2": variables })
+}
+
+#[test]
+fn a_case_passes_if_it_comes_out_as_it_was_observed() {
+    let input = json!({ "text": "{{setvar::n::1}}{{incvar::n}} {{char}}", "char": "Ada" });
+    let case = case("macro", input, output("2 Ada", "2 Ada", &json!({ "n": 2 })));
+    check(case, "own.json 1/1 (only reported: legacyEngine 1/1)");
+}
+
+#[test]
+fn the_older_engine_decides_nothing() {
+    let case = case("macro", json!({ "text": "x" }), output("x", "y", &json!({})));
+    check(case, "own.json 1/1 (only reported: legacyEngine 0/1)");
+}
+
+#[test]
+fn variables_are_compared_too() {
+    let case = case("macro", json!({ "text": "{{setvar::a::1}}" }), output("", "", &json!({ "a": 1 })));
+    check(case, "own.json 0/1 (only reported: legacyEngine 1/1)");
+}
+
+#[test]
+fn an_unknown_kind_and_an_unusable_input_fail() {
+    check(case("weather", json!({}), json!({})), "own.json 0/1");
+    check(case("macro", json!({}), Value::Null), "own.json 0/1 (only reported: legacyEngine 1/1)");
+}
+
+#[test]
+fn messages_may_be_told_in_one_line() {
+    let input = json!({
+        "text": "{{lastMessage}} {{lastUserMessage}} {{allChatRange}} {{idleDuration}}",
+        "chat": "a(char 9:00) b(user 9:30) c(char 10:00) 2026-01-01",
+        "now": "2026-01-01T12:30:00Z",
+    });
+    check(
+        case("macro", input, output("c b 0-2 3 hours", "c b 0-2 {{idleDuration}}", &json!({}))),
+        "own.json 1/1 (only reported: legacyEngine 1/1)",
+    );
+}
+
+#[test]
+fn json_has_what_came_out_of_each_case() {
+    let cases = vec![
+        case("macro", json!({ "text": "{{noop}}x" }), Value::Null),
+        Case { id: "d".to_owned(), ..case("weather", json!({}), Value::Null) },
+    ];
+    let json = report(cases).json();
+    assert_eq!(json["own.json"]["c"], output("x", "x", &json!({})));
+    assert_eq!(json["own.json"]["d"]["error"], "no kind `weather` is known, only `macro`");
+}
+
+/// The share of the cases of a kind, without those that are named as faults, that has to come out right.
+const SHARES: [(&str, usize); 1] = [("macro", 97)];
+
+#[test]
+fn the_goldens_of_the_specification_come_out_as_promised() {
+    let Some(folder) = specification() else { return };
+    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+    let is_fault = |id: &str| readme.contains(&format!("`{id}`"));
+    let files = read_folder(&folder).unwrap();
+    let report = run(&files);
+    for (kind, percent) in SHARES {
+        let mut counted = (0, 0);
+        for (file, (_, outcomes)) in files.iter().zip(&report.files) {
+            let of_kind = file.cases.iter().zip(outcomes).filter(|(case, _)| case.kind == kind);
+            for (_, outcome) in of_kind.filter(|(case, _)| !is_fault(&case.id)) {
+                counted = (counted.0 + usize::from(outcome.is_equal), counted.1 + 1);
+            }
+        }
+        assert!(counted.0 * 100 >= counted.1 * percent, "{kind}: {counted:?}\n{}", report.text());
+    }
+}
+
+/// Where the goldens are, beside the repository; not every clone has them.
+fn specification() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
+    let folder = root.join("../shared/goldens");
+    folder.is_dir().then_some(folder)
+}
