@@ -31,6 +31,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       test         Compares contexts with what was expected of them
       anchors      Lists the anchors that presets may use, and what goes to each
       processors   Lists the processors that make a context, and how they are set
+      macros       Lists the macros, and expands a text
       count        Counts the tokens of a text, or of each message of a conversation
       init         Writes a small project to begin with: agent, profile, conversation
       completions  Prints the script that completes command lines in a shell
