@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
+use crate::show;
 pub(crate) use identity::FilesRead;
 pub(crate) use write::{Existing, refuse_stdin, write};
 
@@ -20,7 +21,10 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     let name = name(path);
     let mut bytes = Vec::new();
     let read = match is_stdin(path) {
-        true => std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes),
+        true => {
+            show::waiting();
+            std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)
+        }
         false if path.is_dir() => bail!("`{name}` is a folder where a file is expected"),
         false => File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
     };

@@ -73,7 +73,8 @@ impl<'v> Keys<'v> {
     /// Ends reading: returns what was found, of which keys that nobody asked for are warnings.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         for key in self.values.keys().filter(|key| !self.known.contains(&key.as_str())) {
-            let unknown = Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{key}`"));
+            let unknown =
+                Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{}`", excerpt(key)));
             let known = self.known.join(", ");
             let help = match closest(key, self.known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),

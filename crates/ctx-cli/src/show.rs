@@ -50,6 +50,17 @@ pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
     result(&clean::clean_json(format!("{value:#}\n")))
 }
 
+/// Says what the command waits for, where standard input is a terminal.
+pub(crate) fn waiting() {
+    if std::io::stdin().is_terminal() {
+        to_stderr(if cfg!(windows) {
+            "reading standard input; Ctrl-Z and Enter end it"
+        } else {
+            "reading standard input; Ctrl-D ends it"
+        });
+    }
+}
+
 /// Prints a line to standard error.
 fn to_stderr(text: &str) {
     let mut stderr = std::io::stderr().lock();

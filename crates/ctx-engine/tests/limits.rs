@@ -138,6 +138,8 @@ fn settings_that_nobody_could_mean_are_findings() {
         json!({ "contextManagement": { "enabled": true, "maxContextTokens": 0.5 } }),
         json!({ "contextManagement": { "enabled": true, "maxContextTokens": "x".repeat(100_000) } }),
         json!({ "contextPostProcessing": { "rules": [1, null, { "type": 5 }] } }),
+        json!({ "processors": [{ "id": "x".repeat(100_000) }, { "id": "x".repeat(100_000) }] }),
+        json!({ "processors": [{ "id": "token-limiter", "config": { "x".repeat(100_000): 1 }, "y".repeat(9_000): 1 }] }),
     ] {
         let (compiled, context) = assemble(user.clone(), &TurnInput::default());
         assert_eq!(context.unwrap().messages.len(), 2);

@@ -84,7 +84,7 @@ impl Findings {
     }
 
     pub(super) fn unknown_processor(&mut self, registry: &ProcessorRegistry, winner: Winner<'_>) {
-        let message = format!("no processor `{}` (set by {})", winner.setting.id, winner.origin);
+        let message = format!("no processor `{}` (set by {})", excerpt(&winner.setting.id), winner.origin);
         let unknown = Diagnostic::warning(codes::UNKNOWN_PROCESSOR, message);
         let known = registry.descriptors().map(|descriptor| &*descriptor.id).chain(registry.announced());
         let near = self.near(canonical_id(&winner.setting.id), known);

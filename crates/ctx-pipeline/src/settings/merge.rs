@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{ConfigField, Diagnostic};
+use ctx_types::{ConfigField, Diagnostic, excerpt};
 use serde_json::Value;
 
 use super::findings::Findings;
@@ -94,7 +94,7 @@ fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, finding
         return;
     }
     if let Some(known) = beside.filter(|known| known.is_group == new.is_group && !new.is_group) {
-        let message = format!("processor `{id}` is set twice by {}; the later counts", new.origin);
+        let message = format!("processor `{}` is set twice by {}; the later counts", excerpt(id), new.origin);
         findings.push(Diagnostic::warning(codes::DUPLICATE_SETTING, message), known.setting, None);
     }
     entries.push(new);
@@ -158,7 +158,7 @@ fn unknown_keys(descriptor: &Descriptor, winner: Winner<'_>, findings: &mut Find
     let fields: BTreeSet<&str> = descriptor.config_fields.iter().map(|field| &*field.key).collect();
     let mut values = Vec::new();
     for (key, value) in winner.setting.config.iter().filter(|(key, _)| !fields.contains(key.as_str())) {
-        let message = format!("processor `{}` has no setting `{key}`", descriptor.id);
+        let message = format!("processor `{}` has no setting `{}`", descriptor.id, excerpt(key));
         findings.unknown_setting(message, winner.setting, key, &fields);
         values.push(ConfigValue {
             key: key.clone(),
@@ -174,7 +174,8 @@ fn check_group(registry: &ProcessorRegistry, winner: Winner<'_>, members: &[&str
     let fields: BTreeSet<&str> =
         members.flat_map(|member| member.config_fields.iter().map(|field| &*field.key)).collect();
     for key in winner.setting.config.keys().filter(|key| !fields.contains(key.as_str())) {
-        let message = format!("no processor of `{}` has a setting `{key}`", winner.setting.id);
+        let message =
+            format!("no processor of `{}` has a setting `{}`", excerpt(&winner.setting.id), excerpt(key));
         findings.unknown_setting(message, winner.setting, key, &fields);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Reader, closest};
+use ctx_types::{Diagnostic, Reader, closest, excerpt};
 use serde_json::{Map, Value};
 
 use super::{Origin, ProcessorSetting, SettingPlace, SettingsLayer, old};
@@ -177,13 +177,7 @@ pub(super) fn wrong_type(expected: &str, found: &Value) -> Diagnostic {
 
 /// Writes a value for a message: its beginning, if it is long.
 pub(super) fn shown(value: &Value) -> String {
-    /// In characters.
-    const LONGEST: usize = 60;
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
-    }
+    excerpt(&value.to_string()).into_owned()
 }
 
 /// JSON has one kind of number: `500.0` is a whole one too.
@@ -194,8 +188,10 @@ fn priority(value: &Value) -> Option<i64> {
 }
 
 fn unknown_key(key: &str) -> Diagnostic {
-    let unknown =
-        Diagnostic::warning(codes::UNKNOWN_SETTING, format!("an entry of `processors` has no `{key}`"));
+    let unknown = Diagnostic::warning(
+        codes::UNKNOWN_SETTING,
+        format!("an entry of `processors` has no `{}`", excerpt(key)),
+    );
     match closest(key, KEYS) {
         Some(near) => unknown.with_help(format!("did you mean `{near}`?")),
         None => unknown.with_help(format!(

@@ -141,7 +141,7 @@ fn a_long_value_is_shown_by_its_beginning() {
     let long = "x".repeat(1_000);
     let found = format!(
         "warning /parameters/processors/0/enabled: expected true or false, found `\"{}…`; it is ignored",
-        "x".repeat(59)
+        "x".repeat(63)
     );
     check(agent(json!({ "id": "alpha", "enabled": long })), &[], &[&found]);
 }
