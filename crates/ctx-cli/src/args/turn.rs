@@ -81,7 +81,7 @@ pub(crate) fn tokens_expected() -> String {
 /// Which processors run.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SwitchArguments {
-    /// Switches processors on, which `ctx processors list` names
+    /// Switches processors on; `ctx processors list` names them
     #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) enable: Vec<String>,
     /// Switches processors off

@@ -87,7 +87,7 @@ fn help_of_assemble() {
           --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
           --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
           --seed <N>               The seed of random draws [default: 0]
-          --enable <ID,...>        Switches processors on, which `ctx processors list` names
+          --enable <ID,...>        Switches processors on; `ctx processors list` names them
           --disable <ID,...>       Switches processors off
           --timings                Tells how long each stage took
           --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
@@ -136,7 +136,7 @@ fn help_of_explain() {
           --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
           --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
           --seed <N>               The seed of random draws [default: 0]
-          --enable <ID,...>        Switches processors on, which `ctx processors list` names
+          --enable <ID,...>        Switches processors on; `ctx processors list` names them
           --disable <ID,...>       Switches processors off
           --timings                Tells how long each stage took
           --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
@@ -219,7 +219,7 @@ fn help_of_processors_list() {
               The model's own settings of processors: an object like an agent's `parameters`
 
           --enable <ID,...>
-              Switches processors on, which `ctx processors list` names
+              Switches processors on; `ctx processors list` names them
 
           --disable <ID,...>
               Switches processors off
