@@ -140,7 +140,7 @@ impl<'a> Checker<'a> {
             }
             match registry.dialect_of(name) {
                 Some(other) => finding.with_help(format!("the dialect `{}` has it", other.as_str())),
-                None => finding,
+                None => finding.with_help("`ctx macros list` names them all"),
             }
         };
         self.findings.add(finding);

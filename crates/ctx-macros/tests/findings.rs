@@ -15,6 +15,9 @@ fn check(text: &str, expected: &[(Code, &str, Option<&str>)]) {
     assert_eq!(found, expected, "{text:?}");
 }
 
+/// What is said where no name is near.
+const LISTED: &str = "`ctx macros list` names them all";
+
 fn place<'t>(finding: &Diagnostic, text: &'t str) -> &'t str {
     finding.location.span.map_or("", |Span { start, end }| &text[start..end])
 }
@@ -26,7 +29,7 @@ fn a_good_text_has_no_findings() {
 
 #[test]
 fn an_unknown_macro_is_reported_with_its_place() {
-    check("a {{nobody::x}} b", &[(codes::UNKNOWN_MACRO, "{{nobody::x}}", None)]);
+    check("a {{nobody::x}} b", &[(codes::UNKNOWN_MACRO, "{{nobody::x}}", Some(LISTED))]);
 }
 
 #[test]
@@ -49,9 +52,9 @@ fn findings_are_in_the_order_of_the_text() {
     check(
         "{{aaa::{{bbb}}}} {{ccc}}",
         &[
-            (codes::UNKNOWN_MACRO, "{{aaa::{{bbb}}}}", None),
-            (codes::UNKNOWN_MACRO, "{{bbb}}", None),
-            (codes::UNKNOWN_MACRO, "{{ccc}}", None),
+            (codes::UNKNOWN_MACRO, "{{aaa::{{bbb}}}}", Some(LISTED)),
+            (codes::UNKNOWN_MACRO, "{{bbb}}", Some(LISTED)),
+            (codes::UNKNOWN_MACRO, "{{ccc}}", Some(LISTED)),
         ],
     );
 }

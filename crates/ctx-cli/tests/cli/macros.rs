@@ -111,7 +111,8 @@ fn json_tells_who_wrote_what() {
               "start": 25,
               "end": 35
             }
-          }
+          },
+          "help": "`ctx macros list` names them all"
         }
       ],
       "variables": {

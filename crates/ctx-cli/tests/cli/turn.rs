@@ -78,6 +78,8 @@ fn one_of_the_files_may_be_standard_input() {
       |
     1 | presetMessages: [{ role: system, content: '{{nobody}}' }]
       |                                            ^^^^^^^^^^
+      |
+      = help: `ctx macros list` names them all
     ");
     assert_snapshot!(folder.ctx_reading("assemble --session - --format text", "[{\"role\":\"user\",\"content\":\"Hi\"}]"), @"
     exit code 0
