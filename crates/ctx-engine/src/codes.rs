@@ -8,3 +8,5 @@ pub const NOTHING_TO_ANSWER: Code = Code::new(702, "nothing to answer");
 pub const CONTEXT_TOKENS: Code = Code::new(703, "bad number of tokens");
 /// The limiter runs before there is anything to limit.
 pub const LIMITER_TOO_EARLY: Code = Code::new(705, "limiter too early");
+/// A macro above stable text differs from turn to turn, so that nothing below it comes from the prompt cache.
+pub const CACHE_BREAKER: Code = Code::new(706, "cache breaker");

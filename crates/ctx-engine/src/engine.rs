@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_anchors::AnchorRegistry;
-use ctx_macros::{MacroPorts, Registry as MacroRegistry};
-use ctx_pipeline::{ContextProcessor, ProcessorRegistry, RegistryError};
+use ctx_anchors::{AnchorRegistry, Preset};
+use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry};
+use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, RegistryError};
 use ctx_processors::default_set;
 use ctx_tokens::ModelTable;
-use ctx_types::{Agent, UserProfile};
+use ctx_types::{Agent, Diagnostic, UserProfile};
 use serde_json::Value;
 
+use crate::cache_lint;
 use crate::compiled::CompiledAgent;
 use crate::switches::Switches;
 
@@ -99,6 +100,25 @@ impl Engine {
     pub fn compile(&self, agent: &Agent, with: &Compile) -> CompiledAgent {
         CompiledAgent::new(self, agent, with)
     }
+
+    /// Finds the macros of an agent's preset that keep the provider's prompt cache from being used.
+    ///
+    /// A macro whose value differs from turn to turn ends what two requests have in common; each finding says
+    /// how much stands below it, in estimated tokens, and where the macro could go. O(size of the preset).
+    pub fn cache_breakers(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
+        let (preset, _) = Preset::compile(compiled.agent(), &self.anchors);
+        let dialect = compiled.agent().dialect.as_deref().and_then(Dialect::from_name).unwrap_or_default();
+        cache_lint::breakers(&preset, &self.macros, dialect, is_merging(compiled.pipeline()))
+    }
+}
+
+/// Tells whether system messages below the conversation are moved above it.
+fn is_merging(pipeline: &Pipeline) -> bool {
+    let setting = pipeline.settings().iter().find(|setting| &*setting.id == "merge-system-to-head");
+    setting.is_some_and(|setting| {
+        let scope = setting.config.get("scope").and_then(Value::as_str);
+        setting.enabled.value && scope != Some("leading")
+    })
 }
 
 impl Default for Engine {

@@ -22,6 +22,7 @@
 
 mod assembly;
 mod attempt;
+mod cache_lint;
 pub mod codes;
 mod compiled;
 mod context;

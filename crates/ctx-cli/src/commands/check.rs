@@ -109,7 +109,9 @@ fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>
         Some(Format::Profile) => read_profile(bytes, name, &limits).map(|profile| profile.diagnostics),
         _ => {
             let file = AgentFile::parse(bytes, name, engine)?;
-            Ok(file.all_findings(&engine.compile(&file.agent, &Compile::default())))
+            let compiled = engine.compile(&file.agent, &Compile::default());
+            let breakers = file.lead_back(engine.cache_breakers(&compiled));
+            Ok([file.all_findings(&compiled), breakers].concat())
         }
     }
 }

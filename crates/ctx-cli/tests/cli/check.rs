@@ -328,3 +328,33 @@ fn a_picture_is_told_from_a_damaged_text() {
      = help: this is a picture; of a character card save the JSON in it as a file
     ");
 }
+
+/// A clock above a long rule: in the head, below the conversation, and at the end of the conversation.
+fn clock(place: &str) -> String {
+    let rule = "    - { role: system, content: Answer in one sentence and be kind to everybody who asks. }";
+    let (above, below) = match place {
+        "above" => ("    - { role: system, content: \"Now: {{time}}.\" }", ""),
+        "below" => ("", "    - { role: system, content: \"Now: {{time}}.\" }"),
+        _ => (
+            "",
+            "    - { role: system, content: \"Now: {{time}}.\", injectionStrategy: { type: depth, depth: 0 } }",
+        ),
+    };
+    let lines = ["presetMessages:", above, rule, "    - { type: chat_history }", below];
+    lines.join("\n").replace("\n\n", "\n") + "\n"
+}
+
+#[test]
+fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("above"))]), @"");
+}
+
+#[test]
+fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cache_too() {
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("below"))]), @"");
+}
+
+#[test]
+fn at_the_end_of_the_conversation_it_breaks_nothing() {
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @"");
+}
