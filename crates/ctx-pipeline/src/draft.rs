@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ctx_macros::{Limits, State};
 use ctx_types::{Decision, Injection, Message, SessionOp};
 
-/// What a run has made so far. Copy-on-write: a copy is O(1), and what is then changed is copied once.
+/// What a run has made so far. Copy-on-write: a copy is O(1), and what is then changed is copied once: a list of
+/// messages takes 8 bytes for each, and of the messages only those are copied in which something changes.
 ///
 /// ```
 /// use ctx_pipeline::Draft;

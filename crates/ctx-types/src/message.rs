@@ -65,7 +65,7 @@ impl fmt::Display for Role {
 /// A message on its way to the model, with the knowledge of where it came from.
 ///
 /// A message is a shared handle, as [`Text`] is: a clone is O(1) and takes 8 bytes, so that lists of messages
-/// can be copied and kept. Whoever changes a field of a message that is shared changes a copy of his own.
+/// can be copied and kept. Whoever changes a field of a message that is shared changes a copy of their own.
 /// All fields are used by their names, those that every message has ([`MessageFields`]) and those that few
 /// have and that take no memory elsewhere ([`MessageExtras`]):
 ///
