@@ -8,7 +8,7 @@ use ctx_types::{
     Side, UnplacedHistory, Window, anchor_id, excerpt,
 };
 
-use crate::gaps::Gaps;
+use crate::gaps::{AtFront, Gaps};
 use crate::model_match::Target;
 use crate::preset::{Entry, Part, Preset, Switch};
 use crate::render::{self, Render, RenderRequest, Rendered};
@@ -21,6 +21,8 @@ pub struct Assembled {
     pub messages: Vec<Message>,
     /// What became of entries and injections that are not simply where they were meant to be.
     pub decisions: Vec<Decision>,
+    /// What stands at the front of the window although its place lies before it.
+    pub at_front: Vec<AtFront>,
 }
 
 /// Assembles a preset with a conversation: scan and group, place into the history, fill the skeleton.
@@ -264,12 +266,13 @@ impl Assembly {
         if !self.has_history {
             let window = self.gaps.into_window();
             self.decisions.extend(omitted_history(&window));
-            return Assembled { messages: self.slots.fill(Vec::new()), decisions: self.decisions };
+            let messages = self.slots.fill(Vec::new());
+            return Assembled { messages, decisions: self.decisions, at_front: Vec::new() };
         }
-        let prefix = self.gaps.take_prefix();
+        let (prefix, at_front) = (self.gaps.take_prefix(), self.gaps.take_at_front());
         let mut messages = self.slots.fill(self.gaps.fill());
         messages.extend(prefix);
-        Assembled { messages, decisions: self.decisions }
+        Assembled { messages, decisions: self.decisions, at_front }
     }
 }
 

@@ -31,8 +31,20 @@ pub(crate) struct Gaps {
     groups: Vec<Range<usize>>,
     settled: usize,
     placed: Vec<(usize, Ranked)>,
+    at_front: Vec<AtFront>,
     repeats: usize,
     repeated_bytes: usize,
+}
+
+/// Something with one place in the history that stands at the front of the window because its place lies
+/// before all that is loaded, or beyond the whole conversation. A decision says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AtFront {
+    /// Where it came from.
+    pub source: Source,
+    /// The gap that is its place: before message `gap` of the whole conversation, leading instructions not
+    /// counted; 0 for a place beyond it.
+    pub gap: usize,
 }
 
 impl Gaps {
@@ -40,7 +52,15 @@ impl Gaps {
     pub(crate) fn new(window: Window) -> Self {
         let groups = each_group(&window.messages).filter(|group| group.len() > 1).collect();
         let settled = window.settled_len();
-        Self { window, groups, settled, placed: Vec::new(), repeats: 0, repeated_bytes: 0 }
+        Self {
+            window,
+            groups,
+            settled,
+            placed: Vec::new(),
+            at_front: Vec::new(),
+            repeats: 0,
+            repeated_bytes: 0,
+        }
     }
 
     /// Places a message at an index of the settled history, clamped to it.
@@ -68,12 +88,12 @@ impl Gaps {
         };
         let total = self.window.total_len();
         let within = usize::try_from(depth).ok().filter(|depth| *depth <= total);
-        if within.is_none() && self.window.skipped == 0 {
+        let Some(within) = within else {
             let all = plural(total, "message");
             let reason = format!("depth {depth} is beyond the {all}; it stands before the oldest");
-            decisions.push(Decision::new(Outcome::Moved, ranked.message.source.clone(), reason));
-        }
-        self.place_single(within.map_or(0, |depth| total - depth), ranked, decisions);
+            return self.place_at_front(0, &reason, ranked, decisions);
+        };
+        self.place_single(total - within, ranked, decisions);
     }
 
     /// Writes the history out: pinned messages, then the messages with what is placed between them.
@@ -96,6 +116,11 @@ impl Gaps {
         messages
     }
 
+    /// Takes out what stands at the front because its own place is not there.
+    pub(crate) fn take_at_front(&mut self) -> Vec<AtFront> {
+        std::mem::take(&mut self.at_front)
+    }
+
     /// Takes out the unfinished answer, which is sent last of all.
     pub(crate) fn take_prefix(&mut self) -> Option<Message> {
         self.window.prefix.take()
@@ -107,15 +132,21 @@ impl Gaps {
     }
 
     fn place_single(&mut self, gap: usize, ranked: Ranked, decisions: &mut Vec<Decision>) {
-        let front = self.window.skipped;
-        if gap < front {
-            let reason = "its place lies in history that is not loaded; it stands at the front of what is";
-            decisions.push(Decision::new(Outcome::Moved, ranked.message.source.clone(), reason));
+        if gap < self.window.skipped {
+            let reason = "its place lies in history that is not loaded; it stands before the rest";
+            return self.place_at_front(gap, reason, ranked, decisions);
         }
-        let gap = gap.max(front);
         let open = self.out_of_group(gap);
         decisions.extend(moved_out(&ranked, usize::from(open != gap)));
         self.insert(open, false, ranked);
+    }
+
+    fn place_at_front(&mut self, gap: usize, reason: &str, ranked: Ranked, decisions: &mut Vec<Decision>) {
+        let source = ranked.message.source.clone();
+        decisions.push(Decision::new(Outcome::Moved, source.clone(), reason));
+        self.at_front.push(AtFront { source, gap });
+        // No group begins before the window.
+        self.insert(self.window.skipped, false, ranked);
     }
 
     fn place_at_points(&mut self, points: &DepthPoints, ranked: &Ranked, decisions: &mut Vec<Decision>) {

@@ -30,6 +30,7 @@ mod render;
 mod slots;
 
 pub use assemble::{Assembled, assemble};
+pub use gaps::AtFront;
 pub use model_match::Target;
 pub use preset::{Entry, Part, Preset};
 pub use registry::{AnchorDefinition, AnchorRegistry, RegistryError};

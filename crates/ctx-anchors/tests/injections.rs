@@ -232,9 +232,9 @@ fn injections_are_placed_in_history_that_is_not_loaded_as_entries_are() {
     ]"#;
     Case { injections, ..Case::new("[]", "uau|au") }.check(
         "i n(s) a4 m u5
-        moved plugin:i: its place lies in history that is not loaded; it stands at the front of what is
+        moved plugin:i: its place lies in history that is not loaded; it stands before the rest
         moved plugin:n: no anchor `author_note`; it stands at depth 4 as a system message
-        moved plugin:n: its place lies in history that is not loaded; it stands at the front of what is
+        moved plugin:n: its place lies in history that is not loaded; it stands before the rest
         not_loaded plugin:m: its points lie in history that is not loaded",
     );
 }

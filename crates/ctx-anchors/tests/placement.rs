@@ -283,13 +283,13 @@ fn at_equal_order_the_lane_decides_before_the_list() {
 
 #[test]
 fn a_gap_in_history_that_is_not_loaded_becomes_the_front_of_what_is() {
-    let moved =
-        "moved preset#1: its place lies in history that is not loaded; it stands at the front of what is";
+    let moved = "moved preset#1: its place lies in history that is not loaded; it stands before the rest";
     check_index(0, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_index(1, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_index(-4, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_depth(4, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
-    check_depth(99, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
+    let beyond = "moved preset#1: depth 99 is beyond the 5 messages; it stands before the oldest";
+    check_depth(99, "ua|uau", &format!("x u3 a4 u5\n{beyond}"));
 }
 
 #[test]

@@ -33,12 +33,17 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
     let shortened = shorten(cx, &newest, left);
     let end = units.end(count - usize::from(shortened.is_some()));
     let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
+    let skipped = window.skipped;
     let mut run = DroppedRun::new(window, shown(cx.inputs.budget), shortened.is_some());
+    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
     let mut sifted = Sifted::default();
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     for (index, message) in cx.draft.take_messages().into_iter().enumerate() {
         match index < end && units.has(index) {
-            false => sifted.keep(message, index < end),
+            false => {
+                let is_unloaded = ranks.unloaded_gap(&message, skipped).is_some();
+                sifted.keep(message, index < end || is_unloaded, &ranks);
+            }
             true if is_one_of_several(&message) => sifted.drop_point(&message),
             true => run.add(&message, &costing),
         }
@@ -52,7 +57,6 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
     };
     cx.draft.decide_all(shortened.map(|cut| cut.decision));
     cx.draft.decide_all(run.decision());
-    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
     let (messages, decisions) = sifted.finish(&ranks);
     cx.draft.set_messages(messages);
     cx.draft.decide_all(decisions);
@@ -74,12 +78,15 @@ struct Sifted {
 }
 
 impl Sifted {
-    fn keep(&mut self, message: Message, is_before_the_last_gone: bool) {
+    /// That it moves is not said again of what the assembler had to move to the front.
+    fn keep(&mut self, message: Message, is_before_the_last_gone: bool, ranks: &GapRanks) {
         if !is_before_the_last_gone {
             self.front.get_or_insert(self.messages.len());
         } else if message.place == (Place::Gap { multiple: false }) {
-            let reason = "its place lies in the dropped part of the conversation; it stands at the front of what is kept";
-            self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
+            if !ranks.is_told(&message) {
+                let reason = "its place lies in the dropped part of the conversation; it stands at the front of what is kept";
+                self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
+            }
             self.moved.push(self.messages.len());
         }
         self.messages.push(message);
@@ -111,6 +118,9 @@ impl Sifted {
             let at_front = at_front.take_while(|(_, message)| matches!(message.place, Place::Gap { .. }));
             let mut places = self.moved;
             places.extend(at_front.map(|(place, _)| place));
+            // What was not loaded stands at the front already.
+            places.sort_unstable();
+            places.dedup();
             let mut sorted: Vec<Message> =
                 places.iter().filter_map(|place| self.messages.get(*place).cloned()).collect();
             sorted.sort_by_cached_key(|message| ranks.key(message));

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_anchors::Entry;
-use ctx_types::{Injection, Message, Order, Rank, Source, SourceKind};
+use ctx_anchors::{AtFront, Entry};
+use ctx_types::{Injection, Message, Order, Place, Rank, Source, SourceKind};
 
-/// Left on the blackboard by the assembler: the ranks of preset entries and injections beside their order.
+/// Left on the blackboard by the assembler: the ranks of preset entries and injections beside their order, and
+/// which of them stand at the front because their places are not there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GapRanks {
     /// The lane of each preset entry, by its position in the list.
     lanes: Arc<[i64]>,
     injections: BTreeMap<Name, (i64, Rank, usize)>,
+    /// The gap that is the place of each that stands at the front instead.
+    at_front: BTreeMap<Name, usize>,
 }
 
 /// What tells one source from another.
@@ -23,7 +26,7 @@ pub(crate) type Key = (Order, i64, Rank, usize);
 impl GapRanks {
     /// Remembers the ranks of injections; of several from one source the first counts.
     pub(crate) fn new(lanes: Arc<[i64]>, injections: &[Injection]) -> Self {
-        let mut ranks = Self { lanes, injections: BTreeMap::new() };
+        let mut ranks = Self { lanes, injections: BTreeMap::new(), at_front: BTreeMap::new() };
         for (position, injection) in injections.iter().enumerate() {
             let rank = (injection.lane, injection.rank, position);
             ranks.injections.entry(name(&injection.source)).or_insert(rank);
@@ -31,16 +34,35 @@ impl GapRanks {
         ranks
     }
 
+    /// Remembers what the assembler put at the front.
+    pub(crate) fn with_front(mut self, at_front: &[AtFront]) -> Self {
+        self.at_front = at_front.iter().map(|moved| (name(&moved.source), moved.gap)).collect();
+        self
+    }
+
     /// Returns by what a message is sorted; one that was joined from several goes by the first of them.
     pub(crate) fn key(&self, message: &Message) -> Key {
         let order = message.placement.as_ref().map_or(Order::DEFAULT, |placement| placement.order());
-        let parts =
-            message.written.iter().flat_map(|segment| std::iter::once(&segment.source).chain(&segment.via));
-        let (lane, rank, position) = std::iter::once(&message.source)
-            .chain(parts)
-            .find_map(|source| self.rank(source))
-            .unwrap_or((0, Rank::Plugin, usize::MAX));
+        let rank = sources(message).find_map(|source| self.rank(source));
+        let (lane, rank, position) = rank.unwrap_or((0, Rank::Plugin, usize::MAX));
         (order, lane, rank, position)
+    }
+
+    /// Returns the gap that is the place of a message, if it stands at the front of a window that begins behind
+    /// that; one that was joined from several goes by the first of them.
+    pub(crate) fn unloaded_gap(&self, message: &Message, skipped: usize) -> Option<usize> {
+        let gap = sources(message).find_map(|source| self.at_front.get(&name(source)).copied());
+        gap.filter(|gap| *gap < skipped && message.place == Place::Gap { multiple: false })
+    }
+
+    /// Tells whether the assembler has said already of all that a message is made of that it is at the front.
+    pub(crate) fn is_told(&self, message: &Message) -> bool {
+        let is_at_front = |source: &Source| self.at_front.contains_key(&name(source));
+        let mut parts = message.written.iter().filter(|part| part.source.kind != SourceKind::Separator);
+        match message.source.kind {
+            SourceKind::Merged => parts.all(|part| part.via.iter().chain([&part.source]).any(is_at_front)),
+            _ => is_at_front(&message.source),
+        }
     }
 
     fn rank(&self, source: &Source) -> Option<(i64, Rank, usize)> {
@@ -62,6 +84,13 @@ pub(crate) fn lanes(entries: &[Entry]) -> Arc<[i64]> {
         }
     }
     lanes.into()
+}
+
+/// The sources of a message and of all that was joined in it.
+fn sources(message: &Message) -> impl Iterator<Item = &Source> {
+    let parts =
+        message.written.iter().flat_map(|segment| std::iter::once(&segment.source).chain(&segment.via));
+    std::iter::once(&message.source).chain(parts)
 }
 
 /// Returns what tells a source from another.

@@ -183,10 +183,20 @@ fn kind(message: &Message, is_droppable: bool) -> PartKind {
         (kind, Place::History) if kind.is_history() || kind == SourceKind::Merged => PartKind::Pending,
         (SourceKind::Preset, _) => PartKind::Preset,
         (SourceKind::Worldbook | SourceKind::Plugin, _) => PartKind::Injections,
-        (SourceKind::Merged, Place::Skeleton | Place::Anchored | Place::AroundHistory) => PartKind::Preset,
-        (SourceKind::Merged, Place::Gap { .. }) => PartKind::Injections,
+        (SourceKind::Merged, _) => joined_kind(message),
         _ => PartKind::Other,
     }
+}
+
+/// What a joined message is goes by the first of what was joined.
+fn joined_kind(message: &Message) -> PartKind {
+    let sources = message.written.iter().flat_map(|part| std::iter::once(&part.source).chain(&part.via));
+    let mut kinds = sources.filter_map(|source| match source.kind {
+        SourceKind::Preset => Some(PartKind::Preset),
+        SourceKind::Worldbook | SourceKind::Plugin => Some(PartKind::Injections),
+        _ => None,
+    });
+    kinds.next().unwrap_or(PartKind::Other)
 }
 
 impl fmt::Display for Infeasible {

@@ -79,7 +79,7 @@ impl ContextProcessor for InjectionAssembler {
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);
         let injections = cx.draft.take_injections();
-        cx.blackboard.insert(GapRanks::new(compiled.lanes.clone(), &injections));
+        let ranks = GapRanks::new(compiled.lanes.clone(), &injections);
         let target = Target { model: model_name(&cx.inputs), profile: turn.profile.as_deref() };
         let mut found = Vec::new();
         let mut render = |request: RenderRequest<'_>| compiled.render(request, &env, &mut state, &mut found);
@@ -87,6 +87,7 @@ impl ContextProcessor for InjectionAssembler {
         for diagnostic in found {
             cx.report(diagnostic);
         }
+        cx.blackboard.insert(ranks.with_front(&assembled.at_front));
         cx.draft.set_macros(state);
         cx.draft.set_messages(assembled.messages);
         cx.draft.decide_all(assembled.decisions);

@@ -1,17 +1,23 @@
 //! `merge-injections`: neighbouring injections of one gap become one message.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, Order, Place};
+use ctx_types::{Message, Order, Place, Role, Session, groups};
 
+use crate::gap_ranks::GapRanks;
 use crate::join::Joining;
 use crate::merge_consecutive_roles::{join_neighbours, may_join};
+use crate::session_loader::{message_at, pinned_len};
+use crate::window::LoadedWindow;
 
 /// Joins neighbouring injections of one gap of the history that have the same order and role.
 ///
 /// Importers of SillyTavern presets switch it on: there, prompts of one depth, order and role are one message.
 /// What [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles) never joins is not joined here either, nor is
-/// a point of several with a single one, since only the former goes with the history around it. Idempotent.
+/// a point of several with a single one, since only the former goes with the history around it. What stands at
+/// the front of the window because its place was not loaded is joined as it would be there. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeInjections;
 
@@ -33,14 +39,90 @@ impl ContextProcessor for MergeInjections {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let reason = "joined with the injections beside it";
         let joining = Joining { separator: cx.config.text("separator"), reason };
+        let places = UnloadedPlaces::of(cx);
+        places.bring_together(cx);
         join_neighbours(cx, joining, |left, right| {
             matches!(left.place, Place::Gap { .. })
                 && left.place == right.place
                 && order(left) == order(right)
                 && may_join(left, right)
+                && places.gap(left) == places.gap(right)
         });
+        places.sort(cx);
         Ok(())
     }
+}
+
+/// Where things belong that stand at the front of the window because their places were not loaded.
+struct UnloadedPlaces<'a> {
+    ranks: GapRanks,
+    session: &'a Session,
+    skipped: usize,
+    /// How many leading instructions the conversation has, which gaps do not count.
+    pinned: usize,
+}
+
+impl<'a> UnloadedPlaces<'a> {
+    fn of(cx: &PipelineContext<'a>) -> Self {
+        let session = cx.inputs.session;
+        Self {
+            ranks: cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
+            session,
+            skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
+            pinned: pinned_len(session),
+        }
+    }
+
+    /// Returns the gap that a message belongs to, if it was not loaded: never one inside a group.
+    fn gap(&self, message: &Message) -> Option<usize> {
+        let gap = self.ranks.unloaded_gap(message, self.skipped)?;
+        Some(out_of_group(self.session, self.pinned + gap))
+    }
+
+    /// Sorts what stands at the front by where it belongs, so that what would be neighbours there are here.
+    fn bring_together(&self, cx: &mut PipelineContext<'_>) {
+        if let Some(front) = self.front(cx.draft.messages()) {
+            front_of(cx, front).sort_by_cached_key(|message| self.gap(message).unwrap_or(usize::MAX));
+        }
+    }
+
+    /// Sorts what stands at the front as at any gap.
+    fn sort(&self, cx: &mut PipelineContext<'_>) {
+        if let Some(front) = self.front(cx.draft.messages()) {
+            front_of(cx, front).sort_by_cached_key(|message| self.ranks.key(message));
+        }
+    }
+
+    /// Finds what stands at the gap before the window, if anything that belongs elsewhere does.
+    fn front(&self, messages: &[Message]) -> Option<Range<usize>> {
+        let is_unloaded = |message: &Message| self.ranks.unloaded_gap(message, self.skipped).is_some();
+        let first = messages.iter().position(is_unloaded)?;
+        let is_gap = |message: &&Message| matches!(message.place, Place::Gap { .. });
+        let before = messages.iter().take(first).rev().take_while(is_gap).count();
+        let behind = messages.iter().skip(first).take_while(is_gap).count();
+        Some(first - before..first + behind)
+    }
+}
+
+fn front_of<'d>(cx: &'d mut PipelineContext<'_>, front: Range<usize>) -> &'d mut [Message] {
+    cx.draft.messages_mut().get_mut(front).unwrap_or_default()
+}
+
+/// Returns a position in a conversation, or that of the group that lies around it.
+///
+/// A group of more than 1,000 results is not looked through.
+fn out_of_group(session: &Session, position: usize) -> usize {
+    const MAX_RESULTS: usize = 1_000;
+    let is_result =
+        |at: &usize| session.sent_node(*at).is_some_and(|(_, node)| node.role == Some(Role::Tool));
+    let before = (0..position).rev().take(MAX_RESULTS).take_while(is_result).count();
+    let behind = (position..).take(MAX_RESULTS).take_while(is_result).count();
+    let Some(start) = (position - before).checked_sub(1).filter(|_| behind > 0) else { return position };
+    let messages: Vec<Message> =
+        (start..position + behind).filter_map(|at| message_at(session, at)).collect();
+    let inside = position - start;
+    let around = groups(&messages).into_iter().find(|group| group.start < inside && inside < group.end);
+    around.map_or(position, |group| start + group.start)
 }
 
 fn order(message: &Message) -> Order {

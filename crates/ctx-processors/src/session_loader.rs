@@ -65,12 +65,12 @@ impl ContextProcessor for SessionLoader {
     }
 }
 
-fn message_at(session: &Session, position: usize) -> Option<Message> {
+pub(crate) fn message_at(session: &Session, position: usize) -> Option<Message> {
     session.sent_node(position).map(|(id, node)| node.to_message(id))
 }
 
 /// Returns the length of the leading run of system and developer messages, summaries not among them.
-fn pinned_len(session: &Session) -> usize {
+pub(crate) fn pinned_len(session: &Session) -> usize {
     let is_pinned = |at: &usize| {
         session
             .sent_node(*at)

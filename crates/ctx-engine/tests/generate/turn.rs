@@ -19,8 +19,13 @@ pub(crate) struct Turn {
     switches: Switches,
 }
 
-const FORMATTERS: [&str; 4] =
-    ["merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user", "ensure-alternating-roles"];
+const FORMATTERS: [&str; 5] = [
+    "merge-injections",
+    "merge-system-to-head",
+    "merge-consecutive-roles",
+    "convert-system-to-user",
+    "ensure-alternating-roles",
+];
 
 const OTHERS: [&str; 3] = ["session-loader", "injection-assembler", "token-limiter"];
 
@@ -29,7 +34,7 @@ prop_compose! {
         case in case(),
         budget in prop_oneof![9 => 1_i64..160, 1 => select(&[0, -1, 4_000_000_000, i64::MAX, i64::MIN][..])],
         retained in select(&[0_u32, 0, 3, 9][..]),
-        on in subsequence(&FORMATTERS[..], 0..=4),
+        on in subsequence(&FORMATTERS[..], 0..=5),
         off in prop_oneof![2 => Just(Vec::new()), 1 => subsequence(&OTHERS[..], 1..=3)],
     ) -> Turn {
         let formatters = FORMATTERS.iter().map(|id| (*id).to_owned());

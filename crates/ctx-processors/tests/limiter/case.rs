@@ -8,7 +8,7 @@ use ctx_pipeline::{
     Cancel, ContextProcessor, Inputs, Origin, Pipeline, ProcessorRegistry, Run, RunError, SettingsLayer,
 };
 use ctx_processors::{
-    InjectionAssembler, LimiterResult, LoadedWindow, SessionLoader, TokenLimiter, WindowSize,
+    InjectionAssembler, LimiterResult, LoadedWindow, MergeInjections, SessionLoader, TokenLimiter, WindowSize,
 };
 use ctx_tokens::{Budget, ModelFacts, Overheads};
 use ctx_types::{
@@ -31,6 +31,8 @@ pub(crate) struct Case {
     pub(crate) config: Value,
     pub(crate) input: Option<&'static str>,
     pub(crate) kind: GenerationKind,
+    /// Whether `merge-injections` runs too, with `+` between two texts.
+    pub(crate) merges: bool,
     /// Processors beside the three.
     pub(crate) plugins: Plugins,
 }
@@ -64,7 +66,12 @@ impl Case {
     pub(crate) fn run_session(&self, session: &Session) -> Result<Run, RunError> {
         let file = json!({ "presetMessages": self.preset });
         let agent = Agent::read(file, &mut Reader::new());
-        let settings = json!([{ "id": "token-limiter", "config": self.config }]);
+        let mut settings = json!([{ "id": "token-limiter", "config": self.config }]);
+        if self.merges {
+            let merging =
+                json!({ "id": "merge-injections", "enabled": true, "config": { "separator": "+" } });
+            settings.as_array_mut().unwrap().push(merging);
+        }
         let (layer, found) = SettingsLayer::read(Origin::Agent, &settings, "");
         assert_eq!(found, []);
         let pipeline = Pipeline::compile(&self.registry(), &agent, &[layer]);
@@ -104,6 +111,9 @@ impl Case {
             registry
         });
         let mut registry = REGISTRY.clone();
+        if self.merges {
+            registry.register(Arc::new(MergeInjections)).unwrap();
+        }
         for plugin in &self.plugins.0 {
             registry.register(plugin.clone()).unwrap();
         }

@@ -105,6 +105,37 @@ fn in_history_that_was_not_loaded_they_go_the_same_way() {
 }
 
 #[test]
+fn what_goes_to_the_front_is_told_once() {
+    let dropped = "dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes";
+    let told = |case: Case, tokens: &str, moved: &str| {
+        check_decisions(case, &[moved, &format!("{dropped}, {tokens})")]);
+    };
+    let unloaded = "moved preset#1: its place lies in history that is not loaded; it stands before the rest";
+    told(Case { window: Some(30), ..case(&["5"]) }, "at most 20 tokens", unloaded);
+    let beyond = "moved preset#1: depth 9 is beyond the 5 messages; it stands before the oldest";
+    told(Case { window: Some(30), ..case(&["9"]) }, "at most 20 tokens", beyond);
+    told(case(&["9"]), "20 tokens", beyond);
+}
+
+#[test]
+fn what_was_not_loaded_is_joined_as_where_it_belongs() {
+    let joined = |entries: &[&str], expected: &str| {
+        let chat = "u c:x t:x a u a u";
+        let budget = 10 + u32::try_from(entries.len()).unwrap() * 3 + 20;
+        let whole = Case { preset: depths(entries), budget: Some(budget), merges: true, ..Case::of(chat) };
+        check(whole.clone(), expected);
+        check(Case { window: Some(30), ..whole }, expected);
+    };
+    joined(&["7", "7", "6"], "A.+B C u4 a5 u6");
+    joined(&["7", "6", "7"], "A.+C B u4 a5 u6");
+    joined(&["7 2", "7 1", "6 1"], "B C A u4 a5 u6");
+    // A gap inside a group is the one before it.
+    joined(&["5", "6", "4"], "A.+B C u4 a5 u6");
+    // A place beyond the conversation is its front.
+    joined(&["7", "9", "3"], "A.+B C u4 a5 u6");
+}
+
+#[test]
 fn around_the_history_nothing_moves() {
     let preset = json!([
         { "id": "x", "role": "system", "content": "X" },

@@ -73,7 +73,7 @@ fn preset() -> impl Strategy<Value = Value> {
 prop_compose! {
     fn case()(
         chat in chat(), preset in preset(), budget in 1_u32..140, retained in select(&[0, 0, 2, 5][..]),
-        input in select(&[None, Some("now")][..]), continues in any::<bool>(),
+        input in select(&[None, Some("now")][..]), continues in any::<bool>(), merges in any::<bool>(),
     ) -> Case {
         Case {
             // A test's few kilobytes.
@@ -82,6 +82,7 @@ prop_compose! {
             budget: Some(budget),
             config: json!({ "retainedCharacters": retained, "truncationMarker": "#" }),
             input,
+            merges,
             kind: if continues { GenerationKind::Continue } else { GenerationKind::Normal },
             ..Case::default()
         }
@@ -114,7 +115,7 @@ fn history(run: &Run) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 320, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_window_gives_what_everything_gives(case in case()) {
@@ -170,6 +171,19 @@ proptest! {
         let counted: usize = run.draft.decisions().iter()
             .filter(|decision| decision.reason.starts_with(reason)).map(|decision| decision.count).sum();
         prop_assert_eq!(counted, gone, "{}", words(&run));
+    }
+
+    #[test]
+    fn of_nothing_is_said_twice_that_it_goes_to_the_front(case in case()) {
+        let Ok(run) = run_windowed(&Case { merges: false, ..case }) else { return Ok(()) };
+        let moved = run.draft.decisions().iter().filter(|decision| {
+            decision.outcome == Outcome::Moved && !decision.reason.contains("are not separated")
+        });
+        let mut names: Vec<String> = moved.map(|decision| decision.source.to_string()).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        prop_assert_eq!(count, names.len(), "{:?}", run.draft.decisions());
     }
 
     #[test]
