@@ -13,6 +13,7 @@ use crate::codes;
 use crate::context::Context;
 use crate::engine::{Compile, Engine};
 use crate::limiting;
+use crate::prepared_input::InputMacros;
 use crate::switches::Switches;
 
 /// An agent that was compiled once and assembles any number of contexts. `Send + Sync`; cheap to share
@@ -25,6 +26,8 @@ pub struct CompiledAgent {
     models: Arc<ModelTable>,
     context_tokens: Option<i64>,
     diagnostics: Vec<Diagnostic>,
+    /// What expands the user's own text.
+    input_macros: InputMacros,
     /// What formatters and plug-ins wrote, and what else is counted: mostly the same each turn.
     memory: TextMemory,
 }
@@ -46,14 +49,14 @@ impl CompiledAgent {
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
         }
         let diagnostics = diagnostics.into_iter().map(in_document).collect();
-        let (agent, profile) = (agent.clone(), with.profile.clone());
         Self {
-            agent,
-            profile,
+            agent: agent.clone(),
+            profile: with.profile.clone(),
             pipeline,
             models: engine.models.clone(),
             context_tokens,
             diagnostics,
+            input_macros: InputMacros::new(engine, agent),
             memory: TextMemory::default(),
         }
     }
@@ -71,6 +74,10 @@ impl CompiledAgent {
     /// Returns the person who chats.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
+    }
+
+    pub(crate) const fn input_macros(&self) -> &InputMacros {
+        &self.input_macros
     }
 
     /// Shares the texts that were written for a context with those of earlier turns, which are counted already.

@@ -28,6 +28,7 @@ mod compiled;
 mod context;
 mod engine;
 mod limiting;
+mod prepared_input;
 mod recall;
 mod shares;
 mod snapshot;
@@ -37,6 +38,7 @@ pub use assembly::{AssembleError, Ports};
 pub use compiled::{CompiledAgent, MODEL_SETTINGS, USER_SETTINGS};
 pub use context::Context;
 pub use engine::{Compile, Engine};
+pub use prepared_input::PreparedInput;
 pub use shares::TokenShare;
 pub use switches::Switches;
 

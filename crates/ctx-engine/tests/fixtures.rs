@@ -22,7 +22,7 @@ use ctx_engine::{
 };
 use ctx_preset_import::{Document, Syntax, migrate};
 use ctx_types::{
-    Agent, Deadline, Diagnostic, GenerationKind, Persist, Reader, Session, TurnInput, UserProfile,
+    Agent, Deadline, Diagnostic, GenerationKind, Persist, Reader, Session, Text, TurnInput, UserProfile,
     is_partition,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -50,6 +50,9 @@ struct Case {
     /// What rule the case shows, and why it matters.
     why: String,
     input: Option<String>,
+    /// Whether the macros of the input are expanded before it is sent.
+    #[serde(default)]
+    expand_input: bool,
     model: Option<String>,
     profile_name: Option<String>,
     at: Option<String>,
@@ -160,26 +163,48 @@ fn run(folder: &Path) -> String {
         let compiled = engine.compile(&agent.unwrap_or_default(), &with);
         let session = session.unwrap_or_else(|| Session::new("session"));
         show_settings(&mut shown, &compiled, &case.settings);
+        let mut turn = turn(&case);
+        if case.expand_input {
+            turn.input = Some(show_input(&mut shown, &compiled, &session, &turn));
+        }
         let assemble = |turn: &TurnInput| {
             let deadline = case.deadline.map(Countdown::new);
             let deadline = deadline.as_ref().map(|deadline| deadline as &dyn Deadline);
             let ports = Ports { deadline, ..Ports::default() };
             pollster::block_on(compiled.assemble_with(&session, turn, ports))
         };
-        match assemble(&turn(&case)) {
+        match assemble(&turn) {
             Err(error) => {
                 list(&mut shown, "diagnostics", compiled.diagnostics());
                 writeln!(shown, "=== no context\n{error}").unwrap();
             }
             Ok(context) => {
-                assert_eq!(context, assemble(&turn(&case)).unwrap(), "two assemblies are equal");
-                let preview = assemble(&TurnInput { preview: true, ..turn(&case) }).unwrap();
+                assert_eq!(context, assemble(&turn).unwrap(), "two assemblies are equal");
+                let preview = assemble(&TurnInput { preview: true, ..turn.clone() }).unwrap();
                 assert_eq!(context.messages, preview.messages, "a preview gives the same messages");
                 show_context(&mut shown, &context, &case);
             }
         }
     }
     shown
+}
+
+/// Expands the macros of the input and shows the message that would be stored.
+fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Text {
+    let prepared = compiled.prepare_input(session, turn);
+    assert_eq!(prepared, compiled.prepare_input(session, turn), "an input is expanded alike each time");
+    assert!(prepared.written.is_empty() || is_partition(&prepared.written, prepared.text.len()));
+    let node = prepared.to_node("new").write();
+    writeln!(
+        shown,
+        "=== prepared input\n{:#}",
+        serde_json::json!({ "content": node["content"], "metadata": node["metadata"] })
+    )
+    .unwrap();
+    if !prepared.diagnostics.is_empty() {
+        list(shown, "findings of the input", &prepared.diagnostics);
+    }
+    prepared.text
 }
 
 fn show_settings(shown: &mut String, compiled: &CompiledAgent, ids: &[String]) {

@@ -169,7 +169,7 @@ impl Count {
     }
 }
 
-fn wrong_count(known: &Definition, given: usize) -> Diagnostic {
+pub(crate) fn wrong_count(known: &Definition, given: usize) -> Diagnostic {
     let Definition { name, arity, example, .. } = known;
     let message = format!("`{name}` takes {arity}, {given} given");
     let finding = if given < arity.min {

@@ -15,6 +15,9 @@ pub enum Dialect {
     /// unknown call stays byte for byte, with the calls inside it.
     #[default]
     Aio,
+    /// AIO Hub's own evaluator: three passes over the whole text, in each of which equal calls are made once;
+    /// arguments hold no calls, and what a pass wrote is read by those behind it.
+    AioPhased,
     /// SillyTavern's newer engine: names in any case, `\{` and `\}` stand for braces, `{{name:argument}}`
     /// and `{{name argument}}` give one argument, and a call that is unknown or has the wrong number of
     /// arguments is text whose inner calls are expanded.
@@ -39,12 +42,13 @@ pub struct DialectSet(u8);
 
 impl Dialect {
     /// Every dialect, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::Aio, Self::SillyTavern, Self::SillyTavernLegacy];
+    pub const ALL: [Self; 4] = [Self::Aio, Self::AioPhased, Self::SillyTavern, Self::SillyTavernLegacy];
 
     /// Returns the spelling used in files and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Aio => "aio",
+            Self::AioPhased => "aio-phased",
             Self::SillyTavern => "sillytavern",
             Self::SillyTavernLegacy => "sillytavern-legacy",
         }
@@ -57,17 +61,17 @@ impl Dialect {
 
     /// Whether the whole text is rewritten for one macro after the other.
     pub(crate) const fn is_in_passes(self) -> bool {
-        matches!(self, Self::SillyTavernLegacy)
+        matches!(self, Self::AioPhased | Self::SillyTavernLegacy)
     }
 
     /// Whether names are spelled exactly as they are registered.
     pub(crate) const fn is_case_sensitive(self) -> bool {
-        matches!(self, Self::Aio)
+        matches!(self, Self::Aio | Self::AioPhased)
     }
 
     /// Whether a backslash just before `{{` keeps it from opening a call.
     pub(crate) const fn escapes_calls(self) -> bool {
-        matches!(self, Self::Aio)
+        matches!(self, Self::Aio | Self::AioPhased)
     }
 
     /// Whether a call can end in `{{/name}}`, with the text before that as its last argument.
@@ -97,7 +101,7 @@ impl Dialect {
 
     /// Whether a call with more arguments than its macro takes is still a call.
     pub(crate) const fn ignores_extra_arguments(self) -> bool {
-        matches!(self, Self::Aio)
+        matches!(self, Self::Aio | Self::AioPhased)
     }
 }
 
@@ -105,7 +109,7 @@ impl DialectSet {
     /// Every dialect.
     pub const ALL: Self = Self(Self::AIO.0 | Self::SILLYTAVERN.0);
     /// AIO Hub's dialects.
-    pub const AIO: Self = Self::only(Dialect::Aio);
+    pub const AIO: Self = Self(Self::only(Dialect::Aio).0 | Self::only(Dialect::AioPhased).0);
     /// SillyTavern's dialects.
     pub const SILLYTAVERN: Self =
         Self(Self::only(Dialect::SillyTavern).0 | Self::only(Dialect::SillyTavernLegacy).0);

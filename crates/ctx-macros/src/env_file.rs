@@ -7,9 +7,11 @@ use ctx_types::{Diagnostic, Text, Trust, excerpt};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde_json::{Map, Value};
 
+use crate::assets::AgentAssets;
 use crate::call::Failure;
 use crate::env::{CardTexts, Conversation, Env, GroupMember, ModelValues, Said};
 use crate::state::{Limits, Scope, State};
+use crate::virtual_time::VirtualTime;
 use crate::{codes, instant};
 
 /// An environment and the variables of a run, read from a JSON object.
@@ -17,7 +19,8 @@ use crate::{codes, instant};
 /// Keys, each of them optional: `user`, `char`, `persona`, `input`, `original`, `generation`, `chatId`, `tz`,
 /// `locale` (texts); `now` (a date and time, or milliseconds); `seed`, `chatIdHash`, `contextTokens`,
 /// `responseTokens` (numbers); `isMobile`; `card` (an object with the fields of a character card, or such a card
-/// with `data`); `model` (a text or an object with `id`, `name`, `provider`, `profileId`, `profileName`);
+/// with `data`); `assets`, `assetGroups`, `virtualTimeConfig` (as agents have them); `model` (a text or an object
+/// with `id`, `name`, `provider`, `profileId`, `profileName`);
 /// `messages` (objects with `role` and `content`, or those of a SillyTavern chat; with `at` or `send_date`,
 /// `swipes` and `swipe_id`); `group` (names, or objects with `name` and `muted`); `variables`,
 /// `globalVariables`, `outlets`, `texts` (objects); `extensions` (names). What is of another type, or has another
@@ -91,6 +94,9 @@ impl Reader {
                 "isMobile" => env.is_mobile = self.truth(value, &at),
                 "card" => self.card(value, &at, &mut env),
                 "model" => self.model(value, &at, &mut env.model),
+                "assets" => env.assets = AgentAssets::read(Some(value), root.get("assetGroups")),
+                "assetGroups" => {}
+                "virtualTimeConfig" => env.virtual_time = self.clock(value, &at),
                 "messages" => self.messages(value, &at, &zone, &mut env.conversation),
                 "group" => env.group = self.members(value, &at),
                 "variables" => self.variables(value, &at, Scope::Local, state),
@@ -102,6 +108,11 @@ impl Reader {
             }
         }
         env
+    }
+
+    fn clock(&mut self, value: &Value, at: &str) -> Option<VirtualTime> {
+        let clock = VirtualTime::read(value);
+        clock.map_err(|problem| self.report(at, problem)).ok()
     }
 
     fn card(&mut self, value: &Value, at: &str, env: &mut Env) {

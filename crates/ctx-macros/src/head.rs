@@ -50,7 +50,7 @@ pub(crate) const COMMENT: &str = "//";
 /// O(length of what is read), and reading goes on behind that.
 pub(crate) fn read(source: &str, from: usize, dialect: Dialect) -> Head {
     match dialect {
-        Dialect::Aio => read_to_separator(source, from),
+        Dialect::Aio | Dialect::AioPhased => read_to_separator(source, from),
         Dialect::SillyTavern => read_flags(source, from),
         Dialect::SillyTavernLegacy => read_identifier(source, from),
     }

@@ -22,6 +22,9 @@ pub(crate) fn read(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<
     for at in memmem::find_iter(bytes, b"{{").filter(is_first) {
         let braces = bytes.iter().skip(at).take_while(|byte| **byte == b'{').count();
         let start = at + braces - 2;
+        if dialect.escapes_calls() && at > 0 && bytes.get(at - 1) == Some(&b'\\') {
+            continue;
+        }
         let head = head::read(source, start + 2, dialect);
         let Some(end) = end_of(&head.follow, &mut closer) else { continue };
         let span = Span::new(start, end);

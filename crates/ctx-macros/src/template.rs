@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use ctx_types::{Diagnostic, Source, Span, Text};
 
+use crate::aio::phased;
 use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
@@ -121,6 +122,7 @@ impl Template {
             return Expansion::plain(self.text.clone());
         }
         match self.dialect {
+            Dialect::AioPhased => phased::evaluate(self, env, state, origin),
             Dialect::SillyTavernLegacy => legacy::evaluate(self, env, state, origin),
             Dialect::Aio | Dialect::SillyTavern => evaluate::evaluate(self, env, state, origin),
         }

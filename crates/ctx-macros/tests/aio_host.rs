@@ -81,8 +81,12 @@ fn the_card_has_a_version_and_examples() {
 
 #[test]
 fn an_agent_without_a_guideline_has_the_standard_one() {
-    let own = CardTexts { visual_guideline: Some("Draw {{char}}.".into()), ..CardTexts::default() };
-    check(&Env { card: own, ..env() }, "{{visual_guideline}}", "Draw {{char}}.", &[]);
+    let guideline = |text: &str| {
+        let card = CardTexts { visual_guideline: Some(text.into()), ..CardTexts::default() };
+        Env { card, ..env() }
+    };
+    check(&guideline("Draw {{char}}."), "{{visual_guideline}}!", "Draw Alice.!", &[]);
+    check(&guideline("[{{visual_guideline}}]"), "{{visual_guideline}}", "[]", &[]);
     let standard = parse("{{visual_guideline}}", Dialect::Aio);
     let standard = standard.expand(&env(), &mut State::new(Limits::default()), &origin()).text;
     assert!(standard.starts_with("Write answers in Markdown.") && !standard.contains("{{"));

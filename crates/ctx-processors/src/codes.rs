@@ -2,7 +2,7 @@
 
 use ctx_types::Code;
 
-/// An agent names a macro dialect that does not exist, or that this version does not have.
+/// An agent names a macro dialect that does not exist.
 pub const UNKNOWN_DIALECT: Code = Code::new(750, "unknown macro dialect");
 /// The definition of a session variable is wrong.
 pub const VARIABLE_DEFINITION: Code = Code::new(760, "bad variable definition");

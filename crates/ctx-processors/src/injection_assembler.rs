@@ -10,9 +10,8 @@ use ctx_pipeline::{
 };
 use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory};
 
-use crate::codes;
 use crate::gap_ranks::{GapRanks, lanes};
-use crate::macro_values::MacroValues;
+use crate::macro_values::{MacroValues, macro_dialect};
 use crate::window::{LoadedWindow, window};
 
 /// Expands macros, renders template anchors, and puts everything in its place.
@@ -62,7 +61,8 @@ impl ContextProcessor for InjectionAssembler {
         for diagnostic in found {
             cx.report(diagnostic);
         }
-        let dialect = dialect(agent, cx);
+        let (dialect, unknown) = macro_dialect(agent);
+        unknown.into_iter().for_each(|finding| cx.report(finding));
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
         let lanes = lanes(preset.entries());
         let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
@@ -162,21 +162,4 @@ fn text_pointer(entry: &Entry, part: usize) -> String {
         Content::Text(_) => format!("/presetMessages/{}/content", entry.index),
         Content::Parts(_) => format!("/presetMessages/{}/content/{part}/text", entry.index),
     }
-}
-
-/// Reads the dialect that the agent names; one that is not known, or not yet, is reported.
-fn dialect(agent: &Agent, cx: &mut PrepareContext) -> Dialect {
-    let Some(name) = agent.dialect.as_deref() else { return Dialect::default() };
-    if let Some(dialect) = Dialect::from_name(name) {
-        return dialect;
-    }
-    let (used, problem) = match name {
-        "aio-phased" => (Dialect::Aio, "this version has no macro dialect"),
-        _ => (Dialect::default(), "no macro dialect"),
-    };
-    let message = format!("{problem} `{name}`; `{}` is used", used.as_str());
-    let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
-    let known: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
-    cx.report(unknown.with_help(format!("use one of `{}`", known.join("`, `"))));
-    used
 }

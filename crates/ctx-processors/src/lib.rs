@@ -32,7 +32,7 @@ pub use default_set::default_set;
 pub use ensure_alternating_roles::EnsureAlternatingRoles;
 pub use infeasible::{Cause, Infeasible, Part, PartKind};
 pub use injection_assembler::InjectionAssembler;
-pub use macro_values::MacroValues;
+pub use macro_values::{MacroValues, macro_dialect};
 pub use merge_consecutive_roles::MergeConsecutiveRoles;
 pub use merge_injections::MergeInjections;
 pub use merge_system_to_head::MergeSystemToHead;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Conversation, Env, MacroPorts, ModelValues, Said, VirtualTime, codes,
+    AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Said, VirtualTime, codes,
 };
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
 use ctx_types::{
@@ -77,6 +77,20 @@ impl MacroValues {
         }
         env
     }
+}
+
+/// Returns the dialect in which the agent's texts are written; one that does not exist is AIO Hub's, with a
+/// finding.
+pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
+    let Some(name) = agent.dialect.as_deref() else { return (Dialect::default(), None) };
+    if let Some(dialect) = Dialect::from_name(name) {
+        return (dialect, None);
+    }
+    let used = Dialect::default();
+    let message = format!("no macro dialect `{name}`; `{}` is used", used.as_str());
+    let unknown = Diagnostic::warning(crate::codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
+    let known: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
+    (used, Some(unknown.with_help(format!("use one of `{}`", known.join("`, `")))))
 }
 
 fn card(agent: &Agent, character: &Character) -> CardTexts {

@@ -37,9 +37,14 @@ Write formulas in LaTeX, between `$` inside a line and between `$$` on lines of 
 Draw diagrams as `mermaid` code blocks. Use a table where several things are compared in several ways.
 Plain sentences are enough wherever a layout would say nothing more.";
 
+/// Macros in the agent's own words are expanded; a guideline inside a guideline is nothing.
 fn visual_guideline(call: &mut Call<'_>) -> Value {
     match call.env().card.visual_guideline.clone().filter(|text| !text.trim().is_empty()) {
-        Some(own) => of_agent(Some(own), call),
+        Some(_) if call.is_card => Value::EMPTY,
+        Some(own) => {
+            call.limit_trust(call.env().agent_trust);
+            Value::Template(own)
+        }
         None => VISUAL_GUIDELINE.into(),
     }
 }

@@ -1,0 +1,95 @@
+//! The user's own text with its macros expanded, once, when it is sent.
+
+use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};
+use ctx_processors::{MacroValues, macro_dialect};
+use ctx_types::{
+    Agent, Diagnostic, Node, NodeId, NodeMetadata, Role, Segment, Session, Source, SourceKind, Text, Trust,
+    TurnInput,
+};
+use serde_json::Value;
+
+use crate::compiled::CompiledAgent;
+use crate::engine::Engine;
+
+/// The document that findings about the user's text name.
+const INPUT: &str = "input";
+
+/// The user's own text after its macros were expanded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreparedInput {
+    /// What is sent and stored.
+    pub text: Text,
+    /// What was typed.
+    pub raw: Text,
+    /// Where each byte of the text came from; empty when all of it was typed.
+    pub written: Vec<Segment>,
+    /// What was found in it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl PreparedInput {
+    /// The key of a stored message's metadata under which the typed text is kept.
+    pub const RAW_KEY: &'static str = "rawContent";
+
+    /// Makes the message that is stored; where macros changed the text, what was typed is kept beside it.
+    pub fn to_node(&self, id: impl Into<NodeId>) -> Node {
+        let mut node = Node::new(Role::User, self.text.clone()).with_id(id);
+        if self.text != self.raw {
+            let mut metadata = NodeMetadata::default();
+            metadata.kept.set(Self::RAW_KEY, Value::from(self.raw.as_str()));
+            node.metadata = Some(Box::new(metadata));
+        }
+        node
+    }
+}
+
+impl CompiledAgent {
+    /// Expands the macros of what the user is about to send, for hosts whose users want that.
+    ///
+    /// Nothing does this by itself: conversations and inputs are data. The result takes the place of
+    /// [`TurnInput::input`] and is stored, so that it is never expanded again: a draw or a time stays what it was.
+    /// `{{input}}` is the typed text, and the newest message is the one before it. Variables that the text sets
+    /// are its own. O(text).
+    ///
+    /// ```
+    /// use ctx_engine::{Compile, Engine};
+    /// use ctx_types::{Agent, Session, TurnInput};
+    ///
+    /// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
+    /// let compiled = Engine::new().compile(&agent, &Compile::default());
+    /// let turn = TurnInput { input: Some("Hello {{char}}".into()), ..TurnInput::default() };
+    /// let prepared = compiled.prepare_input(&Session::new("s1"), &turn);
+    /// assert_eq!((prepared.text.as_str(), prepared.raw.as_str()), ("Hello Ada", "Hello {{char}}"));
+    /// let turn = TurnInput { input: Some(prepared.text), ..turn };
+    /// # assert!(compiled.assemble_blocking(&Session::new("s1"), &turn).is_ok());
+    /// ```
+    pub fn prepare_input(&self, session: &Session, turn: &TurnInput) -> PreparedInput {
+        let raw = turn.input.clone().unwrap_or_default();
+        let before = TurnInput { input: None, ..turn.clone() };
+        let macros = self.input_macros();
+        let env = Env { input: Some(raw.clone()), ..macros.values.of_turn(self.profile(), session, &before) };
+        let template = Template::parse(&raw, macros.dialect, &macros.registry);
+        let origin = Source::new(SourceKind::Input, Trust::User);
+        let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin);
+        let written = expansion.segments();
+        let found = template.diagnostics().iter().cloned().chain(expansion.diagnostics);
+        let diagnostics = found.map(|finding| finding.in_document(INPUT)).collect();
+        PreparedInput { text: expansion.text, raw, written, diagnostics }
+    }
+}
+
+/// What expands the user's own text, made once for an agent.
+#[derive(Debug)]
+pub(crate) struct InputMacros {
+    registry: Registry,
+    dialect: Dialect,
+    values: MacroValues,
+}
+
+impl InputMacros {
+    pub(crate) fn new(engine: &Engine, agent: &Agent) -> Self {
+        // Findings about the agent are those of its preset.
+        let values = MacroValues::of_agent(agent, engine.macro_ports.clone(), &mut |_| ());
+        Self { registry: engine.macros.clone(), dialect: macro_dialect(agent).0, values }
+    }
+}
