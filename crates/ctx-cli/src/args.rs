@@ -1,5 +1,6 @@
 //! The command line.
 
+mod compress;
 mod macros;
 mod turn;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use compress::{CompressArguments, CompressCommand, Counting, PassArguments};
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tokens_expected};
 
@@ -39,6 +41,7 @@ pub(crate) enum Command {
     Processors(ProcessorsArguments),
     Macros(MacrosArguments),
     Count(CountArguments),
+    Compress(CompressArguments),
     Init(InitArguments),
     Completions(CompletionsArguments),
 }

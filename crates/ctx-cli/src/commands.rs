@@ -4,6 +4,7 @@ pub(crate) mod anchors;
 pub(crate) mod assemble;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod compress;
 pub(crate) mod count;
 pub(crate) mod explain;
 mod folder;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use ctx_compress::request::Overflow;
 use ctx_engine::AssembleError;
 
 /// How a run of `ctx` ended.
@@ -43,6 +44,7 @@ impl Exit {
         match error.downcast_ref() {
             Some(AssembleError::Budget(_) | AssembleError::Infeasible(_)) => Self::Impossible,
             Some(_) => Self::Findings,
+            None if error.is::<Overflow>() => Self::Impossible,
             None if error.is::<UsageError>() => Self::Usage,
             None => Self::Unreadable,
         }

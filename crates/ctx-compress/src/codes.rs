@@ -1,6 +1,25 @@
-//! Diagnostic codes of this crate: 800 to 849.
+//! Diagnostic codes of this crate: 800 to 824 for requests, 825 to 849 for masks and reports.
 
 use ctx_types::Code;
+
+/// A tool call has no result; it gets one that says so.
+pub const UNANSWERED_CALL: Code = Code::new(800, "call without a result");
+/// A result answers no call; it is left out.
+pub const ORPHAN_RESULT: Code = Code::new(801, "result without a call");
+/// A call has a second result, which is left out.
+pub const DUPLICATE_RESULT: Code = Code::new(802, "second result of a call");
+/// A result does not directly follow its call; it is moved there.
+pub const LATE_RESULT: Code = Code::new(803, "late result");
+/// Two calls of one message have one id, or one has none; the call is left out.
+pub const DUPLICATE_CALL: Code = Code::new(804, "ambiguous call");
+/// A message that is no assistant's has calls, which are left out.
+pub const MISPLACED_CALL: Code = Code::new(805, "misplaced call");
+/// A number of the configuration is out of its range.
+pub const CONFIG: Code = Code::new(806, "compression setting");
+/// A strategy kept more than there was room for; older rounds were left out instead.
+pub const STRATEGY_OVERRUN: Code = Code::new(807, "strategy over budget");
+/// A note has other lines than its writer knew of, and is read as plain text.
+pub const CHANGED_NOTE: Code = Code::new(808, "changed note");
 
 /// A setting of the masks has a value that it does not take.
 pub const MASK_SETTING: Code = Code::new(825, "mask setting");

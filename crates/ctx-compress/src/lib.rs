@@ -2,6 +2,31 @@
 //!
 //! Layer 2, pure: it knows no pipeline, no LLM client, no clock and no store.
 //!
+//! [`request`] fits the messages of one request into a budget; the conversation stays as it is:
+//!
+//! ```
+//! use ctx_compress::request::{CompressionPipeline, RequestConfig};
+//! use ctx_types::{Message, Role, Source};
+//!
+//! let said = |n: usize, text: &str| Message::new(Role::User, text, Source::history(format!("n{n}"), Role::User));
+//! let answer = |n: usize, text: &str| said(n, text).with(|message| message.role = Role::Assistant);
+//! let messages = [
+//!     said(1, "Hello! I would like a table at the Blue Note for 14 May, please."),
+//!     answer(2, "Of course! I am very happy to help you with that. For how many people will it be?"),
+//!     said(3, "We are six, and one of us must not eat nuts."),
+//!     answer(4, "I have reserved a table for six at 19:30, and they know about the nuts. Is there anything else?"),
+//!     said(5, "When is it?"),
+//! ];
+//! let fitted = CompressionPipeline::new(RequestConfig::to_fit(66)).compress_if_needed(&messages);
+//! assert_eq!(fitted.messages[0].text(), "\
+//! U: Hello! I would like a table at the Blue Note for 14 May, please.
+//! U: six one of must not eat nuts.
+//! A: reserved table for six at 19:30 know about nuts. anything else?");
+//! assert_eq!(fitted.messages[1].text(), "When is it?");
+//! ```
+//!
+//! [`mask`] lets summaries in the session's tree stand for older messages, until they are switched off:
+//!
 //! ```
 //! use ctx_compress::mask::{MaskConfig, MaskPlan, MaskSelection, Summarizing};
 //! use ctx_tokens::Counter;
@@ -28,3 +53,4 @@
 
 pub mod codes;
 pub mod mask;
+pub mod request;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::attachment::Attachment;
 use crate::content::Content;
+use crate::note::Note;
 use crate::placement::Placement;
 use crate::source::{Segment, Source};
 use crate::text::Text;
@@ -119,6 +120,8 @@ pub struct MessageExtras {
     pub placement: Option<Arc<Placement>>,
     /// Where each byte of the text came from; empty when all of it is from the message's source.
     pub written: Vec<Segment>,
+    /// What is known about the lines of a note that a compressor wrote in place of older messages.
+    pub note: Option<Arc<Note>>,
 }
 
 impl Message {
@@ -242,6 +245,7 @@ impl Extras {
             reasoning: None,
             placement: None,
             written: Vec::new(),
+            note: None,
         };
         self.0.as_deref().unwrap_or(&NOTHING)
     }

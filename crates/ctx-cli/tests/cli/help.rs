@@ -33,6 +33,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       processors   Lists the processors that make a context, and how they are set
       macros       Lists the macros, and expands a text
       count        Counts the tokens of a text, or of each message of a conversation
+      compress     Fits conversations into a number of tokens
       init         Writes a small project to begin with: agent, profile, conversation
       completions  Prints the script that completes command lines in a shell
       help         Print this message or the help of the given subcommand(s)

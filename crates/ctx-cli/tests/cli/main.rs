@@ -12,6 +12,7 @@ mod bad_input;
 mod budgets;
 mod check;
 mod completions;
+mod compress;
 mod config;
 mod conversations;
 mod count;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::agent::StoredAttachment;
 use crate::attachment::Attachment;
 use crate::message::{Message, MessageExtras, Reasoning, Role, ToolCall};
+use crate::note::Note;
 use crate::session::{Node, NodeId, NodeMetadata, StoredToolCall};
 use crate::source::{Source, SourceKind, Trust};
 use crate::text::Text;
@@ -26,7 +27,8 @@ impl Node {
         let role = self.role.unwrap_or_default();
         let metadata = self.metadata.as_deref();
         let mut source = Source::history(id.clone(), role);
-        if self.is_summary() {
+        let note = self.kept.get(Note::KEY).and_then(Note::from_value);
+        if self.is_summary() || note.is_some() {
             // A model wrote it, whoever is made to speak it.
             (source.kind, source.trust) = (SourceKind::Summary, Trust::Model);
         }
@@ -36,6 +38,7 @@ impl Node {
             name: self.name.clone(),
             attachments: self.message_attachments(),
             reasoning: metadata.and_then(reasoning),
+            note: note.map(Arc::new),
             ..MessageExtras::default()
         };
         let mut message = Message::new(role, Text::default(), source).with_extras(extras);

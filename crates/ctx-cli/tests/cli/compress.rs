@@ -1,0 +1,155 @@
+//! `ctx compress`: conversations that fit into a number of tokens.
+
+use insta::assert_snapshot;
+
+use crate::assemble::json;
+use crate::{Folder, ctx};
+
+/// A conversation of 354 tokens.
+const TALK: &str = r#"[
+  { "id": "m1", "role": "system", "content": "You keep the diary of a hotel." },
+  { "id": "m2", "role": "user", "content": "Hello! Please book room 12 for Ms Ada Bell from 3 May to 7 May." },
+  { "id": "m3", "role": "assistant", "content": null, "tool_calls": [
+    { "id": "c1", "type": "function", "function": { "name": "find_rooms", "arguments": "{\"from\": \"2026-05-03\", \"to\": \"2026-05-07\"}" } } ] },
+  { "id": "m4", "role": "tool", "tool_call_id": "c1", "content": "{\"free\": [{\"room\": 12, \"price\": 140, \"view\": \"Lake Zurich\"}, {\"room\": 14, \"price\": 90, \"view\": \"garden\"}]}" },
+  { "id": "m5", "role": "assistant", "content": null, "tool_calls": [
+    { "id": "c2", "type": "function", "function": { "name": "book_room", "arguments": "{\"room\": 12, \"guest\": \"Ada Bell\", \"from\": \"2026-05-03\", \"to\": \"2026-05-07\"}" } } ] },
+  { "id": "m6", "role": "tool", "tool_call_id": "c2", "content": "{\"booking\": \"B-7781\", \"ok\": true}" },
+  { "id": "m7", "role": "assistant", "content": "It is done: room 12 is booked for Ada Bell, and the booking is B-7781. Would you like anything else today?" },
+  { "id": "m8", "role": "user", "content": "Thank you so much, that is really very kind of you! She must not be called before 9:00, by the way." },
+  { "id": "m9", "role": "assistant", "content": "I have written that down." },
+  { "id": "m10", "role": "user", "content": "When does she come?" }
+]"#;
+
+#[track_caller]
+fn compress(arguments: &str) -> String {
+    ctx(&format!("compress {arguments}"), &[("t.json", TALK)])
+}
+
+#[test]
+fn a_plan_says_what_becomes_of_each_message() {
+    assert_snapshot!(compress("plan --session t.json --budget 120"), @"
+    exit code 0
+    === output
+    compacted by `telegraphic`: 354 → 115 of 120 tokens, 10 → 3 messages
+      keep        m1                      18 → 18   leading instructions
+      write       note-8064b2e1b6eed4d2   0 → 82    stands for older messages
+      summarise   m2 +7                   321 → 0   older than the newest messages
+      keep        m10                     15 → 15   current turn
+    ");
+    assert_snapshot!(compress("plan --session t.json --budget 170 --strategy key-message"), @"
+    exit code 0
+    === output
+    compacted by `key-message`: 354 → 148 of 170 tokens, 10 → 6 messages
+      keep   m1      18 → 18   leading instructions
+      keep   m2      26 → 26   one of the newest messages
+      drop   m3 +3   206 → 0   no room left at its priority
+      keep   m7 +2   89 → 89   one of the newest messages
+      keep   m10     15 → 15   current turn
+    ");
+    assert_snapshot!(compress("plan --session t.json --budget 354"), @"
+    exit code 0
+    === output
+    not needed (354 of 354 tokens, 10 messages)
+    ");
+}
+
+#[test]
+fn the_messages_are_what_fits() {
+    assert_snapshot!(compress("run --session t.json --budget 120"), @"
+    exit code 0
+    === output
+    [system]
+    You keep the diary of a hotel.
+
+    [system]
+    U: Hello! Please book room 12 for Ms Ada Bell from 3 May to 7 May.
+    R: room:12 price:140 view:Lake Zurich room:14 price:90 view:garden
+    C book_room: room:12 guest:Ada Bell from:2026-05-03 to:2026-05-07
+    R: booking:B-7781
+    U: much kind of must not called before 9:00 by way.
+    A: written down.
+
+    [user]
+    When does she come?
+    ");
+}
+
+#[test]
+fn what_was_printed_can_be_compressed_again() {
+    let folder = Folder::with(&[("t.json", TALK)]);
+    let first = json(&folder.ctx("compress run --session t.json --budget 120 --json"));
+    assert_eq!(first["report"]["outcome"]["kind"], "compacted");
+    assert_eq!(first["report"]["droppedCount"], 8);
+    folder.write("again.json", first["messages"].to_string().as_bytes());
+    let again = json(&folder.ctx("compress run --session again.json --budget 80 --json"));
+    let note = again["messages"][1]["content"].as_str().unwrap();
+    assert_snapshot!(note, @"
+    U: Hello! Please book room 12 for Ms Ada Bell from 3 May to 7 May.
+    R: room:14
+    C book_room: room:12 guest:Ada Bell from:2026-05-03 to:2026-05-07
+    ");
+}
+
+#[test]
+fn what_cannot_fit_names_its_parts() {
+    assert_snapshot!(compress("run --session t.json --budget 30"), @"
+    exit code 5
+    === errors
+    error: what must stay needs 33 of 30 tokens: leading instructions 18, current turn 15
+    ");
+}
+
+#[test]
+fn broken_pairs_are_repaired_and_reported() {
+    let broken = r#"[
+      { "id": "a", "role": "user", "content": "Look it up." },
+      { "id": "b", "role": "assistant", "content": null, "tool_calls": [
+        { "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{}" } } ] },
+      { "id": "c", "role": "tool", "tool_call_id": "c9", "content": "lost" }
+    ]"#;
+    assert_snapshot!(ctx("compress run --session t.json --budget 500", &[("t.json", broken)]), @"
+    exit code 0
+    === output
+    [user]
+    Look it up.
+
+    [assistant]
+    c1 → look({})
+
+    [tool]
+    c1 ←
+    [interrupted: this call has no result]
+    === errors
+    warning[CTX0801]: no call above has the id `c9`; the result is left out
+    --> t.json
+
+    warning[CTX0800]: the call `c1` has no result and gets one that says so
+    --> t.json
+    ");
+}
+
+#[test]
+fn a_loop_stays_whole_and_its_start_is_printed() {
+    let result = json(&compress("run --session t.json --budget 300 --loop-start 6 --json"));
+    let ids: Vec<&str> =
+        result["messages"].as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap()).collect();
+    let start = usize::try_from(result["loopStart"].as_u64().unwrap()).unwrap();
+    assert_eq!(ids[start..], ["m7", "m8", "m9", "m10"]);
+}
+
+#[test]
+fn a_model_can_count() {
+    let answer = compress("plan --session t.json --budget 150 --counter model --model gpt-4o");
+    assert!(answer.starts_with("exit code 0\n=== output\ncompacted by `telegraphic`: "), "{answer}");
+    assert_snapshot!(compress("plan --session t.json --budget 150 --counter model"), @"
+    exit code 2
+    === errors
+    error: `--counter model` needs a model; name one with `--model`
+    ");
+    assert_snapshot!(compress("run --session t.json --budget 30 --strategy telegrafic"), @"
+    exit code 2
+    === errors
+    error: there is no strategy `telegrafic`; did you mean `telegraphic`?
+    ");
+}

@@ -1,0 +1,133 @@
+//! How a request is compressed: budget, trigger, target.
+
+use ctx_types::{Diagnostic, Role};
+
+use crate::codes;
+
+/// When a request is compressed, and how far.
+///
+/// The defaults are those of the design 7-4. Use [`RequestConfig::checked`] on values that people wrote.
+///
+/// ```
+/// use ctx_compress::request::RequestConfig;
+///
+/// let config = RequestConfig::default();
+/// assert_eq!((config.token_budget, config.min_recent_messages), (128_000, 10));
+/// assert_eq!(config.target(), 64_000);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestConfig {
+    /// How many tokens the messages may have; default 128,000.
+    pub token_budget: u64,
+    /// Above which share of the budget compression begins, 0 to 1; default 0.8. At the share itself it does not.
+    pub trigger_threshold: f64,
+    /// To which share of the budget it goes down, 0 to 1, at most the trigger; default 0.5.
+    pub target_usage: f64,
+    /// How many of the newest messages strategies prefer to keep as they are; default 10.
+    pub min_recent_messages: usize,
+    /// The fewest tokens worth a rewrite of the prompt's prefix; default 0.
+    ///
+    /// Only where the request fits the budget all the same: a rewrite costs a prompt cache, and saving little does
+    /// not pay for it.
+    pub min_saving: u64,
+    /// The share of the target that is kept as it is at the end, 0 to 1; default 0.2.
+    pub tail_share: f64,
+    /// Who speaks the notes that stand for older messages; default `system`.
+    pub note_role: Role,
+}
+
+impl Default for RequestConfig {
+    fn default() -> Self {
+        Self {
+            token_budget: 128_000,
+            trigger_threshold: 0.8,
+            target_usage: 0.5,
+            min_recent_messages: 10,
+            min_saving: 0,
+            tail_share: 0.2,
+            note_role: Role::System,
+        }
+    }
+}
+
+impl RequestConfig {
+    /// Makes the configuration that fits a request into a number of tokens, whatever share of them it has now.
+    pub fn to_fit(token_budget: u64) -> Self {
+        Self { token_budget, trigger_threshold: 1.0, target_usage: 1.0, ..Self::default() }
+    }
+
+    /// Returns how many tokens are aimed at: the share of the budget, rounded down.
+    pub fn target(&self) -> u64 {
+        share(self.token_budget, self.target_usage)
+    }
+
+    /// Tells whether a number of tokens is above the trigger.
+    pub fn is_above_trigger(&self, tokens: u64) -> bool {
+        usage(tokens, self.token_budget) > self.trigger_threshold
+    }
+
+    /// Returns the configuration with every value in its range, and says what was out of it.
+    pub fn checked(mut self) -> (Self, Vec<Diagnostic>) {
+        let mut found = Vec::new();
+        let defaults = Self::default();
+        let mut check = |name: &str, value: &mut f64, default: f64, most: f64| {
+            let fits = (0.0..=most).contains(value);
+            if !fits {
+                let used = if value.is_nan() { default } else { value.clamp(0.0, most) };
+                let message = format!("`{name}` is {value}, and {used} is used");
+                let range = format!("a number from 0 to {most}");
+                found.push(Diagnostic::warning(codes::CONFIG, message).with_help(range));
+                *value = used;
+            }
+        };
+        check("triggerThreshold", &mut self.trigger_threshold, defaults.trigger_threshold, 1.0);
+        check("targetUsage", &mut self.target_usage, defaults.target_usage, self.trigger_threshold);
+        check("tailShare", &mut self.tail_share, defaults.tail_share, 1.0);
+        (self, found)
+    }
+}
+
+/// Returns a part of the whole; more than 1 where the whole is exceeded.
+#[expect(clippy::cast_precision_loss, reason = "counts of tokens are far below 2^53")]
+pub(crate) fn usage(tokens: u64, whole: u64) -> f64 {
+    if tokens == 0 { 0.0 } else { tokens as f64 / whole as f64 }
+}
+
+/// Returns a share of a number of tokens, rounded down.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts of tokens are far below 2^53, and a share is no negative number"
+)]
+pub(crate) fn share(tokens: u64, share: f64) -> u64 {
+    (tokens as f64 * share.max(0.0)).floor() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_the_trigger_itself_nothing_fires() {
+        let config = RequestConfig { token_budget: 100, ..RequestConfig::default() };
+        assert!(!config.is_above_trigger(80));
+        assert!(config.is_above_trigger(81));
+        assert!(RequestConfig { token_budget: 0, ..config }.is_above_trigger(1));
+    }
+
+    #[test]
+    fn values_out_of_range_are_brought_back_and_reported() {
+        let odd = RequestConfig {
+            trigger_threshold: f64::NAN,
+            target_usage: 0.9,
+            tail_share: -1.0,
+            ..RequestConfig::default()
+        };
+        let (config, found) = odd.checked();
+        assert_eq!((config.trigger_threshold, config.target_usage, config.tail_share), (0.8, 0.8, 0.0));
+        assert_eq!(found.len(), 3);
+        assert!(RequestConfig::default().checked().1.is_empty());
+        assert!(RequestConfig::to_fit(10).checked().1.is_empty());
+    }
+}

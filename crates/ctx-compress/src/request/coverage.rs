@@ -1,0 +1,269 @@
+//! Strategies that keep what is said, not who said it: units of text by the words that they add.
+
+mod calls;
+mod greedy;
+mod index;
+mod leaves;
+mod passage;
+mod pieces;
+mod speakers;
+mod telegraph;
+mod words;
+mod write;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ctx_types::{Message, NoteLineKind, Role};
+
+use crate::request::config::share;
+use crate::request::coverage::greedy::Choice;
+use crate::request::coverage::index::{Index, Making, argument_keys};
+use crate::request::coverage::passage::{ELSEWHERE, passages};
+use crate::request::coverage::pieces::{Style, without_name};
+use crate::request::coverage::speakers::Speakers;
+use crate::request::coverage::telegraph::{write_telegraphic, write_whole};
+use crate::request::coverage::words::each_word;
+use crate::request::coverage::write::Draft;
+use crate::request::meter::quarters;
+use crate::request::preview::ends;
+use crate::request::strategy::{Fate, Material, PlacedNote, Selection, Strategy};
+
+/// Keeps the newest groups as they are, and of everything older a note of one line for each message.
+///
+/// The note holds the first thing that the user asked, the calls that changed something, and then whatever adds
+/// most new words for its length: sentences of prose, single values of JSON with their keys, whole calls. Rare
+/// words, names, numbers, ids, titles and what calls were made with are worth more; what the tail or the first
+/// message says is worth nothing again. How well that does is in `docs/compression.md`.
+#[derive(Clone, Copy, Debug)]
+pub struct Coverage {
+    style: Style,
+}
+
+impl Coverage {
+    /// Writes notes without the words that carry little: the default strategy.
+    pub const fn telegraphic() -> Self {
+        Self { style: Style::Telegraphic }
+    }
+
+    /// Writes notes of whole sentences, which people read more easily, and which hold less.
+    pub const fn sentences() -> Self {
+        Self { style: Style::Sentences }
+    }
+}
+
+/// How much of a note's room calls that changed something may take before anything else, in hundredths.
+const CHANGES_SHARE: u64 = 90;
+
+impl Strategy for Coverage {
+    fn name(&self) -> &'static str {
+        match self.style {
+            Style::Telegraphic => "telegraphic",
+            Style::Sentences => "sentences",
+        }
+    }
+
+    fn choose(&self, material: &Material<'_>) -> Selection {
+        let tail = tail(material);
+        let older = material.groups.get(..tail.begin).unwrap_or_default();
+        let note = match older.is_empty() {
+            true => None,
+            false => self.note(material, older, material.room - tail.tokens),
+        };
+        let before = older.first().map_or(0, |group| group.start);
+        let fate = match &note {
+            Some(_) => Fate::Summarise("older than the newest messages".into()),
+            None => Fate::Drop("no room for a note".into()),
+        };
+        let mut fates = vec![fate; older.len()];
+        fates.resize(material.groups.len(), Fate::Keep("newest messages".into()));
+        let notes = note.map(|message| PlacedNote { before, message });
+        Selection { fates, notes: notes.into_iter().collect() }
+    }
+}
+
+/// The newest groups, which stay as they are.
+struct Tail {
+    /// The position of the first of them among the material's groups.
+    begin: usize,
+    tokens: u64,
+}
+
+/// Finds the newest groups that fit the share of the target meant for them.
+///
+/// What follows the oldest group that may be changed and must stay in any case is a part of that share.
+fn tail(material: &Material<'_>) -> Tail {
+    let first = material.groups.first().map_or(0, |group| group.start);
+    let is_free = |index: usize| {
+        let at = material.groups.partition_point(|group| group.end <= index);
+        material.groups.get(at).is_some_and(|group| group.contains(&index))
+    };
+    let fixed = material.messages.iter().enumerate().skip(first).filter(|(index, _)| !is_free(*index));
+    let fixed: u64 = fixed.map(|(_, message)| material.meter.message(message)).sum();
+    let most = share(material.target, material.config.tail_share).saturating_sub(fixed).min(material.room);
+    let mut tail = Tail { begin: material.groups.len(), tokens: 0 };
+    for group in material.groups.iter().rev() {
+        let tokens = material.tokens(group);
+        if tail.tokens + tokens > most {
+            break;
+        }
+        tail = Tail { begin: tail.begin - 1, tokens: tail.tokens + tokens };
+    }
+    tail
+}
+
+impl Coverage {
+    /// Writes the note on some groups; `None` if there is no room for one.
+    fn note(self, material: &Material<'_>, older: &[Range<usize>], room: u64) -> Option<Message> {
+        let room = room.checked_sub(material.meter.frame())?;
+        let indexes: Vec<usize> = older.iter().flat_map(Clone::clone).collect();
+        let making = Making {
+            style: self.style,
+            speakers: Speakers::of(material.messages),
+            argument_keys: argument_keys(material.messages),
+        };
+        let mut index = Index::of(material.messages, indexes.iter().copied(), &making);
+        let (first, last) = (*indexes.first()?, *indexes.last()?);
+        let others = || {
+            let is_other = |at: &usize| indexes.binary_search(at).is_err();
+            (0..material.messages.len()).filter(is_other).filter_map(|at| material.messages.get(at))
+        };
+        others().for_each(|message| index.note_arguments_of(message));
+        let elsewhere: Vec<usize> = (first..last).filter(|at| indexes.binary_search(at).is_err()).collect();
+        let mut writer = Writer {
+            material,
+            index: &index,
+            making: &making,
+            elsewhere: &elsewhere,
+            role: material.config.note_role,
+        };
+        writer.write(room, others())
+    }
+}
+
+/// Chooses and writes within a room.
+struct Writer<'a> {
+    material: &'a Material<'a>,
+    index: &'a Index,
+    making: &'a Making,
+    elsewhere: &'a [usize],
+    role: Role,
+}
+
+impl Writer<'_> {
+    fn write<'m>(&mut self, room: u64, others: impl Iterator<Item = &'m Message>) -> Option<Message> {
+        let mut choice = Choice::new(self.index, room * 4);
+        let head = self.head(room * 4);
+        let mut fixed: u64 = head.iter().map(|line| quarters(line) + 1).sum();
+        // Each run of messages that stay elsewhere may cost a line.
+        fixed += MARK * runs(self.elsewhere);
+        if fixed > choice.room() {
+            return None;
+        }
+        choice.pin(u32::MAX, fixed);
+        let pins = self.pins(choice.room());
+        for (passage, text) in &pins {
+            let prefix =
+                self.index.passages.get(*passage as usize).map_or(0, |entry| u64::from(entry.prefix));
+            choice.pin(*passage, prefix + quarters(text) + 1);
+        }
+        for message in others {
+            for passage in passages(message) {
+                each_word(&passage.text, &mut |word| {
+                    self.index.vocabulary.id(word).into_iter().for_each(|id| choice.cover_word(id));
+                });
+            }
+        }
+        choice.take_changes(CHANGES_SHARE);
+        choice.take_best();
+        let draft = Draft {
+            messages: self.material.messages,
+            index: self.index,
+            making: self.making,
+            head: &head,
+            pins: &pins,
+            elsewhere: self.elsewhere,
+        };
+        draft.write(choice.picks.iter().map(|(unit, _)| *unit), self.role)
+    }
+
+    /// Writes what explains the lines: who the letters are; in a small note only names.
+    fn head(&self, room: u64) -> Vec<String> {
+        let name =
+            |kind: NoteLineKind, word: &str| self.making.speakers.name(kind).unwrap_or(word).to_owned();
+        let (user, assistant) =
+            (name(NoteLineKind::User, "user"), name(NoteLineKind::Assistant, "assistant"));
+        let whole = format!("Earlier, shortened: U={user}, A={assistant}, C=call, R=result");
+        if quarters(&whole) * 100 <= room {
+            return vec![whole];
+        }
+        let letters = [(Role::User, "U"), (Role::Assistant, "A")];
+        let name = |speaker: &ctx_types::Speaker| {
+            let letter =
+                letters.iter().find(|(role, _)| *role == speaker.role).map_or("", |(_, letter)| letter);
+            format!("{letter}={}", speaker.name)
+        };
+        let names: Vec<String> = self.making.speakers.names.iter().map(name).collect();
+        if names.is_empty() { Vec::new() } else { vec![names.join(", ")] }
+    }
+
+    /// Writes the pinned lines: those of an earlier pass, else what the user said first.
+    fn pins(&self, room: u64) -> BTreeMap<u32, String> {
+        let entries = || self.index.passages.iter().zip(0_u32..);
+        let mut pinned: Vec<u32> = entries().filter(|(entry, _)| entry.is_pinned).map(|(_, at)| at).collect();
+        if pinned.is_empty() {
+            let messages = self.material.messages.iter();
+            let first = messages.into_iter().position(|message| message.role == Role::User);
+            let is_first = |index: u32| first == Some(index as usize);
+            let of_first =
+                entries().find(|(entry, _)| is_first(entry.message) && entry.kind == NoteLineKind::User);
+            pinned.extend(of_first.map(|(_, at)| at));
+        }
+        let mut left = room;
+        let mut pins = BTreeMap::new();
+        for passage in pinned {
+            let Some(text) = self.pinned_text(passage, left) else { continue };
+            left = left.saturating_sub(quarters(&text) + 8);
+            pins.insert(passage, text);
+        }
+        pins
+    }
+
+    /// Returns the text of a pinned line, within the share of the room that is meant for it.
+    fn pinned_text(&self, passage: u32, room: u64) -> Option<String> {
+        let entry = self.index.passages.get(passage as usize)?;
+        let passages = passages(self.material.messages.get(entry.message as usize)?);
+        let passage = passages.get(entry.ordinal as usize)?;
+        let name = self.making.speakers.name(passage.kind).filter(|_| passage.cuts.is_none());
+        let said = name.and_then(|name| without_name(&passage.text, name)).unwrap_or(&passage.text);
+        let (usual, most) = (pin_room(room, 85), pin_room(room, 95));
+        let mut text = String::new();
+        write_whole(said, &mut text);
+        if quarters(&text) > usual && passage.cuts.is_none() {
+            text.clear();
+            write_telegraphic(said, &mut text);
+        }
+        if quarters(&text) > most {
+            // Characters outside ASCII cost four quarters each.
+            let chars = usize::try_from(most * text.chars().count() as u64 / quarters(&text)).unwrap_or(0);
+            text = ends(&text, chars.saturating_sub(8)).replace('\n', " ");
+        }
+        (!text.is_empty() && quarters(&text) <= most).then_some(text)
+    }
+}
+
+/// What a mark for messages that stay elsewhere costs with its letter and line break, in quarters of a token.
+const MARK: u64 = 8;
+
+/// Counts the runs of neighbours in ascending numbers.
+fn runs(indexes: &[usize]) -> u64 {
+    indexes.chunk_by(|a, b| a + 1 == *b).count() as u64
+}
+
+/// Returns how much a pinned line may have, in quarters of a token: a share of a small room, less of a large one.
+fn pin_room(room: u64, share: u64) -> u64 {
+    const ALWAYS: u64 = 4 * 1_500;
+    (room * share / 100).min(ALWAYS.max(room / 5))
+}
+
+const _: () = assert!(ELSEWHERE.len() == 3, "three bytes, one character outside ASCII: four quarters");

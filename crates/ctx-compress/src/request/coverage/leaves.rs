@@ -1,0 +1,236 @@
+//! JSON as what it says: every value with its key.
+
+use std::borrow::Cow;
+
+/// How deeply values may be nested; deeper text is no JSON to this reader.
+const MAX_DEPTH: usize = 64;
+
+/// A value that is no list and no object, with the key under which it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Leaf<'a> {
+    /// The nearest key above it; empty if there is none.
+    pub(super) key: Cow<'a, str>,
+    /// The value without quotes and escapes.
+    pub(super) value: Cow<'a, str>,
+    /// Which list of single values it is an item of, counted from 1; 0 for none.
+    pub(super) list: u16,
+}
+
+/// Reads the values of a JSON object or list; `None` if the text is anything else.
+///
+/// Null, booleans and empty texts say nothing and are left out. O(bytes).
+pub(super) fn leaves(text: &str) -> Option<Vec<Leaf<'_>>> {
+    let text = text.trim();
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    let mut reader = Reader { text, at: 0, depth: 0, lists: 0, leaves: Vec::new() };
+    reader.value("", 0)?;
+    reader.space();
+    (reader.at == text.len()).then_some(reader.leaves)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    lists: u16,
+    leaves: Vec<Leaf<'a>>,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self, key: &'a str, list: u16) -> Option<()> {
+        self.space();
+        match self.peek()? {
+            b'{' => self.nested(Self::object),
+            b'[' => self.nested(|reader| reader.list(key)),
+            b'"' => {
+                let value = unescaped(self.string()?);
+                self.leaf(key, value, list);
+                Some(())
+            }
+            _ => {
+                let word = self.word();
+                if is_number(word) {
+                    self.leaf(key, Cow::Borrowed(word), list);
+                    return Some(());
+                }
+                matches!(word, "true" | "false" | "null").then_some(())
+            }
+        }
+    }
+
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        if self.depth == MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        self.at += 1;
+        read(self)?;
+        self.depth -= 1;
+        Some(())
+    }
+
+    fn object(&mut self) -> Option<()> {
+        self.space();
+        if self.take(b'}') {
+            return Some(());
+        }
+        loop {
+            self.space();
+            let key = self.string()?;
+            self.space();
+            if !self.take(b':') {
+                return None;
+            }
+            self.value(key, 0)?;
+            self.space();
+            if self.take(b'}') {
+                return Some(());
+            }
+            if !self.take(b',') {
+                return None;
+            }
+        }
+    }
+
+    fn list(&mut self, key: &'a str) -> Option<()> {
+        self.lists = self.lists.saturating_add(1);
+        let list = if key.is_empty() { 0 } else { self.lists };
+        self.space();
+        if self.take(b']') {
+            return Some(());
+        }
+        loop {
+            self.value(key, list)?;
+            self.space();
+            if self.take(b']') {
+                return Some(());
+            }
+            if !self.take(b',') {
+                return None;
+            }
+        }
+    }
+
+    /// Reads a text in quotes, and returns what stands between them.
+    fn string(&mut self) -> Option<&'a str> {
+        if !self.take(b'"') {
+            return None;
+        }
+        let start = self.at;
+        loop {
+            match self.peek()? {
+                b'"' => break,
+                b'\\' => self.at += 2,
+                0..=0x1F => return None,
+                _ => self.at += 1,
+            }
+        }
+        let inner = self.text.get(start..self.at);
+        self.at += 1;
+        inner
+    }
+
+    /// Reads a number or a name.
+    fn word(&mut self) -> &'a str {
+        let start = self.at;
+        while self
+            .peek()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.'))
+        {
+            self.at += 1;
+        }
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    fn leaf(&mut self, key: &'a str, value: Cow<'a, str>, list: u16) {
+        if !value.trim().is_empty() {
+            self.leaves.push(Leaf { key: unescaped(key), value, list });
+        }
+    }
+
+    fn space(&mut self) {
+        while self.peek().is_some_and(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let is_there = self.peek() == Some(byte);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        && word.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+/// Reads the escapes of a text between quotes; one that is wrong leaves all as it is.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    serde_json::from_str(&format!("\"{text}\"")).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&str>) {
+        let shown = leaves(text).map(|leaves| {
+            let show = |leaf: &Leaf<'_>| match leaf.list {
+                0 => format!("{}:{}", leaf.key, leaf.value),
+                list => format!("{}{list}:{}", leaf.key, leaf.value),
+            };
+            leaves.iter().map(show).collect::<Vec<_>>().join(" ")
+        });
+        assert_eq!(shown.as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn every_value_has_the_nearest_key() {
+        check(r#"{"a": {"b": 1, "c": "x y"}, "d": [{"e": -1.50}, {"e": 2}]}"#, Some("b:1 c:x y e:-1.50 e:2"));
+        check(r#"{"ids": ["p", "q"], "more": ["r"]}"#, Some("ids1:p ids1:q more2:r"));
+        check(r#"[1, "two", [3]]"#, Some(":1 :two :3"));
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        check(r#"{"a": null, "b": true, "c": "", "d": " ", "e": [], "f": {}}"#, Some(""));
+    }
+
+    #[test]
+    fn escapes_are_read() {
+        check(r#"{"a\"b": "line\nbreak \u4f60"}"#, Some("a\"b:line\nbreak 你"));
+    }
+
+    #[test]
+    fn what_is_no_json_is_none() {
+        for text in [
+            "[8 May] hello",
+            "{",
+            "{\"a\"}",
+            "[1,]",
+            "{\"a\":1} more",
+            "text",
+            "",
+            "[nan]",
+            "[\"\\",
+            "[\"a\nb\"]",
+        ] {
+            check(text, None);
+        }
+        check(&"[".repeat(100_000), None);
+        check(&format!("{}1{}", "[".repeat(64), "]".repeat(64)), Some(":1"));
+        check(&format!("{}1{}", "[".repeat(65), "]".repeat(65)), None);
+    }
+}

@@ -1,0 +1,338 @@
+//! Pieces: the parts of a passage that are kept or dropped one by one.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use ctx_types::NoteLineKind;
+
+use crate::request::coverage::leaves::{Leaf, leaves};
+use crate::request::coverage::passage::Passage;
+use crate::request::coverage::telegraph::{write_telegraphic, write_whole};
+
+/// How prose is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Without words that carry little.
+    Telegraphic,
+    /// Whole sentences.
+    Sentences,
+}
+
+impl Style {
+    /// How many bytes of neighbouring sentences are one piece.
+    const fn piece_len(self) -> usize {
+        match self {
+            Self::Telegraphic => 160,
+            Self::Sentences => 320,
+        }
+    }
+}
+
+/// A part of a passage, as it would stand in a note.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Piece<'a> {
+    /// What would be written: one line.
+    pub(super) text: Cow<'a, str>,
+    /// What its words are taken from, if not from its text.
+    pub(super) meaning: Option<Cow<'a, str>>,
+    /// How many bytes at the beginning of the text are a key that other pieces of the same list share.
+    pub(super) key_len: usize,
+    /// The list that it is an item of, counted from 1 within the passage; 0 for none.
+    pub(super) list: u16,
+    /// How much its words count, in thousandths.
+    pub(super) factor: u32,
+}
+
+impl<'a> Piece<'a> {
+    fn plain(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { text: text.into(), meaning: None, key_len: 0, list: 0, factor: WHOLE }
+    }
+}
+
+/// A factor of one.
+pub(super) const WHOLE: u32 = 1_000;
+
+/// What results of tools count more than talk: they hold what later calls need.
+const RESULT: u32 = 1_250;
+
+/// What a value counts more if calls took one under the same key: it can be an argument again.
+const ARGUMENT_KEY: u32 = 2;
+
+/// What a call counts more than talk.
+const CALL: u32 = 1_500;
+
+/// How much less questions count, in hundredths, where a piece consists of questions.
+const QUESTION_LOSS: u64 = 30;
+
+/// How long one piece may be, in bytes; longer texts are split.
+const LONGEST: usize = 400;
+
+/// Splits a passage into pieces, in the order of the text. Equal passages give equal pieces. O(bytes).
+///
+/// `name` is the beginning that all messages of the speaker have and that the note says once.
+pub(super) fn pieces<'a>(
+    passage: &'a Passage<'_>,
+    name: Option<&str>,
+    style: Style,
+    argument_keys: &HashSet<String>,
+) -> Vec<Piece<'a>> {
+    if let Some(cuts) = &passage.cuts {
+        return earlier_pieces(passage, cuts);
+    }
+    if passage.kind == NoteLineKind::Call {
+        return vec![call(&passage.text)];
+    }
+    if let Some(leaves) = leaves(&passage.text) {
+        let is_result = passage.kind == NoteLineKind::Result;
+        let leaf = |leaf| leaf_pieces(&leaf, is_result, argument_keys);
+        return leaves.into_iter().flat_map(leaf).collect();
+    }
+    let mut text: &str = &passage.text;
+    if let Some(rest) = name.and_then(|name| without_name(text, name)) {
+        text = rest;
+    }
+    let factor = if passage.kind == NoteLineKind::Result { RESULT } else { WHOLE };
+    prose(text, style, factor)
+}
+
+/// Returns what follows `Name: ` at the beginning of a text.
+pub(super) fn without_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.strip_prefix(name)?.strip_prefix(": ")
+}
+
+/// The units of an earlier note stay what they are.
+fn earlier_pieces<'a>(passage: &'a Passage<'_>, cuts: &[usize]) -> Vec<Piece<'a>> {
+    let text: &str = &passage.text;
+    let ends = cuts.iter().copied().chain([text.len()]);
+    let mut start = 0;
+    let mut pieces = Vec::new();
+    let factor = match passage.kind {
+        NoteLineKind::Call => CALL,
+        NoteLineKind::Result => RESULT,
+        NoteLineKind::System | NoteLineKind::User | NoteLineKind::Assistant => WHOLE,
+    };
+    for end in ends {
+        if let Some(piece) = text.get(start..end).map(str::trim).filter(|piece| !piece.is_empty()) {
+            let is_keyed = matches!(passage.kind, NoteLineKind::Call | NoteLineKind::Result);
+            let meaning = is_keyed.then(|| Cow::Owned(without_keys(piece)));
+            pieces.push(Piece { meaning, factor, ..Piece::plain(piece) });
+            start = end;
+        }
+    }
+    pieces
+}
+
+/// Returns a text of `key:value` without the keys.
+fn without_keys(text: &str) -> String {
+    let mut values = String::new();
+    for word in text.split(' ') {
+        let value = word.split_once(':').filter(|(key, value)| !value.is_empty() && is_key(key));
+        values.push_str(value.map_or(word, |(_, value)| value));
+        values.push(' ');
+    }
+    values
+}
+
+fn is_key(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
+/// How many characters of an argument a call keeps.
+const LONGEST_ARGUMENT: usize = 160;
+
+/// How many arguments a call keeps.
+const MOST_ARGUMENTS: usize = 40;
+
+/// A call is one piece, so that what was done is told whole or not at all.
+fn call(arguments: &str) -> Piece<'static> {
+    let Some(leaves) = leaves(arguments) else {
+        let mut text = String::new();
+        write_whole(&cut(arguments, LONGEST), &mut text);
+        return Piece { factor: CALL, ..Piece::plain(text) };
+    };
+    let (mut text, mut meaning) = (String::new(), String::new());
+    let mut last = 0;
+    for Leaf { key, value, list } in leaves.iter().take(MOST_ARGUMENTS) {
+        let value = cut(value, LONGEST_ARGUMENT);
+        if *list > 0 && *list == last {
+            text.push(',');
+        } else {
+            separate(&mut text);
+            write_key(key, &mut text);
+        }
+        last = *list;
+        write_squeezed(&value, &mut text);
+        separate(&mut meaning);
+        meaning.push_str(&value);
+    }
+    if leaves.len() > MOST_ARGUMENTS {
+        text.push_str(" …");
+    }
+    Piece { meaning: Some(meaning.into()), factor: CALL, ..Piece::plain(text) }
+}
+
+/// Cuts a value that is too long, and marks that.
+fn cut(text: &str, chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(chars) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+    }
+}
+
+fn leaf_pieces(leaf: &Leaf<'_>, is_result: bool, argument_keys: &HashSet<String>) -> Vec<Piece<'static>> {
+    let mut factor = if is_result { RESULT } else { WHOLE };
+    if argument_keys.contains(&leaf.key.to_lowercase()) {
+        factor *= ARGUMENT_KEY;
+    }
+    let mut value = String::new();
+    write_squeezed(&leaf.value, &mut value);
+    let piece = |part: &str| {
+        let mut text = String::new();
+        write_key(&leaf.key, &mut text);
+        let key_len = text.len();
+        text.push_str(part);
+        Piece {
+            meaning: Some(part.to_owned().into()),
+            key_len,
+            list: leaf.list,
+            factor,
+            ..Piece::plain(text)
+        }
+    };
+    split_long(&value).into_iter().map(piece).collect()
+}
+
+fn write_key(key: &str, into: &mut String) {
+    if key.is_empty() {
+        return;
+    }
+    into.extend(cut(key, 64).split_whitespace());
+    into.push(':');
+}
+
+fn separate(text: &mut String) {
+    if !text.is_empty() {
+        text.push(' ');
+    }
+}
+
+/// Appends a text with each run of white space as one blank.
+fn write_squeezed(text: &str, into: &mut String) {
+    for (index, word) in text.split_whitespace().enumerate() {
+        if index > 0 {
+            into.push(' ');
+        }
+        into.push_str(word);
+    }
+}
+
+/// Splits a line that is too long at blanks.
+fn split_long(mut text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    while text.len() > LONGEST {
+        let mut end = LONGEST;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (head, _) = text.split_at_checked(end).unwrap_or((text, ""));
+        let end = head.rfind(' ').filter(|blank| *blank > LONGEST / 2).unwrap_or(end);
+        let (head, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+        parts.push(head.trim());
+        text = rest.trim_start();
+    }
+    if !text.is_empty() {
+        parts.push(text);
+    }
+    parts
+}
+
+/// Joins neighbouring sentences until they have the length of a piece.
+fn prose(text: &str, style: Style, factor: u32) -> Vec<Piece<'static>> {
+    let mut pieces = Vec::new();
+    let mut open = Open::default();
+    each_sentence(text, &mut |sentence, is_code| {
+        for part in split_long(sentence) {
+            let before = open.text.len();
+            match style {
+                Style::Telegraphic if !is_code => write_telegraphic(part, &mut open.text),
+                Style::Telegraphic | Style::Sentences => write_whole(part, &mut open.text),
+            }
+            if before > 0 && open.text.len() > style.piece_len() {
+                let last = open.text.split_off(before);
+                pieces.extend(open.finish(factor));
+                open.text.push_str(last.trim_start());
+            }
+            open.add(part);
+        }
+    });
+    pieces.extend(open.finish(factor));
+    pieces
+}
+
+/// A piece of prose that may still grow.
+#[derive(Default)]
+struct Open {
+    text: String,
+    raw: String,
+    questions: usize,
+}
+
+impl Open {
+    fn add(&mut self, sentence: &str) {
+        separate(&mut self.raw);
+        self.raw.push_str(sentence);
+        if sentence.trim_end().ends_with(['?', '？']) {
+            self.questions += sentence.len();
+        }
+    }
+
+    fn finish(&mut self, factor: u32) -> Option<Piece<'static>> {
+        let Self { text, raw, questions } = std::mem::take(self);
+        if text.is_empty() {
+            return None;
+        }
+        let share = (questions * 100 / raw.len().max(1)) as u64;
+        let loss = u64::from(factor) * share * QUESTION_LOSS / 10_000;
+        let factor = factor - u32::try_from(loss).unwrap_or(0);
+        Some(Piece { meaning: Some(raw.into()), factor, ..Piece::plain(text) })
+    }
+}
+
+/// Calls `visit` for each sentence, or line of fenced code, with whether it is code.
+fn each_sentence<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str, bool)) {
+    let mut is_code = false;
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            is_code = !is_code;
+        } else if is_code {
+            visit(line, true);
+        } else {
+            let mut rest = line;
+            while let Some(end) = sentence_end(rest) {
+                let (sentence, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+                visit(sentence.trim(), false);
+                rest = after.trim_start();
+            }
+            visit(rest, false);
+        }
+    }
+}
+
+/// Returns where the first sentence of a line ends, unless that is the end of the line.
+fn sentence_end(line: &str) -> Option<usize> {
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next)?;
+        let ends = match c {
+            '.' | '!' | '?' | '…' => next.is_whitespace(),
+            '。' | '！' | '？' => !matches!(next, '。' | '！' | '？' | '”' | '」' | '』'),
+            _ => false,
+        };
+        if ends {
+            return Some(at + c.len_utf8());
+        }
+    }
+    None
+}

@@ -1,0 +1,110 @@
+//! Speakers: names that begin all messages of a role, and are said once.
+
+use std::collections::BTreeMap;
+
+use ctx_types::{Message, NoteLineKind, Role, Speaker};
+
+/// The names that stand for the user and the assistant in a note.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Speakers {
+    pub(super) names: Vec<Speaker>,
+}
+
+/// How many messages a role must have before a name is believed.
+const FEWEST: usize = 4;
+
+/// How many of ten must begin with the name.
+const OF_TEN: usize = 8;
+
+/// How long a name may be, in bytes.
+const LONGEST: usize = 40;
+
+impl Speakers {
+    /// Finds the names; those of earlier notes hold on while nothing speaks against them.
+    pub(super) fn of(messages: &[Message]) -> Self {
+        let names = [Role::User, Role::Assistant].into_iter();
+        Self {
+            names: names
+                .filter_map(|role| Some(Speaker { role, name: name(messages, role)?.into() }))
+                .collect(),
+        }
+    }
+
+    /// Returns the name that stands for what a line is.
+    pub(super) fn name(&self, kind: NoteLineKind) -> Option<&str> {
+        let role = match kind {
+            NoteLineKind::User => Role::User,
+            NoteLineKind::Assistant => Role::Assistant,
+            NoteLineKind::System | NoteLineKind::Call | NoteLineKind::Result => return None,
+        };
+        self.names.iter().find(|speaker| speaker.role == role).map(|speaker| &*speaker.name)
+    }
+}
+
+/// Finds the name that begins the messages of a role.
+fn name(messages: &[Message], role: Role) -> Option<&str> {
+    let notes = messages.iter().filter_map(|message| message.note.as_deref());
+    let earlier = notes.flat_map(|note| &note.speakers).find(|speaker| speaker.role == role);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut all = 0;
+    for message in messages.iter().filter(|message| message.role == role && message.note.is_none()) {
+        let ctx_types::Content::Text(text) = &message.content else { continue };
+        if !text.trim().is_empty() {
+            all += 1;
+            *counts.entry(first_name(text).unwrap_or_default()).or_default() += 1;
+        }
+    }
+    if let Some(speaker) = earlier {
+        let agree = counts.get(&*speaker.name).copied().unwrap_or(0);
+        return (agree * 10 >= all * OF_TEN).then_some(&*speaker.name);
+    }
+    let (name, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (!name.is_empty() && all >= FEWEST && count * 10 >= all * OF_TEN).then_some(name)
+}
+
+/// Returns what stands before the first colon of a text, if that can be a name.
+fn first_name(text: &str) -> Option<&str> {
+    let (name, _) = text.split_once(": ")?;
+    let is_name = !name.is_empty() && name.len() <= LONGEST && !name.contains(['\n', '.', '=', ',']);
+    is_name.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ctx_types::{Note, Source};
+
+    use super::*;
+
+    fn messages(texts: &[&str]) -> Vec<Message> {
+        let message = |text: &&str| Message::new(Role::User, *text, Source::history("n", Role::User));
+        texts.iter().map(message).collect()
+    }
+
+    #[track_caller]
+    fn check(texts: &[&str], expected: Option<&str>) {
+        assert_eq!(Speakers::of(&messages(texts)).name(NoteLineKind::User), expected);
+    }
+
+    #[test]
+    fn a_name_must_begin_nearly_all_messages() {
+        check(&["Lin: a", "Lin: b", "Lin: c", "Lin: d"], Some("Lin"));
+        check(&["Lin: a", "Lin: b", "Lin: c", "Lin: d", "so"], Some("Lin"));
+        check(&["Lin: a", "Lin: b", "Lin: c", "so"], None);
+        check(&["Lin: a", "Lin: b", "Lin: c"], None);
+        check(&["a", "b", "c", "d"], None);
+        check(&["a. b: c", "a. b: c", "a. b: c", "a. b: c"], None);
+    }
+
+    #[test]
+    fn the_name_of_an_earlier_note_holds_on() {
+        let speaker = Speaker { role: Role::User, name: "Lin".into() };
+        let note = Arc::new(Note { speakers: vec![speaker], ..Note::default() });
+        let mut all = messages(&["note", "Lin: a"]);
+        all[0].note = Some(note);
+        assert_eq!(Speakers::of(&all).name(NoteLineKind::User), Some("Lin"));
+        all.push(messages(&["no name"]).remove(0));
+        assert_eq!(Speakers::of(&all).name(NoteLineKind::User), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Prose without the words that carry little.
+
+/// Words that are dropped: articles, forms of be, have, do, will and can, pronouns, politeness and filling.
+///
+/// Negations, prepositions, conditions and words of duty (must, should, may, might) are none of them.
+#[rustfmt::skip]
+const FILLERS: [&str; 124] = [
+    "a", "absolutely", "actually", "also", "am", "an", "and", "anyway", "are", "awesome", "basically",
+    "be", "been", "being", "can", "cool", "could", "definitely", "did", "do", "does", "doing", "done",
+    "glad", "gonna", "good", "gotta", "great", "had", "haha", "has", "have", "having", "he", "he'd",
+    "he's", "hello", "her", "here", "hers", "hey", "hi", "him", "his", "i", "i'd", "i'll", "i'm", "i've",
+    "is", "it", "it'd", "it'll", "it's", "its", "just", "lol", "me", "mine", "my", "myself", "nice", "oh",
+    "ok", "okay", "our", "ours", "please", "quite", "really", "shall", "she", "she'd", "she's", "so",
+    "super", "sure", "thank", "thanks", "that", "that's", "the", "their", "theirs", "them", "there",
+    "there's", "these", "they", "they'd", "they'll", "they're", "they've", "this", "those", "too",
+    "totally", "us", "very", "wanna", "was", "we", "we'd", "we'll", "we're", "we've", "well", "were",
+    "what's", "will", "would", "wow", "yeah", "yep", "yes", "you", "you'd", "you'll", "you're", "you've",
+    "your", "yours", "yourself", "yup",
+];
+
+/// Tells whether a word in lower case carries little.
+pub(super) fn is_filler(word: &str) -> bool {
+    FILLERS.binary_search(&word).is_ok()
+}
+
+/// Appends a sentence to `into` without its fillers and without the signs at the ends of words, one blank between
+/// words; a blank comes before the first if something stands there already.
+pub(super) fn write_telegraphic(sentence: &str, into: &mut String) {
+    let mut lower = String::new();
+    for word in sentence.split_whitespace() {
+        let core = word.trim_matches(['!', ',', ';', '"', '*', '(', ')', '.', '?', ':']);
+        if core.len() <= LONGEST_FILLER {
+            lower.clear();
+            lower.extend(core.chars().map(|c| if c == '’' { '\'' } else { c.to_ascii_lowercase() }));
+            if is_filler(&lower) {
+                continue;
+            }
+        }
+        push_word(word.trim_matches(['!', ',', ';', '"', '*']), into);
+    }
+}
+
+/// Appends a sentence as it is, white space squeezed.
+pub(super) fn write_whole(sentence: &str, into: &mut String) {
+    sentence.split_whitespace().for_each(|word| push_word(word, into));
+}
+
+/// An apostrophe may have three bytes.
+const LONGEST_FILLER: usize = 14;
+
+fn push_word(word: &str, into: &mut String) {
+    if word.is_empty() {
+        return;
+    }
+    if !into.is_empty() {
+        into.push(' ');
+    }
+    into.push_str(word);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(sentence: &str, expected: &str) {
+        let mut telegram = String::new();
+        write_telegraphic(sentence, &mut telegram);
+        assert_eq!(telegram, expected);
+    }
+
+    #[test]
+    fn the_list_can_be_searched() {
+        assert!(FILLERS.is_sorted());
+        assert!(FILLERS.iter().all(|word| word.len() < LONGEST_FILLER));
+    }
+
+    #[test]
+    fn fillers_go_and_negations_conditions_and_duties_stay() {
+        check(
+            "Hey, I really must not leave without my passport, if it's raining!",
+            "must not leave without passport if raining",
+        );
+        check("You should never pay before 3pm; I don't.", "should never pay before 3pm don't.");
+        check("I’m the \"Blue Note\" fan (really).", "Blue Note fan");
+    }
+
+    #[test]
+    fn other_languages_are_left_alone() {
+        check("我 不 要 去。 это не так", "我 不 要 去。 это не так");
+    }
+}

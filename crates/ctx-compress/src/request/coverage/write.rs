@@ -1,0 +1,166 @@
+//! Writing a note: one line for each passage, in the order of the conversation.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ctx_types::{
+    Fingerprint, Message, Note, NoteLine, NoteLineKind, Role, Segment, Source, SourceKind, Span, Trust,
+};
+
+use crate::request::coverage::index::{Index, Making};
+use crate::request::coverage::passage::{ELSEWHERE, passages, write_prefix};
+use crate::request::coverage::pieces::Piece;
+
+/// What a note is written from.
+pub(super) struct Draft<'a> {
+    pub(super) messages: &'a [Message],
+    pub(super) index: &'a Index,
+    pub(super) making: &'a Making,
+    /// What stands above the lines.
+    pub(super) head: &'a [String],
+    /// The texts of pinned passages, by their positions in the index.
+    pub(super) pins: &'a BTreeMap<u32, String>,
+    /// Messages among those of the note that are kept elsewhere in the request.
+    pub(super) elsewhere: &'a [usize],
+}
+
+/// A text with what is known about its lines.
+#[derive(Default)]
+struct Written {
+    text: String,
+    note: Note,
+    segments: Vec<Segment>,
+}
+
+impl Draft<'_> {
+    /// Writes the note with these units; `None` if nothing was chosen and nothing is pinned. O(bytes of the messages
+    /// with chosen units).
+    pub(super) fn write(&self, chosen: impl IntoIterator<Item = u32>, role: Role) -> Option<Message> {
+        let mut by_passage: BTreeMap<u32, Vec<u32>> =
+            self.pins.keys().map(|passage| (*passage, Vec::new())).collect();
+        for unit in chosen {
+            if let Some(unit) = self.index.units.get(unit as usize) {
+                by_passage.entry(unit.passage).or_default().push(unit.ordinal);
+            }
+        }
+        if by_passage.is_empty() {
+            return None;
+        }
+        let mut written = Written::default();
+        for line in self.head {
+            written.add_head(line);
+        }
+        written.note.speakers.clone_from(&self.making.speakers.names);
+        let mut elsewhere = self.elsewhere.iter().copied().peekable();
+        for (passage, ordinals) in &by_passage {
+            let message =
+                self.index.passages.get(*passage as usize).map_or(0, |entry| entry.message as usize);
+            let mut marked = None;
+            while let Some(kept) = elsewhere.next_if(|kept| *kept < message) {
+                marked = Some(kept);
+            }
+            // Several kept messages in a row are one mark; before the first line nothing needs one.
+            if let Some(kept) = marked.filter(|_| !written.note.lines.is_empty()) {
+                written.add_mark(self.messages.get(kept));
+            }
+            self.write_line(*passage, ordinals, &mut written);
+        }
+        Some(written.finish(role))
+    }
+
+    fn write_line(&self, passage: u32, ordinals: &[u32], into: &mut Written) {
+        let Some(entry) = self.index.passages.get(passage as usize) else { return };
+        let Some(message) = self.messages.get(entry.message as usize) else { return };
+        let passages = passages(message);
+        let Some(made_from) = passages.get(entry.ordinal as usize) else { return };
+        let mut line = String::new();
+        write_prefix(made_from.kind, made_from.tool, &mut line);
+        let mut cuts = Vec::new();
+        if let Some(pin) = self.pins.get(&passage) {
+            line.push_str(pin);
+        } else {
+            let mut ordinals = ordinals.to_vec();
+            ordinals.sort_unstable();
+            let pieces = self.making.pieces(made_from);
+            write_pieces(&ordinals, &pieces, &mut line, &mut cuts);
+        }
+        let id = made_from.id.clone().unwrap_or_default();
+        let entry = NoteLine { id, kind: made_from.kind, is_pinned: self.pins.contains_key(&passage), cuts };
+        into.add_line(&line, entry, message);
+    }
+}
+
+/// Writes pieces with blanks between; items of one list have its key once.
+fn write_pieces(ordinals: &[u32], pieces: &[Piece<'_>], line: &mut String, cuts: &mut Vec<u32>) {
+    let mut last_list = 0;
+    for (place, ordinal) in ordinals.iter().enumerate() {
+        let Some(piece) = pieces.get(*ordinal as usize) else { continue };
+        let continues = piece.list > 0 && piece.list == last_list;
+        last_list = piece.list;
+        if continues {
+            line.push(',');
+            line.push_str(piece.text.get(piece.key_len..).unwrap_or_default());
+            continue;
+        }
+        if place > 0 {
+            line.push(' ');
+            cuts.push(u32::try_from(line.len()).unwrap_or(u32::MAX));
+        }
+        line.push_str(&piece.text);
+    }
+}
+
+impl Written {
+    fn add_head(&mut self, line: &str) {
+        let source = Source::new(SourceKind::Formatter, Trust::Preset);
+        self.push(line, source);
+        self.note.head += 1;
+    }
+
+    fn add_mark(&mut self, kept: Option<&Message>) {
+        let Some(kept) = kept else { return };
+        let kind = match kept.role {
+            Role::User => NoteLineKind::User,
+            Role::Assistant => NoteLineKind::Assistant,
+            Role::Tool => NoteLineKind::Result,
+            Role::System | Role::Developer => NoteLineKind::System,
+        };
+        let mut line = String::new();
+        write_prefix(kind, "", &mut line);
+        line.push_str(ELSEWHERE);
+        self.push(&line, Source::new(SourceKind::Formatter, Trust::Preset));
+        self.note.lines.push(NoteLine::new(kept.source.id.clone().unwrap_or_default(), kind));
+    }
+
+    fn add_line(&mut self, line: &str, entry: NoteLine, message: &Message) {
+        let role = match entry.kind {
+            NoteLineKind::System => Role::System,
+            NoteLineKind::User => Role::User,
+            NoteLineKind::Assistant | NoteLineKind::Call => Role::Assistant,
+            NoteLineKind::Result => Role::Tool,
+        };
+        let is_earlier = message.note.is_some();
+        let source =
+            if is_earlier { Source::history(entry.id.clone(), role) } else { message.source.clone() };
+        self.push(line, source);
+        self.note.lines.push(entry);
+    }
+
+    fn push(&mut self, line: &str, source: Source) {
+        let start = self.text.len();
+        if start > 0 {
+            self.text.push('\n');
+        }
+        self.text.push_str(line);
+        self.segments.push(Segment { span: Span::new(start, self.text.len()), source, via: Vec::new() });
+    }
+
+    fn finish(self, role: Role) -> Message {
+        let id: Arc<str> = format!("note-{}", Fingerprint::default().text(&self.text)).into();
+        let source = Source::new(SourceKind::Summary, Trust::Model).with_id(id);
+        Message::new(role, self.text, source).with(|message| {
+            message.written = self.segments;
+            message.note = Some(Arc::new(self.note));
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! The last resort: previews, gists, and the last rounds.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use ctx_types::{Message, Place, Role};
+
+use crate::request::preview::{gist, preview};
+use crate::request::strategy::{Fate, Material, Selection, Strategy};
+
+/// Shortens what is long, and where that is not enough keeps only the last rounds.
+///
+/// A round is a user message and everything up to the next one. First tool results become previews, then long
+/// texts their gist; if that does not fit, only the newest rounds stay that do, at most `rounds`, the one that is
+/// being answered among them.
+#[derive(Clone, Copy, Debug)]
+pub struct LastRounds {
+    /// How many rounds stay at the most; default 4.
+    pub rounds: usize,
+}
+
+impl Default for LastRounds {
+    fn default() -> Self {
+        Self { rounds: 4 }
+    }
+}
+
+/// How many characters of a tool result a preview shows.
+const PREVIEW: usize = 400;
+
+/// How many characters a long text keeps.
+const GIST: usize = 600;
+
+impl Strategy for LastRounds {
+    fn name(&self) -> &'static str {
+        "last-rounds"
+    }
+
+    fn choose(&self, material: &Material<'_>) -> Selection {
+        let groups: Vec<&Range<usize>> = material.groups.iter().collect();
+        let mut fates: Vec<Fate> = groups.iter().map(|_| Fate::Keep("it fits".into())).collect();
+        for (level, reason) in
+            [(Level::Whole, ""), (Level::Previews, "long tool results"), (Level::Gists, "long texts")]
+        {
+            for (fate, group) in fates.iter_mut().zip(&groups) {
+                if let Some(short) = shortened(material.members(group), level) {
+                    *fate = Fate::Shorten(short, reason.into());
+                }
+            }
+            if (Selection { fates: fates.clone(), notes: Vec::new() }).tokens(material) <= material.room {
+                return Selection { fates, notes: Vec::new() };
+            }
+        }
+        self.keep_rounds(material, fates)
+    }
+}
+
+impl LastRounds {
+    /// Drops everything before the oldest of the newest rounds that fit.
+    fn keep_rounds(self, material: &Material<'_>, mut fates: Vec<Fate>) -> Selection {
+        let may_change = |index: usize| {
+            let at = material.groups.partition_point(|group| group.end <= index);
+            material.groups.get(at).is_some_and(|group| group.contains(&index))
+        };
+        let users = material.messages.iter().enumerate().filter(|(_, message)| is_user(message));
+        let (open, fixed): (Vec<usize>, Vec<usize>) =
+            users.map(|(index, _)| index).partition(|index| may_change(*index));
+        let most = self.rounds.saturating_sub(fixed.len());
+        let mut begin = material.messages.len();
+        let mut used = 0;
+        let mut at = material.groups.len();
+        for start in open.into_iter().rev().take(most) {
+            let first = material.groups.partition_point(|group| group.start < start);
+            let round = material
+                .groups
+                .get(first..at)
+                .unwrap_or_default()
+                .iter()
+                .zip(fates.get(first..at).unwrap_or_default());
+            used += round.map(|(group, fate)| tokens(material, group, fate)).sum::<u64>();
+            if used > material.room {
+                break;
+            }
+            (begin, at) = (start, first);
+        }
+        for (fate, group) in fates.iter_mut().zip(material.groups) {
+            if group.start < begin {
+                *fate = Fate::Drop(Cow::Borrowed("before the last rounds"));
+            }
+        }
+        Selection { fates, notes: Vec::new() }
+    }
+}
+
+fn is_user(message: &Message) -> bool {
+    message.role == Role::User && message.place == Place::History
+}
+
+fn tokens(material: &Material<'_>, group: &Range<usize>, fate: &Fate) -> u64 {
+    match fate {
+        Fate::Shorten(messages, _) => material.meter.messages(messages),
+        _ => material.tokens(group),
+    }
+}
+
+/// How much is shortened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Whole,
+    Previews,
+    Gists,
+}
+
+/// Shortens the messages of a group; `None` if nothing of it is long.
+fn shortened(members: &[Message], level: Level) -> Option<Vec<Message>> {
+    let tools = tool_names(members);
+    let short = |message: &Message| match message.role {
+        Role::Tool if level != Level::Whole => preview(message, tool_of(message, &tools), PREVIEW),
+        Role::User | Role::Assistant if level == Level::Gists => gist(message, GIST),
+        _ => None,
+    };
+    let short: Vec<Option<Message>> = members.iter().map(short).collect();
+    if short.iter().all(Option::is_none) {
+        return None;
+    }
+    Some(
+        short.into_iter().zip(members).map(|(short, whole)| short.unwrap_or_else(|| whole.clone())).collect(),
+    )
+}
+
+/// Returns the names of the tools that a group's calls ask for, by the ids of the calls.
+pub(crate) fn tool_names(members: &[Message]) -> HashMap<&str, &str> {
+    members.iter().flat_map(|message| &message.tool_calls).map(|call| (&*call.id, &*call.name)).collect()
+}
+
+/// Returns the tool whose result a message is.
+pub(crate) fn tool_of<'a>(result: &'a Message, names: &HashMap<&str, &'a str>) -> &'a str {
+    let called = result.tool_call_id.as_deref().and_then(|id| names.get(id).copied());
+    called.or(result.name.as_deref()).unwrap_or_default()
+}

@@ -1,0 +1,218 @@
+//! What of a request may be changed: instructions, pins and the current turn stay, settled history may go.
+
+use std::fmt;
+use std::ops::Range;
+
+use ctx_types::{Message, Place, Role, SourceKind, groups};
+use serde::Serialize;
+
+use crate::request::meter::Meter;
+
+/// What is being answered, and so stays as it is while there is any way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protection {
+    /// From the last user message, and user messages directly before it, to the end, unless an answer follows.
+    #[default]
+    PendingTurn,
+    /// From this index on: what a tool loop has added; and the last user message.
+    CurrentLoop(usize),
+    /// The last user message alone: what follows it is history too.
+    LastUserMessage,
+}
+
+/// What a message is to a compressor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Part {
+    /// The leading instructions.
+    Instructions,
+    /// What a preset, a worldbook or a plug-in placed.
+    Placed,
+    /// A message that somebody pinned.
+    Pinned,
+    /// A summary that stands for older messages.
+    Summary,
+    /// What is being answered; see [`Protection`].
+    Current,
+    /// Settled history, which may be changed.
+    History,
+}
+
+impl Part {
+    /// Returns the words by which findings name it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Instructions => "leading instructions",
+            Self::Placed => "placed messages",
+            Self::Pinned => "pinned messages",
+            Self::Summary => "summaries",
+            Self::Current => "current turn",
+            Self::History => "history",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A request split into groups, each with what it is and what it costs.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub(crate) groups: Vec<LaidGroup>,
+    /// The last message of the user.
+    pub(crate) last_user: Option<usize>,
+}
+
+/// A group of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct LaidGroup {
+    pub(crate) range: Range<usize>,
+    pub(crate) part: Part,
+    pub(crate) tokens: u64,
+}
+
+impl Layout {
+    /// Splits paired messages. O(messages), and the counts of texts that were not counted before.
+    pub(crate) fn of(messages: &[Message], protection: Protection, meter: &Meter) -> Self {
+        let last_user =
+            messages.iter().rposition(|message| message.role == Role::User && is_history(message));
+        let current = current_start(messages, protection, last_user);
+        let leading = messages.iter().take_while(|message| is_leading(message)).count();
+        let part = |index: usize, message: &Message| match message.place {
+            Place::Pinned if index >= leading => Part::Pinned,
+            _ if index < leading => Part::Instructions,
+            Place::History | Place::Pinned if index >= current || Some(index) == last_user => Part::Current,
+            Place::History | Place::Pinned if message.is_continuation_prefix => Part::Current,
+            Place::History | Place::Pinned if is_summary(message) => Part::Summary,
+            Place::History | Place::Pinned => Part::History,
+            Place::Skeleton | Place::Anchored | Place::AroundHistory | Place::Gap { .. } => Part::Placed,
+        };
+        let group = |range: Range<usize>| {
+            let members = messages.get(range.clone()).unwrap_or_default();
+            // One protected member protects the whole group.
+            let parts = range.clone().zip(members).map(|(index, message)| part(index, message));
+            LaidGroup { part: parts.min().unwrap_or(Part::History), tokens: meter.messages(members), range }
+        };
+        Self { groups: groups(messages).into_iter().map(group).collect(), last_user }
+    }
+
+    /// Returns the tokens of everything but history.
+    pub(crate) fn fixed_tokens(&self) -> u64 {
+        self.groups.iter().filter(|group| group.part != Part::History).map(|group| group.tokens).sum()
+    }
+
+    /// Returns the tokens of everything.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.groups.iter().map(|group| group.tokens).sum()
+    }
+
+    /// Returns the groups that may be changed.
+    pub(crate) fn history(&self) -> impl Iterator<Item = &LaidGroup> {
+        self.groups.iter().filter(|group| group.part == Part::History)
+    }
+}
+
+/// Returns the index at which begins what is being answered.
+fn current_start(messages: &[Message], protection: Protection, last_user: Option<usize>) -> usize {
+    let start = match protection {
+        Protection::CurrentLoop(start) => return start,
+        Protection::LastUserMessage => return messages.len(),
+        Protection::PendingTurn => last_user.unwrap_or(messages.len()),
+    };
+    let is_answered = messages.iter().skip(start).any(Message::is_finished_answer);
+    if is_answered {
+        return messages.len();
+    }
+    let before = messages.get(..start).unwrap_or_default().iter().rev();
+    start - before.take_while(|message| message.role == Role::User && is_history(message)).count()
+}
+
+fn is_history(message: &Message) -> bool {
+    matches!(message.place, Place::History)
+}
+
+/// Tells whether a message at the head instructs: nobody's turn, and no note or summary of earlier turns.
+fn is_leading(message: &Message) -> bool {
+    let is_placed = !matches!(message.place, Place::History | Place::Pinned);
+    is_placed || (message.role.is_instruction() && message.note.is_none() && !is_summary(message))
+}
+
+/// What marks a text as a summary in the logs of seed 004's application.
+const SUMMARY_MARKS: [&str; 2] = ["CONVERSATION_SUMMARY", "SUMMARY"];
+
+/// Tells whether a message is a summary that must stay; notes of earlier passes are none, they are written anew.
+pub(crate) fn is_summary(message: &Message) -> bool {
+    if message.note.is_some() {
+        return false;
+    }
+    let is_marked = || {
+        let text = message.text();
+        let text = text.trim_start();
+        let rest = SUMMARY_MARKS.iter().find_map(|mark| text.strip_prefix(mark));
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    };
+    message.source.kind == SourceKind::Summary || (message.role.is_instruction() && is_marked())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::testing::messages;
+
+    /// Parts as letters, one for each message: i, p, s, c, h.
+    #[track_caller]
+    fn check(words: &str, protection: Protection, expected: &str) {
+        let layout = Layout::of(&messages(words), protection, &Meter::estimate());
+        let letters = layout.groups.iter().flat_map(|group| {
+            let letter = group.part.as_str().chars().next().unwrap_or_default();
+            group.range.clone().map(move |_| letter)
+        });
+        assert_eq!(
+            letters.map(|letter| if letter == 'l' { 'i' } else { letter }).collect::<String>(),
+            expected
+        );
+    }
+
+    #[test]
+    fn the_pending_turn_reaches_to_the_end() {
+        check("s u a u a:x t:x", Protection::PendingTurn, "ihhccc");
+        check("s u a u u", Protection::PendingTurn, "ihhcc");
+    }
+
+    #[test]
+    fn of_an_answered_turn_only_the_last_user_message_is_safe() {
+        check("s u a u a:x t:x a", Protection::PendingTurn, "ihhchhh");
+        check("u a", Protection::PendingTurn, "ch");
+    }
+
+    #[test]
+    fn a_loop_protects_what_it_added_and_the_last_user_message() {
+        check("u a u a:x t:x a:y t:y", Protection::CurrentLoop(5), "hhchhcc");
+        check("u a u a:x t:x a:y t:y", Protection::CurrentLoop(4), "hhccccc");
+        check("u a u", Protection::CurrentLoop(3), "hhc");
+    }
+
+    #[test]
+    fn without_a_loop_only_the_last_user_message_is_safe() {
+        check("s s u a u a:x t:x", Protection::LastUserMessage, "iihhchh");
+    }
+
+    #[test]
+    fn without_a_user_nothing_is_current() {
+        check("s a a", Protection::PendingTurn, "ihh");
+        check("", Protection::PendingTurn, "");
+    }
+
+    #[test]
+    fn a_marked_summary_stays_wherever_it_stands() {
+        let mut all = messages("u s s u a u");
+        all[1].content = ctx_types::Content::Text("SUMMARY\nof it".into());
+        all[2].content = ctx_types::Content::Text("SUMMARYX".into());
+        let layout = Layout::of(&all, Protection::PendingTurn, &Meter::estimate());
+        assert_eq!((layout.groups[1].part, layout.groups[2].part), (Part::Summary, Part::History));
+    }
+}

@@ -1,0 +1,165 @@
+//! What messages cost, in one measure for a whole pass.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ctx_tokens::{Counter, MediaFamily, MediaItem, ModelFacts, media_cost, message_cost};
+use ctx_types::{Content, ContentPart, Message, Role, Source, TokenCounter};
+
+/// What every message costs beside its text in the estimate (seed 004's sibling design 7-4).
+const MESSAGE: u64 = 10;
+
+/// What every tool call costs beside its arguments in the estimate.
+const CALL: u64 = 50;
+
+/// Measures messages: by the estimate of the design, or as a model counts them.
+///
+/// The estimate is 10 for a message, its text (a quarter for an ASCII character, one for any other, rounded up),
+/// and for each tool call 50 and its arguments; media have a flat price whatever the length of their encoding.
+/// Counts of texts are remembered in the texts, so that measuring again is cheap.
+///
+/// ```
+/// use ctx_compress::request::Meter;
+/// use ctx_types::{Message, Role, Source};
+///
+/// let message = Message::new(Role::User, "hello你好", Source::history("n1", Role::User));
+/// assert_eq!(Meter::estimate().message(&message), 10 + 4);
+/// ```
+#[derive(Clone)]
+pub struct Meter {
+    counter: Arc<dyn TokenCounter>,
+    model: Option<Arc<ModelFacts>>,
+}
+
+impl Meter {
+    /// Measures by the estimate, which needs no tokenizer.
+    pub fn estimate() -> Self {
+        Self { counter: Arc::new(Counter::estimate()), model: None }
+    }
+
+    /// Measures as a model counts, with what its provider adds to each message.
+    pub fn for_model(model: Arc<ModelFacts>, counter: Arc<dyn TokenCounter>) -> Self {
+        Self { counter, model: Some(model) }
+    }
+
+    /// Tells whether it estimates.
+    pub const fn is_estimate(&self) -> bool {
+        self.model.is_none()
+    }
+
+    /// Returns the tokens of a message with its calls, files and reasoning.
+    pub fn message(&self, message: &Message) -> u64 {
+        match &self.model {
+            Some(model) => u64::from(message_cost(message, model, &*self.counter).total()),
+            None => self.estimated(message),
+        }
+    }
+
+    /// Returns the tokens of several messages: the sum of each.
+    pub fn messages<'a>(&self, messages: impl IntoIterator<Item = &'a Message>) -> u64 {
+        messages.into_iter().map(|message| self.message(message)).sum()
+    }
+
+    /// Returns the tokens of a text alone.
+    pub fn text(&self, text: &str) -> u64 {
+        u64::from(self.counter.count(text))
+    }
+
+    /// Returns the tokens of a message without text.
+    pub(crate) fn frame(&self) -> u64 {
+        let source = Source::history("", Role::System);
+        self.message(&Message::new(Role::System, "", source))
+    }
+
+    fn estimated(&self, message: &Message) -> u64 {
+        let calls = message.tool_calls.iter();
+        let calls: u64 = calls.map(|call| CALL + u64::from(self.counter.count_text(&call.arguments))).sum();
+        let files = message.attachments.iter().map(MediaItem::of);
+        let files: u64 = files.map(|file| flat(&file)).sum();
+        let reasoning = message.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref());
+        let reasoning = reasoning.map_or(0, |text| u64::from(self.counter.count_text(text)));
+        MESSAGE + self.content(&message.content) + calls + files + reasoning
+    }
+
+    /// Several parts are one text with line breaks between, as those see them who join parts.
+    fn content(&self, content: &Content) -> u64 {
+        let parts = match content {
+            Content::Text(text) => return u64::from(self.counter.count_text(text)),
+            Content::Parts(parts) => parts,
+        };
+        let texts = parts.iter().filter_map(ContentPart::as_text).map(|text| quarters(text) + 1);
+        let texts: u64 = texts.sum::<u64>().saturating_sub(1).div_ceil(4);
+        let others = parts.iter().filter_map(|part| match part {
+            ContentPart::Text(_) => None,
+            ContentPart::Other(value) => Some(match MediaItem::of_part(value) {
+                Some(item) => flat(&item),
+                None => quarters(&value.to_string()).div_ceil(4),
+            }),
+        });
+        texts + others.sum::<u64>()
+    }
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self::estimate()
+    }
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meter").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// What a medium costs where no model is named.
+fn flat(item: &MediaItem) -> u64 {
+    u64::from(media_cost(MediaFamily::Unknown, item).tokens)
+}
+
+/// Returns the estimate of a text in quarters of a token: one for an ASCII character, four for any other.
+pub(crate) fn quarters(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    // Continuation bytes are 0x80 to 0xBF, so a character outside ASCII has exactly one byte above.
+    let others = text.bytes().filter(|byte| *byte >= 0xC0).count() as u64;
+    ascii + 4 * others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ctx_types::{Text, ToolCall};
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(message: &Message, expected: u64) {
+        assert_eq!(Meter::estimate().message(message), expected, "{message:?}");
+    }
+
+    fn message(text: &str) -> Message {
+        Message::new(Role::Assistant, text, Source::history("n", Role::Assistant))
+    }
+
+    #[test]
+    fn the_estimate_is_that_of_the_design() {
+        check(&message("hello"), 12);
+        check(&message("你好"), 12);
+        check(&message("hello你好"), 14);
+        check(&message(""), 10);
+        let call = ToolCall { id: "c".into(), name: "f".into(), arguments: Text::from("{\"a\":1}") };
+        check(&message("hello").with(|message| message.tool_calls = vec![call]), 12 + 50 + 2);
+    }
+
+    #[test]
+    fn an_image_costs_the_same_however_long_its_encoding_is() {
+        let image = |url: String| {
+            let part = json!({ "type": "image_url", "image_url": { "url": url } });
+            message("")
+                .with(|message| message.content = Content::Parts(vec![ContentPart::Other(Arc::new(part))]))
+        };
+        let meter = Meter::estimate();
+        let short = meter.message(&image("data:image/png;base64,AA".to_owned()));
+        assert_eq!(short, meter.message(&image("A".repeat(100_000))));
+        assert!(short > 100);
+    }
+}

@@ -1,0 +1,115 @@
+//! How a pass ended.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ctx_types::Message;
+use serde::Serialize;
+
+use crate::request::layout::{Layout, Part};
+
+/// How a pass of compression ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum PassOutcome {
+    /// The request is smaller.
+    Compacted,
+    /// The request is not above the trigger.
+    NotNeeded,
+    /// The request is above the trigger, and nothing worth it can be done; another pass would do no better.
+    NoProgress {
+        /// Why: one phrase, lower case, no full stop.
+        reason: String,
+    },
+    /// What must stay is more than the budget, however much it is shortened.
+    Infeasible(Box<Overflow>),
+}
+
+impl PassOutcome {
+    /// Returns its name: `compacted`, `notNeeded`, `noProgress` or `infeasible`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Compacted => "compacted",
+            Self::NotNeeded => "notNeeded",
+            Self::NoProgress { .. } => "noProgress",
+            Self::Infeasible(_) => "infeasible",
+        }
+    }
+}
+
+impl fmt::Display for PassOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compacted => f.write_str("compacted"),
+            Self::NotNeeded => f.write_str("not needed"),
+            Self::NoProgress { reason } => write!(f, "no progress: {reason}"),
+            Self::Infeasible(overflow) => write!(f, "infeasible: {overflow}"),
+        }
+    }
+}
+
+/// Why a request cannot be brought into its budget: the parts that must stay, and what they cost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[error("what must stay needs {needed} of {budget} tokens: {}", list(parts))]
+pub struct Overflow {
+    /// How many tokens what must stay has at the least.
+    pub needed: u64,
+    /// How many it may have.
+    pub budget: u64,
+    /// What it consists of as it was given, the largest first.
+    pub parts: Vec<PartCost>,
+    /// The largest messages among it, by id, at most three.
+    pub largest: Vec<MessageCost>,
+}
+
+/// What a part of a request costs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PartCost {
+    /// The part.
+    pub part: Part,
+    /// How many messages it has.
+    pub messages: usize,
+    /// How many tokens they have.
+    pub tokens: u64,
+}
+
+/// What a message costs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageCost {
+    /// The id, if it has one.
+    pub id: Option<Arc<str>>,
+    /// How many tokens it has, or the group that it begins.
+    pub tokens: u64,
+}
+
+impl Overflow {
+    /// Adds up what must stay.
+    pub(crate) fn of(messages: &[Message], layout: &Layout, budget: u64, needed: u64) -> Self {
+        let fixed: Vec<_> = layout.groups.iter().filter(|group| group.part != Part::History).collect();
+        let mut parts: Vec<PartCost> = Vec::new();
+        for group in &fixed {
+            let (count, tokens) = (group.range.len(), group.tokens);
+            match parts.iter_mut().find(|cost| cost.part == group.part) {
+                Some(cost) => (cost.messages, cost.tokens) = (cost.messages + count, cost.tokens + tokens),
+                None => parts.push(PartCost { part: group.part, messages: count, tokens }),
+            }
+        }
+        parts.sort_by_key(|cost| std::cmp::Reverse(cost.tokens));
+        let id = |index: usize| messages.get(index).and_then(|message| message.source.id.clone());
+        let mut largest: Vec<MessageCost> = fixed
+            .iter()
+            .map(|group| MessageCost { id: id(group.range.start), tokens: group.tokens })
+            .collect();
+        largest.sort_by_key(|cost| std::cmp::Reverse(cost.tokens));
+        largest.truncate(3);
+        Self { needed, budget, parts, largest }
+    }
+}
+
+fn list(parts: &[PartCost]) -> String {
+    let parts = parts.iter().map(|cost| format!("{} {}", cost.part, cost.tokens));
+    parts.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,323 @@
+//! The pass over a request: measure, plan, apply.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ctx_types::{Diagnostic, Message};
+
+use crate::codes;
+use crate::request::config::{RequestConfig, share};
+use crate::request::coverage::Coverage;
+use crate::request::last_rounds::LastRounds;
+use crate::request::layout::{LaidGroup, Layout, Part, Protection};
+use crate::request::meter::Meter;
+use crate::request::outcome::PassOutcome;
+use crate::request::plan::{Action, CompressionPlan, CompressionReport, PlanStep, with_notes};
+use crate::request::pressure::relieve;
+use crate::request::repair::repair;
+use crate::request::strategy::{Fate, Material, Selection, Strategy};
+use crate::request::usage::{ContextUsage, UsageWatch};
+
+/// Compresses requests that come near their budget: seed 004's `CompressionPipeline`.
+///
+/// The log of the conversation is not touched; it is the request that gets smaller. Leading instructions, pins,
+/// summaries and what is being answered stay; of settled history, a [`Strategy`] decides what stays.
+///
+/// ```
+/// use ctx_compress::request::{CompressionPipeline, PassOutcome, RequestConfig};
+/// use ctx_types::{Message, Role, Source};
+///
+/// let message = |n: usize| {
+///     let role = if n % 2 == 0 { Role::User } else { Role::Assistant };
+///     Message::new(role, format!("Room {n} was booked for March {n}, said Lin."), Source::history(format!("n{n}"), role))
+/// };
+/// let messages: Vec<Message> = (0..31).map(message).collect();
+/// let pipeline = CompressionPipeline::new(RequestConfig { token_budget: 700, ..RequestConfig::default() });
+/// assert!(pipeline.should_compress(&messages));
+/// let compression = pipeline.compress_if_needed(&messages);
+/// assert_eq!(compression.report.outcome, PassOutcome::Compacted);
+/// assert!(pipeline.usage(&compression.messages).used_tokens <= 350);
+/// assert_eq!(compression.messages.last(), messages.last());
+/// ```
+#[derive(Debug)]
+pub struct CompressionPipeline {
+    config: RequestConfig,
+    found: Vec<Diagnostic>,
+    strategy: Box<dyn Strategy>,
+    meter: Meter,
+}
+
+/// What came of a pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compression {
+    /// The messages; the same as before, repairs aside, unless the outcome is [`PassOutcome::Compacted`].
+    pub messages: Vec<Message>,
+    /// Where the current loop begins among them; their number if no loop was named.
+    pub new_loop_start: usize,
+    /// What was done.
+    pub report: CompressionReport,
+}
+
+impl CompressionPipeline {
+    /// Creates a pipeline with the best strategy and the estimate; see [`RequestConfig::checked`] for odd values.
+    pub fn new(config: RequestConfig) -> Self {
+        let (config, found) = config.checked();
+        Self { config, found, strategy: Box::new(Coverage::telegraphic()), meter: Meter::estimate() }
+    }
+
+    /// Sets the strategy.
+    #[must_use]
+    pub fn with_strategy(mut self, strategy: Box<dyn Strategy>) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Sets the measure.
+    #[must_use]
+    pub fn with_meter(mut self, meter: Meter) -> Self {
+        self.meter = meter;
+        self
+    }
+
+    /// Replaces the strategy.
+    pub fn set_strategy(&mut self, strategy: Box<dyn Strategy>) {
+        self.strategy = strategy;
+    }
+
+    /// Returns the configuration, every value in its range.
+    pub const fn config(&self) -> &RequestConfig {
+        &self.config
+    }
+
+    /// Returns the measure.
+    pub const fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// Returns how much of the budget messages use. O(messages), and the counts of new texts.
+    pub fn usage(&self, messages: &[Message]) -> ContextUsage {
+        ContextUsage::new(self.meter.messages(messages), self.config.token_budget)
+    }
+
+    /// Tells whether messages are above the trigger; at the trigger itself they are not.
+    pub fn should_compress(&self, messages: &[Message]) -> bool {
+        self.config.is_above_trigger(self.meter.messages(messages))
+    }
+
+    /// As [`should_compress`](Self::should_compress), O(1) for an unchanged conversation; false also where a pass over
+    /// exactly these messages made no progress before.
+    pub fn should_compress_watched(&self, messages: &[Message], watch: &mut UsageWatch) -> bool {
+        let tokens = watch.tokens(messages, &self.meter);
+        self.config.is_above_trigger(tokens) && !watch.is_hopeless()
+    }
+
+    /// Compresses messages that are above the trigger, as long as they are; the pending turn stays whole.
+    pub fn compress_if_needed(&self, messages: &[Message]) -> Compression {
+        self.compress(messages, Protection::PendingTurn)
+    }
+
+    /// Compresses what precedes a running tool loop; what the loop has added stays whole.
+    ///
+    /// The messages from `loop_start` on are those from the new start on, unless they alone are more than the budget.
+    pub fn compress_historical_messages(&self, messages: &[Message], loop_start: usize) -> Compression {
+        self.compress(messages, Protection::CurrentLoop(loop_start))
+    }
+
+    /// Plans a pass and applies the plan.
+    pub fn compress(&self, messages: &[Message], protection: Protection) -> Compression {
+        let plan = self.plan(messages, protection);
+        let messages = plan.apply();
+        let report = plan.report(&messages, &self.meter);
+        Compression { new_loop_start: plan.new_loop_start(), messages, report }
+    }
+
+    /// Plans a pass: decides everything and changes nothing.
+    pub fn plan<'a>(&'a self, messages: &'a [Message], protection: Protection) -> CompressionPlan<'a> {
+        let repaired = repair(messages);
+        let loop_start = match protection {
+            Protection::CurrentLoop(start) => start.min(messages.len()),
+            Protection::PendingTurn | Protection::LastUserMessage => messages.len(),
+        };
+        let place = |index: usize| repaired.as_ref().map_or(index, |repaired| repaired.place(index));
+        let loop_start = place(loop_start);
+        let protection = match protection {
+            Protection::CurrentLoop(_) => Protection::CurrentLoop(loop_start),
+            other => other,
+        };
+        let (paired, mut diagnostics) = match repaired {
+            None => (Cow::Borrowed(messages), Vec::new()),
+            Some(repaired) => (Cow::Owned(repaired.messages), repaired.diagnostics),
+        };
+        diagnostics.splice(..0, self.found.iter().cloned());
+        let mut pass =
+            Pass { pipeline: self, layout: Layout::of(&paired, protection, &self.meter), diagnostics };
+        let (outcome, steps) = pass.run(&paired);
+        let (tokens_before, strategy) = (pass.layout.tokens(), self.strategy.name());
+        CompressionPlan {
+            strategy: if outcome == PassOutcome::NotNeeded { "none".into() } else { strategy.into() },
+            budget: self.config.token_budget,
+            target: self.config.target(),
+            tokens_before,
+            tokens_after: match outcome {
+                PassOutcome::Compacted => steps.iter().map(|step| step.tokens_after).sum(),
+                _ => tokens_before,
+            },
+            outcome,
+            steps,
+            diagnostics: pass.diagnostics,
+            messages: paired,
+            given: messages.len(),
+            loop_start,
+        }
+    }
+}
+
+/// One pass over paired messages.
+struct Pass<'a> {
+    pipeline: &'a CompressionPipeline,
+    layout: Layout,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Pass<'_> {
+    fn run(&mut self, messages: &[Message]) -> (PassOutcome, Vec<PlanStep>) {
+        let config = &self.pipeline.config;
+        let before = self.layout.tokens();
+        if !config.is_above_trigger(before) {
+            return (PassOutcome::NotNeeded, self.steps(messages, &BTreeMap::new(), None));
+        }
+        let meter = &self.pipeline.meter;
+        let fixed = self.layout.fixed_tokens();
+        let shortened = match fixed > config.token_budget {
+            true => relieve(messages, &self.layout, meter, config.token_budget),
+            false => Ok(BTreeMap::new()),
+        };
+        let shortened = match shortened {
+            Ok(shortened) => shortened,
+            Err(overflow) => {
+                return (PassOutcome::Infeasible(overflow), self.steps(messages, &BTreeMap::new(), None));
+            }
+        };
+        let fixed = fixed - saved(messages, &shortened, meter);
+        let room = room(config, fixed);
+        let selection = self.select(messages, room, config.target().max(fixed + room));
+        let steps = self.steps(messages, &shortened, Some(selection));
+        let after: u64 = steps.iter().map(|step| step.tokens_after).sum();
+        (self.judge(before, after), steps)
+    }
+
+    /// Asks the strategy, and holds it to its room.
+    fn select(&mut self, messages: &[Message], room: u64, target: u64) -> Selection {
+        let groups: Vec<Range<usize>> = self.layout.history().map(|group| group.range.clone()).collect();
+        let (config, meter) = (&self.pipeline.config, &self.pipeline.meter);
+        let material = Material { messages, groups: &groups, room, target, config, meter };
+        let mut selection = self.pipeline.strategy.choose(&material);
+        let tokens = selection.tokens(&material);
+        if tokens > room || selection.fates.len() != groups.len() {
+            let name = self.pipeline.strategy.name();
+            let message =
+                format!("the strategy `{name}` kept {tokens} tokens where there is room for {room}");
+            self.diagnostics.push(Diagnostic::warning(codes::STRATEGY_OVERRUN, message));
+            selection = LastRounds::default().choose(&material);
+        }
+        selection
+    }
+
+    /// Writes down what becomes of each group; without a selection all stay.
+    fn steps(
+        &self,
+        messages: &[Message],
+        shortened: &BTreeMap<usize, Message>,
+        selection: Option<Selection>,
+    ) -> Vec<PlanStep> {
+        let meter = &self.pipeline.meter;
+        let is_selected = selection.is_some();
+        let Selection { fates, notes } = selection.unwrap_or_default();
+        let mut fates = fates.into_iter();
+        let mut next = |group: &LaidGroup| match group.part {
+            Part::History if is_selected => fates.next(),
+            _ => None,
+        };
+        let step = |group: &LaidGroup| {
+            let members = messages.get(group.range.clone()).unwrap_or_default();
+            let (action, reason) = match next(group) {
+                Some(fate) => fate.into(),
+                None => fixed_action(group, members, shortened),
+            };
+            PlanStep {
+                tokens_after: match &action {
+                    Action::Shorten(messages) => meter.messages(messages),
+                    Action::Keep => group.tokens,
+                    Action::Summarise | Action::Drop | Action::Write(_) => 0,
+                },
+                action,
+                reason,
+                range: group.range.clone(),
+                id: members.first().and_then(|message| message.source.id.clone()),
+                tokens_before: group.tokens,
+            }
+        };
+        with_notes(self.layout.groups.iter().map(step).collect(), notes, meter)
+    }
+
+    /// Tells whether a plan is worth it.
+    fn judge(&self, before: u64, after: u64) -> PassOutcome {
+        let config = &self.pipeline.config;
+        let no_progress = |reason: String| PassOutcome::NoProgress { reason };
+        let saved = before.saturating_sub(after);
+        if saved == 0 {
+            return no_progress("only protected messages are left".to_owned());
+        }
+        if before <= config.token_budget && saved < config.min_saving {
+            let least = config.min_saving;
+            return no_progress(format!(
+                "{saved} tokens would be saved, and a rewrite is worth it from {least} on"
+            ));
+        }
+        PassOutcome::Compacted
+    }
+}
+
+/// What becomes of a group that no strategy decides about.
+fn fixed_action(
+    group: &LaidGroup,
+    members: &[Message],
+    shortened: &BTreeMap<usize, Message>,
+) -> (Action, Cow<'static, str>) {
+    if shortened.range(group.range.clone()).next().is_none() {
+        return (Action::Keep, group.part.as_str().into());
+    }
+    let members = group.range.clone().zip(members);
+    let members = members.map(|(index, message)| shortened.get(&index).unwrap_or(message).clone());
+    (Action::Shorten(members.collect()), "more than the budget by itself".into())
+}
+
+/// Returns how many tokens history may have beside what must stay.
+///
+/// That is what the target leaves. Where that is little, it is a tenth of the budget, as far as half the way to the
+/// trigger allows, so that a long loop does not cost the whole history before it.
+fn room(config: &RequestConfig, fixed: u64) -> u64 {
+    let to_trigger = share(config.token_budget, config.trigger_threshold).saturating_sub(fixed) / 2;
+    let least = (config.token_budget / 10).min(to_trigger);
+    config.target().saturating_sub(fixed).max(least)
+}
+
+fn saved(messages: &[Message], shortened: &BTreeMap<usize, Message>, meter: &Meter) -> u64 {
+    let saving = |(index, short): (&usize, &Message)| {
+        let before = messages.get(*index).map_or(0, |message| meter.message(message));
+        before.saturating_sub(meter.message(short))
+    };
+    shortened.iter().map(saving).sum()
+}
+
+impl From<Fate> for (Action, Cow<'static, str>) {
+    fn from(fate: Fate) -> Self {
+        match fate {
+            Fate::Keep(reason) => (Action::Keep, reason),
+            Fate::Shorten(messages, reason) => (Action::Shorten(messages), reason),
+            Fate::Summarise(reason) => (Action::Summarise, reason),
+            Fate::Drop(reason) => (Action::Drop, reason),
+        }
+    }
+}

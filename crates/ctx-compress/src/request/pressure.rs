@@ -1,0 +1,114 @@
+//! When what must stay is more than the budget: it is shortened, and nothing of it is removed.
+
+use std::collections::BTreeMap;
+
+use ctx_types::{Message, Role};
+
+use crate::request::last_rounds::{tool_names, tool_of};
+use crate::request::layout::{LaidGroup, Layout, Part};
+use crate::request::meter::Meter;
+use crate::request::outcome::Overflow;
+use crate::request::preview::{ends, gist, preview, with_text};
+
+/// How many characters of a result or text stay, from the gentlest step to the hardest.
+const STEPS: [usize; 4] = [600, 240, 80, 0];
+
+/// How many characters of the last user message stay at the least.
+const LAST_WORDS: usize = 16;
+
+/// Shortens what is being answered until everything that must stay has at most `budget` tokens.
+///
+/// Tool results become previews, the oldest first and those of the newest group last; then long texts lose their
+/// middle, oldest first; then the same again with less; the last user message comes last. Calls, ids and roles
+/// stay, and what is left of a text is never nothing where there was something. Returns the new messages by index.
+pub(crate) fn relieve(
+    messages: &[Message],
+    layout: &Layout,
+    meter: &Meter,
+    budget: u64,
+) -> Result<BTreeMap<usize, Message>, Box<Overflow>> {
+    let mut relief =
+        Relief { messages, meter, shortened: BTreeMap::new(), tokens: layout.fixed_tokens(), budget };
+    let current: Vec<&LaidGroup> = layout.groups.iter().filter(|group| group.part == Part::Current).collect();
+    for max_chars in STEPS {
+        for group in &current {
+            relief.shorten_results(group, max_chars);
+        }
+        for group in &current {
+            relief.shorten_texts(group, max_chars, layout.last_user);
+        }
+    }
+    if let Some(last) = layout.last_user {
+        relief.shorten_last_words(last);
+    }
+    if relief.tokens > budget {
+        return Err(Box::new(Overflow::of(messages, layout, budget, relief.tokens)));
+    }
+    Ok(relief.shortened)
+}
+
+struct Relief<'a> {
+    messages: &'a [Message],
+    meter: &'a Meter,
+    shortened: BTreeMap<usize, Message>,
+    /// What everything costs that must stay.
+    tokens: u64,
+    budget: u64,
+}
+
+impl Relief<'_> {
+    fn shorten_results(&mut self, group: &LaidGroup, max_chars: usize) {
+        let members = self.messages.get(group.range.clone()).unwrap_or_default();
+        let tools = tool_names(members);
+        for (index, message) in
+            group.range.clone().zip(members).filter(|(_, message)| message.role == Role::Tool)
+        {
+            self.replace(index, message, |message| preview(message, tool_of(message, &tools), max_chars));
+        }
+    }
+
+    fn shorten_texts(&mut self, group: &LaidGroup, max_chars: usize, last_user: Option<usize>) {
+        let members = self.messages.get(group.range.clone()).unwrap_or_default();
+        let is_text = |role: Role| matches!(role, Role::User | Role::Assistant);
+        for (index, message) in group.range.clone().zip(members).filter(|(_, message)| is_text(message.role))
+        {
+            if Some(index) != last_user {
+                self.replace(index, message, |message| gist(message, max_chars.max(LAST_WORDS)));
+            }
+        }
+    }
+
+    /// Shortens the last user message to what is left for it.
+    fn shorten_last_words(&mut self, index: usize) {
+        let Some(message) = self.messages.get(index) else { return };
+        let mut chars = message.text().chars().count();
+        while self.tokens > self.budget && chars > LAST_WORDS {
+            // Falls by a tenth a time, so that it stops soon after it fits.
+            chars = (chars - chars.div_ceil(10)).max(LAST_WORDS);
+            self.replace(index, message, |message| {
+                let text = ends(&message.text(), chars);
+                let shorter = text.len() < message.content.len();
+                shorter.then(|| with_text(message, text))
+            });
+        }
+    }
+
+    /// Puts a shorter message in the place of one, if there is one and it is still too much.
+    fn replace(
+        &mut self,
+        index: usize,
+        message: &Message,
+        shorten: impl FnOnce(&Message) -> Option<Message>,
+    ) {
+        if self.tokens <= self.budget {
+            return;
+        }
+        let Some(short) = shorten(message) else { return };
+        let before = self.meter.message(self.shortened.get(&index).unwrap_or(message));
+        let after = self.meter.message(&short);
+        if after < before {
+            self.tokens -= before - after;
+            self.shortened.insert(index, short);
+        }
+    }
+}

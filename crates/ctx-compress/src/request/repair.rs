@@ -1,0 +1,317 @@
+//! Putting right what providers refuse: calls and results that do not pair.
+
+use std::collections::{HashMap, HashSet};
+
+use ctx_types::{Code, Diagnostic, Message, Role, Source, excerpt};
+
+use crate::codes;
+
+/// Messages whose calls and results pair, and what had to be changed for that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repaired {
+    /// The messages: each call has exactly one result, before the next message that is no result.
+    pub messages: Vec<Message>,
+    /// What was changed, with pointers into the list of messages as it was given.
+    pub diagnostics: Vec<Diagnostic>,
+    /// For each message that was given, how many messages stand before its place now; one more for the end.
+    places: Vec<usize>,
+}
+
+impl Repaired {
+    /// Returns the index at which the message stands now, or would stand, that was at `index`.
+    pub fn place(&self, index: usize) -> usize {
+        self.places.get(index).or(self.places.last()).copied().unwrap_or(0)
+    }
+}
+
+/// What a call without a result is answered with.
+const INTERRUPTED: &str = "[interrupted: this call has no result]";
+
+/// Makes calls and results pair; `None` if they do already, which costs O(messages) and copies nothing.
+///
+/// A result directly follows the message with its call: a later one is moved there, a second one and one without a
+/// call are left out, and a call without any gets one that says so. O(messages).
+///
+/// ```
+/// use ctx_compress::request::repair;
+/// use ctx_types::{Message, Role, Source, ToolCall};
+///
+/// let call = ToolCall { id: "c1".into(), name: "look".into(), arguments: "{}".into() };
+/// let asking = Message::new(Role::Assistant, "", Source::history("n1", Role::Assistant));
+/// let repaired = repair(&[asking.with(|message| message.tool_calls = vec![call])]).unwrap();
+/// assert_eq!(repaired.messages.len(), 2);
+/// assert_eq!(repaired.diagnostics[0].code, ctx_compress::codes::UNANSWERED_CALL);
+/// ```
+pub fn repair(messages: &[Message]) -> Option<Repaired> {
+    if is_paired(messages) {
+        return None;
+    }
+    let mut pairing = Pairing::default();
+    for (index, message) in messages.iter().enumerate() {
+        pairing.add(index, message, messages);
+    }
+    Some(pairing.finish(messages))
+}
+
+/// Tells whether each call is answered exactly once, before the next message that is no result.
+pub(crate) fn is_paired(messages: &[Message]) -> bool {
+    let mut open: HashSet<&str> = HashSet::new();
+    for message in messages {
+        let may_call = message.role == Role::Assistant;
+        if !message.tool_calls.is_empty() && !may_call {
+            return false;
+        }
+        if message.role == Role::Tool {
+            if !message.tool_call_id.as_deref().is_some_and(|id| open.remove(id)) {
+                return false;
+            }
+            continue;
+        }
+        let mut calls = message.tool_calls.iter();
+        if !open.is_empty() || !calls.all(|call| !call.id.is_empty() && open.insert(&call.id)) {
+            return false;
+        }
+    }
+    open.is_empty()
+}
+
+/// Which result goes to which call.
+#[derive(Default)]
+struct Pairing<'a> {
+    calls: Vec<Call<'a>>,
+    /// The newest call with an id, as a position in `calls`.
+    by_id: HashMap<&'a str, usize>,
+    /// Where in `calls` those begin that a result may directly follow now.
+    open_from: usize,
+    /// For each message with calls, in order, where its own begin.
+    owners: Vec<(usize, usize)>,
+    found: Vec<Diagnostic>,
+}
+
+struct Call<'a> {
+    /// The index of the message that makes it.
+    owner: usize,
+    /// Its position among the calls of that message.
+    position: usize,
+    name: &'a str,
+    id: &'a str,
+    /// The index of the message that answers it.
+    result: Option<usize>,
+}
+
+impl<'a> Pairing<'a> {
+    fn add(&mut self, index: usize, message: &'a Message, messages: &[Message]) {
+        if message.role != Role::Assistant && !message.tool_calls.is_empty() {
+            let text = format!("a message of the role `{}` makes calls, which are left out", message.role);
+            self.report(codes::MISPLACED_CALL, text, format!("/{index}/tool_calls"));
+        }
+        match message.role {
+            Role::Tool => self.add_result(index, message, messages),
+            Role::Assistant => self.add_calls(index, message),
+            Role::System | Role::Developer | Role::User => self.open_from = self.calls.len(),
+        }
+    }
+
+    fn add_calls(&mut self, owner: usize, message: &'a Message) {
+        self.open_from = self.calls.len();
+        self.owners.push((owner, self.open_from));
+        for (position, call) in message.tool_calls.iter().enumerate() {
+            let earlier = self.by_id.get(&*call.id).is_some_and(|at| *at >= self.open_from);
+            if earlier || call.id.is_empty() {
+                let text = match earlier {
+                    true => format!("two calls have the id `{}`; the second is left out", excerpt(&call.id)),
+                    false => format!("a call of `{}` has no id and is left out", excerpt(&call.name)),
+                };
+                self.report(codes::DUPLICATE_CALL, text, format!("/{owner}/tool_calls/{position}"));
+                continue;
+            }
+            self.by_id.insert(&call.id, self.calls.len());
+            self.calls.push(Call { owner, position, name: &call.name, id: &call.id, result: None });
+        }
+    }
+
+    fn add_result(&mut self, index: usize, message: &'a Message, messages: &[Message]) {
+        let pointer = format!("/{index}");
+        let at = match message.tool_call_id.as_deref().filter(|id| !id.is_empty()) {
+            Some(id) => self.by_id.get(id).copied(),
+            // A result that names no call answers the next one that waits directly above.
+            None => (self.open_from..self.calls.len())
+                .find(|at| self.calls.get(*at).is_some_and(|call| call.result.is_none())),
+        };
+        let Some((at, call)) = at.and_then(|at| Some((at, self.calls.get_mut(at)?))) else {
+            let id = message.tool_call_id.as_deref().unwrap_or_default();
+            let text = format!("no call above has the id `{}`; the result is left out", excerpt(id));
+            return self.report(codes::ORPHAN_RESULT, text, pointer);
+        };
+        let id = excerpt(call.id);
+        let is_interrupted =
+            |at: usize| messages.get(at).is_some_and(|earlier| earlier.text() == INTERRUPTED);
+        // What an earlier repair wrote gives way to what the tool really said.
+        call.result = call.result.filter(|earlier| !is_interrupted(*earlier));
+        if call.result.is_some() {
+            let text = format!("the call `{id}` has a result already; the second is left out");
+            return self.report(codes::DUPLICATE_RESULT, text, pointer);
+        }
+        call.result = Some(index);
+        if at < self.open_from {
+            let text = format!("the result of the call `{id}` comes late; it is moved to its call");
+            self.report(codes::LATE_RESULT, text, pointer);
+        }
+    }
+
+    fn report(&mut self, code: Code, message: String, pointer: String) {
+        self.found.push(Diagnostic::warning(code, message).at_pointer(pointer));
+    }
+
+    fn finish(mut self, messages: &[Message]) -> Repaired {
+        let unanswered: Vec<(usize, usize, String)> = self
+            .calls
+            .iter()
+            .filter(|call| call.result.is_none())
+            .map(|call| (call.owner, call.position, excerpt(call.id).into_owned()))
+            .collect();
+        for (owner, position, id) in unanswered {
+            let text = format!("the call `{id}` has no result and gets one that says so");
+            self.report(codes::UNANSWERED_CALL, text, format!("/{owner}/tool_calls/{position}"));
+        }
+        let (mut result, mut places) =
+            (Vec::with_capacity(messages.len()), Vec::with_capacity(messages.len() + 1));
+        for (index, message) in messages.iter().enumerate() {
+            places.push(result.len());
+            match message.role {
+                Role::Tool => {}
+                Role::Assistant => self.write_group(index, message, messages, &mut result),
+                _ if message.tool_calls.is_empty() => result.push(message.clone()),
+                _ => result.push(message.clone().with(|message| message.tool_calls = Vec::new())),
+            }
+        }
+        places.push(result.len());
+        Repaired { messages: result, diagnostics: self.found, places }
+    }
+
+    /// Writes a message with the calls that are kept, and their results in the order in which they came.
+    fn write_group(&self, index: usize, message: &Message, all: &[Message], into: &mut Vec<Message>) {
+        let at = self.owners.partition_point(|(owner, _)| *owner < index);
+        let begin = self.owners.get(at).map_or(0, |(_, begin)| *begin);
+        let end = self.owners.get(at + 1).map_or(self.calls.len(), |(_, begin)| *begin);
+        let calls = self.calls.get(begin..end).unwrap_or_default();
+        if calls.len() == message.tool_calls.len() {
+            into.push(message.clone());
+        } else {
+            let kept = calls.iter().filter_map(|call| message.tool_calls.get(call.position));
+            let kept = kept.cloned().collect();
+            into.push(message.clone().with(|message| message.tool_calls = kept));
+        }
+        let mut answered: Vec<(usize, &Call<'_>)> =
+            calls.iter().filter_map(|call| Some((call.result?, call))).collect();
+        answered.sort_unstable_by_key(|(result, _)| *result);
+        for (result, call) in answered {
+            into.extend(all.get(result).map(|result| clean(result, call.id)));
+        }
+        into.extend(calls.iter().filter(|call| call.result.is_none()).map(interrupted));
+    }
+}
+
+/// Returns a result that names its call and makes none itself.
+fn clean(result: &Message, id: &str) -> Message {
+    if result.tool_call_id.as_deref() == Some(id) && result.tool_calls.is_empty() {
+        return result.clone();
+    }
+    result.clone().with(|message| {
+        message.tool_call_id = Some(id.into());
+        message.tool_calls = Vec::new();
+    })
+}
+
+fn interrupted(call: &Call<'_>) -> Message {
+    let source = Source::history(format!("interrupted-{}", call.id), Role::Tool);
+    Message::new(Role::Tool, INTERRUPTED, source).with(|message| {
+        message.tool_call_id = Some(call.id.into());
+        message.name = Some(call.name.into()).filter(|name: &std::sync::Arc<str>| !name.is_empty());
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::testing::{messages, words};
+
+    /// Messages in and out as words: `u`, `a:x,y` with calls, `t:x` a result.
+    #[track_caller]
+    fn check(given: &str, expected: &str, codes: &[u16]) {
+        let given = messages(given);
+        let repaired = repair(&given);
+        let after = repaired.as_ref().map_or(&given, |repaired| &repaired.messages);
+        assert_eq!(words(after), expected);
+        assert!(is_paired(after));
+        let found = repaired.as_ref().map_or(&[][..], |repaired| &repaired.diagnostics);
+        let found: Vec<u16> = found.iter().map(|found| found.code.number()).collect();
+        assert_eq!(found, codes);
+    }
+
+    #[test]
+    fn what_pairs_is_left_alone() {
+        check("s u a:x,y t:y t:x a u", "s u a:x,y t:y t:x a u", &[]);
+        assert!(repair(&messages("u a:x t:x")).is_none());
+    }
+
+    #[test]
+    fn a_call_without_a_result_gets_one() {
+        check("u a:x", "u a:x t:x", &[800]);
+        check("u a:x,y t:y u", "u a:x,y t:y t:x u", &[800]);
+    }
+
+    #[test]
+    fn a_result_without_a_call_is_left_out() {
+        check("t:x u", "u", &[801]);
+        check("u t", "u", &[801]);
+        check("a:x t:x t:z", "a:x t:x", &[801]);
+    }
+
+    #[test]
+    fn a_second_result_is_left_out() {
+        check("a:x t:x t:x u", "a:x t:x u", &[802]);
+    }
+
+    #[test]
+    fn what_an_earlier_repair_wrote_gives_way_to_the_real_result() {
+        let mut all = repair(&messages("u a:x")).unwrap().messages;
+        all.extend(messages("t:x"));
+        let again = repair(&all).unwrap();
+        assert_eq!(words(&again.messages), "u a:x t:x");
+        assert_eq!(again.messages[2].text(), "t:x");
+    }
+
+    #[test]
+    fn a_late_result_is_moved_to_its_call() {
+        check("a:x u t:x", "a:x t:x u", &[803]);
+        check("a:x a:y t:x t:y", "a:x t:x a:y t:y", &[803]);
+    }
+
+    #[test]
+    fn an_id_that_comes_again_later_is_another_call() {
+        check("a:x t:x a:x t:x", "a:x t:x a:x t:x", &[]);
+        check("a:x a:x t:x", "a:x t:x a:x t:x", &[800]);
+    }
+
+    #[test]
+    fn calls_with_one_id_are_one_call() {
+        check("a:x,x t:x", "a:x t:x", &[804]);
+    }
+
+    #[test]
+    fn a_result_that_names_no_call_answers_the_next_one() {
+        check("a:x,y t t u", "a:x,y t:x t:y u", &[]);
+    }
+
+    #[test]
+    fn only_assistants_call() {
+        check("u:x t:x u", "u u", &[805, 801]);
+    }
+
+    #[test]
+    fn places_follow_the_messages() {
+        let repaired = repair(&messages("a:x u t:x u")).unwrap();
+        assert_eq!([0, 1, 2, 3, 4, 9].map(|index| repaired.place(index)), [0, 2, 3, 3, 4, 4]);
+    }
+}
