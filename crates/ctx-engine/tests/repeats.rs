@@ -38,7 +38,9 @@ impl ContextProcessor for KeepsVariables {
         });
         let kept: Vec<SessionOp> = kept.collect();
         cx.log(kept.len().to_string());
-        kept.into_iter().for_each(|op| cx.draft.effect(op));
+        for op in kept {
+            cx.draft.effect(op);
+        }
         Ok(())
     }
 }

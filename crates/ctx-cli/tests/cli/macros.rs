@@ -203,7 +203,7 @@ fn an_environment_that_cannot_be_used_is_told() {
     exit code 2
     === errors
     error: invalid value 'klingon' for '--dialect <DIALECT>'
-      [possible values: aio, sillytavern, sillytavern-legacy]
+      [possible values: aio, aio-phased, sillytavern, sillytavern-legacy]
 
     For more information, try '--help'.
     ");

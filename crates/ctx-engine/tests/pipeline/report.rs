@@ -58,6 +58,7 @@ fn every_key_is_camel_case() {
         "encoding",
         "end",
         "exact",
+        "help",
         "id",
         "index",
         "isExact",
