@@ -44,6 +44,7 @@ fn main() -> ExitCode {
 }
 
 /// The options of a case.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of a case file")]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {

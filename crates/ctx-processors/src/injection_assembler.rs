@@ -62,7 +62,9 @@ impl ContextProcessor for InjectionAssembler {
             cx.report(diagnostic);
         }
         let (dialect, unknown) = macro_dialect(agent);
-        unknown.into_iter().for_each(|finding| cx.report(finding));
+        if let Some(finding) = unknown {
+            cx.report(finding);
+        }
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
         let lanes = lanes(preset.entries());
         let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));

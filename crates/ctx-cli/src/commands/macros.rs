@@ -76,16 +76,13 @@ fn expand(arguments: &MacrosExpandArguments) -> Result<Exit> {
     let is_stdin = files::is_stdin(Path::new(&arguments.text));
     let both = is_stdin.then_some(Path::new("-")).into_iter().chain(arguments.env.as_deref());
     inputs::check_stdin(both)?;
-    let text = match is_stdin {
-        true => {
-            let bytes = sources.read(Path::new("-"), TEXT)?;
-            let decoded = decode(&bytes, &ctx_engine::Limits::default());
-            Text::from(&*decoded.map_err(|error| sources.explain(TEXT, &error))?)
-        }
-        false => {
-            sources.add(TEXT, arguments.text.as_bytes());
-            Text::from(arguments.text.as_str())
-        }
+    let text = if is_stdin {
+        let bytes = sources.read(Path::new("-"), TEXT)?;
+        let decoded = decode(&bytes, &ctx_engine::Limits::default());
+        Text::from(&*decoded.map_err(|error| sources.explain(TEXT, &error))?)
+    } else {
+        sources.add(TEXT, arguments.text.as_bytes());
+        Text::from(arguments.text.as_str())
     };
     let mut env = environment(arguments, &mut sources)?;
     let template = Template::parse(&text, arguments.dialect, &Registry::builtin());

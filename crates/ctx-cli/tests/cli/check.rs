@@ -346,15 +346,43 @@ fn clock(place: &str) -> String {
 
 #[test]
 fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("above"))]), @"");
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("above"))]), @r#"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 1 warning
+    === errors
+    warning[CTX0706]: `time` differs from turn to turn: everything below is sent uncached each turn, about 16 tokens of the preset and the whole conversation
+     --> a.yaml:2:38
+      |
+    2 |     - { role: system, content: "Now: {{time}}." }
+      |                                      ^^^^^^^^
+      |
+      = help: move it below the conversation: into an entry of its own with `injectionStrategy: {type: depth, depth: 0}`
+    "#);
 }
 
 #[test]
 fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cache_too() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("below"))]), @"");
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("below"))]), @r#"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 1 warning
+    === errors
+    warning[CTX0706]: `time` differs from turn to turn: everything below is sent uncached each turn, about 1 token of the preset and the whole conversation
+     --> a.yaml:4:38
+      |
+    4 |     - { role: system, content: "Now: {{time}}." }
+      |                                      ^^^^^^^^
+      |
+      = help: move it below the conversation: into an entry of its own with `injectionStrategy: {type: depth, depth: 0}`
+    "#);
 }
 
 #[test]
 fn at_the_end_of_the_conversation_it_breaks_nothing() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @"");
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @r"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 0 warnings
+    ");
 }
