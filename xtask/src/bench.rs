@@ -1,15 +1,24 @@
 //! `cargo xtask bench`: what a turn costs, from 1,000 to 1,000,000 messages, with the promised ratios.
 
+mod compression;
+
 use anyhow::{Result, bail};
 
 use crate::workspace;
 
+/// Measures what a turn costs, or with `compression` what survives a cut.
+///
 /// Builds with optimizations and measures, a few minutes in all; sizes can be given as numbers of messages.
 ///
 /// Nothing fails on a figure that is missed: times are those of this machine, and of what else it does.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if let Some((first, rest)) = arguments.split_first()
+        && first == "compression"
+    {
+        return compression::run(rest);
+    }
     if arguments.iter().any(|size| size.parse::<usize>().is_err()) {
-        bail!("usage: cargo xtask bench [MESSAGES...]");
+        bail!("usage: cargo xtask bench [MESSAGES... | compression]");
     }
     let mut command = workspace::cargo(&["bench", "--package", "ctx-engine", "--bench", "scale", "--"]);
     workspace::run(command.args(arguments))

@@ -49,7 +49,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "bench",
         run: bench::run,
-        help: "[MESSAGES...]  what a turn costs at 1,000 to 1,000,000 messages, beside the promised figures",
+        help: "[MESSAGES... | compression]  what a turn costs beside the promised figures; what survives a cut",
     },
     Verb {
         name: "conversations",
