@@ -26,8 +26,11 @@ const TEXTS: [&str; 6] = ["x", "long text", "", "a|<image>|b", "<image>", "å¤šè¯
 /// Lines of [`message`]; a call comes with its results.
 fn lines() -> impl Strategy<Value = Vec<String>> {
     let one = (select(&PLACES[..]), select(&ROLES[..]), select(&ATTRIBUTES[..]), select(&TEXTS[..]));
-    let one =
-        one.prop_map(|(place, role, attribute, text)| vec![format!("{place} {role}{attribute}: {text}")]);
+    let one = one.prop_map(|(place, role, attribute, text)| {
+        // Only instructions are pinned, and they call nothing and end nothing.
+        let (role, attribute) = if place == "pinned" { ("system", "") } else { (role, attribute) };
+        vec![format!("{place} {role}{attribute}: {text}")]
+    });
     let group = (1..4_usize).prop_map(|count| {
         let ids: Vec<String> = (0..count).map(|id| id.to_string()).collect();
         let results = ids.iter().map(|id| format!("history tool result={id}: done {id}"));
