@@ -27,8 +27,12 @@ const TEXTS: [&str; 6] = ["x", "long text", "", "a|<image>|b", "<image>", "å¤šè¯
 fn lines() -> impl Strategy<Value = Vec<String>> {
     let one = (select(&PLACES[..]), select(&ROLES[..]), select(&ATTRIBUTES[..]), select(&TEXTS[..]));
     let one = one.prop_map(|(place, role, attribute, text)| {
-        // Only instructions are pinned, and they call nothing and end nothing.
-        let (role, attribute) = if place == "pinned" { ("system", "") } else { (role, attribute) };
+        // Only instructions are pinned, and only the assistant reasons.
+        let (role, attribute) = match (place, role) {
+            ("pinned", _) => ("system", ""),
+            (_, role) if role != "assistant" && attribute.contains("reasoning") => (role, ""),
+            (_, role) => (role, attribute),
+        };
         vec![format!("{place} {role}{attribute}: {text}")]
     });
     let group = (1..4_usize).prop_map(|count| {
@@ -113,17 +117,6 @@ proptest! {
             prop_assert_eq!(twice.draft.messages(), &once[..]);
             prop_assert_eq!(twice.draft.decisions(), &[]);
         }
-    }
-
-    /// `merge-injections` runs before the limiter, over what is not formatted yet.
-    #[test]
-    fn formatters_in_their_order_do_nothing_the_second_time(processors in formatters(), messages in messages()) {
-        let chain = processors.as_array().unwrap().iter().filter(|entry| entry[0] != "merge-injections");
-        let chain: Value = chain.cloned().collect();
-        let once = run(&chain, messages).draft.messages().to_vec();
-        let twice = run(&chain, once.clone());
-        prop_assert_eq!(twice.draft.messages(), &once[..]);
-        prop_assert_eq!(twice.draft.decisions(), &[]);
     }
 
     #[test]
