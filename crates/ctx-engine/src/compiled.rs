@@ -37,7 +37,7 @@ impl CompiledAgent {
         let mut diagnostics = Vec::new();
         let layers = layers(agent, with, &mut diagnostics);
         let context_tokens = context_tokens(agent, with, &mut diagnostics);
-        let pipeline = Pipeline::compile(&engine.processors(), agent, &layers);
+        let pipeline = Pipeline::compile_for(&engine.processors(), agent, with.profile.as_ref(), &layers);
         let pipeline = match with.time_limit {
             Some(limit) => pipeline.with_limit(limit),
             None => pipeline,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Agent, Diagnostic};
+use ctx_types::{Agent, Diagnostic, UserProfile};
 
 use crate::codes;
 use crate::control::catch;
@@ -50,11 +50,26 @@ impl Pipeline {
     /// A processor that panics while it prepares is reported, here and by each run, and changes nothing.
     /// O(processors · log processors + settings), and what the processors prepare.
     pub fn compile(registry: &ProcessorRegistry, agent: &Agent, layers: &[SettingsLayer]) -> Self {
+        Self::compile_for(registry, agent, None, layers)
+    }
+
+    /// As [`compile`](Self::compile), for an agent with whom a certain person chats.
+    pub fn compile_for(
+        registry: &ProcessorRegistry,
+        agent: &Agent,
+        profile: Option<&UserProfile>,
+        layers: &[SettingsLayer],
+    ) -> Self {
         let (settings, mut diagnostics) = registry.resolve(layers);
         let enabled =
             registry.processors().iter().zip(&settings).filter(|(_, setting)| setting.enabled.value);
-        let mut stages: Vec<Stage> =
-            enabled.map(|(known, setting)| Stage::prepare(known, setting, agent, &mut diagnostics)).collect();
+        let prepare = |(known, setting)| {
+            let mut cx = PrepareContext::new(profile);
+            let stage = Stage::prepare(known, setting, agent, &mut cx);
+            diagnostics.extend(cx.finish());
+            stage
+        };
+        let mut stages: Vec<Stage> = enabled.map(prepare).collect();
         stages.sort_by_key(|stage| stage.setting.priority.value);
         Self { stages, limit: None, settings, diagnostics }
     }
@@ -90,11 +105,9 @@ impl Stage {
         known: &Registered,
         setting: &EffectiveSetting,
         agent: &Agent,
-        diagnostics: &mut Vec<Diagnostic>,
+        cx: &mut PrepareContext,
     ) -> Self {
-        let mut cx = PrepareContext::default();
-        let prepared = catch(|| known.processor.prepare(agent, &setting.config, &mut cx));
-        diagnostics.extend(cx.finish());
+        let prepared = catch(|| known.processor.prepare(agent, &setting.config, cx));
         let stage = Self {
             descriptor: known.descriptor.clone(),
             setting: setting.clone(),
@@ -104,7 +117,7 @@ impl Stage {
         match prepared {
             Ok(prepared) => Self { prepared: Some(prepared), ..stage },
             Err(error) => {
-                diagnostics.push(stage.report(&error));
+                cx.report(stage.report(&error));
                 stage
             }
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_types::{Agent, ConfigField, Diagnostic};
+use ctx_types::{Agent, ConfigField, Diagnostic, UserProfile};
 use serde::Serialize;
 
 use crate::context::PipelineContext;
@@ -101,13 +101,24 @@ impl fmt::Debug for Prepared {
     }
 }
 
-/// Where `prepare` reports what is wrong with an agent.
+/// What `prepare` sees beside the agent, and where it reports what is wrong.
 #[derive(Debug, Default)]
 pub struct PrepareContext {
+    profile: Option<UserProfile>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl PrepareContext {
+    /// Begins to prepare for an agent with whom this person chats.
+    pub fn new(profile: Option<&UserProfile>) -> Self {
+        Self { profile: profile.cloned(), diagnostics: Vec::new() }
+    }
+
+    /// Returns the person who chats, if that is known when the agent is compiled.
+    pub fn profile(&self) -> Option<&UserProfile> {
+        self.profile.as_ref()
+    }
+
     /// Reports a finding.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);

@@ -67,3 +67,8 @@ pub const MIGRATED_STRATEGY: Code = Code::new(652, "migrated injection strategy"
 pub const MIGRATED_GREETINGS: Code = Code::new(653, "migrated greetings");
 /// Formatter rules of AIO Hub became settings of processors.
 pub const MIGRATED_RULES: Code = Code::new(654, "migrated formatter rules");
+
+/// A field of a regex script has a value that means nothing.
+pub const SCRIPT_VALUE: Code = Code::new(660, "value of a regex script");
+/// A regex script changes what does not exist here.
+pub const SCRIPT_PLACEMENT: Code = Code::new(661, "placement of a regex script");

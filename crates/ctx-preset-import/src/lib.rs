@@ -34,6 +34,7 @@ mod limits;
 mod migrate;
 mod parameters;
 mod profile;
+mod regex_scripts;
 
 pub use agent::read_agent;
 pub use conversation::read_conversation;
@@ -44,3 +45,4 @@ pub use imported::Imported;
 pub use limits::Limits;
 pub use migrate::migrate;
 pub use profile::read_profile;
+pub use regex_scripts::read_regex_scripts;

@@ -12,3 +12,16 @@ pub const VARIABLE_CHANGE: Code = Code::new(761, "bad change of a variable");
 pub const UNKNOWN_VARIABLE: Code = Code::new(762, "unknown variable");
 /// The variables of a request would write more than is allowed.
 pub const VARIABLE_OUTPUT: Code = Code::new(763, "too much text from variables");
+
+/// A regex rule has no expression, or one that cannot run.
+pub const RULE_PATTERN: Code = Code::new(770, "regex rule cannot run");
+/// A regex rule would replace by a script.
+pub const RULE_SCRIPT: Code = Code::new(771, "scripts in regex rules never run");
+/// A field of a regex rule has a value that means nothing.
+pub const RULE_VALUE: Code = Code::new(772, "unknown value in a regex rule");
+/// A search of a regex rule took too much, or made too much.
+pub const RULE_GAVE_UP: Code = Code::new(773, "regex rule gave up");
+/// The rules of a run have spent all their steps.
+pub const RULES_SPENT: Code = Code::new(774, "steps of regex rules are spent");
+/// There are more regex rules than run.
+pub const RULES_LIMIT: Code = Code::new(775, "too many regex rules");

@@ -9,6 +9,7 @@ use crate::content::Content;
 use crate::message::Role;
 use crate::persist::noun;
 use crate::placement::InjectionStrategy;
+use crate::regex_config::RegexConfig;
 use crate::text::Text;
 
 noun! {
@@ -44,8 +45,8 @@ noun! {
         greetings: Vec<Greeting> => "greetings",
         /// Sampling and context settings, as the file has them.
         parameters: Option<Value> => "parameters",
-        /// Regex rule presets, as the file has them.
-        regex_config: Option<Value> => "regexConfig",
+        /// Regex rules that come with the agent.
+        regex_config: Option<RegexConfig> => "regexConfig",
         /// Session variable definitions, as the file has them.
         variable_config: Option<Value> => "variableConfig",
         /// A clock that runs beside the real one, as the file has it.
@@ -271,5 +272,7 @@ noun! {
         display_name: Option<Arc<str>> => "displayName",
         /// What `{{persona}}` gives.
         content: Option<Text> => "content",
+        /// Regex rules of this person.
+        regex_config: Option<RegexConfig> => "regexConfig",
     }
 }

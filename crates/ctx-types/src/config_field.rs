@@ -61,6 +61,8 @@ pub enum FieldKind {
     Boolean,
     /// One of the field's options.
     Select,
+    /// A list, whose items the processor reads.
+    List,
 }
 
 /// One choice of a field.
@@ -108,6 +110,11 @@ impl ConfigField {
     pub fn choice(key: &str, label: &str, options: Vec<FieldOption>) -> Self {
         let default = options.first().map_or(Value::Null, |option| option.value.clone());
         Self { options, ..Self::new(key, label, FieldKind::Select, default) }
+    }
+
+    /// Declares a list of anything; the default is an empty one.
+    pub fn list(key: &str, label: &str) -> Self {
+        Self::new(key, label, FieldKind::List, Value::Array(Vec::new()))
     }
 
     fn new(key: &str, label: &str, kind: FieldKind, default: Value) -> Self {
@@ -170,6 +177,7 @@ impl ConfigField {
             FieldKind::Boolean => value.is_boolean(),
             FieldKind::Number => value.as_f64().is_some_and(|number| self.is_within(number)),
             FieldKind::Select => self.options.iter().any(|option| option.value == *value),
+            FieldKind::List => value.is_array(),
         };
         if fits { Ok(()) } else { Err(self.expectation()) }
     }
@@ -209,6 +217,7 @@ impl ConfigField {
             FieldKind::Text if self.is_required => "a text that is not blank".to_owned(),
             FieldKind::Text => "a text".to_owned(),
             FieldKind::Boolean => "true or false".to_owned(),
+            FieldKind::List => "a list".to_owned(),
             FieldKind::Number => match (self.minimum, self.maximum) {
                 (Some(minimum), Some(maximum)) => format!("a number from {minimum} to {maximum}"),
                 (Some(minimum), None) => format!("a number of at least {minimum}"),

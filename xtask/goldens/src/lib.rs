@@ -5,6 +5,7 @@
 
 mod case;
 mod macros;
+mod regex;
 mod report;
 
 pub use case::{Case, GoldenFile, read_folder};
@@ -24,4 +25,9 @@ pub struct Kind {
 }
 
 /// Every kind that can be run; a case of another kind fails.
-pub const KINDS: &[Kind] = &[Kind { name: "macro", run: macros::run, reported: &["legacyEngine"] }];
+pub const KINDS: &[Kind] = &[
+    Kind { name: "macro", run: macros::run, reported: &["legacyEngine"] },
+    Kind { name: "regex_run", run: regex::run, reported: &[] },
+    Kind { name: "regex_gate", run: regex::gate, reported: &[] },
+    Kind { name: "regex_depth", run: regex::depth, reported: &[] },
+];

@@ -46,6 +46,8 @@ fn built_in_processors_stand_in_running_order() {
      priority   processor                    state   settings
     ───────────────────────────────────────────────────────────────────────────────
      100        session-loader (core)        on
+     200        regex-processor              on      presets = []
+                                                     steps = 25000000
      300        injection-assembler (core)   on
      310        merge-injections             off     separator = "\n"
      350        variable-processor           on      snapshots = false
@@ -71,6 +73,8 @@ fn an_agent_sets_what_it_names() {
      priority        processor                    state                settings
     ─────────────────────────────────────────────────────────────────────────────────────────────────
      100             session-loader (core)        on
+     200             regex-processor              on                   presets = []
+                                                                       steps = 25000000
      300             injection-assembler (core)   on
      310             merge-injections             off                  separator = "\n"
      350             variable-processor           on                   snapshots = false

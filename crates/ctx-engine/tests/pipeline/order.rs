@@ -15,6 +15,7 @@ fn plug_ins_run_by_number_among_the_built_in_ones() {
     let expected = [
         "session-loader",
         "early",
+        "regex-processor",
         "injection-assembler",
         "variable-processor",
         "token-limiter",
@@ -31,7 +32,7 @@ fn equal_numbers_run_in_the_order_of_registration() {
     let context = case.context();
     let found = stages(&context);
     assert_eq!(found[found.len() - 2..], ["b", "a"]);
-    assert_eq!(found[3..5], ["token-limiter", "c"]);
+    assert_eq!(found[4..6], ["token-limiter", "c"]);
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn settings_move_and_switch_plug_ins_as_any_processor() {
     case.agent["parameters"] = json!({ "processors": [
         { "id": "a", "priority": 910 }, { "id": "merge-system-to-head", "enabled": false },
     ] });
-    assert_eq!(stages(&case.context())[4..], ["merge-consecutive-roles", "b", "a"]);
+    assert_eq!(stages(&case.context())[5..], ["merge-consecutive-roles", "b", "a"]);
 }
 
 #[test]

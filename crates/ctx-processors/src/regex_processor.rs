@@ -1,0 +1,294 @@
+//! `regex-processor`: regex rules change what is sent.
+
+use std::borrow::Cow;
+
+use async_trait::async_trait;
+use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
+use ctx_pipeline::{
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    ProcessorError,
+};
+use ctx_types::{
+    Agent, Content, ContentPart, Decision, LogLine, Message, Outcome, Persist as _, Reader, RegexConfig,
+    Role, Segment, Source, SourceKind, Span, Text, Trust, plural,
+};
+use serde_json::{Value, json};
+
+use crate::macro_values::{MacroValues, macro_dialect};
+use crate::regex_rules::{Rewritten, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target};
+
+/// Changes the texts of messages by the rules of the settings, the agent and the person who chats.
+///
+/// Rules see a message as it stands in the conversation, before the preset is around it: its role, and its
+/// depth counted from the newest. What the user is about to send is stored by then, as far as rules are
+/// concerned, so rules for stored texts change it too. A message of which nothing is left is not sent.
+#[derive(Clone, Debug)]
+pub struct RegexProcessor {
+    macros: MacroRegistry,
+    ports: MacroPorts,
+}
+
+impl RegexProcessor {
+    /// Creates the processor for an application's macros, and what it lends to them.
+    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
+        Self { macros, ports }
+    }
+}
+
+/// What is made of an agent once.
+struct Compiled {
+    rules: RuleSet,
+    values: MacroValues,
+    limits: RuleLimits,
+}
+
+/// The setting that holds rules of the settings: presets, as in an agent's `regexConfig`.
+const PRESETS: &str = "presets";
+/// The setting that bounds what rules may cost in one context.
+const STEPS: &str = "steps";
+/// How many messages are changed between two looks at the time limit.
+const CHECK_EVERY: usize = 16;
+
+#[async_trait]
+impl ContextProcessor for RegexProcessor {
+    fn descriptor(&self) -> Descriptor {
+        let steps = ConfigField::number(STEPS, "Most steps of all rules", RuleLimits::default().steps);
+        Descriptor {
+            priority: 200,
+            config_fields: vec![
+                ConfigField::list(PRESETS, "Rules")
+                    .with_description("presets as in an agent's `regexConfig`"),
+                steps.between(0.0, 1e12).with_description(
+                    "what rules may cost in one context; a million is some ten milliseconds",
+                ),
+            ],
+            per_message: true,
+            ..Descriptor::new(
+                "regex-processor",
+                "Regex rules",
+                "Changes messages by regex rules, by role and depth",
+            )
+        }
+    }
+
+    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {
+        let settings = of_settings(config, cx);
+        let profile = cx.profile().and_then(|profile| profile.regex_config.clone());
+        let sources = [
+            (Some(&settings), "", Some("settings of `regex-processor`"), Trust::Preset),
+            (agent.regex_config.as_ref(), "/regexConfig", None, Trust::Preset),
+            (profile.as_ref(), "/regexConfig", Some("profile"), Trust::User),
+        ];
+        let sources = sources.into_iter().filter_map(|(config, place, document, trust)| {
+            Some(RuleSource { config: config?, place, document, trust })
+        });
+        let sources: Vec<RuleSource<'_>> = sources.collect();
+        // What is wrong with the dialect and the values is reported by the assembler.
+        let (dialect, _) = macro_dialect(agent);
+        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
+        let (rules, findings) = RuleSet::compile(&sources, dialect, &self.macros);
+        for finding in findings {
+            cx.report(finding);
+        }
+        let limits = RuleLimits { steps: config.count(STEPS) as u64, ..RuleLimits::default() };
+        Prepared::new(Compiled { rules, values, limits })
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+            return Err(ProcessorError::failed("the rules were not prepared"));
+        };
+        if compiled.rules.rules().is_empty() {
+            return Ok(());
+        }
+        let env = compiled.values.of_turn(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
+        let mut state = cx.draft.macros_mut().clone();
+        let mut found = Vec::new();
+        let mut expand = |template: &Template, source: &Source| {
+            let expansion = template.expand(&env, &mut state, source);
+            found.extend(expansion.diagnostics.iter().cloned());
+            expansion
+        };
+        let mut changes = Changes {
+            run: RuleRun::new(&compiled.rules, compiled.limits, &mut expand),
+            rules: &compiled.rules,
+            changed: Vec::new(),
+            counts: vec![0; compiled.rules.rules().len()],
+        };
+        let len = cx.draft.messages().len();
+        for (index, message) in cx.draft.messages().iter().enumerate() {
+            if index % CHECK_EVERY == 0 {
+                cx.checkpoint()?;
+            }
+            changes.look_at(index, message, len - 1 - index);
+        }
+        let Changes { run, changed, counts, .. } = changes;
+        let findings = run.finish();
+        cx.draft.set_macros(state);
+        found.into_iter().chain(findings).for_each(|finding| cx.report(finding));
+        log(cx, &compiled.rules, &counts, changed.len());
+        commit(cx, changed);
+        Ok(())
+    }
+}
+
+/// Reads the rules of the settings.
+fn of_settings(config: &Config, cx: &mut PrepareContext) -> RegexConfig {
+    let presets = config.get(PRESETS).cloned().unwrap_or_default();
+    let mut reader = Reader::new();
+    let settings = RegexConfig::read(json!({ PRESETS: presets }), &mut reader);
+    for finding in reader.finish() {
+        cx.report(finding.in_document("settings of `regex-processor`"));
+    }
+    settings
+}
+
+/// What rules make of the messages of a run.
+struct Changes<'a> {
+    rules: &'a RuleSet,
+    run: RuleRun<'a>,
+    /// The changed messages with their places.
+    changed: Vec<(usize, Message)>,
+    /// How many messages each rule changed.
+    counts: Vec<usize>,
+}
+
+impl Changes<'_> {
+    fn look_at(&mut self, index: usize, message: &Message, depth: usize) {
+        let mut changed: Option<Message> = None;
+        // What is about to be sent is stored by now.
+        let is_input = message.source.kind == SourceKind::Input;
+        let stages = [Stage::Store, Stage::Request];
+        for stage in stages.into_iter().filter(|stage| is_input || *stage == Stage::Request) {
+            let target = Target::Message(message.role);
+            let current = changed.as_ref().unwrap_or(message);
+            let after = self.change(current, Subject { stage, target, depth: Some(depth) });
+            changed = after.or(changed);
+        }
+        self.changed.extend(changed.map(|message| (index, message)));
+    }
+
+    /// Runs the rules on each text of a message; none if no rule changed any.
+    fn change(&mut self, message: &Message, subject: Subject) -> Option<Message> {
+        match &message.content {
+            Content::Text(text) => {
+                let after = self.apply(text, subject);
+                let is_changed = after.is_changed();
+                is_changed.then(|| {
+                    let written = after.segments(self.rules, &message.segments());
+                    rewritten(message, Content::Text(after.text), written)
+                })
+            }
+            Content::Parts(parts) => self.change_parts(message, parts, subject),
+        }
+    }
+
+    fn change_parts(
+        &mut self,
+        message: &Message,
+        parts: &[ContentPart],
+        subject: Subject,
+    ) -> Option<Message> {
+        let mut texts = Texts::new(message);
+        let parts = parts.iter().map(|part| match part {
+            ContentPart::Text(text) => {
+                let after = self.apply(text, subject);
+                texts.add(text.len(), &after, self.rules);
+                ContentPart::Text(after.text)
+            }
+            ContentPart::Other(_) => part.clone(),
+        });
+        let content = Content::Parts(parts.collect());
+        texts.is_changed.then(|| rewritten(message, content, texts.after))
+    }
+
+    fn apply(&mut self, text: &Text, subject: Subject) -> Rewritten {
+        let rewritten = self.run.apply(text, subject);
+        for rule in rewritten.changed_by() {
+            if let Some(count) = self.counts.get_mut(*rule) {
+                *count += 1;
+            }
+        }
+        rewritten
+    }
+}
+
+fn rewritten(message: &Message, content: Content, written: Vec<Segment>) -> Message {
+    let mut message = message.clone();
+    message.content = content;
+    message.written = written;
+    message
+}
+
+/// The segments of a message's texts, one after the other.
+struct Texts<'a> {
+    before: Cow<'a, [Segment]>,
+    /// How many bytes of text were before, and are now.
+    len_before: usize,
+    len: usize,
+    after: Vec<Segment>,
+    is_changed: bool,
+}
+
+impl<'a> Texts<'a> {
+    fn new(message: &'a Message) -> Self {
+        Self { before: message.segments(), len_before: 0, len: 0, after: Vec::new(), is_changed: false }
+    }
+
+    fn add(&mut self, len: usize, rewritten: &Rewritten, rules: &RuleSet) {
+        let (start, end) = (self.len_before, self.len_before + len);
+        let own = self.before.iter().filter(|segment| segment.span.start < end && segment.span.end > start);
+        let own = own.map(|segment| Segment {
+            span: Span::new(segment.span.start.max(start) - start, segment.span.end.min(end) - start),
+            ..segment.clone()
+        });
+        let own: Vec<Segment> = own.collect();
+        let segments = rewritten.segments(rules, &own).into_iter();
+        let moved = segments.map(|segment| Segment {
+            span: Span::new(segment.span.start + self.len, segment.span.end + self.len),
+            ..segment
+        });
+        self.after.extend(moved);
+        self.len_before = end;
+        self.len += rewritten.text.len();
+        self.is_changed |= rewritten.is_changed();
+    }
+}
+
+/// Puts the changed messages in their places; one of which nothing is left goes, unless it is the newest.
+fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
+    if changed.is_empty() {
+        return;
+    }
+    let mut messages = cx.draft.take_messages();
+    let newest = messages.len().saturating_sub(1);
+    let mut emptied = Vec::new();
+    for (index, message) in changed {
+        if index != newest && message.is_blank() && message.role != Role::Tool {
+            emptied.push(index);
+        }
+        if let Some(slot) = messages.get_mut(index) {
+            *slot = message;
+        }
+    }
+    for index in emptied.into_iter().rev() {
+        let message = messages.remove(index);
+        cx.draft.decide(Decision::new(
+            Outcome::Dropped,
+            message.source.clone(),
+            "regex rules left nothing of it",
+        ));
+    }
+    cx.draft.set_messages(messages);
+}
+
+fn log(cx: &mut PipelineContext<'_>, rules: &RuleSet, counts: &[usize], changed: usize) {
+    if changed == 0 {
+        return cx.log("no rule changed anything");
+    }
+    let used = rules.rules().iter().zip(counts).filter(|(_, count)| **count > 0);
+    let used: Vec<Value> =
+        used.map(|(rule, count)| json!({ "rule": rule.title(), "messages": count })).collect();
+    let line = format!("{} changed {}", plural(used.len(), "rule"), plural(changed, "message"));
+    cx.log(LogLine::info(line).with_details(Value::Array(used)));
+}

@@ -1,0 +1,76 @@
+//! What a rule looks for: an expression that is fixed, or one in which macros are expanded first.
+
+use std::sync::Arc;
+
+use ctx_macros::{Expansion, Template};
+use ctx_regex::{Flags, Limits, Literal, Regex, escape};
+use ctx_types::SourceKind;
+
+/// What a rule looks for.
+#[derive(Clone, Debug)]
+pub(super) enum Find {
+    Fixed(Regex),
+    /// Macros make the expression, in each run anew; `escaped` lets their values stand for themselves.
+    Macros {
+        template: Box<Template>,
+        escaped: bool,
+    },
+}
+
+/// How an expression is read.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    pub(super) is_sillytavern: bool,
+    /// Flags that stand over those of the expression.
+    pub(super) flags: Option<Arc<str>>,
+}
+
+/// What an expression may cost, but for the steps, which the run lends.
+pub(super) const LIMITS: Limits = Limits {
+    pattern_bytes: 64 << 10,
+    positions: 2_000,
+    compiled_bytes: 1 << 20,
+    nest: 128,
+    steps: 0,
+    branches: 2_000_000,
+    output_bytes: 0,
+};
+
+impl Reading {
+    /// Compiles an expression, bare or as `/pattern/flags`.
+    ///
+    /// AIO Hub gives one without flags `gm`, `SillyTavern` none.
+    pub(super) fn compile(&self, text: &str) -> Result<Regex, ctx_regex::Error> {
+        let literal = match self.is_sillytavern {
+            true => Literal::sillytavern(text)?,
+            false => Literal::parse(text).unwrap_or(Literal { pattern: text, flags: Flags::NONE }),
+        };
+        let flags = match &self.flags {
+            Some(flags) => Flags::parse(flags)?,
+            None if !self.is_sillytavern && literal.flags == Flags::NONE => {
+                Flags::GLOBAL.with(Flags::MULTILINE)
+            }
+            None => literal.flags,
+        };
+        Regex::new(literal.pattern, flags, &LIMITS)
+    }
+}
+
+/// The text of an expression whose macros were expanded.
+pub(super) fn expanded(expansion: &Expansion, escaped: bool) -> String {
+    if !escaped {
+        return expansion.text.to_string();
+    }
+    let segments = expansion.segments();
+    if segments.is_empty() {
+        return expansion.text.to_string();
+    }
+    let pieces = segments.iter().map(|segment| {
+        let piece = expansion.text.get(segment.span.start..segment.span.end).unwrap_or_default();
+        match segment.source.kind {
+            SourceKind::Macro => escape(piece),
+            _ => piece.to_owned(),
+        }
+    });
+    pieces.collect()
+}

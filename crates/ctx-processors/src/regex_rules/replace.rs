@@ -1,0 +1,167 @@
+//! What a match is replaced with: a text with groups in it, in which macros are expanded.
+
+use std::borrow::Cow;
+
+use ctx_macros::{Dialect, Expansion, Registry, Template};
+use ctx_regex::{Match, Replacement};
+use ctx_types::{Source, Text};
+
+/// What matches of a rule are replaced with.
+#[derive(Clone, Debug)]
+pub(super) struct Replace {
+    replacement: Replacement,
+    macros: Macros,
+}
+
+/// How macros in a replacement are expanded.
+#[derive(Clone, Debug)]
+enum Macros {
+    /// There are none.
+    None,
+    /// The text has no groups: it is compiled once.
+    Compiled(Box<Template>),
+    /// Groups are inserted first, and may be arguments of macros.
+    Around { dialect: Dialect, registry: Box<Registry> },
+}
+
+/// Expands a template that a source has.
+pub(super) type Expand<'a> = dyn FnMut(&Template, &Source) -> Expansion + 'a;
+
+impl Replace {
+    /// Reads a replacement, and gives the template of its text for its findings.
+    pub(super) fn read(
+        text: &str,
+        is_sillytavern: bool,
+        dialect: Dialect,
+        registry: &Registry,
+    ) -> (Self, Template) {
+        let replacement = match is_sillytavern {
+            true => Replacement::sillytavern(text),
+            false => Replacement::aiohub(text),
+        };
+        // SillyTavern's name for the match is no macro.
+        let macros = if is_sillytavern { without_match(text) } else { Cow::Borrowed(text) };
+        let template = Template::parse(&Text::from(&*macros), dialect, registry);
+        let macros = match replacement.as_literal() {
+            _ if template.is_plain() => Macros::None,
+            Some(literal) => {
+                Macros::Compiled(Box::new(Template::parse(&Text::from(literal), dialect, registry)))
+            }
+            None => Macros::Around { dialect, registry: Box::new(registry.clone()) },
+        };
+        (Self { replacement, macros }, template)
+    }
+
+    /// Whether what is written depends on more than the match.
+    pub(super) fn has_macros(&self) -> bool {
+        !matches!(self.macros, Macros::None)
+    }
+
+    /// Appends what a match is replaced with; `trims` are removed from its groups.
+    ///
+    /// What is taken from the text is data: no macro in it is expanded.
+    pub(super) fn append(
+        &self,
+        found: &Match<'_>,
+        trims: &[Text],
+        expand: &mut dyn FnMut(&Template) -> Text,
+        out: &mut String,
+    ) {
+        match &self.macros {
+            Macros::None => self.replacement.expand(found, out, &mut |text, is_group, out| {
+                out.push_str(&if is_group { trimmed(text, trims) } else { Cow::Borrowed(text) });
+            }),
+            Macros::Compiled(template) => out.push_str(&expand(template)),
+            Macros::Around { dialect, registry } => {
+                let mut text = String::new();
+                self.replacement.expand(found, &mut text, &mut |text, is_group, out| {
+                    protect(&if is_group { trimmed(text, trims) } else { Cow::Borrowed(text) }, out);
+                });
+                let template = Template::parse(&Text::from(text), *dialect, registry);
+                unprotect(&expand(&template), out);
+            }
+        }
+    }
+}
+
+fn without_match(text: &str) -> Cow<'_, str> {
+    const MATCH: &str = "{{match}}";
+    let is_match =
+        |at: &usize| text.get(*at..*at + MATCH.len()).is_some_and(|found| found.eq_ignore_ascii_case(MATCH));
+    let Some(first) = (0..text.len()).find(is_match) else { return Cow::Borrowed(text) };
+    let (before, after) = text.split_at(first);
+    let after = after.get(MATCH.len()..).unwrap_or_default();
+    Cow::Owned(format!("{before}{}", without_match(after)))
+}
+
+/// Removes each of some texts wherever it stands.
+fn trimmed<'a>(text: &'a str, trims: &[Text]) -> Cow<'a, str> {
+    let mut text = Cow::Borrowed(text);
+    for trim in trims.iter().filter(|trim| !trim.is_empty()) {
+        if text.contains(trim.as_str()) {
+            text = Cow::Owned(text.replace(trim.as_str(), ""));
+        }
+    }
+    text
+}
+
+/// Characters that mean something to macros; each becomes a code point that no text has any use for.
+const SPECIAL: [char; 4] = ['{', '}', '<', '\\'];
+const FIRST_STAND_IN: u32 = 0xFDD0;
+/// Stands before a digit for a stand-in that the text had itself.
+const ESCAPE: char = '\u{FDD4}';
+
+/// Appends a text in which no macro can be read.
+fn protect(text: &str, out: &mut String) {
+    for c in text.chars() {
+        if let Some(index) = (0..).zip(SPECIAL).find_map(|(index, special)| (special == c).then_some(index)) {
+            out.extend(char::from_u32(FIRST_STAND_IN + index));
+        } else if ('\u{FDD0}'..=ESCAPE).contains(&c) {
+            out.push(ESCAPE);
+            out.extend(char::from_digit(u32::from(c) - FIRST_STAND_IN, 10));
+        } else {
+            out.push(c);
+        }
+    }
+}
+
+/// Appends what [`protect`] made unreadable as it was.
+fn unprotect(text: &str, out: &mut String) {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let index = u32::from(c).wrapping_sub(FIRST_STAND_IN);
+        let special = usize::try_from(index).ok().and_then(|index| SPECIAL.get(index));
+        let own = chars.peek().filter(|_| c == ESCAPE).and_then(|digit| digit.to_digit(5));
+        match (special, own) {
+            (Some(special), _) => out.push(*special),
+            (None, Some(digit)) => {
+                chars.next();
+                out.extend(char::from_u32(FIRST_STAND_IN + digit));
+            }
+            (None, None) => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protected_texts_come_back() {
+        for text in ["", "a{{b}}<USER>\\{", "\u{FDD0}\u{FDD3}\u{FDD4}0{", "中\u{FDD5}"] {
+            let mut protected = String::new();
+            protect(text, &mut protected);
+            assert!(!protected.contains(SPECIAL), "{text}");
+            let mut back = String::new();
+            unprotect(&protected, &mut back);
+            assert_eq!(back, text);
+        }
+    }
+
+    #[test]
+    fn the_match_of_sillytavern_is_no_macro() {
+        assert_eq!(without_match("a{{match}}b{{Match}}{{user}}中"), "ab{{user}}中");
+        assert_eq!(without_match("中文"), "中文");
+    }
+}

@@ -1,0 +1,194 @@
+//! One rule, compiled.
+
+use std::sync::Arc;
+
+use ctx_macros::{Dialect, Registry, Template};
+use ctx_types::{Diagnostic, Listed, RegexRule, Source, SourceKind, Text, Trust, excerpt};
+
+use super::find::{Find, Reading};
+use super::replace::Replace;
+use super::subject::{Scope, Subject};
+use crate::codes;
+
+/// One rule, compiled.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    source: Source,
+    scope: Scope,
+    find: Find,
+    reading: Reading,
+    replace: Replace,
+    trims: Vec<Template>,
+    /// Where it stands, for findings of a run.
+    location: Place,
+}
+
+/// Where a rule stands in its file.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The JSON pointer of the rule.
+    pub(super) pointer: String,
+    pub(super) document: Option<Arc<str>>,
+}
+
+impl Place {
+    /// Leads a finding to a field of the rule.
+    pub(super) fn finding(&self, field: &str, finding: Diagnostic) -> Diagnostic {
+        let pointer = format!("{}{field}", self.pointer);
+        match &self.document {
+            Some(document) => finding.at_pointer(pointer).in_document(document.clone()),
+            None => finding.at_pointer(pointer),
+        }
+    }
+}
+
+/// With what rules are compiled.
+#[derive(Clone, Copy)]
+pub(super) struct Compiling<'a> {
+    pub(super) dialect: Dialect,
+    pub(super) registry: &'a Registry,
+    pub(super) trust: Trust,
+}
+
+impl Rule {
+    /// Compiles the rule at `index` of its preset; none if it cannot run.
+    pub(super) fn compile(
+        rule: &RegexRule,
+        index: usize,
+        place: Place,
+        with: Compiling<'_>,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let mut report = |field: &str, finding| findings.push(place.finding(field, finding));
+        let is_sillytavern = match rule.dialect.as_deref() {
+            None | Some("aio") => false,
+            Some("sillytavern") => true,
+            Some(other) => {
+                report("/dialect", unknown_value("dialect", other, "`aio` or `sillytavern`"));
+                false
+            }
+        };
+        match rule.replacement_type.as_deref() {
+            None | Some("regex") => {}
+            Some("script") => {
+                report("/replacementType", scripts_never_run(rule));
+                return None;
+            }
+            Some(other) => {
+                report("/replacementType", unknown_value("replacement type", other, "`regex`"));
+            }
+        }
+        let reading = Reading { is_sillytavern, flags: rule.flags.clone().filter(|flags| !flags.is_empty()) };
+        let find = find(rule, &reading, with, &mut report)?;
+        let (scope, unknown) = Scope::read(rule);
+        for (field, value) in unknown {
+            report(
+                &format!("/{field}"),
+                unknown_value("target", &value, "a role, `worldbook` or `reasoning`"),
+            );
+        }
+        let replacement = rule.replacement.as_deref().unwrap_or_default();
+        let (replace, template) = Replace::read(replacement, is_sillytavern, with.dialect, with.registry);
+        for finding in template.diagnostics() {
+            report("/replacement", finding.clone());
+        }
+        let trims = rule.trim_strings.iter();
+        let trims = trims.map(|trim| Template::parse(&Text::from(&**trim), with.dialect, with.registry));
+        let listed = Some(Arc::new(Listed { index, name: rule.name.clone() }));
+        let source = Source { id: rule.id.clone(), listed, ..Source::new(SourceKind::Rule, with.trust) };
+        Some(Self { source, scope, find, reading, replace, trims: trims.collect(), location: place })
+    }
+
+    /// Returns the source of what the rule writes.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Returns how people call the rule: its name, else its id, else its place.
+    pub fn title(&self) -> &str {
+        let name = self.source.name().filter(|name| !name.trim().is_empty());
+        name.or(self.source.id.as_deref()).unwrap_or(&self.location.pointer)
+    }
+
+    /// Tells whether the rule runs on a text.
+    pub fn admits(&self, subject: Subject) -> bool {
+        self.scope.admits(subject)
+    }
+
+    pub(super) fn find(&self) -> &Find {
+        &self.find
+    }
+
+    pub(super) fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    pub(super) fn replace(&self) -> &Replace {
+        &self.replace
+    }
+
+    pub(super) fn trims(&self) -> &[Template] {
+        &self.trims
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.location
+    }
+}
+
+/// Reads what a rule looks for; none if that cannot run.
+fn find(
+    rule: &RegexRule,
+    reading: &Reading,
+    with: Compiling<'_>,
+    report: &mut dyn FnMut(&str, Diagnostic),
+) -> Option<Find> {
+    let text = rule.regex.as_deref().filter(|text| !text.is_empty());
+    let Some(text) = text else {
+        let finding = Diagnostic::warning(codes::RULE_PATTERN, "the rule has no expression to look for");
+        report("", finding.with_help("write it as `regex`; until then the rule changes nothing"));
+        return None;
+    };
+    let escaped = match rule.substitution_mode.as_deref() {
+        None | Some("NONE") => None,
+        Some("RAW") => Some(false),
+        Some("ESCAPED") => Some(true),
+        Some(other) => {
+            report("/substitutionMode", unknown_value("mode", other, "`NONE`, `RAW` or `ESCAPED`"));
+            None
+        }
+    };
+    if let Some(escaped) = escaped {
+        let template = Template::parse(&Text::from(text), with.dialect, with.registry);
+        if !template.is_plain() {
+            for finding in template.diagnostics() {
+                report("/regex", finding.clone());
+            }
+            return Some(Find::Macros { template: Box::new(template), escaped });
+        }
+    }
+    match reading.compile(text) {
+        Ok(regex) => Some(Find::Fixed(regex)),
+        Err(error) => {
+            report("/regex", bad_pattern(text, &error));
+            None
+        }
+    }
+}
+
+/// The finding about an expression that cannot run.
+pub(super) fn bad_pattern(text: &str, error: &ctx_regex::Error) -> Diagnostic {
+    let message = format!("the expression `{}` cannot run: {error}", excerpt(text));
+    Diagnostic::warning(codes::RULE_PATTERN, message).with_help("the rule changes nothing until it is mended")
+}
+
+fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
+    let name = rule.name.as_deref().or(rule.id.as_deref()).unwrap_or("without a name");
+    let message = format!("the rule `{}` replaces by a script, and scripts never run", excerpt(name));
+    Diagnostic::warning(codes::RULE_SCRIPT, message).with_help("write a `replacement` with groups instead")
+}
+
+fn unknown_value(what: &str, value: &str, known: &str) -> Diagnostic {
+    let message = format!("no {what} `{}` is known", excerpt(value));
+    Diagnostic::warning(codes::RULE_VALUE, message).with_help(format!("known is {known}; it is ignored"))
+}

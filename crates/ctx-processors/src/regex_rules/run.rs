@@ -1,0 +1,246 @@
+//! A run of rules over the texts of one context.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ctx_macros::Template;
+use ctx_regex::{Error, Regex, Steps};
+use ctx_types::{Diagnostic, Text, excerpt};
+
+use super::find::{Find, expanded};
+use super::memory::{Remembered, Resolved};
+use super::replace::Expand;
+use super::rewrite::{Rewriting, Rewritten};
+use super::rule::{Rule, bad_pattern};
+use super::set::RuleSet;
+use super::subject::Subject;
+use crate::codes;
+
+/// What a run may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleLimits {
+    /// Most steps of one rule on one text, as [`Steps`] count them; 2,000,000 by default, some twenty milliseconds.
+    pub text_steps: u64,
+    /// Most steps of all rules on all texts; 25,000,000 by default, some quarter of a second.
+    pub steps: u64,
+    /// The longest text that a rule may make, in bytes; 4 MiB by default.
+    pub text_bytes: usize,
+}
+
+impl Default for RuleLimits {
+    fn default() -> Self {
+        Self { text_steps: 2_000_000, steps: 25_000_000, text_bytes: 4 << 20 }
+    }
+}
+
+/// A run of rules over the texts of one context, in the order of the conversation.
+///
+/// A rule that gives up on a text is reported, and skipped from there on. When the steps of the run are spent,
+/// the texts that are left stay as they are, which is reported too.
+pub struct RuleRun<'a> {
+    set: &'a RuleSet,
+    limits: RuleLimits,
+    expand: &'a mut Expand<'a>,
+    steps: Steps,
+    /// What macros made of each rule that was needed.
+    ready: Vec<Option<Ready>>,
+    skipped: Vec<bool>,
+    /// The rules that ran on the last text, and the number of their list.
+    last_list: Option<(Vec<Resolved>, u64)>,
+    is_spent: bool,
+    findings: Vec<Diagnostic>,
+}
+
+/// A rule with its expression.
+#[derive(Clone)]
+struct Ready {
+    number: u64,
+    regex: Regex,
+    trims: Arc<[Text]>,
+}
+
+impl<'a> RuleRun<'a> {
+    /// Begins a run; `expand` expands the macros of a rule's texts.
+    pub fn new(set: &'a RuleSet, limits: RuleLimits, expand: &'a mut Expand<'a>) -> Self {
+        let count = set.rules().len();
+        let limits = RuleLimits { text_steps: limits.text_steps.min(limits.steps), ..limits };
+        Self {
+            set,
+            limits,
+            expand,
+            steps: Steps::new(limits.steps),
+            ready: vec![None; count],
+            skipped: vec![false; count],
+            last_list: None,
+            is_spent: false,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Runs the rules that a text is subject to, in their order.
+    ///
+    /// O(rules), if the same rules ran on the same text before; otherwise what their searches take.
+    pub fn apply(&mut self, text: &Text, subject: Subject) -> Rewritten {
+        let rules = self.rules_for(subject);
+        if self.is_spent || rules.is_empty() {
+            return Rewritten::unchanged(text.clone());
+        }
+        let key = (text.clone(), self.list(&rules));
+        let known = self.set.memory.result(&key).filter(|known| self.affords(known.steps_before_last));
+        let result = match known {
+            Some(known) => {
+                // What is remembered is paid for: a run comes to the same with and without it.
+                self.spend(known.steps);
+                known
+            }
+            None => self.run(text, &rules),
+        };
+        for (rule, error) in &result.gave_up {
+            self.give_up(*rule, error);
+        }
+        let rewritten = result.rewritten.clone();
+        if !self.is_spent && !rewritten.is_volatile {
+            self.set.memory.keep(key, result);
+        }
+        rewritten
+    }
+
+    /// Returns how many steps are left.
+    pub fn steps_left(&self) -> u64 {
+        self.steps.left()
+    }
+
+    /// Ends the run and returns what was found: rules that gave up, expressions that macros made invalid.
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.findings
+    }
+
+    /// The rules that run on a text, with their expressions ready.
+    fn rules_for(&mut self, subject: Subject) -> Vec<Resolved> {
+        let set = self.set;
+        let rules = set.rules().iter().enumerate().filter(|(_, rule)| rule.admits(subject));
+        rules.filter_map(|(number, rule)| self.make_ready(number, rule)).collect()
+    }
+
+    /// The number of a list of rules; neighbouring texts mostly have the same.
+    fn list(&mut self, rules: &[Resolved]) -> u64 {
+        if let Some((last, number)) = &self.last_list
+            && last == rules
+        {
+            return *number;
+        }
+        let number = self.set.memory.list(rules);
+        self.last_list = Some((rules.to_vec(), number));
+        number
+    }
+
+    /// Expands what macros there are in a rule's expression, the first time it is needed.
+    fn make_ready(&mut self, number: usize, rule: &Rule) -> Option<Resolved> {
+        if self.skipped.get(number).copied().unwrap_or(true) {
+            return None;
+        }
+        if let Some(Some(ready)) = self.ready.get(number) {
+            return Some((number, ready.number));
+        }
+        let ready = self.resolve(number, rule)?;
+        let resolved = (number, ready.number);
+        if let Some(slot) = self.ready.get_mut(number) {
+            *slot = Some(ready);
+        }
+        Some(resolved)
+    }
+
+    fn resolve(&mut self, number: usize, rule: &Rule) -> Option<Ready> {
+        let is_plain = rule.trims().iter().all(Template::is_plain);
+        if let (Find::Fixed(regex), true) = (rule.find(), is_plain) {
+            let trims = rule.trims().iter().map(|trim| trim.text().clone()).collect();
+            return Some(Ready { number: 0, regex: regex.clone(), trims });
+        }
+        let mut expression = String::new();
+        if let Find::Macros { template, escaped } = rule.find() {
+            expression = expanded(&(self.expand)(template, rule.source()), *escaped);
+        }
+        let trims = rule.trims().iter().map(|trim| (self.expand)(trim, rule.source()).text.to_string());
+        let texts: Vec<String> = std::iter::once(expression).chain(trims).collect();
+        let made = self.set.memory.expression(number, texts, |expression| match rule.find() {
+            Find::Fixed(regex) => Ok(regex.clone()),
+            Find::Macros { .. } => rule.reading().compile(expression),
+        });
+        match made.regex {
+            Ok(regex) => Some(Ready { number: made.number, regex, trims: made.trims }),
+            Err(error) => {
+                let finding = bad_pattern(&made.text, &error);
+                self.findings.push(rule.place().finding("/regex", finding));
+                self.skip(number);
+                None
+            }
+        }
+    }
+
+    /// Runs rules on a text, as long as there are steps.
+    fn run(&mut self, text: &Text, rules: &[Resolved]) -> Remembered {
+        let mut result = Remembered::new(text.clone());
+        let set = self.set;
+        for (number, _) in rules {
+            if !self.affords(0) {
+                self.report_spent();
+                break;
+            }
+            let Some(Some(ready)) = self.ready.get(*number).cloned() else { continue };
+            let Some(rule) = set.rules().get(*number) else { continue };
+            let output_bytes = self.limits.text_bytes;
+            let rewriting =
+                Rewriting { number: *number, rule, regex: &ready.regex, trims: &ready.trims, output_bytes };
+            let mut steps = Steps::new(self.limits.text_steps);
+            if let Err(error) = rewriting.apply(&mut result.rewritten, &mut steps, self.expand) {
+                result.gave_up.push((*number, error));
+            }
+            let spent = self.limits.text_steps - steps.left();
+            result.steps_before_last = result.steps;
+            result.steps += spent;
+            self.spend(spent);
+        }
+        result
+    }
+
+    /// Whether a rule may run after some steps more: it must be able to spend all that one may.
+    fn affords(&self, more: u64) -> bool {
+        self.limits.text_steps.saturating_add(more) <= self.steps.left()
+    }
+
+    fn spend(&mut self, steps: u64) {
+        // Checked before: there are so many.
+        let _ = self.steps.spend(steps);
+    }
+
+    fn skip(&mut self, number: usize) {
+        if let Some(skipped) = self.skipped.get_mut(number) {
+            *skipped = true;
+        }
+    }
+
+    /// Skips a rule from here on.
+    fn give_up(&mut self, number: usize, error: &Error) {
+        self.skip(number);
+        let Some(rule) = self.set.rules().get(number) else { return };
+        let message = format!("the regex rule `{}` gave up: {error}", excerpt(rule.title()));
+        let finding = Diagnostic::warning(codes::RULE_GAVE_UP, message)
+            .with_help("it is skipped from this text on; loops inside of loops are the usual cause");
+        self.findings.push(rule.place().finding("/regex", finding));
+    }
+
+    fn report_spent(&mut self) {
+        self.is_spent = true;
+        let message = format!("regex rules may spend {} steps in all, which are spent", self.limits.steps);
+        let finding = Diagnostic::warning(codes::RULES_SPENT, message);
+        self.findings.push(finding.with_help("the texts that are left stay as they are"));
+    }
+}
+
+impl fmt::Debug for RuleRun<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limits, steps, findings, .. } = self;
+        let run = &mut f.debug_struct("RuleRun");
+        run.field("limits", limits).field("steps", steps).field("findings", findings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,113 @@
+//! The rules of several files, in the order in which they run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ctx_macros::{Dialect, Registry};
+use ctx_types::{Diagnostic, RegexConfig, RegexPreset, RegexRule, Trust};
+
+use super::memory::Memory;
+use super::rule::{Compiling, Place, Rule};
+use super::subject::Subject;
+use crate::codes;
+
+/// The regex rules of one file.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleSource<'a> {
+    /// The rules.
+    pub config: &'a RegexConfig,
+    /// The JSON pointer of `config` in its file, for example `/regexConfig`.
+    pub place: &'a str,
+    /// The name of the file, if it is not the agent's.
+    pub document: Option<&'a str>,
+    /// How far what its rules write may be trusted.
+    pub trust: Trust,
+}
+
+/// Compiled rules, in the order in which they run. `Send + Sync`.
+///
+/// They remember what they did to texts, so that a text of an earlier turn costs a look-up. This changes no
+/// result.
+pub struct RuleSet {
+    rules: Vec<Rule>,
+    pub(super) memory: Memory,
+}
+
+impl RuleSet {
+    /// How many rules run at the most; more are reported and left out.
+    pub const MAX_RULES: usize = 1_000;
+
+    /// Compiles the rules of several files, and says what is wrong with them.
+    ///
+    /// Rules that are off are left out, and so are those that cannot run, with a finding. They run by the
+    /// priority of their preset, then by their own order; equal ones in the order of the files, of the presets
+    /// (by their order) and of the lists. O(rules · log rules), and what compiling their expressions takes.
+    pub fn compile(
+        sources: &[RuleSource<'_>],
+        dialect: Dialect,
+        registry: &Registry,
+    ) -> (Self, Vec<Diagnostic>) {
+        let mut findings = Vec::new();
+        let mut found: Vec<(f64, f64, Rule)> = Vec::new();
+        let mut left_out = 0;
+        for (source, place, preset, index, rule) in listed(sources) {
+            if found.len() == Self::MAX_RULES {
+                left_out += 1;
+                continue;
+            }
+            let with = Compiling { dialect, registry, trust: source.trust };
+            let compiled = Rule::compile(rule, index, place, with, &mut findings);
+            let (priority, order) = (preset.priority.unwrap_or(DEFAULT_PRIORITY), rule.order.unwrap_or(0.0));
+            found.extend(compiled.map(|rule| (priority, order, rule)));
+        }
+        findings.extend((left_out > 0).then(|| too_many(left_out)));
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let rules = found.into_iter().map(|(_, _, rule)| rule).collect();
+        (Self { rules, memory: Memory::default() }, findings)
+    }
+
+    /// Returns the rules in the order in which they run.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Tells whether any rule runs on a text.
+    pub fn admits(&self, subject: Subject) -> bool {
+        self.rules.iter().any(|rule| rule.admits(subject))
+    }
+}
+
+impl fmt::Debug for RuleSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuleSet").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+/// AIO Hub's priority of a preset that names none.
+const DEFAULT_PRIORITY: f64 = 100.0;
+
+/// The rules that are on, in the order of the files, of their presets and of their lists.
+fn listed<'a>(
+    sources: &'a [RuleSource<'a>],
+) -> impl Iterator<Item = (&'a RuleSource<'a>, Place, &'a RegexPreset, usize, &'a RegexRule)> {
+    let presets = sources.iter().flat_map(|source| {
+        let presets = source.config.presets.iter().enumerate();
+        let mut presets: Vec<_> = presets.filter(|(_, preset)| preset.enabled != Some(false)).collect();
+        presets.sort_by(|(_, a), (_, b)| a.order.unwrap_or(0.0).total_cmp(&b.order.unwrap_or(0.0)));
+        presets.into_iter().map(move |(number, preset)| (source, number, preset))
+    });
+    presets.flat_map(|(source, number, preset)| {
+        let rules = preset.rules.iter().enumerate();
+        let rules = rules.filter(|(_, rule)| rule.enabled != Some(false) && !rule.kept.is_malformed());
+        rules.map(move |(index, rule)| {
+            let pointer = format!("{}/presets/{number}/rules/{index}", source.place);
+            let place = Place { pointer, document: source.document.map(Arc::from) };
+            (source, place, preset, index, rule)
+        })
+    })
+}
+
+fn too_many(left_out: usize) -> Diagnostic {
+    let message = format!("{left_out} regex rules are left out: only {} run", RuleSet::MAX_RULES);
+    Diagnostic::warning(codes::RULES_LIMIT, message).with_help("switch presets off that you do not need")
+}

@@ -1,0 +1,59 @@
+//! Rules from JSON, and what they make of a text.
+
+use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};
+use ctx_processors::regex_rules::{
+    Rewritten, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target,
+};
+use ctx_types::{Diagnostic, Persist as _, Reader, RegexConfig, Role, Source, Text, Trust};
+use serde_json::{Value, json};
+
+/// An answer of the model that is shown, the newest message.
+pub(crate) const ANSWER: Subject =
+    Subject { stage: Stage::Render, target: Target::Message(Role::Assistant), depth: Some(0) };
+
+/// Compiles rules of one preset.
+pub(crate) fn rules(rules: Value) -> (RuleSet, Vec<Diagnostic>) {
+    set(json!({ "presets": [{ "rules": rules }] }), Dialect::Aio)
+}
+
+/// Compiles a `regexConfig`.
+pub(crate) fn set(config: Value, dialect: Dialect) -> (RuleSet, Vec<Diagnostic>) {
+    let mut reader = Reader::new();
+    let config = RegexConfig::read(config, &mut reader);
+    let source = RuleSource { config: &config, place: "/regexConfig", document: None, trust: Trust::Preset };
+    let (set, found) = RuleSet::compile(&[source], dialect, &Registry::builtin());
+    (set, [reader.finish(), found].concat())
+}
+
+/// What a run makes of texts, and what it finds.
+pub(crate) fn run(
+    set: &RuleSet,
+    limits: RuleLimits,
+    texts: &[(&str, Subject)],
+) -> (Vec<Rewritten>, Vec<Diagnostic>) {
+    let env = Env { user: Some("Mei".into()), char: Some("A.B".into()), ..Env::default() };
+    let mut state = State::new(Limits::default());
+    let mut expand = |template: &Template, source: &Source| template.expand(&env, &mut state, source);
+    let mut run = RuleRun::new(set, limits, &mut expand);
+    let after = texts.iter().map(|(text, subject)| run.apply(&Text::from(*text), *subject)).collect();
+    (after, run.finish())
+}
+
+/// Checks what rules make of an answer that is shown, twice: the second time it is remembered.
+#[track_caller]
+pub(crate) fn check(config: Value, text: &str, expected: &str) {
+    check_in(Dialect::Aio, config, text, expected);
+}
+
+/// As [`check`], in a macro dialect.
+#[track_caller]
+pub(crate) fn check_in(dialect: Dialect, rules: Value, text: &str, expected: &str) {
+    let (set, found) = set(json!({ "presets": [{ "rules": rules }] }), dialect);
+    assert_eq!(found, []);
+    for _ in 0..2 {
+        let (after, found) = run(&set, RuleLimits::default(), &[(text, ANSWER)]);
+        assert_eq!(after[0].text, expected);
+        assert_eq!(after[0].is_changed(), text != expected);
+        assert_eq!(found, []);
+    }
+}

@@ -1,0 +1,65 @@
+//! Rules of several files, and what switches and sorts them.
+
+use ctx_macros::{Dialect, Registry};
+use ctx_processors::regex_rules::{Rule, RuleSet, RuleSource};
+use ctx_types::{Persist as _, Reader, RegexConfig, Trust};
+use serde_json::{Value, json};
+
+/// Checks the names of the rules in the order in which they run.
+#[track_caller]
+fn check(files: &[Value], expected: &[&str]) {
+    let configs: Vec<_> =
+        files.iter().map(|file| RegexConfig::read(file.clone(), &mut Reader::new())).collect();
+    let source = |config| RuleSource { config, place: "", document: None, trust: Trust::Preset };
+    let sources: Vec<_> = configs.iter().map(source).collect();
+    let (set, found) = RuleSet::compile(&sources, Dialect::Aio, &Registry::builtin());
+    assert_eq!(found, []);
+    let titles: Vec<&str> = set.rules().iter().map(Rule::title).collect();
+    assert_eq!(titles, expected);
+}
+
+fn rule(name: &str, order: Value) -> Value {
+    json!({ "regex": "a", "name": name, "order": order })
+}
+
+#[test]
+fn files_presets_and_lists_keep_their_order() {
+    let file = |a: &str, b: &str| json!({ "presets": [{ "rules": [rule(a, Value::Null)] }, { "rules": [rule(b, Value::Null)] }] });
+    check(&[file("1", "2"), file("3", "4")], &["1", "2", "3", "4"]);
+}
+
+#[test]
+fn presets_of_a_file_are_sorted_by_their_order() {
+    let preset = |name: &str, order: Value| json!({ "order": order, "rules": [rule(name, Value::Null)] });
+    let presets = [preset("b", json!(2)), preset("a", json!(1)), preset("0", Value::Null)];
+    check(&[json!({ "presets": presets })], &["0", "a", "b"]);
+}
+
+#[test]
+fn priority_then_order_decide_over_all_files() {
+    let preset = |priority: Value, rules: Value| json!({ "priority": priority, "rules": rules });
+    let late = preset(json!(101), json!([rule("late", Value::Null)]));
+    let usual = preset(Value::Null, json!([rule("second", json!(2)), rule("first", json!(-1))]));
+    let early = preset(json!(5), json!([rule("early", json!(9))]));
+    check(
+        &[json!({ "presets": [late, usual] }), json!({ "presets": [early] })],
+        &["early", "first", "second", "late"],
+    );
+}
+
+#[test]
+fn what_is_switched_off_does_not_run() {
+    let off = json!({ "regex": "a", "name": "off", "enabled": false });
+    let on = json!({ "regex": "a", "name": "on", "enabled": true });
+    let presets = json!([
+        { "rules": [off, on, "no rule"] },
+        { "enabled": false, "rules": [on] },
+        { "enabled": true, "rules": [{ "regex": "a", "id": "r7" }, { "regex": "a" }] },
+    ]);
+    let configs = RegexConfig::read(json!({ "presets": presets }), &mut Reader::new());
+    let source = RuleSource { config: &configs, place: "/x", document: None, trust: Trust::Preset };
+    let (set, found) = RuleSet::compile(&[source], Dialect::Aio, &Registry::builtin());
+    assert_eq!(found, []);
+    let titles: Vec<&str> = set.rules().iter().map(Rule::title).collect();
+    assert_eq!(titles, ["on", "r7", "/x/presets/2/rules/1"]);
+}
