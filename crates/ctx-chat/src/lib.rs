@@ -19,11 +19,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod client;
 mod conversation;
+mod model;
 mod spill;
 mod store;
 
+pub use client::{ApiKey, Client, ClientError, Endpoint, Phase, RetryPolicy, TimeLimits};
 pub use conversation::Conversation;
+pub use model::{AskFailure, ChatModel, Progress, Watch};
 pub use spill::{SpillFolder, Spilled};
 pub use store::{
     Checkpoint, ConversationEntry, ConversationStore, LogEntry, Notice, SqliteStore, Step, StoreError, Stored,

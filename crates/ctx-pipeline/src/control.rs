@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +52,26 @@ impl Cancel {
     /// Tells whether it was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled.load(Ordering::Acquire)
+    }
+
+    /// Waits until it is called; needs no runtime.
+    ///
+    /// ```
+    /// use ctx_pipeline::Cancel;
+    ///
+    /// let cancel = Cancel::default();
+    /// let handle = cancel.clone();
+    /// let waiting = std::thread::spawn(move || pollster::block_on(handle.cancelled()));
+    /// cancel.cancel();
+    /// waiting.join().unwrap();
+    /// ```
+    pub async fn cancelled(&self) {
+        let wait = Wait::new(self);
+        poll_fn(|cx| {
+            wait.listen(cx.waker());
+            if self.is_cancelled() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
     }
 }
 

@@ -135,6 +135,11 @@ impl ReplyStream {
         self.building.is_done
     }
 
+    /// Tells whether the provider said why the answer ended; counts may still follow.
+    pub fn is_complete(&self) -> bool {
+        self.building.finish.is_some()
+    }
+
     /// Tells whether anything of the answer has come; from then on a request must not be sent again.
     pub fn has_begun(&self) -> bool {
         self.building.bytes > 0 || !self.building.calls.is_empty()

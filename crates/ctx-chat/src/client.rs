@@ -1,0 +1,120 @@
+//! The client: requests to providers over HTTP, their answers as they come, and what is done when none comes.
+
+mod attempt;
+mod endpoint;
+mod error;
+mod events;
+mod key;
+mod transport;
+mod wait;
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use backon::{BackoffBuilder as _, ExponentialBuilder};
+use ctx_pipeline::Cancel;
+use ctx_wire::{Dialect, Reply};
+use reqwest::Url;
+use tracing::Instrument as _;
+
+pub use endpoint::{Endpoint, RetryPolicy, TimeLimits};
+pub use error::{ClientError, Phase};
+pub use key::ApiKey;
+
+use crate::model::{AskFailure, ChatModel, Progress, Watch};
+use attempt::Attempt;
+
+/// Asks a provider for answers. `Send + Sync`; connections are kept and shared by clones.
+///
+/// Requests go out byte for byte as they are given; whether the answer comes as a stream is what the body asks
+/// for. Nothing is sent again once a piece of an answer came.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    url: Url,
+    endpoint: Endpoint,
+}
+
+impl Client {
+    /// Makes a client; nothing is connected yet.
+    ///
+    /// Errors: [`ClientError::Config`] for an address, a header or certificates that cannot be used.
+    pub fn new(endpoint: Endpoint) -> Result<Self, ClientError> {
+        let made = endpoint.parsed().and_then(|url| Ok((transport::open(&endpoint, &url)?, url)));
+        let (http, url) = made.map_err(|error| error.cleaned(&|text| endpoint.redact(text)))?;
+        Ok(Self { http, url, endpoint })
+    }
+
+    /// Returns the endpoint.
+    pub const fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Sends a request, and again as long as that may help.
+    async fn attempts(
+        &self,
+        body: &[u8],
+        watch: &mut Watch<'_>,
+        cancel: &Cancel,
+    ) -> Result<Reply, AskFailure> {
+        let policy = &self.endpoint.retry;
+        let waits = ExponentialBuilder::new()
+            .with_min_delay(policy.first_wait)
+            .with_max_delay(policy.longest_wait)
+            .with_max_times(policy.retries)
+            .with_jitter();
+        let mut waits = waits.build();
+        for attempt in 1.. {
+            let failure = match Attempt::new(self, cancel).run(body, watch).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            let may_retry = failure.partial.is_none() && failure.cause.is_transient();
+            let Some(wait) = waits.next().filter(|_| may_retry) else { return Err(failure) };
+            let wait = wait.max(asked(&failure.cause));
+            if wait > policy.longest_asked {
+                return Err(failure);
+            }
+            let reason = self.endpoint.redact(failure.cause.to_string());
+            tracing::info!(attempt, ?wait, code = failure.cause.code(), "a request is sent again");
+            watch(Progress::Retry { attempt, wait, reason });
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => break,
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+        Err(ClientError::Cancelled.into())
+    }
+}
+
+#[async_trait]
+impl ChatModel for Client {
+    fn dialect(&self) -> Dialect {
+        self.endpoint.dialect
+    }
+
+    async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
+        let span = tracing::debug_span!("ask", bytes = body.len());
+        let result = self.attempts(body, watch, cancel).instrument(span).await;
+        result.map_err(|failure| AskFailure {
+            cause: failure.cause.cleaned(&|text| self.endpoint.redact(text)),
+            partial: failure.partial,
+        })
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+/// How long the provider asked to wait.
+fn asked(cause: &ClientError) -> Duration {
+    match cause {
+        ClientError::Provider { retry_after, .. } => retry_after.unwrap_or_default(),
+        _ => Duration::ZERO,
+    }
+}

@@ -1,0 +1,173 @@
+//! One attempt: a request goes out, an answer comes in, whole or in pieces.
+
+use ctx_pipeline::Cancel;
+use ctx_wire::{Failure, Reply, ReplyStream, StreamError};
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+
+use crate::client::Client;
+use crate::client::error::{ClientError, Phase};
+use crate::client::events::Events;
+use crate::client::transport::words;
+use crate::client::wait::{Until, asked_wait};
+use crate::model::{AskFailure, Progress, Watch};
+
+/// How much of the body of an error is read, in bytes.
+const MAX_ERROR: usize = 64 << 10;
+
+/// How much larger than its words the JSON of an answer may be.
+const JSON_SHARE: usize = 8;
+
+/// How long the end of a stream is waited for once its answer is whole.
+const LAST_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// An attempt under way.
+pub(super) struct Attempt<'a> {
+    client: &'a Client,
+    cancel: &'a Cancel,
+    /// When the first piece must be there.
+    first: Until,
+    /// When everything must be there.
+    answer: Until,
+}
+
+impl<'a> Attempt<'a> {
+    pub(super) fn new(client: &'a Client, cancel: &'a Cancel) -> Self {
+        let time = &client.endpoint.time;
+        let answer = Until::new(Phase::Answer, time.answer);
+        Self { client, cancel, first: Until::new(Phase::FirstToken, time.first_token).or(answer), answer }
+    }
+
+    /// Sends the request and reads the answer.
+    pub(super) async fn run(self, body: &[u8], watch: &mut Watch<'_>) -> Result<Reply, AskFailure> {
+        let request = self.client.http.post(self.client.url.clone()).body(body.to_vec());
+        let response = self.first.wait(self.cancel, request.send()).await?;
+        let response = response.map_err(|error| self.client.lost(error))?;
+        if !response.status().is_success() {
+            return Err(self.refusal(response).await?.into());
+        }
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        match kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("json")) {
+            true => Ok(self.whole(response).await?),
+            false => self.streamed(response, watch).await,
+        }
+    }
+
+    async fn refusal(&self, mut response: Response) -> Result<ClientError, ClientError> {
+        let (status, retry_after) = (response.status().as_u16(), asked_wait(response.headers()));
+        let mut body = Vec::new();
+        while body.len() < MAX_ERROR {
+            // What says why is welcome, but the status alone says enough.
+            match self.first.wait(self.cancel, response.chunk()).await {
+                Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
+                Err(ClientError::Cancelled) => return Err(ClientError::Cancelled),
+                _ => break,
+            }
+        }
+        body.truncate(MAX_ERROR);
+        let failure = Failure::read(status, &String::from_utf8_lossy(&body));
+        Ok(ClientError::Provider { failure, retry_after })
+    }
+
+    /// Reads an answer that does not come as a stream.
+    async fn whole(&self, mut response: Response) -> Result<Reply, ClientError> {
+        let limit = self.client.endpoint.reply.bytes.saturating_mul(JSON_SHARE);
+        let mut body = Vec::new();
+        while let Some(bytes) = self.next(self.first, &mut response).await? {
+            if body.len() + bytes.len() > limit {
+                return Err(ClientError::TooLarge { limit });
+            }
+            body.extend_from_slice(&bytes);
+        }
+        let provider = |failure| ClientError::Provider { failure, retry_after: None };
+        let value = serde_json::from_slice(&body).map_err(|_| {
+            let text = String::from_utf8_lossy(&body);
+            StreamError::Malformed { excerpt: ctx_types::excerpt(&text).into_owned() }
+        })?;
+        self.client.endpoint.dialect.decode(&value).map_err(provider)
+    }
+
+    async fn streamed(&self, mut response: Response, watch: &mut Watch<'_>) -> Result<Reply, AskFailure> {
+        let mut stream = ReplyStream::new(self.client.endpoint.dialect, self.client.endpoint.reply);
+        match self.read(&mut response, &mut stream, watch).await {
+            Ok(()) => Ok(stream.finish().map_err(ClientError::from)?),
+            // An answer that was whole before its stream broke is an answer.
+            Err(cause) if stream.is_complete() && !matches!(cause, ClientError::Cancelled) => {
+                Ok(stream.finish().map_err(ClientError::from)?)
+            }
+            Err(cause) => {
+                let partial = stream.has_begun().then(|| Box::new(stream.partial()));
+                Err(AskFailure { cause, partial })
+            }
+        }
+    }
+
+    /// Reads the pieces of an answer to its end.
+    async fn read(
+        &self,
+        response: &mut Response,
+        stream: &mut ReplyStream,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), ClientError> {
+        let mut events = Events::default();
+        while !stream.is_done() {
+            let Some(bytes) = self.next(self.patience(stream), response).await? else {
+                return end(events, stream, watch);
+            };
+            events.push(&bytes, &mut |data| push(stream, data, watch))?;
+        }
+        Ok(())
+    }
+
+    /// How long the next piece may take.
+    fn patience(&self, stream: &ReplyStream) -> Until {
+        let stall = self.client.endpoint.time.stall;
+        match (stream.has_begun(), stream.is_complete()) {
+            (_, true) => Until::new(Phase::NextToken, stall.min(LAST_WAIT)),
+            (true, false) => Until::new(Phase::NextToken, stall).or(self.answer),
+            (false, false) => self.first,
+        }
+    }
+
+    async fn next(&self, until: Until, response: &mut Response) -> Result<Option<Vec<u8>>, ClientError> {
+        let bytes = until.wait(self.cancel, response.chunk()).await?;
+        Ok(bytes.map_err(|error| self.client.lost(error))?.map(Into::into))
+    }
+}
+
+/// Takes what the stream did not complete; where that is half an event, the stream was cut off.
+fn end(events: Events, stream: &mut ReplyStream, watch: &mut Watch<'_>) -> Result<(), ClientError> {
+    if let Some(data) = events.finish()?
+        && let Err(error) = push(stream, &data, watch)
+    {
+        return Err(match error {
+            StreamError::Malformed { .. } => StreamError::Truncated.into(),
+            error => error.into(),
+        });
+    }
+    match stream.is_complete() {
+        true => Ok(()),
+        false => Err(StreamError::Truncated.into()),
+    }
+}
+
+fn push(stream: &mut ReplyStream, data: &str, watch: &mut Watch<'_>) -> Result<(), StreamError> {
+    for delta in stream.push(data)? {
+        watch(Progress::Delta(delta));
+    }
+    Ok(())
+}
+
+impl Client {
+    /// Says how a connection was lost.
+    fn lost(&self, error: reqwest::Error) -> ClientError {
+        let host = self.url.host_str().unwrap_or_default().to_owned();
+        if error.is_connect() && error.is_timeout() {
+            return ClientError::TimedOut { phase: Phase::Connect, limit: self.endpoint.time.connect };
+        }
+        match error.is_connect() {
+            true => ClientError::Unreachable { host, detail: words(error) },
+            false => ClientError::Disconnected { host, detail: words(error) },
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Where a model is reached, how long is waited for it, and how often it is asked again.
+
+use std::fmt;
+use std::time::Duration;
+
+use ctx_wire::{Dialect, ReplyLimits};
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::client::error::ClientError;
+use crate::client::key::{ApiKey, redact};
+
+/// The version of Anthropic's API that its dialect is written for.
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+
+/// Where a model is reached, and how.
+///
+/// ```
+/// use ctx_chat::Endpoint;
+/// use ctx_wire::Dialect;
+///
+/// let endpoint = Endpoint::new(Dialect::OpenaiChat, "http://localhost:8080");
+/// assert_eq!(endpoint.url()?, "http://localhost:8080/v1/chat/completions");
+/// # Ok::<(), ctx_chat::ClientError>(())
+/// ```
+#[derive(Clone)]
+pub struct Endpoint {
+    /// The address of the API; without a path, `/v1` is added to it.
+    pub base_url: String,
+    /// How it speaks.
+    pub dialect: Dialect,
+    /// The key; servers of one's own often need none.
+    pub key: Option<ApiKey>,
+    /// Further headers, by name; their values count as secret.
+    pub headers: Vec<(String, SecretString)>,
+    /// How long is waited.
+    pub time: TimeLimits,
+    /// How often is tried again.
+    pub retry: RetryPolicy,
+    /// How large an answer may be.
+    pub reply: ReplyLimits,
+}
+
+/// How long is waited for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// For a connection; 10 s by default.
+    pub connect: Duration,
+    /// For the first piece of an answer, since the request was sent; 180 s by default.
+    ///
+    /// An answer that does not come as a stream has this time as a whole.
+    pub first_token: Duration,
+    /// For anything to come after that, comments that keep the connection alive included; 60 s by default.
+    pub stall: Duration,
+    /// For one whole attempt; 30 min by default.
+    pub answer: Duration,
+}
+
+impl Default for TimeLimits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_token: Duration::from_secs(180),
+            stall: Duration::from_secs(60),
+            answer: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+/// How often a request is sent again, and when.
+///
+/// That is done only after failures that may pass, and never once a piece of the answer came. What the provider
+/// asks for in `retry-after` is the least that is waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// How often at the most; 4 by default, 0 for never.
+    pub retries: usize,
+    /// How long is waited the first time; it doubles each time, and up to as much again is added by chance. 500 ms by
+    /// default.
+    pub first_wait: Duration,
+    /// The longest of these waits; 20 s by default.
+    pub longest_wait: Duration,
+    /// The longest wait that a provider may ask for; what asks for more is an error. 120 s by default.
+    pub longest_asked: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            retries: 4,
+            first_wait: Duration::from_millis(500),
+            longest_wait: Duration::from_secs(20),
+            longest_asked: Duration::from_secs(120),
+        }
+    }
+}
+
+impl Endpoint {
+    /// Makes an endpoint without a key, with the default limits.
+    pub fn new(dialect: Dialect, base_url: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            dialect,
+            key: None,
+            headers: Vec::new(),
+            time: TimeLimits::default(),
+            retry: RetryPolicy::default(),
+            reply: ReplyLimits::default(),
+        }
+    }
+
+    /// Returns the address of the provider whose dialect this is.
+    pub const fn default_base_url(dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Anthropic => "https://api.anthropic.com/v1",
+            _ => "https://api.openai.com/v1",
+        }
+    }
+
+    /// Returns the address that requests go to.
+    ///
+    /// Errors: [`ClientError::Config`] unless it is an address of `http` or `https`.
+    pub fn url(&self) -> Result<String, ClientError> {
+        self.parsed().map(String::from)
+    }
+
+    pub(super) fn parsed(&self) -> Result<Url, ClientError> {
+        let wrong = |what: &str| ClientError::Config(format!("the address of the endpoint {what}"));
+        let mut url: Url = self.base_url.trim().parse().map_err(|_| wrong("is no URL"))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err(wrong("is none of `http` or `https`"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong("has a password in it, which belongs into a key or a header"));
+        }
+        url.set_fragment(None);
+        let base = match url.path().trim_end_matches('/') {
+            "" => "/v1",
+            path => path,
+        };
+        let verb = match self.dialect {
+            Dialect::Anthropic => "messages",
+            _ => "chat/completions",
+        };
+        let path = format!("{base}/{verb}");
+        url.set_path(&path);
+        Ok(url)
+    }
+
+    pub(super) fn header_map(&self) -> Result<HeaderMap, ClientError> {
+        let mut map = HeaderMap::new();
+        if let Some(key) = &self.key {
+            let key = key.secret().expose_secret();
+            match self.dialect {
+                Dialect::Anthropic => put(&mut map, "x-api-key", key)?,
+                _ => put(&mut map, "authorization", &format!("Bearer {key}"))?,
+            }
+        }
+        if self.dialect == Dialect::Anthropic {
+            map.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+        }
+        map.insert("accept", HeaderValue::from_static("text/event-stream, application/json"));
+        map.insert("content-type", HeaderValue::from_static("application/json"));
+        for (name, value) in &self.headers {
+            put(&mut map, name, value.expose_secret())?;
+        }
+        Ok(map)
+    }
+
+    /// Replaces every secret of the endpoint in a text.
+    pub(super) fn redact(&self, text: String) -> String {
+        let text = match &self.key {
+            Some(key) => key.redact(text),
+            None => text,
+        };
+        self.headers.iter().fold(text, |text, (_, value)| redact(value, text))
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Endpoint")
+            .field("base_url", &self.base_url)
+            .field("dialect", &self.dialect)
+            .field("key", &self.key)
+            .field("headers", &names)
+            .finish_non_exhaustive()
+    }
+}
+
+fn put(map: &mut HeaderMap, name: &str, value: &str) -> Result<(), ClientError> {
+    let name: HeaderName =
+        name.parse().map_err(|_| ClientError::Config(format!("`{name}` is no name of a header")))?;
+    let mut value: HeaderValue = value
+        .parse()
+        .map_err(|_| ClientError::Config(format!("the value of the header `{name}` cannot be sent")))?;
+    value.set_sensitive(true);
+    map.insert(name, value);
+    Ok(())
+}

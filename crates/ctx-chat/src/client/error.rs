@@ -1,0 +1,176 @@
+//! Why a provider gave no answer.
+
+use std::fmt;
+use std::time::Duration;
+
+use ctx_wire::{Failure, FailureKind, StreamError};
+
+/// Why a provider gave no answer. No variant holds a key: the provider's words are searched for it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The endpoint makes no sense, or its key cannot be had.
+    #[error("{0}")]
+    Config(String),
+    /// The provider cannot be reached.
+    #[error("cannot reach `{host}`: {detail}")]
+    Unreachable {
+        /// The host.
+        host: String,
+        /// What happened.
+        detail: String,
+    },
+    /// The connection broke.
+    #[error("the connection to `{host}` broke: {detail}")]
+    Disconnected {
+        /// The host.
+        host: String,
+        /// What happened.
+        detail: String,
+    },
+    /// Nothing came within a limit of time.
+    #[error("{phase} took longer than {} s", limit.as_secs_f32())]
+    TimedOut {
+        /// What was waited for.
+        phase: Phase,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The provider reports an error.
+    #[error("the provider refused: {failure}{}", help(failure, *retry_after))]
+    Provider {
+        /// What it says.
+        failure: Failure,
+        /// How long it wants to be left alone.
+        retry_after: Option<Duration>,
+    },
+    /// The stream of the answer cannot be read to its end.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// A response is larger than what is taken.
+    #[error("the response has more than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// The caller cancelled.
+    #[error("the request was cancelled")]
+    Cancelled,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Phase {
+    /// The connection.
+    Connect,
+    /// The first piece of the answer.
+    FirstToken,
+    /// The next piece.
+    NextToken,
+    /// The whole answer.
+    Answer,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "connecting",
+            Self::FirstToken => "the first piece of the answer",
+            Self::NextToken => "the next piece of the answer",
+            Self::Answer => "the whole answer",
+        })
+    }
+}
+
+impl ClientError {
+    /// Returns the kind of failure that the provider reports, within a response or a stream.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Provider { failure, .. } | Self::Stream(StreamError::Provider(failure)) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// Tells whether the request was larger than the model's window: a shorter one may succeed.
+    pub fn is_overflow(&self) -> bool {
+        self.failure().is_some_and(|failure| failure.kind == FailureKind::Overflow)
+    }
+
+    /// Tells whether the same request may succeed if it is sent again.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Disconnected { .. } | Self::TimedOut { .. } => true,
+            Self::Stream(StreamError::Truncated | StreamError::Malformed { .. }) => true,
+            Self::Config(_) | Self::TooLarge { .. } | Self::Cancelled => false,
+            Self::Provider { .. } | Self::Stream(_) => self.failure().is_some_and(|failure| {
+                matches!(failure.kind, FailureKind::RateLimited | FailureKind::Unavailable)
+            }),
+        }
+    }
+
+    /// Returns a short code for logs and stored messages, such as `LLM_RATE_LIMITED`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Config(_) => "LLM_CONFIG",
+            Self::Unreachable { .. } => "LLM_UNREACHABLE",
+            Self::Disconnected { .. } => "LLM_DISCONNECTED",
+            Self::TimedOut { .. } => "LLM_TIMEOUT",
+            Self::TooLarge { .. } => "LLM_TOO_LARGE",
+            Self::Cancelled => "LLM_CANCELLED",
+            Self::Provider { failure, .. } | Self::Stream(StreamError::Provider(failure)) => {
+                code_of(failure.kind)
+            }
+            Self::Stream(StreamError::Truncated) => "LLM_TRUNCATED",
+            Self::Stream(StreamError::TooLarge { .. }) => "LLM_TOO_LARGE",
+            Self::Stream(_) => "LLM_MALFORMED",
+        }
+    }
+
+    /// Returns the error with all texts of others passed through `clean`.
+    pub(super) fn cleaned(self, clean: &dyn Fn(String) -> String) -> Self {
+        let failure = |failure: Failure| Failure {
+            code: failure.code.map(clean),
+            message: clean(failure.message),
+            ..failure
+        };
+        match self {
+            Self::Config(text) => Self::Config(clean(text)),
+            Self::Unreachable { host, detail } => Self::Unreachable { host, detail: clean(detail) },
+            Self::Disconnected { host, detail } => Self::Disconnected { host, detail: clean(detail) },
+            Self::Provider { failure: of, retry_after } => {
+                Self::Provider { failure: failure(of), retry_after }
+            }
+            Self::Stream(StreamError::Provider(of)) => Self::Stream(StreamError::Provider(failure(of))),
+            Self::Stream(StreamError::Malformed { excerpt }) => {
+                Self::Stream(StreamError::Malformed { excerpt: clean(excerpt) })
+            }
+            other => other,
+        }
+    }
+}
+
+fn code_of(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Overflow => "LLM_CONTEXT_OVERFLOW",
+        FailureKind::RateLimited => "LLM_RATE_LIMITED",
+        FailureKind::QuotaExhausted => "LLM_QUOTA",
+        FailureKind::Unavailable => "LLM_UNAVAILABLE",
+        FailureKind::Unauthorized => "LLM_UNAUTHORIZED",
+        FailureKind::NotFound => "LLM_NOT_FOUND",
+        FailureKind::Unreadable => "LLM_MALFORMED",
+        _ => "LLM_REFUSED",
+    }
+}
+
+/// What people can do about a failure, as the end of a sentence.
+fn help(failure: &Failure, retry_after: Option<Duration>) -> String {
+    let wait = retry_after.map(|wait| format!("; it asks to wait {} s", wait.as_secs()));
+    let help = match failure.kind {
+        FailureKind::Unauthorized => "; look at the key of the endpoint",
+        FailureKind::NotFound => "; look at the model and at the address of the endpoint",
+        FailureKind::QuotaExhausted => "; waiting does not help",
+        _ => "",
+    };
+    format!("{}{help}", wait.unwrap_or_default())
+}

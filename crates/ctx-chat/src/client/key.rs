@@ -1,0 +1,98 @@
+//! Keys: where they come from, and how they stay secret.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::client::error::ClientError;
+
+/// The largest file that is taken for a key, in bytes.
+const MAX_BYTES: u64 = 8 << 10;
+
+/// Shorter ones are not searched for in texts: they would be found everywhere.
+const SHORTEST_SEARCHED: usize = 6;
+
+/// What stands for a key that was found in a text.
+const REDACTED: &str = "[redacted]";
+
+/// A key of a provider. It is shown nowhere: `Debug` says only where it came from.
+///
+/// ```
+/// use ctx_chat::ApiKey;
+///
+/// let key = ApiKey::new("sk-canary", "the test")?;
+/// assert_eq!(format!("{key:?}"), "ApiKey(from the test)");
+/// assert_eq!(key.redact("no such key: sk-canary".to_owned()), "no such key: [redacted]");
+/// # Ok::<(), ctx_chat::ClientError>(())
+/// ```
+#[derive(Clone)]
+pub struct ApiKey {
+    secret: SecretString,
+    origin: String,
+}
+
+impl ApiKey {
+    /// Takes a key; `origin` says where it came from, for people.
+    ///
+    /// Errors: [`ClientError::Config`] for one that is blank or no visible ASCII text. White space around it
+    /// does not count.
+    pub fn new(key: &str, origin: impl Into<String>) -> Result<Self, ClientError> {
+        let (key, origin) = (key.trim(), origin.into());
+        if key.is_empty() {
+            return Err(ClientError::Config(format!("the key from {origin} is blank")));
+        }
+        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let text =
+                format!("the key from {origin} is no key: it has spaces or characters that no key has");
+            return Err(ClientError::Config(text));
+        }
+        Ok(Self { secret: SecretString::from(key), origin })
+    }
+
+    /// Reads the key from a variable of the environment.
+    pub fn from_env(name: &str) -> Result<Self, ClientError> {
+        match std::env::var(name) {
+            Ok(key) => Self::new(&key, format!("`{name}`")),
+            Err(_) => Err(ClientError::Config(format!("there is no variable `{name}` in the environment"))),
+        }
+    }
+
+    /// Reads the key from a file that holds nothing else, of at most 8 KiB.
+    pub fn from_file(path: &Path) -> Result<Self, ClientError> {
+        let origin = format!("`{}`", path.display());
+        let mut key = String::new();
+        let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut key));
+        read.map_err(|error| ClientError::Config(format!("cannot read the key from {origin}: {error}")))?;
+        if key.len() as u64 > MAX_BYTES {
+            return Err(ClientError::Config(format!("{origin} is too large for a key")));
+        }
+        Self::new(&key, origin)
+    }
+
+    /// Replaces every occurrence of the key in a text.
+    pub fn redact(&self, text: String) -> String {
+        redact(&self.secret, text)
+    }
+
+    pub(super) fn secret(&self) -> &SecretString {
+        &self.secret
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ApiKey(from {})", self.origin)
+    }
+}
+
+/// Replaces every occurrence of a secret in a text.
+pub(super) fn redact(secret: &SecretString, text: String) -> String {
+    let secret = secret.expose_secret();
+    match secret.len() >= SHORTEST_SEARCHED && text.contains(secret) {
+        true => text.replace(secret, REDACTED),
+        false => text,
+    }
+}

@@ -1,0 +1,57 @@
+//! The HTTP connection: TLS with the certificates of the machine, no redirects, no proxy for one's own machine.
+
+use std::sync::Arc;
+
+use reqwest::Url;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+
+use crate::client::endpoint::Endpoint;
+use crate::client::error::ClientError;
+
+/// Opens the way to an endpoint; nothing is connected yet.
+pub(super) fn open(endpoint: &Endpoint, url: &Url) -> Result<reqwest::Client, ClientError> {
+    let builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls(url.scheme() == "https")?)
+        .connect_timeout(endpoint.time.connect)
+        // A key must not go wherever a server points.
+        .redirect(reqwest::redirect::Policy::none())
+        .default_headers(endpoint.header_map()?)
+        .user_agent(concat!("ctx/", env!("CARGO_PKG_VERSION")));
+    let builder = if is_loopback(url) { builder.no_proxy() } else { builder };
+    builder.build().map_err(|error| ClientError::Config(words(error)))
+}
+
+/// Certificates are only looked for where they are needed: a small machine may have none.
+fn tls(is_needed: bool) -> Result<ClientConfig, ClientError> {
+    let wrong = |error: rustls::Error| ClientError::Config(format!("TLS cannot be used: {error}"));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(wrong)?;
+    let builder = match is_needed {
+        true => builder.with_platform_verifier().map_err(wrong)?,
+        false => builder.with_root_certificates(RootCertStore::empty()),
+    };
+    Ok(builder.with_no_client_auth())
+}
+
+/// Tells whether an address is on this machine.
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// What an error says, with its causes and without the address, which may hold a secret.
+pub(super) fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !words.ends_with(&more) {
+            words = format!("{words}: {more}");
+        }
+        cause = error.source();
+    }
+    words
+}

@@ -1,0 +1,62 @@
+//! The port behind which models answer.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ctx_pipeline::Cancel;
+use ctx_wire::{Delta, Dialect, Reply};
+
+use crate::client::ClientError;
+
+/// Answers requests, usually through a provider's API.
+///
+/// [`Client`](crate::Client) is the one for providers; hosts with a connection of their own, and tests, write
+/// another.
+#[async_trait]
+pub trait ChatModel: Send + Sync {
+    /// Returns the dialect in which request bodies are to be written.
+    fn dialect(&self) -> Dialect;
+
+    /// Sends a request body, exactly these bytes, and returns the answer when it is whole.
+    ///
+    /// `watch` hears of every piece as it comes. When `cancel` is called, this returns at once with
+    /// [`ClientError::Cancelled`] and what had come. Dropping the future stops it too, and loses that.
+    async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure>;
+}
+
+/// Hears of the progress of a request.
+pub type Watch<'a> = dyn FnMut(Progress) + Send + 'a;
+
+/// What happens between a request and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Progress {
+    /// A piece of the answer came.
+    Delta(Delta),
+    /// An attempt failed before anything of an answer came, and the request will be sent again.
+    Retry {
+        /// The number of the attempt that failed, from 1.
+        attempt: usize,
+        /// How long is waited before the next.
+        wait: Duration,
+        /// Why it failed.
+        reason: String,
+    },
+}
+
+/// Why there is no whole answer, and what there is of it.
+#[derive(Debug, thiserror::Error)]
+#[error("{cause}")]
+pub struct AskFailure {
+    /// What went wrong.
+    #[source]
+    pub cause: ClientError,
+    /// What came before that, if anything did; calls in it may be cut off.
+    pub partial: Option<Box<Reply>>,
+}
+
+impl From<ClientError> for AskFailure {
+    fn from(cause: ClientError) -> Self {
+        Self { cause, partial: None }
+    }
+}

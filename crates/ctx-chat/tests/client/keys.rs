@@ -1,0 +1,87 @@
+//! Keys are sent, and shown nowhere.
+
+use std::io::Write as _;
+
+use ctx_chat::{ApiKey, Client, Endpoint};
+use ctx_wire::Dialect;
+
+use crate::server::{Answer, Server, Step, sse};
+use crate::{ask, once};
+
+/// The key that must appear nowhere but in the header of requests.
+const CANARY: &str = "sk-TESTCANARY0123456789";
+
+fn with_key(server: &Server) -> Endpoint {
+    let mut endpoint = once(server);
+    endpoint.key = Some(ApiKey::new(CANARY, "the test").unwrap());
+    endpoint.headers = vec![("x-team".to_owned(), CANARY.into())];
+    endpoint
+}
+
+#[test]
+fn a_key_goes_where_the_dialect_wants_it() {
+    let server = Server::script([Answer::text("Hi"), Answer::text("Hi")]);
+    ask(with_key(&server));
+    let mut endpoint = with_key(&server);
+    endpoint.dialect = Dialect::Anthropic;
+    ask(endpoint);
+    let [first, second] = &server.requests()[..] else { panic!() };
+    assert_eq!(first.header("authorization"), Some("Bearer sk-TESTCANARY0123456789"));
+    assert_eq!((second.header("x-api-key"), second.header("authorization")), (Some(CANARY), None));
+    assert_eq!(first.header("x-team"), Some(CANARY));
+}
+
+#[test]
+fn a_provider_that_repeats_the_key_is_not_repeated() {
+    let echo = format!("no such key: {CANARY}");
+    let error = serde_json::json!({ "error": { "message": echo, "code": CANARY } });
+    let answers = [
+        Answer::error(401, CANARY, &echo),
+        Answer::json(200, &error),
+        Answer::events(&[error]),
+        Answer::stream(vec![Step::Bytes(format!("data: {CANARY}\n\n").into_bytes())]),
+        Answer::stream(vec![Step::Bytes(sse(&[serde_json::json!([CANARY])], false))]),
+        Answer::error(503, "x", &echo),
+    ];
+    for answer in answers {
+        let server = Server::start(move |_| answer.clone());
+        let mut endpoint = with_key(&server);
+        endpoint.retry.retries = 1;
+        let asked = ask(endpoint);
+        let failure = asked.result.unwrap_err();
+        let shown = format!("{failure} {failure:?} {:?} {:?}", failure.cause.failure(), asked.heard);
+        assert!(!shown.contains("CANARY"), "{shown}");
+    }
+}
+
+#[test]
+fn nothing_shows_a_key_by_itself() {
+    let server = Server::script([]);
+    let endpoint = with_key(&server);
+    let client = Client::new(endpoint.clone()).unwrap();
+    let shown = format!("{endpoint:?} {client:?} {:#?}", endpoint.key);
+    assert!(!shown.contains("CANARY") && shown.contains("from the test"), "{shown}");
+}
+
+#[test]
+fn a_file_with_a_key_may_end_its_line() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "{CANARY}").unwrap();
+    let key = ApiKey::from_file(file.path()).unwrap();
+    assert_eq!(key.redact(format!("<{CANARY}>")), "<[redacted]>");
+}
+
+#[track_caller]
+fn check_refused(key: &str, expected: &str) {
+    let error = ApiKey::new(key, "`K`").unwrap_err().to_string();
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn what_is_no_key_is_refused_without_being_shown() {
+    check_refused("  \n", "the key from `K` is blank");
+    check_refused("sk-a b", "the key from `K` is no key: it has spaces or characters that no key has");
+    let missing = ApiKey::from_env("CTX_TEST_NO_SUCH_KEY").unwrap_err().to_string();
+    assert_eq!(missing, "there is no variable `CTX_TEST_NO_SUCH_KEY` in the environment");
+    assert!(ApiKey::from_file(std::path::Path::new("/no/such/file")).is_err());
+}
