@@ -28,7 +28,7 @@
 //! [`mask`] lets summaries in the session's tree stand for older messages, until they are switched off:
 //!
 //! ```
-//! use ctx_compress::mask::{MaskConfig, MaskPlan, MaskSelection, Summarizing};
+//! use ctx_compress::mask::{Extraction, MaskConfig, MaskPlan, MaskSelection, Summarizing};
 //! use ctx_tokens::Counter;
 //! use ctx_types::{Node, Role, Session, visible_path};
 //!
@@ -37,7 +37,7 @@
 //! let counter = Counter::estimate();
 //!
 //! let plan = MaskPlan::new(&session, &MaskConfig::default(), &MaskSelection::Oldest, &counter)?;
-//! let extract = |_: &[_], _| Some("They look for a red umbrella.".into());
+//! let extract = |_: &Extraction<'_>| Some("They look for a red umbrella.".into());
 //! let with = Summarizing { summarizer: None, deadline: None, counter: &counter, extract: Some(&extract) };
 //! let draft = pollster::block_on(plan.summarize(&with))?;
 //! let commit = draft.commit(&session, 1_733_712_000_000)?;

@@ -7,13 +7,12 @@ use ctx_types::{Deadline, Message, Role, Source, SourceKind, Summarizer, Text, T
 use crate::mask::accept::{Bounds, FRAME, accept};
 use crate::mask::appendix::{self, AppendedFact};
 use crate::mask::ask::{Asking, SummaryFailure};
+use crate::mask::extract::{Extract, Extraction};
 use crate::mask::parts::{ending, pack};
 use crate::mask::plan::{MaskPlan, SummaryTask};
 use crate::mask::prompt::{self, Choice, Filling};
 use crate::mask::transcript::{Entry, entries, join};
-
-/// Puts a summary together from messages' own words, of at most so many tokens; nothing if it cannot.
-pub type Extract<'a> = dyn Fn(&[Message], u32) -> Option<Text> + Send + Sync + 'a;
+use crate::mask::trigger::tokens_of;
 
 /// What summaries are made with.
 ///
@@ -141,29 +140,40 @@ impl MaskPlan {
         with: &Summarizing<'_>,
         failure: Option<SummaryFailure>,
     ) -> Result<MaskDraft, SummaryFailure> {
-        let messages: Vec<Message> = self.material.iter().map(|one| one.message.clone()).collect();
-        let before: Vec<Text> =
-            if self.task == SummaryTask::Merge { self.previous.clone() } else { Vec::new() };
-        let kept: u64 = before.iter().map(|text| u64::from(with.counter.count_text(text)) + 1).sum();
-        let most = match u64::from(self.config.summary_max_tokens) {
-            0 => DEFAULT_ANSWER,
-            most => most,
+        let earlier = |text: &Text| {
+            Message::new(Role::System, text.clone(), Source::new(SourceKind::Summary, Trust::Model))
         };
-        let room = most.min(self.replaced_tokens.saturating_sub(kept) / 2);
+        let taken_in = self.previous.iter().filter(|_| self.task == SummaryTask::Merge).map(earlier);
+        let messages: Vec<Message> =
+            taken_in.chain(self.material.iter().map(|one| one.message.clone())).collect();
         let bounds = Bounds { below: self.replaced_tokens, asked: 0 };
-        let text = extract(with, &messages, room).unwrap_or_default();
-        let whole: Vec<&str> = before.iter().map(Text::as_str).chain([text.as_str()]).collect();
-        let whole = match (whole.as_slice(), text.trim().is_empty()) {
-            ([_], _) | (_, true) => text,
-            (whole, false) => Text::from(whole.join("\n\n")),
-        };
-        match accept_extract(whole, bounds, with.counter) {
+        let text = self.extract(with, &messages, self.room_for_extract(&messages, with.counter));
+        let text = text.unwrap_or_default();
+        match accept_extract(text, bounds, with.counter) {
             Ok(text) => {
                 let draft = self.drafted(text, with.counter);
                 Ok(MaskDraft { made_by: MadeBy::Extract, failure, ..draft })
             }
             Err(fault) => Err(failure.unwrap_or(fault)),
         }
+    }
+
+    /// Returns how many tokens an extract may have: a quarter of what is said, half of what is a summary already.
+    fn room_for_extract(&self, messages: &[Message], counter: &dyn TokenCounter) -> u64 {
+        /// Less than this says nothing.
+        const LEAST: u64 = 64;
+        let is_summary = |message: &&Message| message.source.kind == SourceKind::Summary;
+        let summaries = tokens_of(messages.iter().filter(is_summary), counter);
+        let said = self.replaced_tokens.saturating_sub(summaries);
+        let most = match u64::from(self.config.summary_max_tokens) {
+            0 => DEFAULT_ANSWER,
+            most => most,
+        };
+        (said / 4 + summaries / 2).max(LEAST).min(self.replaced_tokens / 2).min(most)
+    }
+
+    fn extract(&self, with: &Summarizing<'_>, messages: &[Message], tokens: u64) -> Option<Text> {
+        with.extract.and_then(|extract| extract(&Extraction { messages, tokens, language: self.language }))
     }
 
     fn drafted(self, text: Text, counter: &dyn TokenCounter) -> MaskDraft {
@@ -197,10 +207,6 @@ impl MaskPlan {
         let fits = u64::from(counter.count_text(&whole)) + FRAME < self.replaced_tokens;
         if kept.is_empty() || !fits { (text, Vec::new()) } else { (whole, kept) }
     }
-}
-
-fn extract(with: &Summarizing<'_>, messages: &[Message], room: u64) -> Option<Text> {
-    with.extract.and_then(|extract| extract(messages, u32::try_from(room).unwrap_or(u32::MAX)))
 }
 
 /// Checks what was put together; it may end anywhere, since it ends where its sentences end.
@@ -327,7 +333,7 @@ impl Work<'_> {
             return Err(failure);
         }
         let messages = self.messages_of(part);
-        let text = extract(self.with, &messages, room.answer.min(tokens / 3)).unwrap_or_default();
+        let text = self.plan.extract(self.with, &messages, room.answer.min(tokens / 3)).unwrap_or_default();
         match accept_extract(text, bounds, self.with.counter) {
             Ok(text) => {
                 self.extracted = Some(failure);

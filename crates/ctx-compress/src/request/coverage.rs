@@ -1,6 +1,7 @@
 //! Strategies that keep what is said, not who said it: units of text by the words that they add.
 
 mod calls;
+mod excerpts;
 mod greedy;
 mod index;
 mod leaves;
@@ -15,6 +16,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use ctx_types::{Message, NoteLineKind, Role};
+
+pub(crate) use excerpts::{Excerpt, excerpts};
 
 use crate::request::config::share;
 use crate::request::coverage::greedy::Choice;
@@ -59,7 +62,7 @@ impl Strategy for Coverage {
     fn name(&self) -> &'static str {
         match self.style {
             Style::Telegraphic => "telegraphic",
-            Style::Sentences => "sentences",
+            Style::Sentences | Style::SingleSentences => "sentences",
         }
     }
 

@@ -13,6 +13,7 @@
 mod commit;
 mod config;
 mod details;
+mod extract;
 mod generate;
 mod kind;
 mod parts;

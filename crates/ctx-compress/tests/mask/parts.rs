@@ -2,9 +2,11 @@
 
 use std::sync::Mutex;
 
-use ctx_compress::mask::{MadeBy, MaskConfig, MaskDraft, MaskSelection, Summarizing, SummaryFailure};
+use ctx_compress::mask::{
+    Extraction, MadeBy, MaskConfig, MaskDraft, MaskSelection, Summarizing, SummaryFailure,
+};
 use ctx_tokens::Counter;
-use ctx_types::{Message, PortError, PortErrorKind, SummaryRequest, Text, TokenCounter as _};
+use ctx_types::{PortError, PortErrorKind, SummaryRequest, Text, TokenCounter as _};
 
 use crate::{Scripted, conversation, plan, summarize};
 
@@ -80,7 +82,7 @@ fn a_part_that_fails_falls_back_by_itself() {
         MaskConfig { summary_prompt: CONFIG.into(), summary_max_tokens: 100, ..MaskConfig::default() };
     let plan = plan(&conversation(&"u a ".repeat(20)), &config, &MaskSelection::All).unwrap();
     let counter = Counter::estimate();
-    let extract = |messages: &[Message], _| Some(Text::from(format!("Own words of {}.", messages.len())));
+    let extract = |from: &Extraction<'_>| Some(Text::from(format!("Own words of {}.", from.messages.len())));
     let summarizer = Scripted { answer, window: Some(900) };
     let with = Summarizing {
         summarizer: Some(&summarizer),

@@ -5,12 +5,12 @@ use std::task::Poll;
 use std::time::Duration;
 
 use ctx_compress::mask::{
-    MadeBy, MaskConfig, MaskPlan, MaskSelection, Summarizing, SummaryFailure, SummaryFault,
+    Extraction, MadeBy, MaskConfig, MaskPlan, MaskSelection, Summarizing, SummaryFailure, SummaryFault,
 };
 use ctx_tokens::Counter;
 use ctx_types::{
-    Deadline, Message, PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryFinish,
-    SummaryRequest, Text,
+    Deadline, PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest,
+    Text,
 };
 
 use crate::{Scripted, conversation, plan, summarize, summarize_with};
@@ -155,7 +155,7 @@ fn a_work_that_is_cancelled_meanwhile_ends_without_a_fallback() {
         error(PortErrorKind::Unavailable)
     };
     let counter = Counter::estimate();
-    let extract = |_: &[Message], _| Some(Text::from("They talk."));
+    let extract = |_: &Extraction<'_>| Some(Text::from("They talk."));
     let summarizer = Scripted { answer, window: None };
     let with = Summarizing {
         summarizer: Some(&summarizer),
@@ -175,8 +175,9 @@ fn without_anything_there_is_no_summary() {
 fn a_failure_falls_back_on_the_messages_own_words() {
     let counter = Counter::estimate();
     let summarizer = Scripted { answer: |_: &SummaryRequest| error(PortErrorKind::Denied), window: None };
-    let extract =
-        |messages: &[Message], room: u32| Some(Text::from(format!("{} messages, {room}", messages.len())));
+    let extract = |from: &Extraction<'_>| {
+        Some(Text::from(format!("{} messages, {}", from.messages.len(), from.tokens)))
+    };
     let with = Summarizing {
         summarizer: Some(&summarizer),
         deadline: None,
@@ -184,14 +185,14 @@ fn a_failure_falls_back_on_the_messages_own_words() {
         extract: Some(&extract),
     };
     let draft = pollster::block_on(some_plan().summarize(&with)).unwrap();
-    assert_eq!((&*draft.text, draft.made_by), ("4 messages, 126", MadeBy::Extract));
+    assert_eq!((&*draft.text, draft.made_by), ("4 messages, 64", MadeBy::Extract));
     assert_eq!(draft.failure.unwrap().to_string(), "the summarizer failed: not allowed: no luck");
 }
 
 #[test]
 fn a_fallback_without_words_leaves_the_first_failure() {
     let counter = Counter::estimate();
-    let extract = |_: &[Message], _| None;
+    let extract = |_: &Extraction<'_>| None;
     let with =
         Summarizing { summarizer: Some(&Hangs), deadline: None, counter: &counter, extract: Some(&extract) };
     let clock = Clock::default();

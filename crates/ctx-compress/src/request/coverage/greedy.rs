@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
-use crate::request::coverage::index::{Index, Unit};
+use ctx_types::NoteLineKind;
+
+use crate::request::coverage::index::{Index, PassageEntry, Unit};
 
 /// Chooses units until the room is used up.
 ///
@@ -67,6 +69,27 @@ impl<'a> Choice<'a> {
         let units = &self.index.units;
         let start = units.partition_point(|unit| unit.passage < passage);
         start..units.partition_point(|unit| unit.passage <= passage)
+    }
+
+    /// Chooses what a message says and adds most for its length, within so many quarters of a token.
+    pub(super) fn take_message(&mut self, message: usize, room: u64) {
+        let least = self.room.saturating_sub(room);
+        let passages = self.index.passages.iter().zip(0_u32..);
+        let is_said =
+            |entry: &PassageEntry| entry.message as usize == message && entry.kind != NoteLineKind::Call;
+        let said = passages.filter(|(entry, _)| is_said(entry)).flat_map(|(_, at)| self.units_of(at));
+        let mut open: Vec<usize> = said.collect();
+        loop {
+            open.retain(|at| {
+                let is_open = !self.is_done.get(*at).copied().unwrap_or(true);
+                is_open && self.index.units.get(*at).is_some_and(|unit| self.price(unit) + least <= self.room)
+            });
+            let best = open.iter().map(|at| (self.gain(*at), Reverse(*at))).max();
+            match best {
+                Some((gain, Reverse(at))) if gain > 0 => self.take(at),
+                _ => return,
+            }
+        }
     }
 
     /// Chooses the calls that changed something, newest first, as far as they fit into `share` hundredths of the room.

@@ -16,6 +16,8 @@ pub(super) enum Style {
     Telegraphic,
     /// Whole sentences.
     Sentences,
+    /// Whole sentences, each by itself.
+    SingleSentences,
 }
 
 impl Style {
@@ -24,6 +26,7 @@ impl Style {
         match self {
             Self::Telegraphic => 160,
             Self::Sentences => 320,
+            Self::SingleSentences => 0,
         }
     }
 }
@@ -256,7 +259,9 @@ fn prose(text: &str, style: Style, factor: u32) -> Vec<Piece<'static>> {
             let before = open.text.len();
             match style {
                 Style::Telegraphic if !is_code => write_telegraphic(part, &mut open.text),
-                Style::Telegraphic | Style::Sentences => write_whole(part, &mut open.text),
+                Style::Telegraphic | Style::Sentences | Style::SingleSentences => {
+                    write_whole(part, &mut open.text);
+                }
             }
             if before > 0 && open.text.len() > style.piece_len() {
                 let last = open.text.split_off(before);

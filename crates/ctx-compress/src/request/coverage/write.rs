@@ -91,7 +91,7 @@ impl Draft<'_> {
 }
 
 /// Writes pieces with blanks between; items of one list have its key once.
-fn write_pieces(ordinals: &[u32], pieces: &[Piece<'_>], line: &mut String, cuts: &mut Vec<u32>) {
+pub(super) fn write_pieces(ordinals: &[u32], pieces: &[Piece<'_>], line: &mut String, cuts: &mut Vec<u32>) {
     let mut last_list = 0;
     for (place, ordinal) in ordinals.iter().enumerate() {
         let Some(piece) = pieces.get(*ordinal as usize) else { continue };

@@ -1,0 +1,123 @@
+//! Excerpts: what the choice takes of messages, one by one, for texts that are no notes.
+
+use std::collections::BTreeMap;
+
+use ctx_types::{Message, NoteLineKind};
+
+use crate::request::coverage::greedy::Choice;
+use crate::request::coverage::index::{Index, Making, argument_keys};
+use crate::request::coverage::passage::{Passage, passages};
+use crate::request::coverage::pieces::Style;
+use crate::request::coverage::speakers::Speakers;
+use crate::request::coverage::write::write_pieces;
+
+/// Something that was taken of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Excerpt {
+    /// The index of the message.
+    pub(crate) message: usize,
+    /// Who says it, or that it is a call or a result.
+    pub(crate) kind: NoteLineKind,
+    /// The name of the tool of a call; empty otherwise.
+    pub(crate) tool: String,
+    /// The name with which all messages of the speaker begin, if they do; it is not in the text.
+    pub(crate) speaker: Option<String>,
+    /// Whole sentences, or values with their keys: one line.
+    pub(crate) text: String,
+    /// Whether it is a call that changes something.
+    pub(crate) is_change: bool,
+}
+
+/// Chooses what is worth most of messages, in their order: sentence by sentence, value by value.
+///
+/// `room` is in tokens of the estimate. What messages say that are named in `first` is chosen before all else, in
+/// its order, as far as it has room in the tokens that stand beside it. O(bytes + units · log units).
+pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) -> Vec<Excerpt> {
+    let making = Making {
+        style: Style::SingleSentences,
+        speakers: Speakers::of(messages),
+        argument_keys: argument_keys(messages),
+    };
+    let index = Index::of(messages, 0..messages.len(), &making);
+    let mut choice = Choice::new(&index, room.saturating_mul(4));
+    for (message, tokens) in first {
+        choice.take_message(*message, tokens.saturating_mul(4));
+    }
+    choice.take_changes(CHANGES_SHARE);
+    choice.take_best();
+    let mut by_passage: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (unit, _) in &choice.picks {
+        if let Some(unit) = index.units.get(*unit as usize) {
+            by_passage.entry(unit.passage).or_default().push(unit.ordinal);
+        }
+    }
+    let mut found = Vec::with_capacity(by_passage.len());
+    for (passage, mut ordinals) in by_passage {
+        ordinals.sort_unstable();
+        let Some(entry) = index.passages.get(passage as usize) else { continue };
+        let message = entry.message as usize;
+        let passages = messages.get(message).map(passages).unwrap_or_default();
+        let Some(passage) = passages.get(entry.ordinal as usize) else { continue };
+        let excerpt = |text| Excerpt {
+            message,
+            kind: entry.kind,
+            tool: passage.tool.to_owned(),
+            speaker: making.speakers.name(entry.kind).map(str::to_owned),
+            text,
+            is_change: entry.is_change,
+        };
+        found.extend(texts(passage, &ordinals, &making).into_iter().map(excerpt));
+    }
+    found
+}
+
+/// How much of the room calls that changed something may take before anything else, in hundredths.
+const CHANGES_SHARE: u64 = 50;
+
+/// Writes the chosen pieces of a passage: sentences each by itself, values in one line.
+fn texts(passage: &Passage<'_>, ordinals: &[u32], making: &Making) -> Vec<String> {
+    let pieces = making.pieces(passage);
+    let is_talk = !matches!(passage.kind, NoteLineKind::Call | NoteLineKind::Result);
+    if is_talk && pieces.iter().all(|piece| piece.key_len == 0 && piece.list == 0) {
+        let chosen = ordinals.iter().filter_map(|ordinal| pieces.get(*ordinal as usize));
+        return chosen.map(|piece| piece.text.clone().into_owned()).collect();
+    }
+    let mut line = String::new();
+    write_pieces(ordinals, &pieces, &mut line, &mut Vec::new());
+    vec![line]
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{Role, Source};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(texts: &[&str], first: &[(usize, u64)], room: u64, expected: &[&str]) {
+        let said = |(at, text): (usize, &&str)| {
+            let role = if at % 2 == 0 { Role::User } else { Role::Assistant };
+            Message::new(role, *text, Source::history(format!("n{at}"), role))
+        };
+        let messages: Vec<Message> = texts.iter().enumerate().map(said).collect();
+        let found: Vec<String> =
+            excerpts(&messages, first, room).into_iter().map(|excerpt| excerpt.text).collect();
+        assert_eq!(found, expected);
+    }
+
+    const TALK: [&str; 3] =
+        ["My sister Ada comes on 3 May.", "Well, how nice.", "I must call her before 9:00 on 3 May."];
+
+    #[test]
+    fn the_best_sentences_stand_in_their_order() {
+        check(&TALK, &[], 100, &[TALK[0], TALK[2]]);
+        check(&TALK, &[], 12, &[TALK[0]]);
+        check(&TALK, &[], 0, &[]);
+    }
+
+    #[test]
+    fn what_is_wanted_first_is_chosen_first() {
+        check(&TALK, &[(2, 20)], 12, &[TALK[2]]);
+        check(&TALK, &[(2, 5)], 12, &[TALK[0]]);
+    }
+}
