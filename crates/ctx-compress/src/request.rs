@@ -7,6 +7,7 @@
 mod cache;
 mod config;
 mod coverage;
+mod excerpt;
 mod key_message;
 mod last_rounds;
 mod layout;
@@ -28,7 +29,7 @@ pub use coverage::Coverage;
 pub(crate) use coverage::{Excerpt, excerpts};
 pub use key_message::KeyMessage;
 pub use last_rounds::LastRounds;
-pub use layout::{Part, Protection};
+pub use layout::{Part, Protection, is_summary};
 pub use meter::Meter;
 pub(crate) use meter::quarters;
 pub use outcome::{MessageCost, Overflow, PartCost, PassOutcome};

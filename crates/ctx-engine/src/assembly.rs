@@ -1,7 +1,7 @@
 //! One assembly: budget, window, pipeline, recount.
 
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
-use ctx_processors::{Cause, Infeasible, LimiterResult, LoadedWindow, Part, WindowSize};
+use ctx_processors::{Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, WindowSize};
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
     Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput, Usage, UsageLine,
@@ -12,6 +12,7 @@ use crate::codes;
 use crate::compiled::CompiledAgent;
 use crate::context::Context;
 use crate::limiting::{self, LIMITER};
+use crate::memory::ConversationMemory;
 use crate::recall::Recall;
 
 /// What a host lends to an assembly; each is optional.
@@ -23,6 +24,8 @@ pub struct Ports<'a> {
     pub deadline: Option<&'a dyn Deadline>,
     /// Measures the time of processors.
     pub stopwatch: Option<&'a dyn Stopwatch>,
+    /// Keeps between turns what need not be made anew; see [`ConversationMemory`].
+    pub memory: Option<&'a ConversationMemory>,
 }
 
 impl std::fmt::Debug for Ports<'_> {
@@ -110,17 +113,26 @@ impl<'a> Assembly<'a> {
         Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, found })
     }
 
-    /// Runs the pipeline; the window doubles as long as nothing had to be dropped from it.
+    /// Runs the pipeline; the window doubles as long as nothing had to be dropped from it, unless it is final.
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
-        let mut size = self.budget.available.map(u64::from).filter(|_| self.unlimited().is_none());
+        let mut size = limiting::first_window(self.agent.pipeline(), self.budget.available);
         loop {
             let (run, tokens) = self.run_window(size).await?;
             let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
             let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
-            if skipped == 0 || dropped > 0 {
+            if skipped == 0 || dropped > 0 || size.is_some_and(|size| size.is_final) {
+                self.keep(&run);
                 return Ok(self.finish(run, tokens));
             }
-            size = size.map(|size| size.saturating_mul(2));
+            size = size.map(|size| WindowSize { tokens: size.tokens.saturating_mul(2), ..size });
+        }
+    }
+
+    /// Keeps what the next turn need not make anew.
+    fn keep(&self, run: &Run) {
+        let kept = run.blackboard.get::<KeptCompression>().filter(|_| !self.turn.preview);
+        if let (Some(memory), Some(kept)) = (self.ports.memory, kept) {
+            memory.keep(kept.clone());
         }
     }
 
@@ -129,12 +141,15 @@ impl<'a> Assembly<'a> {
     /// What is over goes off what the limiter kept, so that a repetition leaves as much room as the later stages
     /// took. Where that is more than can be dropped, all that can be is: later stages may then need less.
     /// What is still over, or limited by nothing, gives no context.
-    async fn run_window(&self, size: Option<u64>) -> Result<(Run, TokenFigure), AssembleError> {
+    async fn run_window(&self, size: Option<WindowSize>) -> Result<(Run, TokenFigure), AssembleError> {
         let pipeline = self.agent.pipeline();
         let from = limiting::recount_from(pipeline);
         let mut run = Run::default();
-        if let Some(tokens) = size {
-            run.blackboard.insert(WindowSize { tokens });
+        if let Some(size) = size {
+            run.blackboard.insert(size);
+        }
+        if let Some(memory) = self.ports.memory {
+            run.blackboard.insert(memory.compression());
         }
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         let saved = run.clone();

@@ -1,7 +1,7 @@
-//! Whether, and from which stage on, a pipeline limits what is sent.
+//! Whether, and from which stage on, a pipeline limits what is sent, and how much of a conversation it looks at.
 
 use ctx_pipeline::{EffectiveSetting, Pipeline};
-use ctx_processors::Cause;
+use ctx_processors::{Cause, WindowSize, compress_window};
 use ctx_types::Diagnostic;
 
 use crate::codes;
@@ -10,16 +10,36 @@ pub(crate) const LIMITER: &str = "token-limiter";
 
 const LOADER: &str = "session-loader";
 
+const COMPRESSOR: &str = "request-compressor";
+
 /// Where layer B of compression stands.
 const RECOUNT_FROM: i64 = 390;
 
 /// Returns from which priority on the stages run again if the result is over the budget: where layer B of
-/// compression stands, or where settings put the limiter, if that is earlier.
+/// compression stands, or where settings put it or the limiter, if that is earlier.
 pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
-    match setting(pipeline, LIMITER).filter(|_| unlimited(pipeline).is_none()) {
-        Some(limiter) => limiter.priority.value.min(RECOUNT_FROM),
-        None => RECOUNT_FROM,
+    let limiter = setting(pipeline, LIMITER).filter(|_| unlimited(pipeline).is_none());
+    let stages = [limiter, compressor(pipeline)].into_iter().flatten();
+    stages.map(|stage| stage.priority.value).fold(RECOUNT_FROM, i64::min)
+}
+
+/// Returns how much of a conversation is loaded first, given what messages may have; everything if nothing says.
+///
+/// With compression there is one window, of which it looks at all; else a window that is too small doubles.
+pub(crate) fn first_window(pipeline: &Pipeline, available: Option<u32>) -> Option<WindowSize> {
+    if let Some(compressor) = compressor(pipeline) {
+        let tokens = compress_window(&compressor.config, available)?;
+        return Some(WindowSize { tokens, is_final: true });
     }
+    let available = available.filter(|_| unlimited(pipeline).is_none())?;
+    Some(WindowSize { tokens: available.into(), is_final: false })
+}
+
+/// Finds the settings of the stage that compresses, if it is on and there is something to compress when it runs.
+fn compressor(pipeline: &Pipeline) -> Option<&EffectiveSetting> {
+    let place = |wanted| pipeline.order().position(|id| id == wanted);
+    let is_after_loader = place(COMPRESSOR)? > place(LOADER)?;
+    setting(pipeline, COMPRESSOR).filter(|_| is_after_loader)
 }
 
 /// Finds out why nothing is limited, if so: the limiter is off, or runs before there is anything to drop.

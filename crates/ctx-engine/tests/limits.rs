@@ -25,7 +25,7 @@ impl ContextProcessor for LoadsEverything {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        cx.blackboard.insert(WindowSize { tokens: u64::MAX });
+        cx.blackboard.insert(WindowSize { tokens: u64::MAX, is_final: false });
         Ok(())
     }
 }

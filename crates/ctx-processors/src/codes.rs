@@ -25,3 +25,6 @@ pub const RULE_GAVE_UP: Code = Code::new(773, "regex rule gave up");
 pub const RULES_SPENT: Code = Code::new(774, "steps of regex rules are spent");
 /// There are more regex rules than run.
 pub const RULES_LIMIT: Code = Code::new(775, "too many regex rules");
+
+/// What must stay of a conversation is more than it was to be compressed into.
+pub const NOT_COMPRESSIBLE: Code = Code::new(780, "not compressible");

@@ -8,7 +8,7 @@ use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 
 use crate::{
     ConvertSystemToUser, EnsureAlternatingRoles, InjectionAssembler, MergeConsecutiveRoles, MergeInjections,
-    MergeSystemToHead, RegexProcessor, SessionLoader, TokenLimiter, VariableProcessor,
+    MergeSystemToHead, RegexProcessor, RequestCompressor, SessionLoader, TokenLimiter, VariableProcessor,
 };
 
 /// Returns the built-in processors in the order in which they run, for an application's anchors and macros,
@@ -23,12 +23,13 @@ use crate::{
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
 pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
-    let processors: [Arc<dyn ContextProcessor>; 10] = [
+    let processors: [Arc<dyn ContextProcessor>; 11] = [
         Arc::new(SessionLoader),
         Arc::new(RegexProcessor::new(macros.clone(), ports.clone())),
         Arc::new(InjectionAssembler::new(anchors, macros, ports)),
         Arc::new(MergeInjections),
         Arc::new(VariableProcessor),
+        Arc::new(RequestCompressor),
         Arc::new(TokenLimiter),
         Arc::new(MergeSystemToHead),
         Arc::new(MergeConsecutiveRoles),
@@ -47,8 +48,7 @@ pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroP
 }
 
 /// The built-in processors that are designed and not there yet. Whoever adds one takes its id out.
-const PLANNED: [&str; 4] =
-    ["transcription-processor", "worldbook-processor", "request-compressor", "asset-resolver"];
+const PLANNED: [&str; 3] = ["transcription-processor", "worldbook-processor", "asset-resolver"];
 
 #[cfg(test)]
 mod tests {

@@ -152,13 +152,17 @@ struct DroppedRun {
 
 impl DroppedRun {
     fn new(window: LoadedWindow, budget: String, is_one_shortened: bool) -> Self {
+        let (skipped, bytes) = match window.is_told {
+            true => (0, 0),
+            false => (window.skipped, window.skipped_bytes),
+        };
         Self {
-            first: window.oldest.filter(|_| window.skipped > 0),
+            first: window.oldest.filter(|_| skipped > 0),
             loaded: 0,
-            count: window.skipped,
-            bytes: window.skipped_bytes,
-            tokens: window.skipped_bytes,
-            is_exact: window.skipped == 0,
+            count: skipped,
+            bytes,
+            tokens: bytes,
+            is_exact: skipped == 0,
             budget,
             is_one_shortened,
         }

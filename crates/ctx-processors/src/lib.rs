@@ -4,6 +4,7 @@
 #![warn(clippy::disallowed_methods)]
 
 pub mod codes;
+mod compression;
 mod convert_system_to_user;
 mod costing;
 mod default_set;
@@ -19,6 +20,7 @@ mod merge_injections;
 mod merge_system_to_head;
 mod regex_processor;
 pub mod regex_rules;
+mod request_compressor;
 mod rewrite;
 mod session_loader;
 mod token_limiter;
@@ -28,6 +30,7 @@ mod window;
 
 use ctx_pipeline::ConfigField;
 
+pub use compression::{KeptCompression, compress_window};
 pub use convert_system_to_user::ConvertSystemToUser;
 pub use costing::cost_upper_bound;
 pub use default_set::default_set;
@@ -39,6 +42,7 @@ pub use merge_consecutive_roles::MergeConsecutiveRoles;
 pub use merge_injections::MergeInjections;
 pub use merge_system_to_head::MergeSystemToHead;
 pub use regex_processor::RegexProcessor;
+pub use request_compressor::RequestCompressor;
 pub use session_loader::SessionLoader;
 pub use token_limiter::{LimiterResult, TokenLimiter};
 pub use variable_processor::VariableProcessor;

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Outcome, Place, Role, Session,
-    Source, SourceKind, Trust, TurnInput, plural,
+    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, Note, Outcome, Place, Role,
+    Session, Source, SourceKind, TokenFigure, Trust, TurnInput, plural,
 };
 use serde_json::json;
 
@@ -15,7 +15,8 @@ use crate::window::{LoadedWindow, WindowSize};
 ///
 /// What a summary hides, what is switched off and what is blank stays out, with a decision. The window begins
 /// at the border of a group and holds the whole pending turn. Its size comes from the caller as [`WindowSize`]
-/// on the blackboard; without one everything is loaded. What was not loaded is left as [`LoadedWindow`].
+/// on the blackboard; without one everything is loaded. What was not loaded is left as [`LoadedWindow`], and is
+/// a decision if the size is final.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionLoader;
 
@@ -36,7 +37,8 @@ impl ContextProcessor for SessionLoader {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let session = cx.inputs.session;
         let pinned = pinned_len(session);
-        let limit = cx.blackboard.get::<WindowSize>().map(|size| size.tokens);
+        let size = cx.blackboard.get::<WindowSize>().copied();
+        let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
         let (front, window) = load_window(cx, pinned, limit, input.as_ref())?;
         let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + 1);
@@ -55,11 +57,14 @@ impl ContextProcessor for SessionLoader {
             _ => LogLine::info(line)
                 .with_details(json!({ "windowTokens": limit, "skippedBytes": skipped_bytes })),
         });
-        cx.blackboard.insert(LoadedWindow {
+        let window = LoadedWindow {
             skipped,
             skipped_bytes,
             oldest: message_at(session, pinned).map(|message| message.source.clone()),
-        });
+            is_told: size.is_some_and(|size| size.is_final) && skipped > 0,
+        };
+        cx.draft.decide_all(limit.and_then(|tokens| not_loaded(&window, tokens)));
+        cx.blackboard.insert(window);
         cx.draft.set_messages(messages);
         Ok(())
     }
@@ -69,12 +74,13 @@ pub(crate) fn message_at(session: &Session, position: usize) -> Option<Message> 
     session.sent_node(position).map(|(id, node)| node.to_message(id))
 }
 
-/// Returns the length of the leading run of system and developer messages, summaries not among them.
+/// Returns the length of the leading run of system and developer messages, summaries and notes not among them.
 pub(crate) fn pinned_len(session: &Session) -> usize {
+    let is_summary = |node: &Node| node.is_summary() || node.kept.get(Note::KEY).is_some();
     let is_pinned = |at: &usize| {
         session
             .sent_node(*at)
-            .is_some_and(|(_, node)| node.role.is_some_and(Role::is_instruction) && !node.is_summary())
+            .is_some_and(|(_, node)| node.role.is_some_and(Role::is_instruction) && !is_summary(node))
     };
     (0..session.sent_len()).take_while(is_pinned).count()
 }
@@ -166,6 +172,18 @@ fn is_prefix(turn: &TurnInput, last: &Message) -> bool {
 fn pending_input(turn: &TurnInput) -> Option<Message> {
     let input = turn.input.clone().filter(|input| !input.trim().is_empty())?;
     Some(Message::new(Role::User, input, Source::new(SourceKind::Input, Trust::User)))
+}
+
+/// Says of older messages that they are not loaded, if that is final.
+fn not_loaded(window: &LoadedWindow, tokens: u64) -> Option<Decision> {
+    let oldest = window.oldest.clone().filter(|_| window.is_told)?;
+    let reason = format!("older than the {tokens} tokens that `request-compressor` looks at");
+    Some(Decision {
+        count: window.skipped,
+        bytes: usize::try_from(window.skipped_bytes).ok(),
+        tokens: Some(TokenFigure::AtMost(window.skipped_bytes)),
+        ..Decision::new(Outcome::NotLoaded, oldest, reason)
+    })
 }
 
 fn left_out(session: &Session, run: &LeftOut) -> Decision {

@@ -7,6 +7,8 @@ use ctx_types::{Message, Place, Source, Window};
 pub struct WindowSize {
     /// The tokens.
     pub tokens: u64,
+    /// Whether no larger window follows, whatever room there is: older messages are then not loaded for good.
+    pub is_final: bool,
 }
 
 /// Left on the blackboard by the loader: what it did not load.
@@ -18,6 +20,8 @@ pub struct LoadedWindow {
     pub skipped_bytes: u64,
     /// The oldest message after the leading instructions, loaded or not.
     pub oldest: Option<Source>,
+    /// Whether it was decided already that the others are not loaded.
+    pub is_told: bool,
 }
 
 /// Makes a window of the messages of a draft, as the loader marked them.

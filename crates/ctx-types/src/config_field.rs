@@ -92,6 +92,11 @@ impl ConfigField {
         Self::new(key, label, FieldKind::Number, Value::Number(default.into()))
     }
 
+    /// Declares a share of something: a number from 0 to 1.
+    pub fn share(key: &str, label: &str, default: f64) -> Self {
+        Self::new(key, label, FieldKind::Number, Value::from(default)).between(0.0, 1.0)
+    }
+
     /// Declares a switch.
     pub fn boolean(key: &str, label: &str, default: bool) -> Self {
         Self::new(key, label, FieldKind::Boolean, Value::from(default))

@@ -65,7 +65,7 @@ fn compress(arguments: &PassArguments) -> Result<Exit> {
 
 /// A pass that is ready to run.
 struct Prepared {
-    pipeline: CompressionPipeline,
+    pipeline: CompressionPipeline<'static>,
     messages: Vec<Message>,
     protection: Protection,
 }
@@ -100,7 +100,7 @@ fn meter(
     config: &Config,
     sources: &mut Sources,
     found: &mut Vec<Diagnostic>,
-) -> Result<Meter> {
+) -> Result<Meter<'static>> {
     let model = arguments.model.as_deref().or(config.model.as_deref());
     match (arguments.counter, model) {
         (Counting::Estimate, _) => return Ok(Meter::estimate()),

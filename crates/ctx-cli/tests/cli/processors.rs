@@ -51,6 +51,15 @@ fn built_in_processors_stand_in_running_order() {
      300        injection-assembler (core)   on
      310        merge-injections             off     separator = "\n"
      350        variable-processor           on      snapshots = false
+     390        request-compressor           off     tokenBudget = 128000
+                                                     triggerThreshold = 0.8
+                                                     targetUsage = 0.5
+                                                     minRecentMessages = 10
+                                                     strategy = "telegraphic"
+                                                     compressWindow = 0
+                                                     minSaving = 0.05
+                                                     tailShare = 0.2
+                                                     noteRole = "system"
      400        token-limiter (core)         on      retainedCharacters = 0
                                                      truncationMarker = "\n…"
      500        merge-system-to-head         on      separator = "\n\n---\n\n"
@@ -78,6 +87,15 @@ fn an_agent_sets_what_it_names() {
      300             injection-assembler (core)   on
      310             merge-injections             off                  separator = "\n"
      350             variable-processor           on                   snapshots = false
+     390             request-compressor           off                  tokenBudget = 128000
+                                                                       triggerThreshold = 0.8
+                                                                       targetUsage = 0.5
+                                                                       minRecentMessages = 10
+                                                                       strategy = "telegraphic"
+                                                                       compressWindow = 0
+                                                                       minSaving = 0.05
+                                                                       tailShare = 0.2
+                                                                       noteRole = "system"
      400             token-limiter (core)         off (command-line)   retainedCharacters = 0
                                                                        truncationMarker = "\n…"
      450 (agent)     merge-consecutive-roles      on                   separator = "\n\n---\n\n"

@@ -30,7 +30,7 @@ pub struct PrefixStability {
 /// let stability = prefix_stability(&before, &after, &Meter::estimate());
 /// assert_eq!((stability.messages, stability.tokens, stability.rewritten_tokens), (1, 11, 11));
 /// ```
-pub fn prefix_stability(before: &[Message], after: &[Message], meter: &Meter) -> PrefixStability {
+pub fn prefix_stability(before: &[Message], after: &[Message], meter: &Meter<'_>) -> PrefixStability {
     let same = before.iter().zip(after).take_while(|(before, after)| is_same_request(before, after)).count();
     let (common, rest) = after.split_at_checked(same).unwrap_or((after, &[]));
     PrefixStability {

@@ -25,11 +25,11 @@ pub struct RequestConfig {
     pub target_usage: f64,
     /// How many of the newest messages strategies prefer to keep as they are; default 10.
     pub min_recent_messages: usize,
-    /// The fewest tokens worth a rewrite of the prompt's prefix; default 0.
+    /// The share of the request that a rewrite must save at the least, 0 to 1; default 0.05.
     ///
     /// Only where the request fits the budget all the same: a rewrite costs a prompt cache, and saving little does
     /// not pay for it.
-    pub min_saving: u64,
+    pub min_saving: f64,
     /// The share of the target that is kept as it is at the end, 0 to 1; default 0.2.
     pub tail_share: f64,
     /// Who speaks the notes that stand for older messages; default `system`.
@@ -43,7 +43,7 @@ impl Default for RequestConfig {
             trigger_threshold: 0.8,
             target_usage: 0.5,
             min_recent_messages: 10,
-            min_saving: 0,
+            min_saving: 0.05,
             tail_share: 0.2,
             note_role: Role::System,
         }
@@ -82,6 +82,7 @@ impl RequestConfig {
         };
         check("triggerThreshold", &mut self.trigger_threshold, defaults.trigger_threshold, 1.0);
         check("targetUsage", &mut self.target_usage, defaults.target_usage, self.trigger_threshold);
+        check("minSaving", &mut self.min_saving, defaults.min_saving, 1.0);
         check("tailShare", &mut self.tail_share, defaults.tail_share, 1.0);
         (self, found)
     }
@@ -122,11 +123,12 @@ mod tests {
             trigger_threshold: f64::NAN,
             target_usage: 0.9,
             tail_share: -1.0,
+            min_saving: 2.0,
             ..RequestConfig::default()
         };
         let (config, found) = odd.checked();
         assert_eq!((config.trigger_threshold, config.target_usage, config.tail_share), (0.8, 0.8, 0.0));
-        assert_eq!(found.len(), 3);
+        assert_eq!((config.min_saving, found.len()), (1.0, 4));
         assert!(RequestConfig::default().checked().1.is_empty());
         assert!(RequestConfig::to_fit(10).checked().1.is_empty());
     }

@@ -12,10 +12,12 @@ mod telegraph;
 mod words;
 mod write;
 
+pub(crate) use passage::is_changed_note;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ctx_types::{Message, NoteLineKind, Role};
+use ctx_types::{Message, NoteLineKind, Place, Role};
 
 pub(crate) use excerpts::{Excerpt, excerpts};
 
@@ -28,8 +30,8 @@ use crate::request::coverage::speakers::Speakers;
 use crate::request::coverage::telegraph::{write_telegraphic, write_whole};
 use crate::request::coverage::words::each_word;
 use crate::request::coverage::write::Draft;
-use crate::request::meter::quarters;
-use crate::request::preview::ends;
+use crate::request::excerpt::ends;
+use crate::request::meter::{Meter, quarters};
 use crate::request::strategy::{Fate, Material, PlacedNote, Selection, Strategy};
 
 /// Keeps the newest groups as they are, and of everything older a note of one line for each message.
@@ -119,7 +121,8 @@ impl Coverage {
     /// Writes the note on some groups; `None` if there is no room for one.
     fn note(self, material: &Material<'_>, older: &[Range<usize>], room: u64) -> Option<Message> {
         let room = room.checked_sub(material.meter.frame())?;
-        let indexes: Vec<usize> = older.iter().flat_map(Clone::clone).collect();
+        let within: Vec<usize> = older.iter().flat_map(Clone::clone).collect();
+        let indexes: Vec<usize> = older.iter().flat_map(|group| material.own(group)).collect();
         let making = Making {
             style: self.style,
             speakers: Speakers::of(material.messages),
@@ -128,11 +131,15 @@ impl Coverage {
         let mut index = Index::of(material.messages, indexes.iter().copied(), &making);
         let (first, last) = (*indexes.first()?, *indexes.last()?);
         let others = || {
-            let is_other = |at: &usize| indexes.binary_search(at).is_err();
+            let is_other = |at: &usize| within.binary_search(at).is_err();
             (0..material.messages.len()).filter(is_other).filter_map(|at| material.messages.get(at))
         };
         others().for_each(|message| index.note_arguments_of(message));
-        let elsewhere: Vec<usize> = (first..last).filter(|at| indexes.binary_search(at).is_err()).collect();
+        let is_kept = |at: &usize| {
+            let is_said = material.messages.get(*at).is_some_and(is_said);
+            is_said && within.binary_search(at).is_err()
+        };
+        let elsewhere: Vec<usize> = (first..last).filter(is_kept).collect();
         let mut writer = Writer {
             material,
             index: &index,
@@ -140,9 +147,40 @@ impl Coverage {
             elsewhere: &elsewhere,
             role: material.config.note_role,
         };
-        writer.write(room, others())
+        fitted(room, material.meter, |quarters| writer.write(quarters, others()))
     }
 }
+
+/// How often a note is written at the most.
+const ATTEMPTS: usize = 4;
+
+/// Writes a note that fits into a number of tokens and makes good use of them.
+///
+/// What is chosen is accounted by the estimate, in quarters of a token. Where a model counts in another way, the
+/// account is corrected by what came of it: a few attempts find one that fits, or nearly fills, the room.
+fn fitted(room: u64, meter: &Meter<'_>, mut write: impl FnMut(u64) -> Option<Message>) -> Option<Message> {
+    let mut quarters = room * 4;
+    let mut best: Option<(u64, Message)> = None;
+    for attempt in 1..=ATTEMPTS {
+        let Some(note) = write(quarters) else { break };
+        let tokens = meter.message(&note).saturating_sub(meter.frame()).max(1);
+        let is_better = tokens <= room && best.as_ref().is_none_or(|(most, _)| *most < tokens);
+        let is_enough = tokens <= room && (tokens * 100 >= room * ENOUGH || !is_better);
+        if is_better {
+            best = Some((tokens, note));
+        }
+        if is_enough || meter.is_estimate() {
+            break;
+        }
+        // The last attempts are careful: what fits badly is better than nothing.
+        let careful = if tokens > room { 100 - 3 * attempt as u64 * attempt as u64 } else { 98 };
+        quarters = quarters.saturating_mul(room) / tokens * careful / 100;
+    }
+    best.map(|(_, note)| note)
+}
+
+/// How much of its room a note must use so that no other is tried, in hundredths.
+const ENOUGH: u64 = 93;
 
 /// Chooses and writes within a room.
 struct Writer<'a> {
@@ -154,9 +192,10 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Writes a note of at most so many quarters of a token; `None` if there is no room for one.
     fn write<'m>(&mut self, room: u64, others: impl Iterator<Item = &'m Message>) -> Option<Message> {
-        let mut choice = Choice::new(self.index, room * 4);
-        let head = self.head(room * 4);
+        let mut choice = Choice::new(self.index, room);
+        let head = self.head(room);
         let mut fixed: u64 = head.iter().map(|line| quarters(line) + 1).sum();
         // Each run of messages that stay elsewhere may cost a line.
         fixed += MARK * runs(self.elsewhere);
@@ -215,8 +254,8 @@ impl Writer<'_> {
         let entries = || self.index.passages.iter().zip(0_u32..);
         let mut pinned: Vec<u32> = entries().filter(|(entry, _)| entry.is_pinned).map(|(_, at)| at).collect();
         if pinned.is_empty() {
-            let messages = self.material.messages.iter();
-            let first = messages.into_iter().position(|message| message.role == Role::User);
+            let mut messages = self.material.messages.iter();
+            let first = messages.position(|message| message.role == Role::User && is_said(message));
             let is_first = |index: u32| first == Some(index as usize);
             let of_first =
                 entries().find(|(entry, _)| is_first(entry.message) && entry.kind == NoteLineKind::User);
@@ -253,6 +292,11 @@ impl Writer<'_> {
         }
         (!text.is_empty() && quarters(&text) <= most).then_some(text)
     }
+}
+
+/// Tells whether a message is of the conversation, and not what a preset or a plug-in placed in it.
+fn is_said(message: &Message) -> bool {
+    matches!(message.place, Place::History | Place::Pinned)
 }
 
 /// What a mark for messages that stay elsewhere costs with its letter and line break, in quarters of a token.

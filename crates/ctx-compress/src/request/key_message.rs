@@ -51,7 +51,8 @@ const HUNDREDTHS: u64 = 100;
 const RECENT: u64 = 1_000 * HUNDREDTHS;
 
 fn group_priority(material: &Material<'_>, group: &Range<usize>, newest: usize) -> u64 {
-    let members = group.clone().zip(material.members(group));
+    let own = material.own(group);
+    let members = own.clone().zip(material.members(&own));
     let priority = |(index, message): (usize, &Message)| {
         let recency = if index >= newest { RECENT } else { 0 };
         base(message) * HUNDREDTHS + recency + index as u64

@@ -116,6 +116,7 @@ enum Level {
 fn shortened(members: &[Message], level: Level) -> Option<Vec<Message>> {
     let tools = tool_names(members);
     let short = |message: &Message| match message.role {
+        _ if message.place != Place::History => None,
         Role::Tool if level != Level::Whole => preview(message, tool_of(message, &tools), PREVIEW),
         Role::User | Role::Assistant if level == Level::Gists => gist(message, GIST),
         _ => None,

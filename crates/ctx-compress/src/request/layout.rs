@@ -27,7 +27,7 @@ pub enum Protection {
 pub enum Part {
     /// The leading instructions.
     Instructions,
-    /// What a preset, a worldbook or a plug-in placed.
+    /// What a preset, a worldbook or a plug-in placed; at several points it is part of the history that follows.
     Placed,
     /// A message that somebody pinned.
     Pinned,
@@ -77,7 +77,7 @@ pub(crate) struct LaidGroup {
 
 impl Layout {
     /// Splits paired messages. O(messages), and the counts of texts that were not counted before.
-    pub(crate) fn of(messages: &[Message], protection: Protection, meter: &Meter) -> Self {
+    pub(crate) fn of(messages: &[Message], protection: Protection, meter: &Meter<'_>) -> Self {
         let last_user =
             messages.iter().rposition(|message| message.role == Role::User && is_history(message));
         let current = current_start(messages, protection, last_user);
@@ -97,7 +97,8 @@ impl Layout {
             let parts = range.clone().zip(members).map(|(index, message)| part(index, message));
             LaidGroup { part: parts.min().unwrap_or(Part::History), tokens: meter.messages(members), range }
         };
-        Self { groups: groups(messages).into_iter().map(group).collect(), last_user }
+        let is_point = |group: &LaidGroup| messages.get(group.range.start).is_some_and(is_point);
+        Self { groups: with_points(groups(messages).into_iter().map(group), is_point), last_user }
     }
 
     /// Returns the tokens of everything but history.
@@ -114,6 +115,27 @@ impl Layout {
     pub(crate) fn history(&self) -> impl Iterator<Item = &LaidGroup> {
         self.groups.iter().filter(|group| group.part == Part::History)
     }
+}
+
+/// Lets what a placement put at several points go with the group of history that follows it.
+fn with_points(
+    groups: impl Iterator<Item = LaidGroup>,
+    is_point: impl Fn(&LaidGroup) -> bool,
+) -> Vec<LaidGroup> {
+    let mut laid: Vec<LaidGroup> = Vec::new();
+    for mut group in groups {
+        while let Some(point) = laid.pop_if(|last| group.part == Part::History && is_point(last)) {
+            group.range.start = point.range.start;
+            group.tokens += point.tokens;
+        }
+        laid.push(group);
+    }
+    laid
+}
+
+/// Tells whether a message stands at one of several points of a placement.
+pub(crate) fn is_point(message: &Message) -> bool {
+    message.place == Place::Gap { multiple: true }
 }
 
 /// Returns the index at which begins what is being answered.
@@ -145,7 +167,10 @@ fn is_leading(message: &Message) -> bool {
 const SUMMARY_MARKS: [&str; 2] = ["CONVERSATION_SUMMARY", "SUMMARY"];
 
 /// Tells whether a message is a summary that must stay; notes of earlier passes are none, they are written anew.
-pub(crate) fn is_summary(message: &Message) -> bool {
+///
+/// A summary is known by where it comes from, and an instruction that begins with the word `SUMMARY` or
+/// `CONVERSATION_SUMMARY` is one too.
+pub fn is_summary(message: &Message) -> bool {
     if message.note.is_some() {
         return false;
     }
@@ -205,6 +230,25 @@ mod tests {
     fn without_a_user_nothing_is_current() {
         check("s a a", Protection::PendingTurn, "ihh");
         check("", Protection::PendingTurn, "");
+    }
+
+    #[test]
+    fn points_of_a_placement_go_with_the_group_that_follows() {
+        let mut all = messages("u s s a:x t:x s u s");
+        for (index, multiple) in [(1, true), (2, true), (5, false), (7, true)] {
+            all[index].place = Place::Gap { multiple };
+        }
+        let layout = Layout::of(&all, Protection::PendingTurn, &Meter::estimate());
+        let found: Vec<_> = layout.groups.iter().map(|group| (group.range.clone(), group.part)).collect();
+        let expected = [
+            (0..1, Part::History),
+            (1..5, Part::History),
+            (5..6, Part::Placed),
+            (6..7, Part::Current),
+            (7..8, Part::Placed),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(layout.groups[1].tokens, Meter::estimate().messages(&all[1..5]));
     }
 
     #[test]

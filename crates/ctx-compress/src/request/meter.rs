@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ctx_tokens::{Counter, MediaFamily, MediaItem, ModelFacts, media_cost, message_cost};
-use ctx_types::{Content, ContentPart, Message, Role, Source, TokenCounter};
+use ctx_types::{Content, ContentPart, EncodingId, Message, Role, Source, Text, TokenCounter};
 
 /// What every message costs beside its text in the estimate (seed 004's sibling design 7-4).
 const MESSAGE: u64 = 10;
@@ -26,20 +26,27 @@ const CALL: u64 = 50;
 /// assert_eq!(Meter::estimate().message(&message), 10 + 4);
 /// ```
 #[derive(Clone)]
-pub struct Meter {
-    counter: Arc<dyn TokenCounter>,
+pub struct Meter<'a> {
+    counter: Arc<dyn TokenCounter + 'a>,
     model: Option<Arc<ModelFacts>>,
 }
 
-impl Meter {
+impl Meter<'static> {
     /// Measures by the estimate, which needs no tokenizer.
     pub fn estimate() -> Self {
         Self { counter: Arc::new(Counter::estimate()), model: None }
     }
+}
 
+impl<'a> Meter<'a> {
     /// Measures as a model counts, with what its provider adds to each message.
-    pub fn for_model(model: Arc<ModelFacts>, counter: Arc<dyn TokenCounter>) -> Self {
+    pub fn for_model(model: Arc<ModelFacts>, counter: Arc<dyn TokenCounter + 'a>) -> Self {
         Self { counter, model: Some(model) }
+    }
+
+    /// Measures as a model counts, by a counter that somebody lends.
+    pub fn lent(model: &ModelFacts, counter: &'a dyn TokenCounter) -> Self {
+        Self { counter: Arc::new(Lent(counter)), model: Some(Arc::new(model.clone())) }
     }
 
     /// Tells whether it estimates.
@@ -56,7 +63,7 @@ impl Meter {
     }
 
     /// Returns the tokens of several messages: the sum of each.
-    pub fn messages<'a>(&self, messages: impl IntoIterator<Item = &'a Message>) -> u64 {
+    pub fn messages<'t>(&self, messages: impl IntoIterator<Item = &'t Message>) -> u64 {
         messages.into_iter().map(|message| self.message(message)).sum()
     }
 
@@ -100,13 +107,34 @@ impl Meter {
     }
 }
 
-impl Default for Meter {
+impl Default for Meter<'static> {
     fn default() -> Self {
         Self::estimate()
     }
 }
 
-impl fmt::Debug for Meter {
+/// A counter that is another's.
+struct Lent<'a>(&'a dyn TokenCounter);
+
+impl TokenCounter for Lent<'_> {
+    fn encoding(&self) -> EncodingId {
+        self.0.encoding()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        self.0.count(text)
+    }
+
+    fn count_till_limit(&self, text: &str, limit: u32) -> Option<u32> {
+        self.0.count_till_limit(text, limit)
+    }
+
+    fn count_text(&self, text: &Text) -> u32 {
+        self.0.count_text(text)
+    }
+}
+
+impl fmt::Debug for Meter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Meter").field("model", &self.model).finish_non_exhaustive()
     }

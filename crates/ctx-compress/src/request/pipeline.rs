@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ctx_types::{Diagnostic, Message};
+use ctx_types::{Diagnostic, Message, excerpt};
 
 use crate::codes;
 use crate::request::config::{RequestConfig, share};
-use crate::request::coverage::Coverage;
+use crate::request::coverage::{Coverage, is_changed_note};
 use crate::request::last_rounds::LastRounds;
-use crate::request::layout::{LaidGroup, Layout, Part, Protection};
+use crate::request::layout::{LaidGroup, Layout, Part, Protection, is_point};
 use crate::request::meter::Meter;
 use crate::request::outcome::PassOutcome;
 use crate::request::plan::{Action, CompressionPlan, CompressionReport, PlanStep, with_notes};
@@ -41,11 +41,11 @@ use crate::request::usage::{ContextUsage, UsageWatch};
 /// assert_eq!(compression.messages.last(), messages.last());
 /// ```
 #[derive(Debug)]
-pub struct CompressionPipeline {
+pub struct CompressionPipeline<'m> {
     config: RequestConfig,
     found: Vec<Diagnostic>,
     strategy: Box<dyn Strategy>,
-    meter: Meter,
+    meter: Meter<'m>,
 }
 
 /// What came of a pass.
@@ -59,13 +59,15 @@ pub struct Compression {
     pub report: CompressionReport,
 }
 
-impl CompressionPipeline {
+impl CompressionPipeline<'static> {
     /// Creates a pipeline with the best strategy and the estimate; see [`RequestConfig::checked`] for odd values.
     pub fn new(config: RequestConfig) -> Self {
         let (config, found) = config.checked();
         Self { config, found, strategy: Box::new(Coverage::telegraphic()), meter: Meter::estimate() }
     }
+}
 
+impl<'m> CompressionPipeline<'m> {
     /// Sets the strategy.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Box<dyn Strategy>) -> Self {
@@ -75,9 +77,9 @@ impl CompressionPipeline {
 
     /// Sets the measure.
     #[must_use]
-    pub fn with_meter(mut self, meter: Meter) -> Self {
-        self.meter = meter;
-        self
+    pub fn with_meter(self, meter: Meter<'_>) -> CompressionPipeline<'_> {
+        let Self { config, found, strategy, .. } = self;
+        CompressionPipeline { config, found, strategy, meter }
     }
 
     /// Replaces the strategy.
@@ -91,7 +93,7 @@ impl CompressionPipeline {
     }
 
     /// Returns the measure.
-    pub const fn meter(&self) -> &Meter {
+    pub const fn meter(&self) -> &Meter<'m> {
         &self.meter
     }
 
@@ -150,6 +152,7 @@ impl CompressionPipeline {
             Some(repaired) => (Cow::Owned(repaired.messages), repaired.diagnostics),
         };
         diagnostics.splice(..0, self.found.iter().cloned());
+        diagnostics.extend(changed_notes(messages));
         let mut pass =
             Pass { pipeline: self, layout: Layout::of(&paired, protection, &self.meter), diagnostics };
         let (outcome, steps) = pass.run(&paired);
@@ -173,9 +176,21 @@ impl CompressionPipeline {
     }
 }
 
+/// Reports notes whose texts are no more those that were written: what was pinned in them is not known.
+fn changed_notes(messages: &[Message]) -> impl Iterator<Item = Diagnostic> {
+    let changed = messages.iter().enumerate().filter(|(_, message)| is_changed_note(message));
+    changed.map(|(index, message)| {
+        let name = excerpt(message.source.id.as_deref().unwrap_or("a note"));
+        let text =
+            format!("the text of `{name}` is not the one that was written; it is read as any other text");
+        let help = "what was pinned in it may go; mark a message as pinned to keep it";
+        Diagnostic::warning(codes::CHANGED_NOTE, text).at_pointer(format!("/{index}")).with_help(help)
+    })
+}
+
 /// One pass over paired messages.
 struct Pass<'a> {
-    pipeline: &'a CompressionPipeline,
+    pipeline: &'a CompressionPipeline<'a>,
     layout: Layout,
     diagnostics: Vec<Diagnostic>,
 }
@@ -254,7 +269,11 @@ impl Pass<'_> {
                 action,
                 reason,
                 range: group.range.clone(),
-                id: members.first().and_then(|message| message.source.id.clone()),
+                part: group.part,
+                id: members
+                    .iter()
+                    .find(|message| !is_point(message))
+                    .and_then(|message| message.source.id.clone()),
                 tokens_before: group.tokens,
             }
         };
@@ -269,8 +288,8 @@ impl Pass<'_> {
         if saved == 0 {
             return no_progress("only protected messages are left".to_owned());
         }
-        if before <= config.token_budget && saved < config.min_saving {
-            let least = config.min_saving;
+        let least = share(before, config.min_saving);
+        if before <= config.token_budget && saved < least {
             return no_progress(format!(
                 "{saved} tokens would be saved, and a rewrite is worth it from {least} on"
             ));
@@ -296,14 +315,16 @@ fn fixed_action(
 /// Returns how many tokens history may have beside what must stay.
 ///
 /// That is what the target leaves. Where that is little, it is a tenth of the budget, as far as half the way to the
-/// trigger allows, so that a long loop does not cost the whole history before it.
+/// trigger allows, or to the budget where the trigger is passed, so that a long loop does not cost the whole history
+/// before it.
 fn room(config: &RequestConfig, fixed: u64) -> u64 {
-    let to_trigger = share(config.token_budget, config.trigger_threshold).saturating_sub(fixed) / 2;
-    let least = (config.token_budget / 10).min(to_trigger);
+    let trigger = share(config.token_budget, config.trigger_threshold);
+    let ceiling = if fixed < trigger { trigger } else { config.token_budget };
+    let least = (config.token_budget / 10).min(ceiling.saturating_sub(fixed) / 2);
     config.target().saturating_sub(fixed).max(least)
 }
 
-fn saved(messages: &[Message], shortened: &BTreeMap<usize, Message>, meter: &Meter) -> u64 {
+fn saved(messages: &[Message], shortened: &BTreeMap<usize, Message>, meter: &Meter<'_>) -> u64 {
     let saving = |(index, short): (&usize, &Message)| {
         let before = messages.get(*index).map_or(0, |message| meter.message(message));
         before.saturating_sub(meter.message(short))

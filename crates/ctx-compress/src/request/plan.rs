@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::request::cache::{PrefixStability, prefix_stability};
+use crate::request::layout::Part;
 use crate::request::meter::Meter;
 use crate::request::outcome::PassOutcome;
 use crate::request::strategy::PlacedNote;
@@ -67,6 +68,8 @@ pub struct PlanStep {
     pub reason: Cow<'static, str>,
     /// Which messages: a range of the repaired request; empty for a note, at its place.
     pub range: Range<usize>,
+    /// What these are; of a note, what it stands for.
+    pub part: Part,
     /// The id of the first message, or of the note.
     pub id: Option<Arc<str>>,
     /// How many tokens the group has.
@@ -156,6 +159,11 @@ impl CompressionPlan<'_> {
         result
     }
 
+    /// Returns the request that the steps are about: what was given, calls and results paired.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
     /// Writes the plan as JSON, without the texts of messages.
     pub fn to_json(&self) -> Value {
         let step = |step: &PlanStep| {
@@ -196,7 +204,7 @@ impl CompressionPlan<'_> {
     }
 
     /// Returns the figures of the pass, given the messages that it made. O(messages).
-    pub fn report(&self, result: &[Message], meter: &Meter) -> CompressionReport {
+    pub fn report(&self, result: &[Message], meter: &Meter<'_>) -> CompressionReport {
         let changes = self.changes();
         let gone = |step: &&PlanStep| changes && matches!(step.action, Action::Drop | Action::Summarise);
         let gone = self.steps.iter().filter(gone).flat_map(|step| step.range.clone());
@@ -290,7 +298,7 @@ fn write_rows(f: &mut fmt::Formatter<'_>, rows: &[[String; 4]]) -> fmt::Result {
 }
 
 /// Puts notes between the steps of groups, each before the first group at or behind its place.
-pub(crate) fn with_notes(steps: Vec<PlanStep>, notes: Vec<PlacedNote>, meter: &Meter) -> Vec<PlanStep> {
+pub(crate) fn with_notes(steps: Vec<PlanStep>, notes: Vec<PlacedNote>, meter: &Meter<'_>) -> Vec<PlanStep> {
     let mut notes: Vec<PlacedNote> = notes;
     notes.sort_by_key(|note| note.before);
     let mut notes = notes.into_iter().peekable();
@@ -305,10 +313,11 @@ pub(crate) fn with_notes(steps: Vec<PlanStep>, notes: Vec<PlacedNote>, meter: &M
     result
 }
 
-fn written(note: PlacedNote, meter: &Meter) -> PlanStep {
+fn written(note: PlacedNote, meter: &Meter<'_>) -> PlanStep {
     PlanStep {
         reason: "stands for older messages".into(),
         range: note.before..note.before,
+        part: Part::History,
         id: note.message.source.id.clone(),
         tokens_before: 0,
         tokens_after: meter.message(&note.message),

@@ -8,7 +8,7 @@ use crate::request::last_rounds::{tool_names, tool_of};
 use crate::request::layout::{LaidGroup, Layout, Part};
 use crate::request::meter::Meter;
 use crate::request::outcome::Overflow;
-use crate::request::preview::{ends, gist, preview, with_text};
+use crate::request::preview::{gist, preview, without_middle};
 
 /// How many characters of a result or text stay, from the gentlest step to the hardest.
 const STEPS: [usize; 4] = [600, 240, 80, 0];
@@ -18,26 +18,23 @@ const LAST_WORDS: usize = 16;
 
 /// Shortens what is being answered until everything that must stay has at most `budget` tokens.
 ///
-/// Tool results become previews, the oldest first and those of the newest group last; then long texts lose their
-/// middle, oldest first; then the same again with less; the last user message comes last. Calls, ids and roles
-/// stay, and what is left of a text is never nothing where there was something. Returns the new messages by index.
+/// Tool results become previews, the oldest first and those of the newest group last, and if that is not enough
+/// shorter ones; then long texts lose their middle, oldest first, and then more of it; the last user message comes
+/// last. Calls, ids and roles stay, and what is left of a text is never nothing where there was something. Returns
+/// the new messages by index.
 pub(crate) fn relieve(
     messages: &[Message],
     layout: &Layout,
-    meter: &Meter,
+    meter: &Meter<'_>,
     budget: u64,
 ) -> Result<BTreeMap<usize, Message>, Box<Overflow>> {
     let mut relief =
         Relief { messages, meter, shortened: BTreeMap::new(), tokens: layout.fixed_tokens(), budget };
     let current: Vec<&LaidGroup> = layout.groups.iter().filter(|group| group.part == Part::Current).collect();
-    for max_chars in STEPS {
-        for group in &current {
-            relief.shorten_results(group, max_chars);
-        }
-        for group in &current {
-            relief.shorten_texts(group, max_chars, layout.last_user);
-        }
-    }
+    let each_step =
+        || STEPS.iter().flat_map(|max_chars| current.iter().map(move |group| (*group, *max_chars)));
+    each_step().for_each(|(group, max_chars)| relief.shorten_results(group, max_chars));
+    each_step().for_each(|(group, max_chars)| relief.shorten_texts(group, max_chars, layout.last_user));
     if let Some(last) = layout.last_user {
         relief.shorten_last_words(last);
     }
@@ -49,7 +46,7 @@ pub(crate) fn relieve(
 
 struct Relief<'a> {
     messages: &'a [Message],
-    meter: &'a Meter,
+    meter: &'a Meter<'a>,
     shortened: BTreeMap<usize, Message>,
     /// What everything costs that must stay.
     tokens: u64,
@@ -85,11 +82,7 @@ impl Relief<'_> {
         while self.tokens > self.budget && chars > LAST_WORDS {
             // Falls by a tenth a time, so that it stops soon after it fits.
             chars = (chars - chars.div_ceil(10)).max(LAST_WORDS);
-            self.replace(index, message, |message| {
-                let text = ends(&message.text(), chars);
-                let shorter = text.len() < message.content.len();
-                shorter.then(|| with_text(message, text))
-            });
+            self.replace(index, message, |message| without_middle(message, chars));
         }
     }
 

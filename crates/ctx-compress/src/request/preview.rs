@@ -1,7 +1,11 @@
 //! Less text in place of much: previews of tool results, the gist of long messages.
 
-use ctx_types::{Content, ContentPart, Message, Role, Text};
+use std::ops::Range;
+
+use ctx_types::{Message, Role};
 use serde_json::Value;
+
+use crate::request::excerpt::{Excerpt, byte_of};
 
 /// Replaces a tool result by a preview: the tool, how it went, its first and last lines.
 ///
@@ -14,10 +18,14 @@ pub(crate) fn preview(result: &Message, tool: &str, max_chars: usize) -> Option<
         return None;
     }
     let status = if is_error(&text) { "error" } else { "ok" };
-    let shown = ends(&text, max_chars);
     let tool = if tool.is_empty() { "a tool" } else { tool };
-    let preview = format!("[result of {tool}: {status}, {chars} characters, shortened]\n{shown}");
-    replaced(result, preview)
+    let mut preview = Excerpt::of(&text);
+    let end = if max_chars > 0 { "\n" } else { "" };
+    preview.write(&format!("[result of {tool}: {status}, {chars} characters, shortened]{end}"));
+    if max_chars > 0 {
+        preview.keep_ends(0..text.len(), max_chars);
+    }
+    preview.replace_in(result)
 }
 
 /// Replaces a long text by its first paragraph, its list and its conclusion, or by its beginning and end.
@@ -28,35 +36,18 @@ pub(crate) fn gist(message: &Message, max_chars: usize) -> Option<Message> {
     if text.chars().count() <= max_chars {
         return None;
     }
-    let gist = match structured(&text, max_chars) {
-        Some(gist) if message.role == Role::Assistant => gist,
-        _ => ends(&text, max_chars),
-    };
-    replaced(message, gist)
+    match structured(&text, max_chars).filter(|_| message.role == Role::Assistant) {
+        Some(gist) => gist.replace_in(message),
+        None => without_middle(message, max_chars),
+    }
 }
 
-/// Returns the message with this text if that is shorter than its own.
-fn replaced(message: &Message, text: String) -> Option<Message> {
-    (text.len() < message.content.len()).then(|| with_text(message, text))
-}
-
-/// Returns the message with this text; parts that are no text stay.
-pub(crate) fn with_text(message: &Message, text: String) -> Message {
-    let others = match &message.content {
-        Content::Text(_) => Vec::new(),
-        Content::Parts(parts) => parts.iter().filter(|part| part.as_text().is_none()).cloned().collect(),
-    };
-    let text = Text::from(text);
-    let content = match others.is_empty() {
-        true => Content::Text(text),
-        false => Content::Parts([vec![ContentPart::Text(text)], others].concat()),
-    };
-    message.clone().with(|message| {
-        message.content = content;
-        if !message.written.is_empty() {
-            message.written = Vec::new();
-        }
-    })
+/// Replaces a text by its beginning and end; `None` if that would not be shorter.
+pub(crate) fn without_middle(message: &Message, max_chars: usize) -> Option<Message> {
+    let text = message.text();
+    let mut excerpt = Excerpt::of(&text);
+    excerpt.keep_ends(0..text.len(), max_chars);
+    excerpt.replace_in(message)
 }
 
 /// Tells whether a result says that something failed.
@@ -84,63 +75,50 @@ pub(crate) fn is_error(text: &str) -> bool {
         || ["error", "failed", "failure"].contains(&status)
 }
 
-/// What stands where something was left out.
-const GAP: &str = "\n[…]\n";
-
-/// Cuts the middle out of a text: two thirds of what stays is the beginning, the rest the end, at line or word
-/// borders where there are any near.
-pub(crate) fn ends(text: &str, max_chars: usize) -> String {
-    let text = text.trim();
-    let chars = text.chars().count();
-    if chars <= max_chars {
-        return text.to_owned();
-    }
-    let head = max_chars * 2 / 3;
-    let tail = max_chars - head;
-    let start = border(text, byte_of(text, head));
-    let from = byte_of(text, chars - tail);
-    let end = text.get(from..).unwrap_or_default();
-    let end = end.find([' ', '\n']).filter(|at| *at * 2 < end.len()).map_or(end, |at| &end[at..]);
-    format!("{}{GAP}{}", text.get(..start).unwrap_or_default().trim_end(), end.trim_start())
-}
-
-/// Returns the byte at which the n-th character begins.
-fn byte_of(text: &str, chars: usize) -> usize {
-    text.char_indices().nth(chars).map_or(text.len(), |(byte, _)| byte)
-}
-
-/// Moves a cut back to the white space before it, unless that is far.
-fn border(text: &str, cut: usize) -> usize {
-    let before = text.get(..cut).unwrap_or_default();
-    before.rfind(char::is_whitespace).filter(|at| at * 2 > cut).unwrap_or(cut)
-}
-
 /// Words with which a conclusion begins.
 const CONCLUSIONS: [&str; 9] =
     ["conclusion", "in conclusion", "summary", "in summary", "in short", "to sum up", "总之", "总结", "结论"];
 
 /// Returns the first paragraph, the items of lists and the conclusion of a text; `None` if it has only one paragraph.
-fn structured(text: &str, max_chars: usize) -> Option<String> {
-    let mut lines = text.trim().lines();
-    let first: Vec<&str> = lines.by_ref().take_while(|line| !line.trim().is_empty()).collect();
-    let rest: Vec<&str> = lines.map(str::trim).filter(|line| is_item(line) || is_conclusion(line)).collect();
-    if rest.is_empty() {
-        return None;
-    }
-    let mut gist = ends(&first.join("\n"), max_chars / 2);
-    let mut left = max_chars.saturating_sub(gist.chars().count());
+fn structured(text: &str, max_chars: usize) -> Option<Excerpt<'_>> {
+    let mut lines = lines(text).skip_while(Range::is_empty);
+    let first = lines.next()?;
+    let end = lines.by_ref().take_while(|line| !line.is_empty()).last().map_or(first.end, |line| line.end);
+    let is_gist = |line: &Range<usize>| {
+        let line = text.get(line.clone()).unwrap_or_default();
+        is_item(line) || is_conclusion(line)
+    };
+    let mut rest = lines.filter(is_gist).peekable();
+    rest.peek()?;
+    let mut gist = Excerpt::of(text);
+    gist.keep_ends(first.start..end, max_chars / 2);
+    let mut left = max_chars.saturating_sub(gist.text().chars().count());
     for line in rest {
-        let line: String = line.chars().take(120).collect();
-        let cost = line.chars().count() + 1;
+        let shown = text.get(line.clone()).unwrap_or_default();
+        let shown = shown.get(..byte_of(shown, LONGEST_LINE)).unwrap_or_default();
+        let cost = shown.chars().count() + 1;
         if cost > left {
             break;
         }
         left -= cost;
-        gist.push('\n');
-        gist.push_str(&line);
+        gist.write("\n");
+        gist.keep(line.start..line.start + shown.len());
     }
-    gist.push_str("\n[…]");
+    gist.write("\n[…]");
     Some(gist)
+}
+
+/// How many characters of a line of a list stay.
+const LONGEST_LINE: usize = 120;
+
+/// Returns where the lines of a text stand, without white space around them.
+fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let start = end + (line.len() - line.trim_start().len());
+        end += line.len();
+        start..start + line.trim().len()
+    })
 }
 
 fn is_item(line: &str) -> bool {

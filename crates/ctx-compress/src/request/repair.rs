@@ -13,6 +13,8 @@ pub struct Repaired {
     pub messages: Vec<Message>,
     /// What was changed, with pointers into the list of messages as it was given.
     pub diagnostics: Vec<Diagnostic>,
+    /// Which of the messages that were given are left out, ascending.
+    pub left_out: Vec<usize>,
     /// For each message that was given, how many messages stand before its place now; one more for the end.
     places: Vec<usize>,
 }
@@ -85,6 +87,8 @@ struct Pairing<'a> {
     open_from: usize,
     /// For each message with calls, in order, where its own begin.
     owners: Vec<(usize, usize)>,
+    /// The results that stay.
+    kept: Vec<usize>,
     found: Vec<Diagnostic>,
 }
 
@@ -93,7 +97,6 @@ struct Call<'a> {
     owner: usize,
     /// Its position among the calls of that message.
     position: usize,
-    name: &'a str,
     id: &'a str,
     /// The index of the message that answers it.
     result: Option<usize>,
@@ -126,7 +129,7 @@ impl<'a> Pairing<'a> {
                 continue;
             }
             self.by_id.insert(&call.id, self.calls.len());
-            self.calls.push(Call { owner, position, name: &call.name, id: &call.id, result: None });
+            self.calls.push(Call { owner, position, id: &call.id, result: None });
         }
     }
 
@@ -174,6 +177,7 @@ impl<'a> Pairing<'a> {
             let text = format!("the call `{id}` has no result and gets one that says so");
             self.report(codes::UNANSWERED_CALL, text, format!("/{owner}/tool_calls/{position}"));
         }
+        self.kept = self.calls.iter().filter_map(|call| call.result).collect();
         let (mut result, mut places) =
             (Vec::with_capacity(messages.len()), Vec::with_capacity(messages.len() + 1));
         for (index, message) in messages.iter().enumerate() {
@@ -186,7 +190,12 @@ impl<'a> Pairing<'a> {
             }
         }
         places.push(result.len());
-        Repaired { messages: result, diagnostics: self.found, places }
+        self.kept.sort_unstable();
+        let is_left_out = |(index, message): (usize, &Message)| {
+            (message.role == Role::Tool && self.kept.binary_search(&index).is_err()).then_some(index)
+        };
+        let left_out = messages.iter().enumerate().filter_map(is_left_out).collect();
+        Repaired { messages: result, diagnostics: self.found, left_out, places }
     }
 
     /// Writes a message with the calls that are kept, and their results in the order in which they came.
@@ -225,10 +234,7 @@ fn clean(result: &Message, id: &str) -> Message {
 
 fn interrupted(call: &Call<'_>) -> Message {
     let source = Source::history(format!("interrupted-{}", call.id), Role::Tool);
-    Message::new(Role::Tool, INTERRUPTED, source).with(|message| {
-        message.tool_call_id = Some(call.id.into());
-        message.name = Some(call.name.into()).filter(|name: &std::sync::Arc<str>| !name.is_empty());
-    })
+    Message::new(Role::Tool, INTERRUPTED, source).with(|message| message.tool_call_id = Some(call.id.into()))
 }
 
 #[cfg(test)]
@@ -247,6 +253,10 @@ mod tests {
         let found = repaired.as_ref().map_or(&[][..], |repaired| &repaired.diagnostics);
         let found: Vec<u16> = found.iter().map(|found| found.code.number()).collect();
         assert_eq!(found, codes);
+        if let Some(repaired) = &repaired {
+            let added = after.iter().filter(|message| message.text() == INTERRUPTED).count();
+            assert_eq!(given.len() - repaired.left_out.len() + added, after.len());
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::request::config::RequestConfig;
 use crate::request::coverage::Coverage;
 use crate::request::key_message::KeyMessage;
 use crate::request::last_rounds::LastRounds;
+use crate::request::layout::is_point;
 use crate::request::meter::Meter;
 
 /// Decides what becomes of the settled history of a request.
@@ -57,6 +58,9 @@ pub struct Material<'a> {
     /// The whole request, calls and results paired.
     pub messages: &'a [Message],
     /// The groups that may be changed, oldest first: ranges of `messages`.
+    ///
+    /// Before its own messages a group has those that a placement put at one of several points: they stay or go
+    /// with it.
     pub groups: &'a [Range<usize>],
     /// How many tokens what is kept of them may have, notes included.
     pub room: u64,
@@ -65,13 +69,18 @@ pub struct Material<'a> {
     /// The configuration.
     pub config: &'a RequestConfig,
     /// What things cost.
-    pub meter: &'a Meter,
+    pub meter: &'a Meter<'a>,
 }
 
 impl<'a> Material<'a> {
-    /// Returns the messages of a group.
+    /// Returns the messages of a group, what goes with it first.
     pub fn members(&self, group: &Range<usize>) -> &'a [Message] {
         self.messages.get(group.clone()).unwrap_or_default()
+    }
+
+    /// Returns a group without what only goes with it.
+    pub fn own(&self, group: &Range<usize>) -> Range<usize> {
+        group.start + self.members(group).iter().take_while(|message| is_point(message)).count()..group.end
     }
 
     /// Returns the tokens of a group.

@@ -59,7 +59,7 @@ pub struct UsageWatch {
 
 impl UsageWatch {
     /// Returns the tokens of a conversation.
-    pub fn tokens(&mut self, messages: &[Message], meter: &Meter) -> u64 {
+    pub fn tokens(&mut self, messages: &[Message], meter: &Meter<'_>) -> u64 {
         if !self.is_continued_by(messages) {
             (self.measured, self.tokens) = (0, 0);
         }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot do so has failed")]
 
 mod case;
+mod compression;
 mod faults;
 mod order;
 mod recount;

@@ -75,6 +75,22 @@ fn a_member_may_not_be_lost() {
 }
 
 #[test]
+fn what_is_put_right_on_purpose_is_what_a_stage_began_with() {
+    let mend = Step::new("edit", |cx| {
+        cx.draft.mend_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
+        cx.draft.messages_mut().truncate(4);
+        Ok(())
+    });
+    check([mend], "u1 c1:x,y t1:x t2:y t3:y u2", &["u1 c1:x,y t1:x t2:y"]);
+    let breaks = Step::new("edit", |cx| {
+        cx.draft.mend_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
+        cx.draft.messages_mut().truncate(3);
+        Ok(())
+    });
+    check([breaks], "u1 c1:x,y t1:x t2:y t3:y", &["u1 c1:x,y t1:x t2:y t3:y", &broken("t2")]);
+}
+
+#[test]
 fn a_member_may_not_be_doubled() {
     check_edit("c1:x t1:x", with("c1:x t1:x t1:x"), &["c1:x t1:x", &broken("t1")]);
     check_edit("c1:x t1:x", with("c1:x t1:x u1 c1:x"), &["c1:x t1:x", &broken("c1")]);

@@ -81,6 +81,11 @@ const fn kind(role: Role) -> NoteLineKind {
     }
 }
 
+/// Tells whether somebody changed the text of a note, so that it says no more what it stands for.
+pub(crate) fn is_changed_note(message: &Message) -> bool {
+    message.note.is_some() && earlier_lines(message).is_none()
+}
+
 /// Reads the lines of an earlier note; `None` if the message is none, or was changed since.
 fn earlier_lines(message: &Message) -> Option<Vec<Passage<'_>>> {
     let note = message.note.as_deref()?;

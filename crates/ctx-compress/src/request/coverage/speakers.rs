@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Message, NoteLineKind, Role, Speaker};
+use ctx_types::{Message, NoteLineKind, Place, Role, Speaker};
 
 /// The names that stand for the user and the assistant in a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,9 @@ fn name(messages: &[Message], role: Role) -> Option<&str> {
     let earlier = notes.flat_map(|note| &note.speakers).find(|speaker| speaker.role == role);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut all = 0;
-    for message in messages.iter().filter(|message| message.role == role && message.note.is_none()) {
+    let is_said =
+        |message: &&Message| message.role == role && matches!(message.place, Place::History | Place::Pinned);
+    for message in messages.iter().filter(is_said).filter(|message| message.note.is_none()) {
         let ctx_types::Content::Text(text) = &message.content else { continue };
         if !text.trim().is_empty() {
             all += 1;

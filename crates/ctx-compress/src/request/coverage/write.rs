@@ -10,6 +10,7 @@ use ctx_types::{
 use crate::request::coverage::index::{Index, Making};
 use crate::request::coverage::passage::{ELSEWHERE, passages, write_prefix};
 use crate::request::coverage::pieces::Piece;
+use crate::request::excerpt::own_source;
 
 /// What a note is written from.
 pub(super) struct Draft<'a> {
@@ -112,8 +113,7 @@ pub(super) fn write_pieces(ordinals: &[u32], pieces: &[Piece<'_>], line: &mut St
 
 impl Written {
     fn add_head(&mut self, line: &str) {
-        let source = Source::new(SourceKind::Formatter, Trust::Preset);
-        self.push(line, source);
+        self.push(line, own_source(), Vec::new());
         self.note.head += 1;
     }
 
@@ -128,7 +128,7 @@ impl Written {
         let mut line = String::new();
         write_prefix(kind, "", &mut line);
         line.push_str(ELSEWHERE);
-        self.push(&line, Source::new(SourceKind::Formatter, Trust::Preset));
+        self.push(&line, own_source(), Vec::new());
         self.note.lines.push(NoteLine::new(kept.source.id.clone().unwrap_or_default(), kind));
     }
 
@@ -140,23 +140,26 @@ impl Written {
             NoteLineKind::Result => Role::Tool,
         };
         let is_earlier = message.note.is_some();
-        let source =
-            if is_earlier { Source::history(entry.id.clone(), role) } else { message.source.clone() };
-        self.push(line, source);
+        let from = if is_earlier { Source::history(entry.id.clone(), role) } else { message.source.clone() };
+        // Written by the note, which gets its id at the end, and to be trusted as what it was made from.
+        self.push(line, Source::new(SourceKind::Summary, from.trust), vec![from]);
         self.note.lines.push(entry);
     }
 
-    fn push(&mut self, line: &str, source: Source) {
+    fn push(&mut self, line: &str, source: Source, via: Vec<Source>) {
         let start = self.text.len();
         if start > 0 {
             self.text.push('\n');
         }
         self.text.push_str(line);
-        self.segments.push(Segment { span: Span::new(start, self.text.len()), source, via: Vec::new() });
+        self.segments.push(Segment { span: Span::new(start, self.text.len()), source, via });
     }
 
-    fn finish(self, role: Role) -> Message {
+    fn finish(mut self, role: Role) -> Message {
         let id: Arc<str> = format!("note-{}", Fingerprint::default().text(&self.text)).into();
+        for line in self.segments.iter_mut().filter(|line| line.source.kind == SourceKind::Summary) {
+            line.source.id = Some(id.clone());
+        }
         let source = Source::new(SourceKind::Summary, Trust::Model).with_id(id);
         Message::new(role, self.text, source).with(|message| {
             message.written = self.segments;

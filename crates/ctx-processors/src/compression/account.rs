@@ -1,0 +1,165 @@
+//! What the stage tells: decisions about messages, findings, lines of the log.
+
+use std::collections::BTreeMap;
+
+use ctx_compress::request::{PassOutcome, Repaired};
+use ctx_pipeline::PipelineContext;
+use ctx_types::{Decision, Diagnostic, LogLine, Message, Outcome as Outcomes, TokenFigure, plural};
+use serde_json::{Map, Value, json};
+
+use crate::codes;
+use crate::compression::kept::Became;
+use crate::compression::outcome::Outcome;
+use crate::compression::settings::Settings;
+use crate::costing::Costing;
+use crate::gap_ranks::{GapRanks, name};
+
+/// The document that findings about messages of the conversation name.
+const CONVERSATION: &str = "session";
+
+/// Tells what became of a draft.
+pub(crate) fn tell(cx: &mut PipelineContext<'_>, given: &[Message], outcome: &Outcome, settings: &Settings) {
+    let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
+    cx.draft.decide_all(runs(given, outcome, &costing));
+    cx.draft.decide_all(moves(given, outcome, &ranks));
+    cx.draft.decide_all(points(given, outcome));
+    for finding in &outcome.diagnostics {
+        cx.report(in_conversation(finding, given));
+    }
+    if let Some(finding) = overflow(outcome, settings) {
+        cx.report(finding);
+    }
+    cx.log(line(outcome, settings));
+}
+
+/// Reports calls and results that were put right, and what was left out for it.
+pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repaired: &Repaired) {
+    for finding in &repaired.diagnostics {
+        cx.report(in_conversation(finding, given));
+    }
+    let left_out = repaired.left_out.iter().filter_map(|index| given.get(*index));
+    let reason = "it answers no call, or one that is answered already";
+    cx.draft.decide_all(left_out.map(|message| {
+        let decision = Decision::new(Outcomes::Dropped, message.source.clone(), reason);
+        Decision { bytes: Some(message.content.len()), ..decision }
+    }));
+}
+
+/// One decision for each run of messages of which the same became, and for each that is shorter.
+fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Decision> {
+    let mut decisions: Vec<Decision> = Vec::new();
+    for (place, became) in &outcome.became {
+        let Some(message) = given.get(*place) else { continue };
+        let (fate, reason) = match became {
+            Became::Itself => continue,
+            Became::Cut(short, reason) => {
+                decisions.push(cut(message, short, reason));
+                continue;
+            }
+            Became::Merged(reason) => (Outcomes::Merged, reason),
+            Became::Dropped(reason) => (Outcomes::Dropped, reason),
+        };
+        let (tokens, is_exact) = costing.text(message);
+        let tokens = if is_exact { TokenFigure::Exact(tokens) } else { TokenFigure::AtMost(tokens) };
+        match decisions.last_mut().filter(|last| last.outcome == fate && *last.reason == **reason) {
+            Some(run) => {
+                run.count += 1;
+                run.bytes = run.bytes.map(|bytes| bytes + message.content.len());
+                run.tokens = run.tokens.map(|sum| add(sum, tokens));
+            }
+            None => decisions.push(Decision {
+                bytes: Some(message.content.len()),
+                tokens: Some(tokens),
+                ..Decision::new(fate, message.source.clone(), &**reason)
+            }),
+        }
+    }
+    decisions
+}
+
+fn add(sum: TokenFigure, more: TokenFigure) -> TokenFigure {
+    use TokenFigure::{AtMost, Exact};
+    match (sum, more) {
+        (Exact(sum), Exact(more)) => Exact(sum + more),
+        (Exact(sum) | AtMost(sum), Exact(more) | AtMost(more)) => AtMost(sum + more),
+    }
+}
+
+fn cut(message: &Message, short: &Message, reason: &str) -> Decision {
+    let bytes = message.content.len().saturating_sub(short.content.len());
+    Decision { bytes: Some(bytes), ..Decision::new(Outcomes::Cut, message.source.clone(), reason) }
+}
+
+/// What stood among messages that are gone; of what stood at the front already the assembler has told.
+fn moves(given: &[Message], outcome: &Outcome, ranks: &GapRanks) -> Vec<Decision> {
+    let moved = outcome.moved.iter().filter_map(|place| given.get(*place));
+    let moved = moved.filter(|message| !ranks.is_told(message));
+    let reason =
+        "its place lies in the compressed part of the conversation; it stands at the front of what is kept";
+    moved.map(|message| Decision::new(Outcomes::Moved, message.source.clone(), reason)).collect()
+}
+
+/// One decision for all points of one placement.
+fn points(given: &[Message], outcome: &Outcome) -> Vec<Decision> {
+    let mut placements = BTreeMap::new();
+    let mut decisions: Vec<Decision> = Vec::new();
+    for message in outcome.points.iter().filter_map(|place| given.get(*place)) {
+        let known = *placements.entry(name(&message.source)).or_insert(decisions.len());
+        if let Some(decision) = decisions.get_mut(known) {
+            decision.count += 1;
+            continue;
+        }
+        let reason = "its points lie in the compressed part of the conversation";
+        decisions.push(Decision::new(Outcomes::Dropped, message.source.clone(), reason));
+    }
+    decisions
+}
+
+/// Leads a finding about a list of messages to the message in the conversation's file.
+fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
+    let mut finding = finding.clone();
+    let index = finding
+        .location
+        .pointer
+        .as_deref()
+        .and_then(|pointer| pointer.split('/').nth(1)?.parse::<usize>().ok());
+    let id = index.and_then(|index| messages.get(index)?.source.id.as_deref());
+    match id {
+        Some(id) => {
+            let pointer = format!("/nodes/{}", id.replace('~', "~0").replace('/', "~1"));
+            finding.location.pointer = Some(pointer);
+            finding.in_document(CONVERSATION)
+        }
+        None => finding,
+    }
+}
+
+/// What must stay is more than what is wanted; the limiter finds out whether that is too much.
+fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
+    let PassOutcome::Infeasible(overflow) = &outcome.pass.as_ref()?.outcome else { return None };
+    let message = format!(
+        "the conversation cannot be compressed into {} tokens: {overflow}",
+        settings.config.token_budget
+    );
+    let help = "allow more tokens, or shorten what must stay";
+    Some(Diagnostic::warning(codes::NOT_COMPRESSIBLE, message).with_help(help))
+}
+
+fn line(outcome: &Outcome, settings: &Settings) -> LogLine {
+    let budget = settings.config.token_budget;
+    let still_does = || {
+        let count = outcome.became.values().filter(|became| became.is_gone()).count();
+        let messages = plural(count, "message");
+        format!("what was made of {messages} still does: {} of {budget} tokens", outcome.tokens)
+    };
+    let line = outcome.pass.as_ref().map_or_else(still_does, |pass| pass.line.clone());
+    let rewritten = outcome.pass.as_ref().filter(|pass| pass.outcome == PassOutcome::Compacted);
+    let details = [("prefix", rewritten.map(|pass| pass.prefix)), ("sinceLastTurn", outcome.since_last_turn)];
+    let details: Map<String, Value> =
+        details.into_iter().filter_map(|(key, prefix)| Some((key.to_owned(), json!(prefix?)))).collect();
+    match details.is_empty() {
+        true => LogLine::info(line),
+        false => LogLine::info(line).with_details(Value::Object(details)),
+    }
+}

@@ -1,0 +1,304 @@
+//! One pass over a draft: what is sent, what became of each message, and what is kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ctx_compress::request::{
+    Action, CompressionPipeline, CompressionPlan, Part, PassOutcome, PlanStep, PrefixStability, Protection,
+    prefix_stability,
+};
+use ctx_types::{Diagnostic, Message, Place};
+
+use crate::compression::kept::{Basis, Became, Covered, KeptCompression, Made, Origin, is_free};
+use crate::compression::settings::Settings;
+use crate::gap_ranks::GapRanks;
+
+/// What the stage is given.
+pub(crate) struct Given<'a> {
+    /// The messages of the draft, calls and results paired.
+    pub(crate) draft: &'a [Message],
+    /// The same, and what people pinned is marked as pinned.
+    pub(crate) messages: &'a [Message],
+    /// How many older messages were not loaded.
+    pub(crate) skipped: usize,
+    pub(crate) ranks: &'a GapRanks,
+    pub(crate) settings: &'a Settings,
+    pub(crate) pipeline: &'a CompressionPipeline<'a>,
+    pub(crate) earlier: &'a KeptCompression,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// What is sent; where nothing changed, the messages as they were given.
+    pub(crate) messages: Vec<Message>,
+    pub(crate) kept: KeptCompression,
+    /// What became of messages of the conversation, by their places in the draft, if it is not as it was.
+    pub(super) became: BTreeMap<usize, Became>,
+    /// The places of messages that stand at one of several points and went with what follows them.
+    pub(super) points: Vec<usize>,
+    /// The places of messages whose own place is among what is gone.
+    pub(super) moved: Vec<usize>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// How the pass ended; none if what was kept will do.
+    pub(crate) pass: Option<Pass>,
+    /// How much is as in the last turn; none in the first.
+    pub(crate) since_last_turn: Option<PrefixStability>,
+    /// The tokens of what is sent.
+    pub(crate) tokens: u64,
+}
+
+/// A pass that was made.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    pub(crate) outcome: PassOutcome,
+    /// One line for people.
+    pub(crate) line: String,
+    /// What of the request's beginning it left as it was.
+    pub(crate) prefix: PrefixStability,
+}
+
+impl Given<'_> {
+    /// Takes what was kept if it will do, else makes a pass.
+    ///
+    /// A pass begins from the messages themselves, as long as all are loaded that an earlier one saw; else from what
+    /// was kept, so that what a note knows of older ones is not lost.
+    pub(crate) fn fit(&self) -> Outcome {
+        let made = self.earlier.made.as_ref().filter(|made| made.settings == self.settings.without_budget());
+        let renewed = made.and_then(|made| made.renew(self.messages, self.skipped == 0));
+        let mut outcome = match (renewed, made) {
+            (Some(basis), Some(made)) if !self.pipeline.should_compress(&basis.messages) => {
+                self.keep(&basis, made)
+            }
+            (Some(basis), Some(made)) => self.pass_again(&basis, made),
+            _ => self.pass(&Basis::of(self.messages)),
+        };
+        let meter = self.pipeline.meter();
+        if !self.earlier.sent.is_empty() {
+            outcome.since_last_turn = Some(prefix_stability(&self.earlier.sent, &outcome.messages, meter));
+        }
+        outcome.tokens = meter.messages(&outcome.messages);
+        outcome.kept.sent = Arc::new(outcome.messages.clone());
+        outcome
+    }
+
+    /// Sends what was kept, and what came after it.
+    fn keep(&self, basis: &Basis, made: &Arc<Made>) -> Outcome {
+        let mut writing = Writing::new(self, basis);
+        (0..basis.messages.len()).for_each(|index| writing.keep(index));
+        let mut outcome = writing.finish();
+        outcome.kept.made = Some(made.clone());
+        outcome
+    }
+
+    /// Makes a pass where what was kept is not enough; where it makes no progress, what was kept has to do.
+    fn pass_again(&self, basis: &Basis, made: &Arc<Made>) -> Outcome {
+        let outcome = match basis.is_whole {
+            true => self.pass(&Basis::of(self.messages)),
+            false => self.pass(basis),
+        };
+        match outcome.pass {
+            Some(pass) if pass.outcome != PassOutcome::Compacted => {
+                Outcome { pass: Some(pass), diagnostics: outcome.diagnostics, ..self.keep(basis, made) }
+            }
+            _ => outcome,
+        }
+    }
+
+    fn pass(&self, basis: &Basis) -> Outcome {
+        let plan = self.pipeline.plan(&basis.messages, Protection::PendingTurn);
+        let mut writing = Writing::new(self, basis);
+        match plan.changes() {
+            true => plan.steps.iter().for_each(|step| writing.carry_out(step)),
+            false => (0..basis.messages.len()).for_each(|index| writing.keep(index)),
+        }
+        let mut outcome = writing.finish();
+        outcome.kept.made = self.made(&plan, basis, &outcome);
+        let prefix = prefix_stability(&basis.messages, &outcome.messages, self.pipeline.meter());
+        let line = plan.to_string().lines().next().unwrap_or_default().to_owned();
+        outcome.diagnostics.clone_from(&plan.diagnostics);
+        outcome.pass = Some(Pass { outcome: plan.outcome.clone(), line, prefix });
+        outcome
+    }
+
+    /// Collects what is to be kept: everything up to the last message of settled history that is not as it was.
+    fn made(&self, plan: &CompressionPlan<'_>, basis: &Basis, outcome: &Outcome) -> Option<Arc<Made>> {
+        let is_settled = |step: &&PlanStep| {
+            step.part == Part::History && !matches!(step.action, Action::Keep | Action::Write(_))
+        };
+        let last = plan.steps.iter().rfind(is_settled).filter(|_| plan.changes())?;
+        let changed =
+            basis.origins.get(..last.range.end)?.iter().filter_map(|origin| origin.place()).next_back();
+        let end = changed.max(basis.became.last().map(|(place, _)| *place))?;
+        let places = (0..=end).filter(|place| self.messages.get(*place).is_some_and(is_free));
+        let places: Vec<usize> = places.collect();
+        let covered = places.iter().filter_map(|place| {
+            let became = outcome.became.get(place).cloned().unwrap_or(Became::Itself);
+            Some(Covered { message: self.messages.get(*place)?.clone(), became })
+        });
+        let position = |step: &PlanStep| match basis.origins.get(step.range.start) {
+            Some(Origin::Draft(next)) => places.partition_point(|place| place < next),
+            Some(Origin::Note(position)) => *position,
+            None => places.len(),
+        };
+        let is_note = |step: &PlanStep| matches!(basis.origins.get(step.range.start), Some(Origin::Note(_)));
+        let notes = plan.steps.iter().filter_map(|step| match &step.action {
+            Action::Write(note) => Some((position(step), (**note).clone())),
+            Action::Keep if is_note(step) => {
+                Some((position(step), basis.messages.get(step.range.start)?.clone()))
+            }
+            _ => None,
+        });
+        Some(Arc::new(Made {
+            settings: self.settings.without_budget(),
+            covered: covered.collect(),
+            notes: notes.collect(),
+        }))
+    }
+}
+
+/// The result under way.
+struct Writing<'a> {
+    given: &'a Given<'a>,
+    basis: &'a Basis,
+    outcome: Outcome,
+    /// Where in the draft each message of the result stands; a note stands nowhere.
+    places: Vec<Option<usize>>,
+}
+
+impl<'a> Writing<'a> {
+    fn new(given: &'a Given<'a>, basis: &'a Basis) -> Self {
+        let became = basis.became.iter().filter(|(_, became)| *became != Became::Itself).cloned().collect();
+        let outcome = Outcome { became, ..Outcome::default() };
+        Self { given, basis, outcome, places: Vec::new() }
+    }
+
+    fn carry_out(&mut self, step: &PlanStep) {
+        match &step.action {
+            Action::Keep => step.range.clone().for_each(|index| self.keep(index)),
+            Action::Write(note) => self.push((**note).clone(), None),
+            Action::Shorten(messages) => {
+                for (index, message) in step.range.clone().zip(messages) {
+                    self.replace(index, message, &step.reason);
+                }
+            }
+            Action::Summarise | Action::Drop => {
+                let is_summarised = step.action == Action::Summarise;
+                step.range.clone().for_each(|index| self.leave_out(index, is_summarised, &step.reason));
+            }
+        }
+    }
+
+    fn keep(&mut self, index: usize) {
+        if let Some(message) = self.basis.messages.get(index) {
+            self.push(message.clone(), self.place(index));
+        }
+    }
+
+    fn replace(&mut self, index: usize, short: &Message, reason: &str) {
+        if self.basis.messages.get(index).is_some_and(|message| message.is_shared_with(short)) {
+            return self.keep(index);
+        }
+        let place = self.place(index);
+        self.push(short.clone(), place);
+        if let Some(place) = place {
+            self.outcome.became.insert(place, Became::Cut(short.clone(), reason.into()));
+        }
+    }
+
+    fn leave_out(&mut self, index: usize, is_summarised: bool, reason: &str) {
+        let became = match self.outcome.messages.iter().rfind(|message| message.note.is_some()) {
+            Some(note) if is_summarised => {
+                let id = note.source.id.as_deref().unwrap_or("a note");
+                Became::Merged(format!("older than the newest messages; `{id}` stands for it").into())
+            }
+            _ => Became::Dropped(reason.into()),
+        };
+        match self.place(index) {
+            Some(place) if self.basis.messages.get(index).is_some_and(is_free) => {
+                self.outcome.became.insert(place, became);
+            }
+            Some(_) => {}
+            // An earlier note, with all that it stood for.
+            None => {
+                for earlier in self.outcome.became.values_mut().filter(|earlier| earlier.is_gone()) {
+                    earlier.clone_from(&became);
+                }
+            }
+        }
+    }
+
+    /// Adds a message. A note goes before what stands at the front because its own place is not loaded.
+    fn push(&mut self, message: Message, place: Option<usize>) {
+        let behind = match place {
+            Some(_) => 0,
+            None => {
+                self.outcome.messages.iter().rev().take_while(|message| self.is_unloaded(message)).count()
+            }
+        };
+        let is_marked = |place: usize| {
+            self.given.messages.get(place).is_some_and(|marked| marked.is_shared_with(&message))
+        };
+        let unmarked =
+            place.filter(|place| is_marked(*place)).and_then(|place| self.given.draft.get(place).cloned());
+        let at = self.outcome.messages.len() - behind;
+        self.outcome.messages.insert(at, unmarked.unwrap_or(message));
+        self.places.insert(at, place);
+    }
+
+    /// Tells whether a message stands at the front in the place of one that is not loaded, and is not the oldest.
+    fn is_unloaded(&self, message: &Message) -> bool {
+        let skipped = self.given.skipped;
+        let is_single = message.place == Place::Gap { multiple: false };
+        is_single && skipped > 0 && self.given.ranks.unloaded_gap(message, skipped) != Some(0)
+    }
+
+    fn place(&self, index: usize) -> Option<usize> {
+        self.basis.origins.get(index).and_then(|origin| origin.place())
+    }
+
+    /// Finds out what went and what moved with what is gone, and sorts what now stands at one gap.
+    fn finish(mut self) -> Outcome {
+        let sent: BTreeSet<usize> = self.places.iter().copied().flatten().collect();
+        // What stands before the oldest message stands there still.
+        let first = self.given.messages.iter().position(is_free).filter(|_| self.given.skipped == 0);
+        let mut follows_gone = false;
+        for (place, message) in self.given.messages.iter().enumerate().rev() {
+            match message.place {
+                Place::Gap { multiple: true } if !sent.contains(&place) => self.outcome.points.push(place),
+                Place::Gap { multiple: false } if follows_gone && first.is_none_or(|first| first < place) => {
+                    self.outcome.moved.push(place);
+                }
+                _ if is_free(message) => {
+                    follows_gone = self.outcome.became.get(&place).is_some_and(Became::is_gone);
+                }
+                _ => {}
+            }
+        }
+        self.outcome.points.reverse();
+        self.outcome.moved.reverse();
+        self.sort_gaps();
+        self.outcome
+    }
+
+    fn sort_gaps(&mut self) {
+        let is_gap = |message: &Message| matches!(message.place, Place::Gap { .. });
+        let is_moved = |place: &Option<usize>| {
+            place.is_some_and(|place| self.outcome.moved.binary_search(&place).is_ok())
+        };
+        let mut runs = Vec::new();
+        let mut start = 0;
+        for run in self.outcome.messages.chunk_by(|left, right| is_gap(left) && is_gap(right)) {
+            let range = start..start + run.len();
+            start = range.end;
+            if self.places.get(range.clone()).unwrap_or_default().iter().any(is_moved) {
+                runs.push(range);
+            }
+        }
+        let ranks = self.given.ranks;
+        for run in runs {
+            let run = self.outcome.messages.get_mut(run).unwrap_or_default();
+            run.sort_by_cached_key(|message| ranks.key(message));
+        }
+    }
+}

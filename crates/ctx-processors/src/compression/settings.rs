@@ -1,0 +1,97 @@
+//! The settings of `request-compressor`, with the defaults of its design.
+
+use ctx_compress::request::{RequestConfig, STRATEGIES};
+use ctx_pipeline::{Config, ConfigField};
+use ctx_tokens::MAX_TOKENS;
+use ctx_types::{FieldOption, Role};
+
+/// How many times its budget the stage looks at, where nothing is set.
+const WINDOWS: u64 = 4;
+
+/// What one run is told.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Settings {
+    /// When and how far.
+    pub(crate) config: RequestConfig,
+    /// The name of the strategy.
+    pub(crate) strategy: String,
+}
+
+impl Settings {
+    /// Reads the settings for what messages may have; `None` if nothing limits them.
+    pub(crate) fn read(config: &Config, available: Option<u32>) -> Option<Self> {
+        let read = RequestConfig {
+            token_budget: budget(config, available)?,
+            trigger_threshold: config.number("triggerThreshold"),
+            target_usage: config.number("targetUsage"),
+            min_recent_messages: config.count("minRecentMessages"),
+            min_saving: config.number("minSaving"),
+            tail_share: config.number("tailShare"),
+            note_role: Role::parse(config.text("noteRole")).unwrap_or(Role::System),
+        };
+        Some(Self { config: read, strategy: config.text("strategy").to_owned() })
+    }
+
+    /// Returns the settings without the budget, which may differ from turn to turn: what decides how a note is
+    /// written.
+    pub(crate) fn without_budget(&self) -> Self {
+        Self { config: RequestConfig { token_budget: 0, ..self.config.clone() }, ..self.clone() }
+    }
+}
+
+/// Returns how many tokens messages are compressed into: what is set, but no more than what there is.
+fn budget(config: &Config, available: Option<u32>) -> Option<u64> {
+    let set = Some(config.count("tokenBudget") as u64).filter(|set| *set > 0);
+    let available = available.map(u64::from);
+    match (set, available) {
+        (Some(set), Some(available)) => Some(set.min(available)),
+        (set, available) => set.or(available),
+    }
+}
+
+/// Returns how many tokens of the newest messages are loaded where `request-compressor` is on, given its settings
+/// and what messages may have; `None` if nothing limits them.
+///
+/// That is what is set as `compressWindow`, but at least the budget; 4 times the budget if nothing is set.
+pub fn compress_window(config: &Config, available: Option<u32>) -> Option<u64> {
+    let budget = budget(config, available)?;
+    Some(match config.count("compressWindow") as u64 {
+        0 => budget.saturating_mul(WINDOWS),
+        set => set.max(budget),
+    })
+}
+
+/// Returns the fields of the settings.
+pub(crate) fn fields() -> Vec<ConfigField> {
+    let defaults = RequestConfig::default();
+    let tokens = |key: &str, label: &str, default: u64| {
+        ConfigField::number(key, label, default).between(0.0, f64::from(MAX_TOKENS))
+    };
+    let share = |key: &str, label: &str, default: f64| ConfigField::share(key, label, default);
+    let strategies = STRATEGIES.map(|name| FieldOption::new(name, strategy_label(name)));
+    vec![
+        tokens("tokenBudget", "Tokens that messages may have", defaults.token_budget)
+            .with_description("Never more than the model's window leaves; 0 means just that"),
+        share("triggerThreshold", "Share of the budget above which it begins", defaults.trigger_threshold),
+        share("targetUsage", "Share of the budget to which it goes down", defaults.target_usage),
+        ConfigField::number("minRecentMessages", "Newest messages that strategies prefer", defaults.min_recent_messages)
+            .between(0.0, 1_000_000.0),
+        ConfigField::choice("strategy", "How messages are chosen", strategies.into()),
+        tokens("compressWindow", "Tokens of the newest messages that it looks at", 0)
+            .with_description("Older messages are not loaded; 0 means 4 times the budget, and less than the budget is the budget"),
+        share("minSaving", "Share that a rewrite must save", defaults.min_saving)
+            .with_description("A rewrite costs the provider's prompt cache; where the budget is exceeded any saving will do"),
+        share("tailShare", "Share of the target for the newest messages", defaults.tail_share)
+            .with_description("They stay as they are"),
+        ConfigField::select("noteRole", "Who speaks notes", &[("system", "System"), ("user", "User"), ("assistant", "Model")]),
+    ]
+}
+
+fn strategy_label(name: &str) -> &'static str {
+    match name {
+        "telegraphic" => "Notes without words that carry little",
+        "sentences" => "Notes of whole sentences",
+        "key-message" => "Whole messages by role, marker and age",
+        _ => "Previews, gists, the last rounds",
+    }
+}

@@ -1,0 +1,88 @@
+//! `request-compressor`: settled history in fewer tokens, before anything has to be dropped.
+
+use async_trait::async_trait;
+use ctx_compress::request::{CompressionPipeline, Meter, repair, strategy};
+use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_types::{Message, Place, Session};
+use serde_json::Value;
+
+use crate::compression::{Given, KeptCompression, Settings, fields, tell, tell_repairs};
+use crate::gap_ranks::GapRanks;
+use crate::window::LoadedWindow;
+
+/// Rewrites settled history where a request comes near its budget: layer B of compression.
+///
+/// Instructions, the preset, injections, pins, summaries and the pending turn stay as they are; what a placement
+/// put at one of several points goes with the history around it. What was rewritten is left on the blackboard as
+/// [`KeptCompression`] and stays the same in later turns that begin with it, until they come near the budget
+/// themselves. Calls and results that do not pair are put right. What cannot be made to fit is left to the limiter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RequestCompressor;
+
+#[async_trait]
+impl ContextProcessor for RequestCompressor {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 390,
+            default_enabled: false,
+            config_fields: fields(),
+            ..Descriptor::new(
+                "request-compressor",
+                "Compression",
+                "Rewrites older messages in fewer tokens where the request comes near its budget",
+            )
+        }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(settings) = Settings::read(cx.config, cx.inputs.budget.available) else {
+            cx.log("no budget: nothing is compressed");
+            return Ok(());
+        };
+        mend_pairs(cx);
+        cx.checkpoint()?;
+        let meter = Meter::lent(cx.inputs.model, cx.inputs.counter);
+        let pipeline = CompressionPipeline::new(settings.config.clone()).with_meter(meter);
+        let pipeline = match strategy(&settings.strategy) {
+            Some(strategy) => pipeline.with_strategy(strategy),
+            None => pipeline,
+        };
+        let draft: Vec<Message> = cx.draft.messages().to_vec();
+        let messages: Vec<Message> = draft.iter().map(|message| marked(message, cx.inputs.session)).collect();
+        let outcome = Given {
+            draft: &draft,
+            messages: &messages,
+            skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
+            ranks: &cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
+            settings: &settings,
+            pipeline: &pipeline,
+            earlier: &cx.blackboard.get::<KeptCompression>().cloned().unwrap_or_default(),
+        }
+        .fit();
+        cx.checkpoint()?;
+        tell(cx, &messages, &outcome, &settings);
+        cx.blackboard.insert(outcome.kept);
+        let is_same = |(after, before): (&Message, &Message)| after.is_shared_with(before);
+        if outcome.messages.len() != draft.len() || !outcome.messages.iter().zip(&draft).all(is_same) {
+            cx.draft.set_messages(outcome.messages);
+        }
+        Ok(())
+    }
+}
+
+/// Puts calls and results right that do not pair, and tells of it.
+fn mend_pairs(cx: &mut PipelineContext<'_>) {
+    let Some(repaired) = repair(cx.draft.messages()) else { return };
+    let given = cx.draft.take_messages();
+    tell_repairs(cx, &given, &repaired);
+    cx.draft.mend_pairs(repaired.messages);
+}
+
+/// Returns a message as pinned if its node in the conversation's file is.
+fn marked(message: &Message, session: &Session) -> Message {
+    let node = message.source.id.as_deref().filter(|_| message.place == Place::History);
+    match node.and_then(|id| session.node(id)).and_then(|node| node.kept.get("pinned")) {
+        Some(Value::Bool(true)) => message.clone().with(|message| message.place = Place::Pinned),
+        _ => message.clone(),
+    }
+}
