@@ -86,9 +86,20 @@ impl Conversation {
         node: Node,
         at_millis: Option<i64>,
     ) -> Result<NodeId, StoreError> {
+        let parent = self.session.active_leaf_id().clone();
+        self.append_below(store, parent, node, at_millis).await
+    }
+
+    /// Adds a message below a node, which need not be the active leaf: then a branch begins there.
+    pub async fn append_below(
+        &mut self,
+        store: &dyn ConversationStore,
+        parent: NodeId,
+        node: Node,
+        at_millis: Option<i64>,
+    ) -> Result<NodeId, StoreError> {
         let id = node.id.clone().unwrap_or_else(|| self.free_id());
         let label = format!("add {}", node.role.unwrap_or_default());
-        let parent = self.session.active_leaf_id().clone();
         let op = SessionOp::Append { parent, node: Box::new(node.with_id(id.clone())) };
         self.apply(store, &label, op, at_millis).await?;
         Ok(id)

@@ -20,15 +20,25 @@
 //! ```
 
 mod client;
+pub mod codes;
 mod conversation;
+mod deadline;
 mod model;
 mod spill;
 mod store;
+mod tools;
+mod turn;
 
 pub use client::{ApiKey, Client, ClientError, Endpoint, Phase, RetryPolicy, TimeLimits};
 pub use conversation::Conversation;
+pub use deadline::TokioDeadline;
 pub use model::{AskFailure, ChatModel, Progress, Watch};
 pub use spill::{SpillFolder, Spilled};
 pub use store::{
     Checkpoint, ConversationEntry, ConversationStore, LogEntry, Notice, SqliteStore, Step, StoreError, Stored,
+};
+pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, ToolRules, Verdict};
+pub use turn::{
+    Chat, ChatLog, Masks, MessageTags, RequestCompression, RequestShape, ToolAccess, TurnEnd, TurnError,
+    TurnEvent, TurnFailure, TurnOutcome, TurnRequest, TurnWatch, UsageLevel, run_turn, sampling,
 };

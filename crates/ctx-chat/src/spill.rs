@@ -45,11 +45,16 @@ impl SpillFolder {
         self
     }
 
+    /// Tells whether a result is small enough to stay in the conversation.
+    pub fn keeps(&self, result: &str) -> bool {
+        result.len() <= self.threshold
+    }
+
     /// Writes a result to its file if it is too large for the conversation.
     ///
     /// If the file cannot be written, the message keeps the preview and says so: a full disk ends no turn.
     pub fn spill(&self, conversation: &str, call: &str, result: &str) -> Spilled {
-        if result.len() <= self.threshold {
+        if self.keeps(result) {
             return Spilled { text: result.to_owned(), path: None };
         }
         let path = self.folder(conversation).join(format!("{}.txt", file_name(call)));

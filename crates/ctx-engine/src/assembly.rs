@@ -136,6 +136,11 @@ impl<'a> Assembly<'a> {
         }
     }
 
+    /// Runs the stages that work on each message by itself.
+    pub(crate) async fn run_appended(&self, run: &mut Run) -> Result<(), AssembleError> {
+        Ok(self.agent.pipeline().run_appended(run, self.inputs(&self.budget)).await?)
+    }
+
     /// Runs all stages, and those from the limiter on again if the result is over the budget.
     ///
     /// What is over goes off what the limiter kept, so that a repetition leaves as much room as the later stages

@@ -125,7 +125,9 @@ impl CompiledAgent {
     }
 
     /// Returns what is known about the model of a turn: the turn's own, else the agent's.
-    pub(crate) fn model(&self, turn: &TurnInput) -> (ModelFacts, Option<Diagnostic>) {
+    ///
+    /// Without a name, or for one that is not known, that is what holds for any model, and a finding.
+    pub fn model(&self, turn: &TurnInput) -> (ModelFacts, Option<Diagnostic>) {
         match self.model_name(turn) {
             Some(name) => self.models.lookup(name),
             None => (ModelFacts::unknown(""), None),

@@ -30,6 +30,16 @@ impl PartialEq for Context {
 }
 
 impl Context {
+    /// Returns what is known about the model that the context was made for.
+    pub const fn model(&self) -> &ModelFacts {
+        &self.model
+    }
+
+    /// Returns what counted the tokens.
+    pub const fn counter(&self) -> Counter {
+        self.counter
+    }
+
     /// Counts the messages: the tokens of each, overheads included.
     pub fn tokens(&self) -> Vec<u32> {
         let cost = |message| message_cost(message, &self.model, &self.counter).total();

@@ -20,6 +20,7 @@
 //! ```
 #![warn(clippy::disallowed_methods)]
 
+mod appended;
 mod assembly;
 mod attempt;
 mod cache_lint;
@@ -35,6 +36,7 @@ mod shares;
 mod snapshot;
 mod switches;
 
+pub use appended::Appended;
 pub use assembly::{AssembleError, Ports};
 pub use compiled::{CompiledAgent, MODEL_SETTINGS, USER_SETTINGS};
 pub use context::Context;

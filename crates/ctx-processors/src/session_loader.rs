@@ -40,8 +40,8 @@ impl ContextProcessor for SessionLoader {
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
-        let (front, window) = load_window(cx, pinned, limit, input.as_ref())?;
-        let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + 1);
+        let (front, window) = load_window(cx, pinned, limit, &input)?;
+        let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + input.len());
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
         messages.extend(window.into_iter().rev());
@@ -93,15 +93,16 @@ fn load_window(
     cx: &PipelineContext<'_>,
     pinned: usize,
     limit: Option<u64>,
-    input: Option<&Message>,
+    input: &[Message],
 ) -> Result<(usize, Vec<Message>), ProcessorError> {
     let session = cx.inputs.session;
     let len = session.sent_len();
     let bytes = session.sent_bytes(len) - session.sent_bytes(pinned);
     let most = bytes.saturating_add((len - pinned) as u64 * FEWEST_TOKENS);
     let limit = limit.filter(|limit| most > *limit);
-    let mut turn = TurnSearch { is_complete: false, is_user: input.is_some() };
-    let mut may_be_prefix = input.is_none();
+    let is_user = input.iter().any(|message| message.role == Role::User);
+    let mut turn = TurnSearch { is_complete: false, is_user };
+    let mut may_be_prefix = input.is_empty();
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     let mut left = limit;
     let mut window = Vec::with_capacity(USUAL.min(len - pinned));
@@ -169,9 +170,13 @@ fn is_prefix(turn: &TurnInput, last: &Message) -> bool {
     is_answer && (turn.kind == GenerationKind::Continue || last.is_continuation_prefix)
 }
 
-fn pending_input(turn: &TurnInput) -> Option<Message> {
-    let input = turn.input.clone().filter(|input| !input.trim().is_empty())?;
-    Some(Message::new(Role::User, input, Source::new(SourceKind::Input, Trust::User)))
+/// What the turn brings that is not in the session: the input, and what goes with it.
+fn pending_input(turn: &TurnInput) -> Vec<Message> {
+    let input = turn.input.clone().filter(|input| !input.trim().is_empty());
+    let source = Source::new(SourceKind::Input, Trust::User);
+    let input = input.map(|input| Message::new(Role::User, input, source));
+    let further = turn.further.iter().filter(|message| !message.is_blank()).cloned();
+    input.into_iter().chain(further).collect()
 }
 
 /// Says of older messages that they are not loaded, if that is final.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::message::Message;
 use crate::ports::ToolDefinition;
 use crate::text::Text;
 
@@ -19,6 +20,9 @@ pub struct TurnInput {
     pub seed: u64,
     /// What the user is about to send; it is not in the session yet.
     pub input: Option<Text>,
+    /// What is sent after the input and never stored, such as a file's text that comes with it; part of the
+    /// turn that is being answered.
+    pub further: Vec<Message>,
     /// What is to be generated.
     pub kind: GenerationKind,
     /// The model that the request goes to.

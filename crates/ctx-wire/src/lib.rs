@@ -34,5 +34,5 @@ mod stream;
 pub use dialect::Dialect;
 pub use failure::{Failure, FailureKind};
 pub use reply::{Finish, Reply, ReplyUsage};
-pub use request::{Encoded, Request};
+pub use request::{Encoded, Request, tool_definition};
 pub use stream::{Delta, ReplyLimits, ReplyStream, StreamError};

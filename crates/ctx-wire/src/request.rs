@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use ctx_types::{Diagnostic, excerpt};
-use serde_json::{Map, Value};
+use ctx_types::{Diagnostic, ToolDefinition, excerpt};
+use serde_json::{Map, Value, json};
 
 use crate::codes;
 
@@ -22,6 +22,29 @@ pub struct Request<'a> {
     ///
     /// A field that the request sets itself (its model, messages or tools) is left out and reported.
     pub parameters: &'a Map<String, Value>,
+}
+
+/// Writes a tool as chat completions define one; the other dialects make their own form of it.
+///
+/// ```
+/// use ctx_types::ToolDefinition;
+///
+/// let look = ToolDefinition { name: "look".into(), description: None, parameters: Default::default() };
+/// let expected = r#"{"type":"function","function":{"name":"look","parameters":{"type":"object","properties":{}}}}"#;
+/// assert_eq!(ctx_wire::tool_definition(&look).to_string(), expected);
+/// ```
+pub fn tool_definition(tool: &ToolDefinition) -> Value {
+    let mut function = Map::new();
+    function.insert("name".to_owned(), Value::from(&*tool.name));
+    if let Some(description) = &tool.description {
+        function.insert("description".to_owned(), Value::from(description.as_str()));
+    }
+    let parameters = match &*tool.parameters {
+        Value::Null => json!({ "type": "object", "properties": {} }),
+        schema => schema.clone(),
+    };
+    function.insert("parameters".to_owned(), parameters);
+    json!({ "type": "function", "function": function })
 }
 
 /// A request body, with what was found on the way.

@@ -34,6 +34,8 @@ noun! {
         status: Option<Arc<str>> => "status",
         /// Whether the message is sent; absent means yes.
         is_enabled: Option<bool> => "isEnabled",
+        /// Whether it is part of what models are told; absent means yes, `false` marks what only people see.
+        include_in_context: Option<bool> => "includeInContext",
         /// When it was written, as the file has it.
         timestamp: Option<Arc<str>> => "timestamp",
         /// The calls that an assistant message makes, in our own form.
@@ -71,8 +73,10 @@ impl Node {
     }
 
     /// Tells whether the message is switched on; whether a summary hides it is another question.
+    ///
+    /// What only people are to see never is.
     pub fn is_enabled(&self) -> bool {
-        self.is_enabled.unwrap_or(true)
+        self.is_enabled.unwrap_or(true) && self.include_in_context.unwrap_or(true)
     }
 
     /// Tells whether the message is a summary that stands for others.

@@ -1,6 +1,6 @@
 //! Nodes as messages.
 
-use ctx_types::{Content, Message, Node, Persist, Reader, SourceKind, Trust};
+use ctx_types::{Content, Message, Node, Persist, Reader, Session, SourceKind, Trust};
 use serde_json::{Value, json};
 
 fn message(node: Value) -> Message {
@@ -114,4 +114,17 @@ fn reasoning_attachments_and_prefix_travel_along() {
         r#"assistant: "so"; name Ada; file f1 a.png; reasoning hm; artifact {"provider":"x"}; prefix"#;
     check(node, expected);
     check(json!({ "role": "assistant", "metadata": { "reasoningContent": "" } }), r#"assistant: """#);
+}
+
+#[test]
+fn what_only_people_are_to_see_is_not_sent() {
+    let node = |included: serde_json::Value| {
+        let file =
+            json!({ "id": "n1", "role": "assistant", "content": "restarted", "includeInContext": included });
+        serde_json::from_value::<Node>(file).unwrap()
+    };
+    assert!(node(json!(true)).is_enabled() && node(serde_json::Value::Null).is_enabled());
+    assert!(!node(json!(false)).is_enabled());
+    let (session, _) = Session::linear("s", [node(json!(false))]);
+    assert_eq!((session.sent_len(), session.path().len()), (0, 1));
 }

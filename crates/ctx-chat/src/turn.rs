@@ -1,0 +1,300 @@
+//! One turn of a chat: the user's message is stored, the context built, the model asked, tools are run, and every
+//! message is stored as it comes.
+
+mod answer;
+mod event;
+mod fit;
+mod mask;
+mod outcome;
+mod record;
+mod recorder;
+mod request;
+
+use std::fmt;
+use std::sync::Arc;
+
+use ctx_compress::mask::MaskConfig;
+use ctx_compress::request::RequestConfig;
+use ctx_engine::{CompiledAgent, Ports};
+use ctx_pipeline::Cancel;
+use ctx_types::{Diagnostic, GenerationKind, Message, NodeId, Role, Summarizer, Text, TurnInput};
+
+pub use event::{TurnEvent, TurnWatch, UsageLevel};
+pub use outcome::{TurnEnd, TurnError, TurnFailure, TurnOutcome};
+pub use record::MessageTags;
+pub use recorder::ChatLog;
+pub use request::{RequestShape, sampling};
+
+use crate::model::ChatModel;
+use crate::spill::SpillFolder;
+use crate::tools::{Approval, Tool, ToolHost, ToolLimits, ToolPolicy};
+use fit::{Fit, turn_start};
+use outcome::Stop;
+use recorder::Recorder;
+
+/// Everything that turns of a chat are carried out with; the same for many of them.
+#[derive(Clone)]
+pub struct Chat<'a> {
+    /// The agent.
+    pub agent: &'a CompiledAgent,
+    /// What answers.
+    pub model: &'a dyn ChatModel,
+    /// What a request holds beside its messages.
+    pub shape: RequestShape,
+    /// The tools, if there are any.
+    pub tools: Option<ToolAccess<'a>>,
+    /// What summarises older messages in the conversation, if anything does.
+    pub masks: Option<Masks<'a>>,
+    /// How requests are kept small, if they are.
+    pub compression: Option<RequestCompression>,
+    /// How often the model is asked in one turn; at least once. 20 by default.
+    pub max_rounds: usize,
+    /// The time, in milliseconds since 1970-01-01T00:00:00Z.
+    pub clock: &'a (dyn Fn() -> i64 + Send + Sync),
+}
+
+/// Tools, and what limits them.
+#[derive(Clone)]
+pub struct ToolAccess<'a> {
+    /// What has them and carries out calls.
+    pub host: &'a dyn ToolHost,
+    /// Which of them the model may call.
+    pub policy: ToolPolicy,
+    /// Who agrees to calls that need it.
+    pub approval: Option<&'a dyn Approval>,
+    /// What calls may take.
+    pub limits: ToolLimits,
+    /// Where large results go; without it they stay in the conversation.
+    pub spill: Option<&'a SpillFolder>,
+}
+
+/// What summarises older messages in the conversation.
+#[derive(Clone)]
+pub struct Masks<'a> {
+    /// When, and how.
+    pub config: MaskConfig,
+    /// Who writes summaries.
+    pub summarizer: &'a dyn Summarizer,
+}
+
+/// How requests are kept small.
+#[derive(Clone, Debug, Default)]
+pub struct RequestCompression {
+    /// When, and how far; the budget in it stands for nothing.
+    pub config: RequestConfig,
+    /// How many tokens the messages may have in place of what the context was allowed.
+    pub token_budget: Option<u64>,
+    /// The name of a strategy; the best one if absent.
+    pub strategy: Option<Arc<str>>,
+}
+
+/// What one turn is about.
+#[derive(Clone, Debug, Default)]
+pub struct TurnRequest {
+    /// The inputs of the turn; `input` is what the user says, if anything.
+    ///
+    /// Without it the model answers what is pending; `kind` may ask it to continue its last answer.
+    pub turn: TurnInput,
+    /// What the user typed, where `turn.input` differs from it.
+    pub raw: Option<Text>,
+    /// What is noted beside the messages.
+    pub tags: MessageTags,
+}
+
+impl<'a> Chat<'a> {
+    /// How often the model is asked in one turn unless somebody says otherwise.
+    pub const DEFAULT_ROUNDS: usize = 20;
+
+    /// A chat without tools and summaries, whose requests are kept small.
+    pub fn new(agent: &'a CompiledAgent, model: &'a dyn ChatModel) -> Self {
+        Self {
+            agent,
+            model,
+            shape: RequestShape::default(),
+            tools: None,
+            masks: None,
+            compression: Some(RequestCompression::default()),
+            max_rounds: Self::DEFAULT_ROUNDS,
+            clock: &now,
+        }
+    }
+}
+
+impl fmt::Debug for Chat<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chat")
+            .field("shape", &self.shape)
+            .field("max_rounds", &self.max_rounds)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ToolAccess<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolAccess")
+            .field("policy", &self.policy)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Masks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Masks").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+/// Carries out one turn.
+///
+/// The order is a contract: the user's message is stored; older messages are summarised if it is time; the context
+/// is built; then, round by round, it is made smaller if it is too large, the model is asked, its answer stored, its
+/// calls carried out, their results stored. What goes wrong with the model ends in a message of the conversation, so
+/// that the next turn can go on from there, and in [`TurnEnd::outcome`]; when `cancel` is called, what came of the
+/// answer is stored and nothing has gone wrong.
+///
+/// Without a log nothing is loaded and nothing is stored. If the returned future is dropped, everything that was
+/// stored stays; the piece of an answer that was under way is lost, and the conversation in memory may have to be
+/// loaded again.
+///
+/// Errors: [`TurnError`] if the store fails.
+pub async fn run_turn(
+    chat: &Chat<'_>,
+    log: Option<ChatLog<'_>>,
+    request: TurnRequest,
+    watch: &mut TurnWatch<'_>,
+    cancel: &Cancel,
+) -> Result<TurnEnd, TurnError> {
+    let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
+    let mut running = Running {
+        chat,
+        continued: continued(log.as_ref(), &request.turn),
+        recorder: Recorder::new(log, is_kept, chat.clock),
+        is_kept,
+        request,
+        cancel,
+        watch,
+        tools: Vec::new(),
+        messages: Vec::new(),
+        loop_start: 0,
+        fit: Fit::default(),
+        told: Vec::new(),
+        end: TurnEnd::default(),
+    };
+    let stop = running.run().await;
+    running.finish(stop).await
+}
+
+/// A turn under way.
+struct Running<'a, 'w> {
+    chat: &'a Chat<'a>,
+    recorder: Recorder<'a>,
+    /// Whether what is said belongs to the conversation.
+    is_kept: bool,
+    request: TurnRequest,
+    /// The answer that is to be continued, until its continuation is there.
+    continued: Option<NodeId>,
+    cancel: &'a Cancel,
+    watch: &'a mut TurnWatch<'w>,
+    /// The tools that the model is told of.
+    tools: Vec<Tool>,
+    /// What is sent next.
+    messages: Vec<Message>,
+    /// Where the messages of this turn's loop begin.
+    loop_start: usize,
+    fit: Fit,
+    /// The findings that were told.
+    told: Vec<Diagnostic>,
+    end: TurnEnd,
+}
+
+impl Running<'_, '_> {
+    async fn run(&mut self) -> Stop {
+        match self.steps().await {
+            Ok(()) => Stop::Answered,
+            Err(stop) => stop,
+        }
+    }
+
+    async fn steps(&mut self) -> Result<(), Stop> {
+        self.store_input().await?;
+        self.summarize().await?;
+        self.build().await?;
+        for round in 1..=self.chat.max_rounds.max(1) {
+            self.end.rounds = round;
+            self.fit()?;
+            let reply = self.ask(round).await?;
+            if !self.take(reply).await? {
+                return Ok(());
+            }
+        }
+        Err(TurnFailure::TooManyRounds { rounds: self.end.rounds }.into())
+    }
+
+    /// Stores what the user says; from then on it is a part of the conversation.
+    async fn store_input(&mut self) -> Result<(), Stop> {
+        let text = self.request.turn.input.clone().filter(|text| !text.trim().is_empty());
+        let Some(text) = text.filter(|_| self.recorder.stores()) else { return Ok(()) };
+        let node = self.request.tags.user(&text, self.request.raw.as_ref());
+        let (id, message) = self.recorder.add(node).await.map_err(|error| Stop::store(error, &text))?;
+        self.request.turn.input = None;
+        self.emit(TurnEvent::Stored { id, role: message.role });
+        Ok(())
+    }
+
+    /// Assembles the context, with the tools that the policy leaves.
+    async fn build(&mut self) -> Result<(), Stop> {
+        if let Some(access) = self.chat.tools.as_ref().filter(|_| self.is_kept) {
+            self.tools = access.host.tools().into_iter().filter(|tool| access.policy.allows(tool)).collect();
+        }
+        self.request.turn.tools = self.tools.iter().map(|tool| tool.definition.clone()).collect();
+        let ports = Ports { cancel: Some(self.cancel), ..Ports::default() };
+        let assembly = self.chat.agent.assemble_with(self.recorder.session(), &self.request.turn, ports);
+        let mut context = assembly.await.map_err(Stop::from)?;
+        for op in std::mem::take(&mut context.effects) {
+            self.recorder.apply("keep variables", op).await.map_err(|error| Stop::store(error, ""))?;
+        }
+        self.found(std::mem::take(&mut context.report.diagnostics));
+        self.messages = std::mem::take(&mut context.messages);
+        self.loop_start = turn_start(&self.messages);
+        self.fit = Fit::new(self.chat.compression.as_ref(), &context);
+        self.pair();
+        Ok(())
+    }
+
+    /// Makes calls and results pair, whatever the conversation holds.
+    fn pair(&mut self) {
+        let Some(repaired) = ctx_compress::request::repair(&self.messages) else { return };
+        self.loop_start = repaired.place(self.loop_start);
+        self.messages = repaired.messages;
+        self.found(repaired.diagnostics);
+    }
+
+    fn emit(&mut self, event: TurnEvent) {
+        (self.watch)(event);
+    }
+
+    /// Tells findings that were not told in this turn.
+    fn found(&mut self, found: Vec<Diagnostic>) {
+        for finding in found {
+            if !self.told.contains(&finding) {
+                self.told.push(finding.clone());
+                self.emit(TurnEvent::Found(finding));
+            }
+        }
+    }
+}
+
+/// Finds the answer that a turn continues: the newest message, if it is an answer.
+fn continued(log: Option<&ChatLog<'_>>, turn: &TurnInput) -> Option<NodeId> {
+    let is_wanted = turn.kind == GenerationKind::Continue && turn.input.is_none();
+    let session = log.filter(|_| is_wanted)?.conversation.session();
+    let id = session.active_leaf_id();
+    let node = session.node(id)?;
+    let is_answer = node.role == Some(Role::Assistant) && node.tool_calls.is_empty() && !node.is_summary();
+    is_answer.then(|| id.clone())
+}
+
+/// The time on this machine.
+fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}

@@ -1,0 +1,242 @@
+//! Asking the model, and what becomes of its answer: stored, and its calls carried out.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use ctx_engine::Ports;
+use ctx_pipeline::Cancel;
+use ctx_types::{Change, Content, Message, NodeEdit, NodeId, SessionOp, Text, ToolCall};
+use ctx_wire::Reply;
+use futures_util::StreamExt as _;
+
+use crate::model::Progress;
+use crate::tools::{Calling, Ran, Tool, ToolError, ToolHost, ToolLimits};
+use crate::turn::outcome::{Stop, TurnError, TurnFailure};
+use crate::turn::record::stored;
+use crate::turn::{Running, TurnEvent};
+
+/// What the model is told of a tool that says nothing.
+const NO_OUTPUT: &str = "(no output)";
+
+impl Running<'_, '_> {
+    /// Asks the model; a request that is too large for it is made smaller and sent again, once in a turn.
+    pub(super) async fn ask(&mut self, round: usize) -> Result<Reply, Stop> {
+        loop {
+            let body = self.encode();
+            self.emit(TurnEvent::Sending { round, bytes: body.len() });
+            let watch = &mut *self.watch;
+            let mut heard = |progress| watch(TurnEvent::from(progress));
+            match self.chat.model.ask(&body, &mut heard, self.cancel).await {
+                Ok(reply) => {
+                    self.emit(TurnEvent::Replied { usage: reply.usage });
+                    return Ok(reply);
+                }
+                Err(failure) => self.relieve(failure)?,
+            }
+        }
+    }
+
+    fn encode(&mut self) -> Vec<u8> {
+        let turn = &self.request.turn;
+        let model = self.chat.agent.model_name(turn).unwrap_or_default();
+        let dialect = self.chat.model.dialect();
+        let encoded = self.chat.shape.encode(dialect, model, &self.messages, &turn.tools);
+        let body = encoded.to_bytes();
+        self.found(encoded.diagnostics);
+        body
+    }
+
+    /// Stores an answer and carries out its calls; says whether there were any.
+    pub(super) async fn take(&mut self, mut reply: Reply) -> Result<bool, Stop> {
+        self.found(std::mem::take(&mut reply.diagnostics));
+        let usage = reply.usage.unwrap_or_default();
+        let sum = &mut self.end.provider_usage;
+        sum.input += usage.input;
+        sum.output += usage.output;
+        sum.cached = usage.cached.map(|cached| cached + sum.cached.unwrap_or(0)).or(sum.cached);
+        if reply.is_blank() {
+            return Err(TurnFailure::Blank.into());
+        }
+        self.tell_calls_apart(&mut reply.tool_calls);
+        let (id, message) = self.store_reply(&reply).await?;
+        self.end.text = message.text().as_ref().into();
+        self.end.answer = Some(id.clone());
+        let calls = message.tool_calls.clone();
+        self.push(message).await?;
+        if calls.is_empty() {
+            return Ok(false);
+        }
+        self.carry_out(&id, &calls).await?;
+        Ok(true)
+    }
+
+    /// Gives calls ids that no earlier call has; some servers count from 0 in every answer.
+    fn tell_calls_apart(&self, calls: &mut [ToolCall]) {
+        let earlier = self.messages.iter().flat_map(|message| &message.tool_calls);
+        let mut taken: BTreeSet<String> = earlier.map(|call| call.id.to_string()).collect();
+        for call in calls {
+            let first = call.id.to_string();
+            let names = (2_usize..).map(|number| format!("{first}_{number}"));
+            let mut names = std::iter::once(first.clone()).chain(names);
+            let name = names.find(|name| !taken.contains(name)).unwrap_or(first);
+            call.id = name.as_str().into();
+            taken.insert(name);
+        }
+    }
+
+    async fn store_reply(&mut self, reply: &Reply) -> Result<(NodeId, Message), Stop> {
+        let unstored = |error| Stop::store(error, &reply.text);
+        if let Some(id) = self.continued.take() {
+            let message = self.rewrite(&id, &reply.text, &reply.tool_calls).await.map_err(Stop::Store)?;
+            // The beginning that was sent gives way to the whole.
+            let prefix = self.messages.iter().rposition(|message| message.is_continuation_prefix);
+            if let Some(prefix) = prefix {
+                self.messages.remove(prefix);
+                self.loop_start -= usize::from(prefix < self.loop_start);
+            }
+            return Ok((id, message));
+        }
+        let node = self.request.tags.reply(reply);
+        let (id, message) = self.recorder.add(node).await.map_err(unstored)?;
+        self.stored(&id, &message);
+        Ok((id, message))
+    }
+
+    /// Adds words to the answer that is being continued, if there is one; says whether there is.
+    pub(super) async fn extend(&mut self, text: &Text) -> Result<bool, TurnError> {
+        if text.is_empty() {
+            return Ok(false);
+        }
+        let Some(id) = self.continued.take() else { return Ok(false) };
+        self.rewrite(&id, text, &[]).await?;
+        self.end.answer = Some(id);
+        Ok(true)
+    }
+
+    async fn rewrite(&mut self, id: &NodeId, text: &Text, calls: &[ToolCall]) -> Result<Message, TurnError> {
+        let before = self.recorder.session().node(id).map(|node| node.to_message(id));
+        let before = before.as_ref().map(Message::text).unwrap_or_default();
+        let whole: Text = format!("{before}{}", text.as_str()).into();
+        let mut edit = NodeEdit::content(Content::Text(whole));
+        if !calls.is_empty() {
+            edit.tool_calls = Change::Set(calls.iter().map(stored).collect());
+        }
+        let op = SessionOp::Edit { id: id.clone(), edit: Box::new(edit) };
+        let applied = self.recorder.apply("continue the answer", op).await;
+        applied.map_err(|source| TurnError { source, unstored: text.clone() })?;
+        let message = self.recorder.session().node(id).map(|node| node.to_message(id));
+        let message = message.map(|message| message.with(|message| message.is_continuation_prefix = false));
+        message.ok_or_else(|| TurnError {
+            source: ctx_types::SessionError::UnknownNode { id: id.clone() }.into(),
+            unstored: text.clone(),
+        })
+    }
+
+    /// Carries out calls; each has exactly one result in the conversation when this returns, also if they were
+    /// stopped.
+    async fn carry_out(&mut self, owner: &NodeId, calls: &[ToolCall]) -> Result<(), Stop> {
+        let visible = std::mem::take(&mut self.tools);
+        let calling = match &self.chat.tools {
+            Some(access) => Calling {
+                host: access.host,
+                visible: &visible,
+                approval: access.approval,
+                limits: access.limits,
+                cancel: self.cancel,
+            },
+            None => Calling {
+                host: &NoTools,
+                visible: &[],
+                approval: None,
+                limits: ToolLimits::default(),
+                cancel: self.cancel,
+            },
+        };
+        for call in calls {
+            let arguments = call.arguments.as_str().to_owned();
+            self.emit(TurnEvent::ToolStarted { id: call.id.clone(), name: call.name.clone(), arguments });
+        }
+        let mut results = std::pin::pin!(calling.all(calls));
+        for call in calls {
+            let Some(ran) = results.next().await else { break };
+            self.store_result(owner, call, ran).await?;
+        }
+        self.tools.clone_from(&visible);
+        match self.cancel.is_cancelled() {
+            true => Err(Stop::Aborted(Text::default())),
+            false => Ok(()),
+        }
+    }
+
+    async fn store_result(&mut self, owner: &NodeId, call: &ToolCall, ran: Ran) -> Result<(), Stop> {
+        let Ran { text, is_error, took } = ran;
+        let text = match (is_error, text.trim().is_empty()) {
+            (true, _) => format!("error: {text}"),
+            (false, true) => NO_OUTPUT.to_owned(),
+            (false, false) => text,
+        };
+        let bytes = text.len();
+        let text = self.spill(owner, call, text).await;
+        let node = self.request.tags.result(call, &text, is_error, took);
+        let (id, message) = self.recorder.add(node).await.map_err(|error| Stop::store(error, ""))?;
+        let name = call.name.clone();
+        self.emit(TurnEvent::ToolFinished { id: call.id.clone(), name, is_error, took, bytes });
+        self.stored(&id, &message);
+        self.push(message).await
+    }
+
+    /// Puts a large result into a file, and a preview in its place.
+    async fn spill(&mut self, owner: &NodeId, call: &ToolCall, text: String) -> String {
+        let spill = self.chat.tools.as_ref().and_then(|access| access.spill);
+        let conversation = self.recorder.conversation_id().filter(|_| self.is_kept);
+        let (Some(spill), Some(conversation)) = (spill, conversation) else { return text };
+        if spill.keeps(&text) {
+            return text;
+        }
+        let (spill, conversation) = (spill.clone(), conversation.to_owned());
+        // Ids of calls come from the model and may come again; those of messages do not.
+        let name = format!("{owner}.{}", call.id);
+        let kept = text.clone();
+        let work = tokio::task::spawn_blocking(move || spill.spill(&conversation, &name, &text).text);
+        work.await.unwrap_or(kept)
+    }
+
+    fn stored(&mut self, id: &NodeId, message: &Message) {
+        if self.recorder.stores() {
+            self.emit(TurnEvent::Stored { id: id.clone(), role: message.role });
+        }
+    }
+
+    /// Appends a message to what is sent next.
+    async fn push(&mut self, message: Message) -> Result<(), Stop> {
+        let ports = Ports { cancel: None, ..Ports::default() };
+        let (session, turn) = (self.recorder.session(), &self.request.turn);
+        let appended = self.chat.agent.append(session, turn, vec![message], ports).await?;
+        self.messages.extend(appended.messages);
+        self.found(appended.diagnostics);
+        Ok(())
+    }
+}
+
+impl From<Progress> for TurnEvent {
+    fn from(progress: Progress) -> Self {
+        match progress {
+            Progress::Delta(delta) => Self::Delta(delta),
+            Progress::Retry { attempt, wait, reason } => Self::Retry { attempt, wait, reason },
+        }
+    }
+}
+
+/// Where there are no tools, a model may still call some.
+struct NoTools;
+
+#[async_trait]
+impl ToolHost for NoTools {
+    fn tools(&self) -> Vec<Tool> {
+        Vec::new()
+    }
+
+    async fn call(&self, _: &ToolCall, _: &Cancel) -> Result<String, ToolError> {
+        Err(ToolError("there are no tools".to_owned()))
+    }
+}

@@ -1,0 +1,64 @@
+//! Summaries in the conversation: made before the model is asked, when the conversation has grown enough.
+
+use ctx_compress::mask::{MaskPlan, MaskSelection, MaskTotals, MaskTrigger, Summarizing};
+use ctx_tokens::Counter;
+use ctx_types::Text;
+
+use crate::deadline::TokioDeadline;
+use crate::turn::outcome::Stop;
+use crate::turn::{Masks, Running, TurnEvent};
+
+impl Running<'_, '_> {
+    /// Summarises older messages if it is time; without a summary the turn goes on as it is.
+    pub(super) async fn summarize(&mut self) -> Result<(), Stop> {
+        let Some(masks) = self.chat.masks.as_ref().filter(|_| self.recorder.stores()) else { return Ok(()) };
+        if !masks.config.enabled || !masks.config.auto_trigger {
+            return Ok(());
+        }
+        let counter = Counter::for_model(&self.chat.agent.model(&self.request.turn).0).0;
+        let session = self.recorder.session();
+        let trigger = MaskTrigger::check(&masks.config, MaskTotals::of(session, &counter));
+        if !trigger.fires() {
+            return Ok(());
+        }
+        // Where nothing may be hidden there is nothing to do, and nothing worth telling every turn.
+        let plan = MaskPlan::new(session, &masks.config, &MaskSelection::Oldest, &counter);
+        let Ok(plan) = plan else { return Ok(()) };
+        self.emit(TurnEvent::Summarizing(trigger));
+        self.carry_summary(masks, plan, &counter).await
+    }
+
+    async fn carry_summary(
+        &mut self,
+        masks: &Masks<'_>,
+        plan: MaskPlan,
+        counter: &Counter,
+    ) -> Result<(), Stop> {
+        let deadline = TokioDeadline::new(self.cancel.clone());
+        let with = Summarizing {
+            summarizer: Some(masks.summarizer),
+            deadline: Some(&deadline),
+            counter,
+            extract: None,
+        };
+        let made = plan.summarize(&with).await;
+        if self.cancel.is_cancelled() {
+            return Err(Stop::Aborted(Text::default()));
+        }
+        let commit = match made {
+            Ok(draft) => {
+                draft.commit(self.recorder.session(), self.recorder.now()).map_err(|error| error.to_string())
+            }
+            Err(failure) => Err(failure.to_string()),
+        };
+        match commit {
+            Ok(commit) => {
+                let applied = self.recorder.apply("summarise", commit.op).await;
+                applied.map_err(|error| Stop::store(error, ""))?;
+                self.emit(TurnEvent::Summarized(commit.notice));
+            }
+            Err(reason) => self.emit(TurnEvent::NotSummarized(reason)),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! The conversation that a turn writes into, or none.
+
+use ctx_types::{Message, Node, NodeId, Session, SessionOp};
+
+use crate::conversation::Conversation;
+use crate::store::{ConversationStore, StoreError};
+
+/// How often a message is tried to be stored while others hold or change the store.
+const ATTEMPTS: usize = 8;
+
+/// A conversation and the store that has it.
+pub struct ChatLog<'a> {
+    /// The store.
+    pub store: &'a dyn ConversationStore,
+    /// The conversation, as it was loaded.
+    pub conversation: &'a mut Conversation,
+}
+
+impl std::fmt::Debug for ChatLog<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChatLog").field("conversation", &self.conversation.id()).finish_non_exhaustive()
+    }
+}
+
+/// Stores each message of a turn below the one before it, or keeps nothing.
+pub(super) struct Recorder<'a> {
+    log: Option<ChatLog<'a>>,
+    /// Whether what is said belongs to the conversation.
+    is_kept: bool,
+    /// What stands in for a conversation where there is none.
+    nothing: Session,
+    /// The message below which the next one goes, whatever others do to the conversation.
+    last: Option<NodeId>,
+    clock: &'a (dyn Fn() -> i64 + Send + Sync),
+    unstored: usize,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(
+        log: Option<ChatLog<'a>>,
+        is_kept: bool,
+        clock: &'a (dyn Fn() -> i64 + Send + Sync),
+    ) -> Self {
+        let last = log.as_ref().map(|log| log.conversation.session().active_leaf_id().clone());
+        Self { log, is_kept, nothing: Session::new("none"), last, clock, unstored: 0 }
+    }
+
+    /// Tells whether messages are stored.
+    pub(super) fn stores(&self) -> bool {
+        self.log.is_some() && self.is_kept
+    }
+
+    /// Returns the id of the conversation.
+    pub(super) fn conversation_id(&self) -> Option<&str> {
+        self.log.as_ref().map(|log| log.conversation.id())
+    }
+
+    /// Returns the conversation.
+    pub(super) fn session(&self) -> &Session {
+        self.log.as_ref().map_or(&self.nothing, |log| log.conversation.session())
+    }
+
+    pub(super) fn now(&self) -> i64 {
+        (self.clock)()
+    }
+
+    /// Adds a message and returns it as it is sent; it is durable before this returns.
+    pub(super) async fn add(&mut self, mut node: Node) -> Result<(NodeId, Message), StoreError> {
+        let at = self.now();
+        node.timestamp = jiff::Timestamp::from_millisecond(at).ok().map(|at| at.to_string().into());
+        let id = if let Some(log) = self.log.as_mut().filter(|_| self.is_kept) {
+            log.add(self.last.as_ref(), &node, at).await?
+        } else {
+            self.unstored += 1;
+            format!("m{}", self.unstored).into()
+        };
+        self.last = Some(id.clone());
+        let message = node.to_message(&id);
+        Ok((id, message))
+    }
+
+    /// Carries out an operation; one that does not fit what others made of the conversation is an error.
+    pub(super) async fn apply(&mut self, label: &str, op: SessionOp) -> Result<(), StoreError> {
+        let at = self.now();
+        match self.log.as_mut().filter(|_| self.is_kept) {
+            Some(log) => log.apply(label, &op, at).await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl ChatLog<'_> {
+    async fn add(&mut self, below: Option<&NodeId>, node: &Node, at: i64) -> Result<NodeId, StoreError> {
+        let mut attempt = 1;
+        loop {
+            let session = self.conversation.session();
+            let known = below.filter(|id| session.node(id).is_some());
+            let parent = known.unwrap_or_else(|| session.active_leaf_id()).clone();
+            match self.conversation.append_below(self.store, parent, node.clone(), Some(at)).await {
+                Ok(id) => return Ok(id),
+                Err(error) => self.after(error, &mut attempt).await?,
+            }
+        }
+    }
+
+    async fn apply(&mut self, label: &str, op: &SessionOp, at: i64) -> Result<(), StoreError> {
+        let mut attempt = 1;
+        loop {
+            match self.conversation.apply(self.store, label, op.clone(), Some(at)).await {
+                Ok(()) => return Ok(()),
+                Err(error) => self.after(error, &mut attempt).await?,
+            }
+        }
+    }
+
+    /// Makes ready for another attempt, if there is to be one.
+    async fn after(&mut self, error: StoreError, attempt: &mut usize) -> Result<(), StoreError> {
+        *attempt += 1;
+        match error {
+            _ if *attempt > ATTEMPTS => Err(error),
+            StoreError::Stale { .. } | StoreError::Unsettled { .. } => {
+                *self.conversation = Conversation::load(self.store, self.conversation.id()).await?;
+                Ok(())
+            }
+            // The store itself has waited.
+            StoreError::Busy(_) => Ok(()),
+            error => Err(error),
+        }
+    }
+}

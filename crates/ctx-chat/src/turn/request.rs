@@ -1,0 +1,122 @@
+//! Requests: what they hold beside their messages, and their bytes.
+
+use std::borrow::Cow;
+
+use ctx_types::{Diagnostic, Message, ToolDefinition, excerpt};
+use ctx_wire::{Dialect, Encoded, Request, lint, tool_definition};
+use serde_json::{Map, Value, json};
+
+use crate::codes;
+
+/// What a request holds beside its messages and tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestShape {
+    /// The model, as the provider names it; that of the turn if blank.
+    pub model: String,
+    /// Further fields, such as `temperature`.
+    pub parameters: Map<String, Value>,
+    /// Whether the answer is to come in pieces; true by default.
+    pub streams: bool,
+}
+
+impl Default for RequestShape {
+    fn default() -> Self {
+        Self { model: String::new(), parameters: Map::new(), streams: true }
+    }
+}
+
+impl RequestShape {
+    /// Writes a request body. These are the bytes that are sent: previews show them too.
+    ///
+    /// What [`lint`] finds in the body is among the findings.
+    pub fn encode(
+        &self,
+        dialect: Dialect,
+        model: &str,
+        messages: &[Message],
+        tools: &[ToolDefinition],
+    ) -> Encoded {
+        let tools: Vec<Value> = tools.iter().map(tool_definition).collect();
+        let mut parameters = self.parameters.clone();
+        if self.streams {
+            parameters.insert("stream".to_owned(), Value::Bool(true));
+            if dialect == Dialect::OpenaiChat {
+                parameters.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+            }
+        }
+        let model = if self.model.is_empty() { model } else { &self.model };
+        let request = Request { model, tools: &tools, parameters: &parameters };
+        let (messages, wrapped) = readable(messages);
+        let mut encoded = dialect.encode(&messages, &request);
+        encoded.diagnostics.extend(wrapped);
+        for finding in lint::check(&encoded.body, dialect) {
+            if !encoded.diagnostics.contains(&finding) {
+                encoded.diagnostics.push(finding);
+            }
+        }
+        encoded
+    }
+}
+
+/// What a model wrote as arguments and is no JSON object, under this key of one: else some servers refuse every
+/// request from then on.
+const UNREADABLE: &str = "unreadable";
+
+/// Wraps arguments of calls that are no JSON objects.
+fn readable(messages: &[Message]) -> (Cow<'_, [Message]>, Vec<Diagnostic>) {
+    let (mut messages, mut found) = (Cow::Borrowed(messages), Vec::new());
+    for index in 0..messages.len() {
+        let calls = messages[index].tool_calls.clone();
+        for (position, call) in calls.iter().enumerate().filter(|(_, call)| !is_object(&call.arguments)) {
+            let text = format!("the arguments of the call `{}` are no JSON object", excerpt(&call.id));
+            let finding = Diagnostic::warning(codes::WRAPPED_ARGUMENTS, text);
+            let pointer = format!("/messages/{index}/tool_calls/{position}");
+            found.push(finding.at_pointer(pointer).with_help("they are sent as a text within one"));
+            let wrapped = json!({ UNREADABLE: call.arguments.as_str() }).to_string();
+            let message = messages.to_mut().get_mut(index);
+            if let Some(call) = message.and_then(|message| message.tool_calls.get_mut(position)) {
+                call.arguments = wrapped.into();
+            }
+        }
+    }
+    (messages, found)
+}
+
+fn is_object(text: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(text).is_ok()
+}
+
+/// The parameters of agents that say how a model draws its words, by the names that chat completions have for them.
+const SAMPLING: &[(&str, &str)] = &[
+    ("temperature", "temperature"),
+    ("topP", "top_p"),
+    ("top_p", "top_p"),
+    ("topK", "top_k"),
+    ("top_k", "top_k"),
+    ("maxTokens", "max_tokens"),
+    ("max_tokens", "max_tokens"),
+    ("frequencyPenalty", "frequency_penalty"),
+    ("frequency_penalty", "frequency_penalty"),
+    ("presencePenalty", "presence_penalty"),
+    ("presence_penalty", "presence_penalty"),
+    ("seed", "seed"),
+    ("stop", "stop"),
+];
+
+/// Takes what an agent's `parameters` say about drawing words.
+///
+/// ```
+/// use serde_json::json;
+///
+/// let parameters = json!({ "temperature": 0.7, "maxTokens": 500, "processors": [] });
+/// assert_eq!(json!(ctx_chat::sampling(&parameters)), json!({ "temperature": 0.7, "max_tokens": 500 }));
+/// ```
+pub fn sampling(parameters: &Value) -> Map<String, Value> {
+    let mut found = Map::new();
+    for (from, to) in SAMPLING {
+        if let Some(value) = parameters.get(from).filter(|value| !value.is_null()) {
+            found.entry(*to).or_insert_with(|| value.clone());
+        }
+    }
+    found
+}

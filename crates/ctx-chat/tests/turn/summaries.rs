@@ -1,0 +1,99 @@
+//! Summaries in the conversation, made before the model is asked.
+
+use std::sync::Mutex;
+
+use ctx_chat::Masks;
+use ctx_compress::mask::{MaskConfig, TriggerMode};
+use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
+use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest};
+
+use crate::room::{Room, ending};
+use crate::server::Answer;
+
+/// Summarises by a script.
+struct Scripted(Mutex<Vec<Result<&'static str, PortErrorKind>>>);
+
+impl Scripted {
+    fn new(answers: &[Result<&'static str, PortErrorKind>]) -> Self {
+        Self(Mutex::new(answers.iter().rev().copied().collect()))
+    }
+}
+
+impl Summarizer for Scripted {
+    fn summarize<'a>(&'a self, _: &'a SummaryRequest) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
+        let answer = self.0.lock().unwrap().pop().unwrap_or(Err(PortErrorKind::Unavailable));
+        Box::pin(async move { answer.map(Into::into).map_err(|kind| PortError::new(kind, "by the script")) })
+    }
+}
+
+fn config() -> MaskConfig {
+    MaskConfig {
+        trigger_mode: TriggerMode::Count,
+        count_threshold: 20,
+        summary_retries: 0,
+        ..MaskConfig::default()
+    }
+}
+
+fn room() -> Room {
+    let texts: Vec<String> =
+        (0..30).map(|n| format!("Umbrella {n} stands in room {n} and is red.")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    Room::new([Answer::text("Yes."), Answer::text("Yes.")]).said(&texts)
+}
+
+#[test]
+fn older_messages_give_way_to_a_summary_before_the_first_call() {
+    let (mut room, summarizer) = (room(), Scripted::new(&[Ok("There are thirty red umbrellas.")]));
+    let end =
+        room.turn("Red?", |chat| chat.masks = Some(Masks { config: config(), summarizer: &summarizer }));
+    assert_eq!(ending(&end), "answered");
+    let told = |line: &str| room.told.iter().position(|told| told.starts_with(line)).unwrap();
+    assert!(
+        told("stored user") < told("summarizing") && told("summarizing") < told("summarized: compressed 20")
+    );
+    assert!(told("summarized") < told("sending 1"));
+    let sent = room.server.requests()[0].messages();
+    assert_eq!(sent.iter().filter(|(_, text)| text.contains("Umbrella")).count(), 10);
+    assert!(sent.iter().any(|(_, text)| text.contains("thirty red umbrellas")));
+    assert_eq!(room.stored().len(), 30 + 1 + 2, "nothing is deleted");
+}
+
+#[test]
+fn a_summary_that_fails_changes_nothing_and_the_turn_goes_on() {
+    let (mut room, summarizer) = (room(), Scripted::new(&[Err(PortErrorKind::Denied)]));
+    let before = room.stored();
+    let end =
+        room.turn("Red?", |chat| chat.masks = Some(Masks { config: config(), summarizer: &summarizer }));
+    assert_eq!(ending(&end), "answered");
+    let notice = "not summarized: the summarizer failed: not allowed: by the script";
+    assert!(room.told.contains(&notice.to_owned()), "{:?}", room.told);
+    assert_eq!(room.stored()[..30], before);
+    assert_eq!(room.server.requests()[0].messages().len(), 1 + 30 + 1);
+}
+
+#[test]
+fn nothing_is_summarised_where_it_is_off_or_not_time() {
+    for config in [
+        MaskConfig { enabled: false, ..config() },
+        MaskConfig { auto_trigger: false, ..config() },
+        MaskConfig { count_threshold: 31, ..config() },
+    ] {
+        let (mut room, summarizer) = (room(), Scripted::new(&[Ok("Umbrellas.")]));
+        room.turn("Red?", |chat| chat.masks = Some(Masks { config, summarizer: &summarizer }));
+        assert!(!room.told.iter().any(|line| line.contains("summar")), "{:?}", room.told);
+    }
+}
+
+#[test]
+fn a_summary_is_one_step_to_undo() {
+    let (mut room, summarizer) = (room(), Scripted::new(&[Ok("There are thirty red umbrellas.")]));
+    room.turn("Red?", |chat| chat.masks = Some(Masks { config: config(), summarizer: &summarizer }));
+    let chat = &mut room.conversation;
+    crate::room::block_on(async {
+        // The answer, then the summary.
+        chat.undo(&room.store, None).await.unwrap();
+        chat.undo(&room.store, None).await.unwrap();
+    });
+    assert_eq!(room.stored().len(), 31);
+}

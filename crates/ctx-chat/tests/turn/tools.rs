@@ -1,0 +1,209 @@
+//! Tools: who may call them, what they may take, and that each call has one result.
+
+use async_trait::async_trait;
+use ctx_chat::{Approval, SpillFolder, Tool, ToolPolicy, ToolRules, Verdict};
+use ctx_types::{ToolCall, ToolDefinition};
+use serde_json::json;
+
+use crate::room::{Bench, Room, ending, with_bench};
+use crate::server::Answer;
+
+/// Lets the model call a tool, and compares the result that it is given.
+#[track_caller]
+fn check(name: &str, arguments: &str, expected: &str) {
+    let mut room = Room::new([Answer::calls(&[("a", name, arguments)]), Answer::text("Done.")]);
+    assert_eq!(ending(&room.turn("Go", |chat| with_bench(chat, &Bench))), "answered");
+    assert_eq!(room.stored()[2], format!("tool(a): {expected}"));
+    room.check_requests();
+}
+
+#[test]
+fn a_result_is_what_the_tool_says() {
+    check("echo", r#"{"x":1}"#, r#"{"x":1}"#);
+    check("empty", "{}", "(no output)");
+}
+
+#[test]
+fn a_tool_that_does_not_work_says_so_to_the_model() {
+    check("fail", "{}", "error: it is broken");
+    check("hang", "{}", "error: the tool took longer than 0.1 s");
+    check("panic", "{}", "error: the tool panicked");
+}
+
+#[test]
+fn arguments_that_are_no_object_are_not_passed_on() {
+    check("echo", "[1]", "error: the arguments are no JSON object");
+    let stored = "error: the arguments are no JSON: EOF while parsing an object at line 1 column 1";
+    check("echo", "{", stored);
+}
+
+#[test]
+fn a_tool_that_does_not_exist_is_not_called() {
+    let names = "echo, fail, hang, huge, panic, empty, first, second, ask";
+    check("rm", "{}", &format!("error: there is no tool `rm`; tools: {names}"));
+}
+
+#[test]
+fn where_there_are_no_tools_none_is_called() {
+    let mut room = Room::new([Answer::calls(&[("a", "echo", "{}")]), Answer::text("Done.")]);
+    room.turn("Go", |_| ());
+    assert_eq!(room.stored()[2], "tool(a): error: there is no tool `echo`; tools: there are none");
+    assert!(room.server.requests()[0].json().get("tools").is_none());
+}
+
+#[test]
+fn results_keep_the_order_of_their_calls() {
+    let calls = [("a", "first", "{}"), ("b", "second", "{}"), ("c", "fail", "{}"), ("d", "echo", "{}")];
+    let mut room = Room::new([Answer::calls(&calls), Answer::text("Done.")]);
+    room.turn("Go", |chat| with_bench(chat, &Bench));
+    let stored = room.stored();
+    assert_eq!(stored[2..6], ["tool(a): one", "tool(b): two", "tool(c): error: it is broken", "tool(d): {}"]);
+    room.check_requests();
+}
+
+#[test]
+fn an_enormous_result_is_cut_off() {
+    let mut room = Room::new([Answer::calls(&[("a", "huge", "{}")]), Answer::text("Done.")]);
+    room.turn("Go", |chat| {
+        with_bench(chat, &Bench);
+        if let Some(access) = &mut chat.tools {
+            access.limits.bytes = 1_000;
+        }
+    });
+    let result = &room.stored()[2];
+    assert!(
+        result.ends_with("[... cut off: the result has 104857600 bytes, and 1000 are taken ...]"),
+        "{result}"
+    );
+    assert!(result.len() < 1_100);
+}
+
+#[test]
+fn a_large_result_goes_to_a_file_and_leaves_a_preview() {
+    let folder = tempfile::tempdir().unwrap();
+    let spill = SpillFolder::new(folder.path()).with_sizes(100, 20);
+    let arguments = format!(r#"{{"x":"{}"}}"#, "y".repeat(500));
+    let call = Answer::calls(&[("../../x", "echo", &arguments)]);
+    let mut room = Room::new([call, Answer::text("Done.")]);
+    room.turn("Go", |chat| {
+        with_bench(chat, &Bench);
+        if let Some(access) = &mut chat.tools {
+            access.spill = Some(&spill);
+        }
+    });
+    let result = room.stored()[2].clone();
+    let (_, path) = result.split_once("Full output: ").unwrap();
+    assert!(path.starts_with(folder.path().to_str().unwrap()) && !path.contains(".."), "{path}");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), arguments);
+    spill.delete("c").unwrap();
+    assert!(!std::path::Path::new(path).exists());
+}
+
+#[test]
+fn ids_that_come_again_are_told_apart() {
+    let call = || Answer::calls(&[("call_0", "echo", "{}")]);
+    let mut room = Room::new([call(), call(), Answer::text("Done.")]);
+    room.turn("Go", |chat| with_bench(chat, &Bench));
+    let stored = room.stored();
+    assert_eq!(
+        (stored[1].as_str(), stored[3].as_str()),
+        ("assistant:  [call_0 echo]", "assistant:  [call_0_2 echo]")
+    );
+    room.check_requests();
+}
+
+#[test]
+fn the_model_is_told_only_of_what_the_policy_leaves() {
+    let mut room = Room::new([Answer::calls(&[("a", "fail", "{}")]), Answer::text("Done.")]);
+    room.turn("Go", |chat| {
+        with_bench(chat, &Bench);
+        if let Some(access) = &mut chat.tools {
+            access.policy = ToolPolicy::default()
+                .allow(ToolRules {
+                    categories: ["safe".into()].into(),
+                    tools: ["fail".into(), "empty".into()].into(),
+                })
+                .deny(ToolRules::tools(["fail"]));
+        }
+    });
+    let tools = room.server.requests()[0].json()["tools"].clone();
+    let names: Vec<_> =
+        tools.as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
+    assert_eq!(json!(names), json!(["echo", "empty"]));
+    assert_eq!(room.stored()[2], "tool(a): error: there is no tool `fail`; tools: echo, empty");
+}
+
+/// Agrees to what says `yes`.
+struct Careful;
+
+#[async_trait]
+impl Approval for Careful {
+    async fn approve(&self, call: &ToolCall) -> Verdict {
+        match call.arguments.contains("yes") {
+            true => Verdict::Allowed,
+            false => Verdict::Refused("not today".to_owned()),
+        }
+    }
+}
+
+/// Lets the model call a tool that somebody has to agree to.
+#[track_caller]
+fn check_approval(approval: Option<&'static dyn Approval>, arguments: &str, expected: &str) {
+    let mut room = Room::new([Answer::calls(&[("a", "ask", arguments)]), Answer::text("Done.")]);
+    room.turn("Go", |chat| {
+        with_bench(chat, &Bench);
+        if let Some(access) = &mut chat.tools {
+            access.approval = approval;
+        }
+    });
+    assert_eq!(room.stored()[2], format!("tool(a): {expected}"));
+}
+
+#[test]
+fn a_call_that_needs_consent_waits_for_it() {
+    check_approval(Some(&Careful), r#"{"a":"yes"}"#, r#"{"a":"yes"}"#);
+    check_approval(Some(&Careful), "{}", "error: the user does not want this call: not today");
+    check_approval(None, "{}", "error: nobody is there to agree to this call");
+}
+
+fn tool(name: &str, category: Option<&str>) -> Tool {
+    let definition =
+        ToolDefinition { name: name.into(), description: None, parameters: std::sync::Arc::default() };
+    Tool { category: category.map(Into::into), ..Tool::new(definition) }
+}
+
+/// Reads a policy for each level and says which of three tools are left.
+#[track_caller]
+fn check_policy(levels: &[serde_json::Value], expected: &str) {
+    let policy = levels.iter().map(ToolPolicy::read).fold(ToolPolicy::default(), ToolPolicy::and);
+    let tools = [tool("read", Some("fs")), tool("write", Some("fs")), tool("fetch", None)];
+    let left: Vec<&str> = tools.iter().filter(|tool| policy.allows(tool)).map(Tool::name).collect();
+    assert_eq!(left.join(" "), expected, "{levels:?}");
+}
+
+#[test]
+fn an_agent_can_only_narrow_what_the_system_allows() {
+    check_policy(&[json!({})], "read write fetch");
+    check_policy(&[json!({ "allow": { "categories": ["fs"] } })], "read write");
+    check_policy(
+        &[json!({ "allow": { "categories": ["fs"] } }), json!({ "allow": { "tools": ["read", "fetch"] } })],
+        "read",
+    );
+    check_policy(
+        &[json!({ "deny": { "tools": ["write"] } }), json!({ "deny": { "tools": ["fetch"] } })],
+        "read",
+    );
+    check_policy(&[json!({ "allow": { "tools": [] } })], "");
+    check_policy(&[json!({ "allow": {} }), json!({ "deny": { "categories": ["fs"] } })], "fetch");
+}
+
+#[test]
+fn arguments_that_are_no_json_do_not_spoil_later_requests() {
+    let mut room = Room::new([Answer::calls(&[("a", "echo", "{\"x")]), Answer::text("Done.")]);
+    room.turn("Go", |chat| with_bench(chat, &Bench));
+    let sent = room.server.requests()[1].json();
+    assert_eq!(sent["messages"][2]["tool_calls"][0]["function"]["arguments"], r#"{"unreadable":"{\"x"}"#);
+    let kept = &room.conversation.session().path()[1].tool_calls[0];
+    assert_eq!(kept.arguments.as_ref().unwrap().as_str(), "{\"x");
+    assert!(room.told.contains(&"found CTX0851".to_owned()), "{:?}", room.told);
+}

@@ -1,0 +1,49 @@
+//! Messages that follow a context in the same turn: those of a tool loop.
+
+use ctx_pipeline::Run;
+use ctx_types::{Diagnostic, Message, Session, TurnInput};
+
+use crate::assembly::{AssembleError, Assembly, Ports};
+use crate::compiled::CompiledAgent;
+
+/// Messages as they are sent after a context, and what was found on the way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Appended {
+    /// The messages, in their order.
+    pub messages: Vec<Message>,
+    /// What was found.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl CompiledAgent {
+    /// Passes messages of a tool loop through the processors that work on each message by itself.
+    ///
+    /// A turn is assembled once; what its loop adds is appended to the context after this. The cost depends on
+    /// the messages alone.
+    ///
+    /// ```
+    /// use ctx_engine::{Compile, Engine, Ports};
+    /// use ctx_types::{Agent, Message, Role, Session, Source, TurnInput};
+    ///
+    /// let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
+    /// let result = Message::new(Role::Tool, "42", Source::history("n3", Role::Tool));
+    /// let (session, turn) = (Session::new("s1"), TurnInput::default());
+    /// let appended = compiled.append(&session, &turn, vec![result], Ports::default());
+    /// let appended = pollster::block_on(appended)?;
+    /// assert_eq!(appended.messages[0].text(), "42");
+    /// # Ok::<(), ctx_engine::AssembleError>(())
+    /// ```
+    pub async fn append(
+        &self,
+        session: &Session,
+        turn: &TurnInput,
+        messages: Vec<Message>,
+        ports: Ports<'_>,
+    ) -> Result<Appended, AssembleError> {
+        let assembly = Assembly::new(self, session, turn, ports)?;
+        let mut run = Run::default();
+        run.draft.set_messages(messages);
+        assembly.run_appended(&mut run).await?;
+        Ok(Appended { messages: run.draft.take_messages(), diagnostics: run.diagnostics })
+    }
+}
