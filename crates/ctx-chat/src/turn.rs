@@ -247,7 +247,7 @@ impl Running<'_, '_> {
             self.tools = access.host.tools().into_iter().filter(|tool| access.policy.allows(tool)).collect();
         }
         self.request.turn.tools = self.tools.iter().map(|tool| tool.definition.clone()).collect();
-        let ports = Ports { cancel: Some(self.cancel), ..Ports::default() };
+        let ports = Ports { cancel: Some(self.cancel), memory: self.recorder.memory(), ..Ports::default() };
         let assembly = self.chat.agent.assemble_with(self.recorder.session(), &self.request.turn, ports);
         let mut context = assembly.await.map_err(Stop::from)?;
         for op in std::mem::take(&mut context.effects) {

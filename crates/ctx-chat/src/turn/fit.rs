@@ -15,7 +15,7 @@ use crate::turn::{RequestCompression, Running, TurnEvent, UsageLevel};
 /// What a request may cost, and what is done about it.
 #[derive(Debug, Default)]
 pub(super) struct Fit {
-    meter: Meter,
+    meter: Meter<'static>,
     watch: UsageWatch,
     budget: Option<u64>,
     compression: Option<RequestCompression>,
@@ -46,7 +46,7 @@ impl Fit {
         config.is_some_and(is_above) && !self.watch.is_hopeless()
     }
 
-    fn pipeline(&self, config: RequestConfig) -> CompressionPipeline {
+    fn pipeline(&self, config: RequestConfig) -> CompressionPipeline<'static> {
         let pipeline = CompressionPipeline::new(config).with_meter(self.meter.clone());
         let name = self.compression.as_ref().and_then(|compression| compression.strategy.as_deref());
         match name.and_then(strategy) {

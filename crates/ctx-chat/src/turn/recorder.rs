@@ -1,5 +1,6 @@
 //! The conversation that a turn writes into, or none.
 
+use ctx_engine::ConversationMemory;
 use ctx_types::{Message, Node, NodeId, Session, SessionOp};
 
 use crate::conversation::Conversation;
@@ -14,6 +15,8 @@ pub struct ChatLog<'a> {
     pub store: &'a dyn ConversationStore,
     /// The conversation, as it was loaded.
     pub conversation: &'a mut Conversation,
+    /// What turns of it keep for each other, so that what was compressed once stays as it is.
+    pub memory: Option<&'a ConversationMemory>,
 }
 
 impl std::fmt::Debug for ChatLog<'_> {
@@ -58,6 +61,11 @@ impl<'a> Recorder<'a> {
     /// Returns the conversation.
     pub(super) fn session(&self) -> &Session {
         self.log.as_ref().map_or(&self.nothing, |log| log.conversation.session())
+    }
+
+    /// Returns what turns of the conversation keep for each other.
+    pub(super) fn memory(&self) -> Option<&'a ConversationMemory> {
+        self.log.as_ref()?.memory
     }
 
     pub(super) fn now(&self) -> i64 {

@@ -104,7 +104,7 @@ impl Room {
             }
             told.push(line);
         };
-        let log = ChatLog { store: &self.store, conversation: &mut self.conversation };
+        let log = ChatLog { store: &self.store, conversation: &mut self.conversation, memory: None };
         block_on(run_turn(&chat, Some(log), request, &mut watch, cancel))
     }
 
