@@ -3,7 +3,7 @@
 //! Adding one: a `Definition` in its topic's list and the function that makes its value. Topic and dialects
 //! are set here, for a whole list at once, unless a definition says otherwise.
 
-use crate::definition::{Definition, Topic};
+use crate::definition::{Definition, Form, Topic};
 use crate::dialect::DialectSet;
 use crate::{aio, sillytavern};
 
@@ -18,6 +18,7 @@ fn family(topics: Vec<(Topic, Vec<Definition>)>, dialects: DialectSet) -> impl I
         definitions.into_iter().map(move |definition| Definition {
             topic,
             is_builtin: true,
+            constant: is_constant(&definition, topic),
             dialects: match definition.dialects {
                 DialectSet::ALL => dialects,
                 some => some,
@@ -25,4 +26,11 @@ fn family(topics: Vec<(Topic, Vec<Definition>)>, dialects: DialectSet) -> impl I
             ..definition
         })
     })
+}
+
+/// Tells whether a macro depends on nothing but the environment: not on arguments, variables, draws, nor on what
+/// it gave before, as `original` does.
+fn is_constant(definition: &Definition, topic: Topic) -> bool {
+    let is_of_env = definition.arity.max == Some(0) && definition.form == Form::Ordinary;
+    is_of_env && !definition.changes_state && topic != Topic::Random && *definition.name != *"original"
 }

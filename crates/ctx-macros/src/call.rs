@@ -10,6 +10,7 @@ use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
 use crate::findings::Findings;
+use crate::parse::markers;
 use crate::space::SpaceSet;
 use crate::state::{Scope, State};
 use crate::template::Template;
@@ -31,12 +32,22 @@ pub struct Call<'a> {
     /// Stands for the source of the text in random draws.
     pub(crate) source_key: u64,
     pub(crate) template: &'a Template,
-    /// The text before the call, as it was when the call was found.
-    pub(crate) before: &'a str,
+    /// The text that the call's span is a part of: the template, or what a pass reads.
+    pub(crate) text: &'a str,
+    /// Where the last call was whose place was asked for.
+    pub(crate) place: &'a mut Place,
     /// What `{{original}}` gives, until it has given it.
     pub(crate) original: &'a mut Option<Text>,
     /// The text is one of a card, and the texts of the card give nothing in it.
     pub(crate) is_card: bool,
+}
+
+/// A place in a text, counted as SillyTavern counts it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place {
+    bytes: usize,
+    /// In UTF-16 units, after old spellings were rewritten if the dialect does that first.
+    units: usize,
 }
 
 /// The value of one argument.
@@ -187,6 +198,20 @@ impl<'a> Call<'a> {
             }
             _ => Value::EMPTY,
         }
+    }
+
+    /// Returns where the call begins, as SillyTavern counts it. Places mostly grow, so that what was counted for
+    /// the last one is not counted again.
+    pub(crate) fn place(&mut self) -> usize {
+        if self.place.bytes > self.span.start {
+            *self.place = Place::default();
+        }
+        let before = self.text.get(self.place.bytes..self.span.start).unwrap_or_default();
+        let units = if before.is_ascii() { before.len() } else { before.encode_utf16().count() };
+        let growth = if self.dialect.has_markers() { markers::growth(before) } else { 0 };
+        self.place.bytes = self.span.start;
+        self.place.units += units + growth;
+        self.place.units
     }
 
     /// Returns the time of the turn in its zone; a zone that is not known is reported, and UTC used.

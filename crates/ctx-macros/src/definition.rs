@@ -44,6 +44,8 @@ pub struct Definition {
     /// Whether equal texts and variables can give another value in the next turn, as the time does; a
     /// provider's prompt cache ends at such a call.
     pub volatile: bool,
+    /// Whether every call without arguments gives the same in one run; then a text asks for it once.
+    pub constant: bool,
     /// The dialects in which it exists; all of them by default.
     pub dialects: DialectSet,
     /// Under which heading it is listed; [`Topic::Other`] by default.
@@ -150,6 +152,7 @@ impl Definition {
             arity: Arity { min: 0, max: Some(0) },
             changes_state: false,
             volatile: false,
+            constant: false,
             dialects: DialectSet::ALL,
             topic: Topic::default(),
             phase: Phase::default(),
@@ -188,6 +191,13 @@ impl Definition {
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.volatile = true;
+        self
+    }
+
+    /// Says that every call without arguments gives the same in one run: nothing but the environment matters.
+    #[must_use]
+    pub fn constant(mut self) -> Self {
+        self.constant = true;
         self
     }
 
@@ -256,6 +266,7 @@ impl fmt::Debug for Definition {
             .field("arity", &self.arity)
             .field("changes_state", &self.changes_state)
             .field("volatile", &self.volatile)
+            .field("constant", &self.constant)
             .field("dialects", &self.dialects)
             .field("topic", &self.topic)
             .field("phase", &self.phase)

@@ -137,6 +137,8 @@ pub struct Conversation {
     pub id: Option<Arc<str>>,
     /// The number by which SillyTavern knows the chat; without it, it is made from the id.
     pub id_hash: Option<u64>,
+    /// What somebody said to have `pick` of SillyTavern choose again everywhere.
+    pub pick_again: Option<Arc<str>>,
     /// How many messages there are.
     pub length: usize,
     /// The newest message.

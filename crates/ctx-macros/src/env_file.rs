@@ -16,8 +16,8 @@ use crate::{codes, instant};
 
 /// An environment and the variables of a run, read from a JSON object.
 ///
-/// Keys, each of them optional: `user`, `char`, `persona`, `input`, `original`, `generation`, `chatId`, `tz`,
-/// `locale` (texts); `now` (a date and time, or milliseconds); `seed`, `chatIdHash`, `contextTokens`,
+/// Keys, each of them optional: `user`, `char`, `persona`, `input`, `original`, `generation`, `chatId`,
+/// `pickAgain`, `tz`, `locale` (texts); `now` (a date and time, or milliseconds); `seed`, `chatIdHash`, `contextTokens`,
 /// `responseTokens` (numbers); `isMobile`; `card` (an object with the fields of a character card, or such a card
 /// with `data`); `assets`, `assetGroups`, `virtualTimeConfig` (as agents have them); `model` (a text or an object
 /// with `id`, `name`, `provider`, `profileId`, `profileName`);
@@ -89,6 +89,7 @@ impl Reader {
                 "seed" => env.seed = self.number(value, &at).unwrap_or(0),
                 "chatId" => env.conversation.id = self.name(value, &at),
                 "chatIdHash" => env.conversation.id_hash = self.number(value, &at),
+                "pickAgain" => env.conversation.pick_again = self.name(value, &at),
                 "contextTokens" => env.model.context_tokens = self.number(value, &at),
                 "responseTokens" => env.model.response_tokens = self.number(value, &at),
                 "isMobile" => env.is_mobile = self.truth(value, &at),

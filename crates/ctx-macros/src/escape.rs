@@ -2,7 +2,7 @@
 
 use memchr::memchr_iter;
 
-use crate::expansion::{Output, Writer};
+use crate::expansion::{Output, Writer, writer_of};
 use crate::registry::Registry;
 
 /// Tells whether a text has an escape.
@@ -32,7 +32,7 @@ pub(crate) fn remove(output: &mut Output, registry: &Registry) {
 fn is_escapable(writer: Writer, registry: &Registry) -> bool {
     match writer {
         Writer::Template | Writer::Variable { .. } => true,
-        Writer::Macro { definition, .. } => registry.definition(definition).is_some_and(|known| known.echoes),
+        Writer::Macro { definition, .. } => writer_of(registry, definition).is_some_and(|known| known.echoes),
     }
 }
 

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, Source, Span, Text, Trust};
 
-use crate::call::{Argument, Call, Failure, Value};
+use crate::call::{Argument, Call, Failure, Place, Value};
+use crate::definition::Definition;
 use crate::env::Env;
 use crate::expansion::{self, Expansion, Output, Piece, Writer};
 use crate::findings::Findings;
@@ -24,12 +25,15 @@ pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin
         trust: origin.trust,
         source_key: random::source_key(origin),
         findings: Findings::default(),
+        place: Place::default(),
         original: env.original.clone(),
         is_card: false,
         has_escapes: template.has_escapes(),
         at: 0,
         depth: 0,
         outermost: Outermost::default(),
+        lone: Lone::default(),
+        constants: Vec::new(),
     };
     let (text, pieces) = run.text();
     Expansion::new(text, pieces, origin, template.registry(), run.findings.finish())
@@ -43,6 +47,7 @@ struct Run<'a> {
     trust: Trust,
     source_key: u64,
     findings: Findings,
+    place: Place,
     original: Option<Text>,
     /// The text is one of a card.
     is_card: bool,
@@ -53,6 +58,17 @@ struct Run<'a> {
     /// How many calls are being evaluated.
     depth: usize,
     outermost: Outermost,
+    lone: Lone,
+    /// What constant macros gave, by the number of their definition.
+    constants: Vec<Option<(Text, Writer)>>,
+}
+
+/// A value that is the whole result and is shared, not copied.
+#[derive(Default)]
+struct Lone {
+    /// The template is one call and nothing else.
+    is_possible: bool,
+    value: Option<(Text, Writer)>,
 }
 
 /// The outermost call that is being evaluated.
@@ -64,13 +80,12 @@ struct Outermost {
     output: usize,
 }
 
-/// What a call came to.
-struct Outcome<'a> {
-    definition: usize,
+/// A call that has a value.
+#[derive(Clone, Copy)]
+struct Made<'k> {
+    known: &'k Definition,
+    writer: Writer,
     span: Span,
-    arguments: Vec<Argument<'a>>,
-    /// The value and its trust; none keeps the call as it is written.
-    value: Option<(Value, Trust)>,
 }
 
 /// A limit was reached: nothing more is evaluated in this text.
@@ -79,20 +94,18 @@ struct Stop(Box<Diagnostic>);
 impl<'a> Run<'a> {
     fn text(&mut self) -> (Text, Vec<Piece>) {
         let source = self.template.text();
-        let mut output = Output::default();
-        let evaluated = match *self.template.ops() {
-            [Op::Call { definition, span, arguments }, ..] if span.len() == source.len() => {
-                match self.lone_call(definition, span, arguments, &mut output) {
-                    Ok(Some(shared)) => return shared,
-                    Ok(None) => Ok(()),
-                    Err(stop) => Err(stop),
-                }
-            }
-            _ => {
-                output = Output::with_capacity(source.len());
-                self.sequence(&mut output)
-            }
+        let ops = self.template.ops();
+        self.lone.is_possible =
+            matches!(ops, [Op::Call { span, .. }, ..] if span.len() == source.len()) && !self.has_escapes;
+        let mut output = match self.lone.is_possible {
+            true => Output::default(),
+            false => Output::with_capacity(self.template.usual_len(), ops.len()),
         };
+        let evaluated = self.sequence(&mut output);
+        if let Some((text, writer)) = self.lone.value.take() {
+            let pieces = Piece::whole(&text, writer);
+            return (text, pieces);
+        }
         if let Err(Stop(finding)) = evaluated {
             self.findings.add_always(*finding);
             output.truncate(self.outermost.output);
@@ -105,29 +118,10 @@ impl<'a> Run<'a> {
         (Text::from(text), pieces)
     }
 
-    /// Evaluates a template that is one call and nothing else: a shared value is the result without a copy.
-    fn lone_call(
-        &mut self,
-        definition: usize,
-        span: Span,
-        arguments: usize,
-        output: &mut Output,
-    ) -> Result<Option<(Text, Vec<Piece>)>, Stop> {
-        let outcome = self.call(definition, span, arguments)?;
-        if let Some((Value::Text(text), trust)) = &outcome.value
-            && !(self.has_escapes || self.may_escape(definition, text))
-        {
-            self.take_output(text.len(), span)?;
-            let pieces = Piece::whole(text, Writer::Macro { definition, trust: *trust });
-            return Ok(Some((text.clone(), pieces)));
-        }
-        self.write(&outcome, output)?;
-        Ok(None)
-    }
-
     /// Evaluates ops up to the end of the template or of the argument.
     fn sequence(&mut self, output: &mut Output) -> Result<(), Stop> {
-        while let Some(op) = self.template.ops().get(self.at) {
+        let ops = self.template.ops();
+        while let Some(op) = ops.get(self.at) {
             if self.depth == 0 {
                 self.outermost.output = output.len();
             }
@@ -137,8 +131,7 @@ impl<'a> Run<'a> {
                     self.at += 1;
                 }
                 Op::Call { definition, span, arguments } => {
-                    let outcome = self.call(definition, span, arguments)?;
-                    self.write(&outcome, output)?;
+                    self.call(definition, span, arguments, output)?;
                 }
                 Op::If { span, negated, .. } => self.condition(span, negated, output)?,
                 Op::Variable { access, span } => self.variable(access, span, output)?,
@@ -148,14 +141,39 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn call(&mut self, definition: usize, span: Span, count: usize) -> Result<Outcome<'a>, Stop> {
+    fn call(&mut self, definition: usize, span: Span, count: usize, output: &mut Output) -> Result<(), Stop> {
         self.enter(span)?;
+        if count == 0 {
+            self.leave(false);
+            return self.bare_call(definition, span, output);
+        }
         let mut arguments = Vec::with_capacity(count);
         for _ in 0..count {
             arguments.push(self.argument()?);
         }
-        self.leave(count > 0);
-        self.invoke(definition, span, arguments)
+        self.leave(true);
+        self.invoke(definition, span, &arguments, output)
+    }
+
+    /// Makes a call without arguments, of a constant macro only the first time.
+    #[inline]
+    fn bare_call(&mut self, definition: usize, span: Span, output: &mut Output) -> Result<(), Stop> {
+        if let Some(Some((text, writer))) = self.constants.get(definition) {
+            self.state.take_output(text.len()).map_err(|finding| stop(finding, span))?;
+            output.push(text, *writer);
+            return Ok(());
+        }
+        self.invoke(definition, span, &[], output)
+    }
+
+    /// Remembers what a macro gives at all its calls without arguments.
+    fn remember(&mut self, definition: usize, value: Text, writer: Writer) {
+        if self.constants.is_empty() {
+            self.constants.resize(self.template.registry().len(), None);
+        }
+        if let Some(place) = self.constants.get_mut(definition) {
+            *place = Some((value, writer));
+        }
     }
 
     /// Steps over the first op of a call.
@@ -175,16 +193,16 @@ impl<'a> Run<'a> {
         self.depth -= 1;
     }
 
-    /// Evaluates one branch of a condition, in its place: what trims there trims around the condition.
+    /// Evaluates one branch of a condition; what trims at its ends trims around the condition.
     fn condition(&mut self, span: Span, negated: bool, output: &mut Output) -> Result<(), Stop> {
         self.enter(span)?;
         let condition = self.argument()?;
         let holds = is_true(&condition.text) != negated;
         let mut is_chosen = holds;
-        while let Some(Op::Arg { next, .. }) = self.template.ops().get(self.at) {
+        while let Some(Op::Arg { next, trims, .. }) = self.template.ops().get(self.at) {
             if is_chosen {
                 self.at += 1;
-                self.sequence(output)?;
+                self.branch(*trims, output)?;
             }
             is_chosen = !holds;
             self.at = *next;
@@ -193,10 +211,21 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    fn branch(&mut self, trims: bool, output: &mut Output) -> Result<(), Stop> {
+        if !trims {
+            return self.sequence(output);
+        }
+        let mut branch = Output::default();
+        self.sequence(&mut branch)?;
+        branch.trim_ends();
+        output.append(&branch);
+        Ok(())
+    }
+
     fn argument(&mut self) -> Result<Argument<'a>, Stop> {
-        let (span, first, second) = match self.template.ops().get(self.at..) {
-            Some([Op::Arg { span, .. }, first, rest @ ..]) => (*span, *first, rest.first()),
-            _ => (Span::new(0, 0), Op::End, None),
+        let (span, trims, first, second) = match self.template.ops().get(self.at..) {
+            Some([Op::Arg { span, trims, .. }, first, rest @ ..]) => (*span, *trims, *first, rest.first()),
+            _ => (Span::new(0, 0), false, Op::End, None),
         };
         self.at += 1;
         let is_last = matches!(second, Some(Op::Arg { .. } | Op::End));
@@ -212,6 +241,9 @@ impl<'a> Run<'a> {
             Op::Text { .. } | Op::Call { .. } | Op::If { .. } | Op::Variable { .. } => {
                 let mut output = Output::default();
                 self.sequence(&mut output)?;
+                if trims {
+                    output.trim_ends();
+                }
                 let (text, pieces) = output.into_parts();
                 let trust = expansion::least_trust(&pieces, self.trust).unwrap_or(Trust::Preset);
                 let is_template = expansion::is_all_template(&pieces);
@@ -220,55 +252,91 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Calls a macro and writes its value; a call without one stays as it is written.
     fn invoke(
         &mut self,
         definition: usize,
         span: Span,
-        arguments: Vec<Argument<'a>>,
-    ) -> Result<Outcome<'a>, Stop> {
+        arguments: &[Argument<'_>],
+        output: &mut Output,
+    ) -> Result<(), Stop> {
         let template = self.template;
         let Some(known) = template.registry().definition(definition) else {
-            return Ok(Outcome { definition, span, arguments, value: None });
+            self.keep(definition, span, arguments, output);
+            return Ok(());
         };
         let trust = arguments.iter().map(|argument| argument.trust).fold(known.trust, Trust::max);
         let mut call = Call {
             definition: known,
             dialect: template.dialect(),
             span,
-            arguments: &arguments,
+            arguments,
             env: self.env,
             state: self.state,
             findings: &mut self.findings,
             trust,
             source_key: self.source_key,
             template,
-            before: template.text().get(..span.start).unwrap_or_default(),
+            text: template.text(),
+            place: &mut self.place,
             original: &mut self.original,
             is_card: self.is_card,
         };
-        let value = match (known.expand)(&mut call) {
+        let value = (known.expand)(&mut call);
+        let made = Made { known, writer: Writer::of_macro(definition, call.trust), span };
+        match &value {
+            Ok(Value::Text(text)) => {
+                if known.constant && arguments.is_empty() && !known.echoes {
+                    self.remember(definition, text.clone(), made.writer);
+                }
+                self.write_shared(made, text, output)
+            }
+            Ok(Value::Str(text)) => self.write(made, text, output),
             Ok(Value::Template(text)) => {
-                let trust = call.trust;
-                Some(self.expanded(&text, trust, span)?)
+                let (text, writer) = self.expanded(text, made)?;
+                self.write_shared(Made { writer, ..made }, &text, output)
             }
-            Ok(value) => Some((value, call.trust)),
-            Err(Failure { diagnostic, is_limit: true }) => return Err(stop(diagnostic, span)),
+            Ok(Value::Trim(set)) => {
+                output.trim(*set);
+                Ok(())
+            }
+            Err(Failure { diagnostic, is_limit: true }) => Err(stop(diagnostic.clone(), span)),
             Err(Failure { diagnostic, is_limit: false }) => {
-                self.findings.add(|| diagnostic.at_span(span));
-                None
+                self.findings.add(|| diagnostic.clone().at_span(span));
+                self.keep(definition, span, arguments, output);
+                Ok(())
             }
-        };
-        Ok(Outcome { definition, span, arguments, value })
+        }
+    }
+
+    /// Writes a shared text, which is not copied where the call is the whole template.
+    #[inline]
+    fn write_shared(&mut self, made: Made<'_>, text: &Text, output: &mut Output) -> Result<(), Stop> {
+        if self.lone.is_possible && self.depth == 0 && !may_escape(made.known, text) {
+            self.take_output(text.len(), made.span)?;
+            self.lone.value = Some((text.clone(), made.writer));
+            return Ok(());
+        }
+        self.write(made, text, output)
+    }
+
+    #[inline]
+    fn write(&mut self, made: Made<'_>, text: &str, output: &mut Output) -> Result<(), Stop> {
+        self.take_output(text.len(), made.span)?;
+        self.has_escapes = self.has_escapes || may_escape(made.known, text);
+        output.push(text, made.writer);
+        Ok(())
     }
 
     /// Expands the macros of a card's text.
-    fn expanded(&mut self, text: &Text, trust: Trust, span: Span) -> Result<(Value, Trust), Stop> {
+    fn expanded(&mut self, text: &Text, Made { writer, span, .. }: Made<'_>) -> Result<(Text, Writer), Stop> {
+        let Writer::Macro { definition, trust } = writer else { return Ok((text.clone(), writer)) };
         if self.is_card {
-            return Ok((Value::EMPTY, trust));
+            return Ok((Text::default(), writer));
         }
         let template = Template::parse(text, self.template.dialect(), self.template.registry());
         if template.is_plain() {
-            return Ok((Value::Text(text.clone()), trust));
+            return Ok((text.clone(), writer));
         }
         // Reading the text is work of the run, also where nothing is written.
         self.take_output(text.len(), span)?;
@@ -279,12 +347,15 @@ impl<'a> Run<'a> {
             trust,
             source_key: self.source_key,
             findings: Findings::default(),
+            place: Place::default(),
             original: None,
             is_card: true,
             has_escapes: template.has_escapes(),
             at: 0,
             depth: self.depth + 1,
             outermost: Outermost::default(),
+            lone: Lone::default(),
+            constants: Vec::new(),
         };
         let mut output = Output::default();
         run.sequence(&mut output).map_err(|Stop(finding)| stop(finding, span))?;
@@ -296,49 +367,25 @@ impl<'a> Run<'a> {
         }
         let (text, pieces) = output.into_parts();
         let trust = expansion::least_trust(&pieces, trust).unwrap_or(trust);
-        Ok((Value::from(text), trust))
-    }
-
-    fn write(&mut self, outcome: &Outcome<'_>, output: &mut Output) -> Result<(), Stop> {
-        let (text, trust) = match &outcome.value {
-            None => {
-                self.keep(outcome, output);
-                return Ok(());
-            }
-            Some((Value::Trim(set), _)) => {
-                output.trim(*set);
-                return Ok(());
-            }
-            Some((value, trust)) => (value.text(), *trust),
-        };
-        self.take_output(text.len(), outcome.span)?;
-        self.has_escapes = self.has_escapes || self.may_escape(outcome.definition, text);
-        output.push(text, Writer::Macro { definition: outcome.definition, trust });
-        Ok(())
+        Ok((Text::from(text), Writer::Macro { definition, trust }))
     }
 
     /// Writes a call as it stands in the source; where the dialect expands inside text, with the values of its
     /// arguments in their places.
-    fn keep(&self, outcome: &Outcome<'_>, output: &mut Output) {
-        let mut from = outcome.span.start;
+    fn keep(&self, definition: usize, span: Span, arguments: &[Argument<'_>], output: &mut Output) {
+        let mut from = span.start;
         if self.template.dialect().expands_inside_text() {
-            for argument in &outcome.arguments {
+            for argument in arguments {
                 let writer = match argument.is_template {
                     true => Writer::Template,
-                    false => Writer::Macro { definition: outcome.definition, trust: argument.trust },
+                    false => Writer::of_macro(definition, argument.trust),
                 };
                 output.push(self.source(Span::new(from, argument.span.start)), Writer::Template);
                 output.push(&argument.text, writer);
                 from = argument.span.end;
             }
         }
-        output.push(self.source(Span::new(from, outcome.span.end)), Writer::Template);
-    }
-
-    /// Tells whether the value of a macro may have escapes that are taken out of the result.
-    fn may_escape(&self, definition: usize, text: &str) -> bool {
-        let known = self.template.registry().definition(definition);
-        known.is_some_and(|known| known.echoes) && memchr::memchr(b'\\', text.as_bytes()).is_some()
+        output.push(self.source(Span::new(from, span.end)), Writer::Template);
     }
 
     fn take_output(&mut self, bytes: usize, span: Span) -> Result<(), Stop> {
@@ -348,6 +395,11 @@ impl<'a> Run<'a> {
     fn source(&self, span: Span) -> &'a str {
         self.template.text().get(span.start..span.end).unwrap_or_default()
     }
+}
+
+/// Tells whether the value of a macro may have escapes that are taken out of the result.
+fn may_escape(known: &Definition, text: &str) -> bool {
+    known.echoes && memchr::memchr(b'\\', text.as_bytes()).is_some()
 }
 
 /// Tells whether a text is a true condition: not empty, `0`, `false` or `off`.

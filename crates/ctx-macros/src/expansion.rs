@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Segment, Source, SourceKind, Span, Text, Trust};
 
+use crate::definition::Definition;
 use crate::registry::Registry;
 use crate::space::SpaceSet;
 
@@ -37,8 +38,8 @@ pub(crate) struct Piece {
 pub(crate) enum Writer {
     /// The template: its bytes were copied.
     Template,
-    /// The value of a call of the definition with this number.
-    Macro { definition: usize, trust: Trust },
+    /// The value of a call of the definition with this number, which is small so that pieces are.
+    Macro { definition: u32, trust: Trust },
     /// The value of `{{.name}}` or one of its like.
     Variable { trust: Trust },
 }
@@ -84,7 +85,7 @@ impl Expansion {
                     continue;
                 }
                 Writer::Macro { definition, trust } => {
-                    (registry.definition(definition).map(|known| Arc::clone(&known.name)), trust)
+                    (writer_of(registry, definition).map(|known| Arc::clone(&known.name)), trust)
                 }
                 Writer::Variable { trust } => (Some(Arc::clone(&variable)), trust),
             };
@@ -102,20 +103,24 @@ pub(crate) struct Output {
     pieces: Vec<Piece>,
     /// Characters that are dropped until another one comes.
     dropped: Option<SpaceSet>,
+    /// Characters that were dropped where the text begins, and are before it too.
+    dropped_before: Option<SpaceSet>,
 }
 
 impl Output {
     /// The text of a template, of which nothing is rewritten yet.
     pub(crate) fn of_template(text: &str) -> Self {
-        let mut output = Self::with_capacity(text.len());
+        let mut output = Self::with_capacity(text.len(), 1);
         output.push(text, Writer::Template);
         output
     }
 
-    pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self { text: String::with_capacity(bytes), ..Self::default() }
+    pub(crate) fn with_capacity(bytes: usize, pieces: usize) -> Self {
+        let (text, pieces) = (String::with_capacity(bytes), Vec::with_capacity(pieces));
+        Self { text, pieces, ..Self::default() }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, text: &str, writer: Writer) {
         let text = match self.dropped {
             Some(set) => set.trim_start(text),
@@ -138,6 +143,13 @@ impl Output {
     /// Amortised O(1): each byte is dropped once.
     pub(crate) fn trim(&mut self, set: SpaceSet) {
         self.dropped = Some(set);
+        self.trim_end(set);
+        if self.text.is_empty() {
+            self.dropped_before = Some(set);
+        }
+    }
+
+    fn trim_end(&mut self, set: SpaceSet) {
         let end = set.trim_end(&self.text).len();
         self.text.truncate(end);
         while self.pieces.len() > 1 && self.pieces.iter().rev().nth(1).is_some_and(|piece| piece.end >= end) {
@@ -147,6 +159,34 @@ impl Output {
             Some(_) if end == 0 => self.pieces.clear(),
             Some(last) => last.end = end,
             None => {}
+        }
+    }
+
+    /// Removes white space at both ends, but not next to a place where something was dropped.
+    pub(crate) fn trim_ends(&mut self) {
+        const SPACE: SpaceSet = SpaceSet::WhiteSpace;
+        if self.dropped.is_none() {
+            self.trim_end(SPACE);
+        }
+        let removed = self.text.len() - SPACE.trim_start(&self.text).len();
+        if removed == 0 || self.dropped_before.is_some() {
+            return;
+        }
+        self.text.drain(..removed);
+        self.pieces.retain_mut(|piece| {
+            piece.end = piece.end.saturating_sub(removed);
+            piece.end > 0
+        });
+    }
+
+    /// Adds another text; what was dropped at its ends is dropped around it.
+    pub(crate) fn append(&mut self, other: &Self) {
+        if let Some(set) = other.dropped_before {
+            self.trim(set);
+        }
+        other.copier().copy(0..other.len(), self);
+        if let Some(set) = other.dropped {
+            self.trim(set);
         }
     }
 
@@ -241,6 +281,19 @@ impl Copier<'_> {
             self.piece += 1;
         }
     }
+}
+
+impl Writer {
+    /// The value of a call of the definition with this number.
+    #[inline]
+    pub(crate) fn of_macro(definition: usize, trust: Trust) -> Self {
+        Self::Macro { definition: u32::try_from(definition).unwrap_or(u32::MAX), trust }
+    }
+}
+
+/// Returns the definition that wrote a piece.
+pub(crate) fn writer_of(registry: &Registry, definition: u32) -> Option<&Definition> {
+    registry.definition(usize::try_from(definition).ok()?)
 }
 
 impl Piece {

@@ -5,7 +5,7 @@ use memchr::memchr3;
 
 use crate::dialect::Dialect;
 use crate::op::Operator;
-use crate::registry::is_name_char;
+use crate::registry::name_len;
 use crate::space;
 use crate::state::Scope;
 
@@ -130,7 +130,7 @@ fn read_comment(source: &str, start: usize) -> Head {
 fn read_identifier(source: &str, start: usize) -> Head {
     let rest = source.get(start..).unwrap_or_default();
     let is_start = rest.starts_with(char::is_alphabetic);
-    let length = if is_start { rest.find(|c| !is_name_char(c)).unwrap_or(rest.len()) } else { 0 };
+    let length = if is_start { name_len(rest) } else { 0 };
     let end = start + length;
     let next = space::skip(source, end);
     let after = source.get(next..).unwrap_or_default();
@@ -182,23 +182,25 @@ fn read_variable(source: &str, start: usize, scope: Scope) -> Head {
     Head { variable: Some((scope, *operator)), ..Head::new(span, Follow::Close { end: close + 2 }) }
 }
 
-/// Returns the name of a variable at the start of a text: a letter, then letters, digits, `_` and `-`, of which
-/// the last is no `-`, so that `{{.n--}}` counts down.
+/// Returns the name of a variable at the start of a text: a Latin letter, then letters, digits, `_` and `-`, of
+/// which the last is no `-`, so that `{{.n--}}` counts down.
 pub(crate) fn variable_name(text: &str) -> &str {
-    if !text.starts_with(char::is_alphabetic) {
+    let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return "";
     }
-    let length = text.find(|c| !is_name_char(c)).unwrap_or(text.len());
+    let length = text.bytes().take_while(is_inner).count();
     text.get(..length).unwrap_or_default().trim_end_matches('-')
 }
 
 /// Returns `start..end` without the white space around it; a name that spans lines is none.
 fn trimmed(source: &str, start: usize, end: usize) -> Span {
     let text = source.get(start..end).unwrap_or_default();
-    let name = space::trim(text);
+    let behind = space::trim_start(text);
+    let name = space::trim_end(behind);
     if name.is_empty() || name.contains('\n') {
         return Span::new(start, start);
     }
-    let start = start + (text.len() - text.trim_start_matches(space::is_space).len());
+    let start = start + (text.len() - behind.len());
     Span::new(start, start + name.len())
 }

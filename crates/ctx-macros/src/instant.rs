@@ -1,7 +1,7 @@
 //! Reads a date, perhaps with a time, in the forms that people and macros write.
 
 use jiff::Timestamp;
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::tz::TimeZone;
 
 /// Longer texts are no date; it bounds the work.
@@ -24,8 +24,9 @@ const MONTHS: [&str; 12] = [
 
 /// Returns the milliseconds since the Unix epoch that a text stands for, in `zone` where it names none.
 ///
-/// Understood are RFC 3339, RFC 2822, and a date (`2025-11-07`, `2025/11/7`, `11/7/2025`, `November 7, 2025`,
-/// `7 Nov 2025`) with or without a time (`22:30`, `22:30:05`, `10:30 PM`).
+/// Understood are RFC 3339, RFC 2822, and a date (`2025-11-07`, `20251107`, `2025-11`, `2025`, `2025-311`,
+/// `2025-W45-5`, `2025/11/7`, `11/7/2025`, `November 7, 2025`, `7 Nov 2025`) with or without a time (`22:30`,
+/// `22:30:05`, `10:30 PM`).
 pub(crate) fn read(text: &str, zone: &TimeZone) -> Option<i64> {
     let text = text.trim();
     if text.len() > MAX_BYTES {
@@ -53,6 +54,7 @@ fn date_and_time(text: &str) -> Option<DateTime> {
 
 fn date_of(words: &[&str]) -> Option<Date> {
     match *words {
+        [numbers] if is_iso(numbers) => iso_date(numbers),
         [numbers] => {
             let mut parts = numbers.split(['-', '/', '.']);
             let (first, second, third) = (parts.next()?, parts.next()?, parts.next()?);
@@ -67,6 +69,33 @@ fn date_of(words: &[&str]) -> Option<Date> {
             None => date(year, month(two)?, one),
         },
         [_weekday, one, two, year] => date_of(&[one, two, year]),
+        _ => None,
+    }
+}
+
+/// Tells whether a date is one of the shorter forms of ISO 8601: a year, a month, a week, or a day of a year or
+/// of a week.
+fn is_iso(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'W');
+    text.bytes().all(is_part) && text.matches('-').count() <= 1 + usize::from(text.contains('W'))
+}
+
+fn iso_date(text: &str) -> Option<Date> {
+    let (year, rest) = text.split_at_checked(4)?;
+    let year: i16 = year.parse().ok()?;
+    let rest = rest.strip_prefix('-').unwrap_or(rest);
+    if let Some(week) = rest.strip_prefix('W') {
+        let (week, day) = week.split_at_checked(2)?;
+        let day = day.strip_prefix('-').unwrap_or(day);
+        let day = if day.is_empty() { 1 } else { number(day)? };
+        let day = Weekday::from_monday_one_offset(day).ok()?;
+        return ISOWeekDate::new(year, number(week)?, day).ok().map(ISOWeekDate::date);
+    }
+    match rest.len() {
+        0 => Date::new(year, 1, 1).ok(),
+        2 => Date::new(year, number(rest)?, 1).ok(),
+        3 => Date::new(year, 1, 1).ok()?.with().day_of_year(rest.parse().ok()?).build().ok(),
+        4 => Date::new(year, number(rest.get(..2)?)?, number(rest.get(2..)?)?).ok(),
         _ => None,
     }
 }
@@ -134,6 +163,15 @@ mod tests {
         check("November 7, 2025 12:15 am", "2025-11-07T00:15:00Z");
         check("Friday, Nov 7th, 2025 10:30pm", "2025-11-07T22:30:00Z");
         check("7 Nov 2025", "2025-11-07T00:00:00Z");
+        check("2025", "2025-01-01T00:00:00Z");
+        check("2025-11", "2025-11-01T00:00:00Z");
+        check("202511", "2025-11-01T00:00:00Z");
+        check("2025-311 22:30", "2025-11-07T22:30:00Z");
+        check("2025311", "2025-11-07T00:00:00Z");
+        check("2025-W45-5", "2025-11-07T00:00:00Z");
+        check("2025W455", "2025-11-07T00:00:00Z");
+        check("2025-W45", "2025-11-03T00:00:00Z");
+        check("20251107", "2025-11-07T00:00:00Z");
         check("Fri, 07 Nov 2025 22:30:00 +0000", "2025-11-07T22:30:00Z");
     }
 

@@ -37,6 +37,8 @@ pub(crate) enum Op {
         gap: usize,
         /// How many characters of white space are removed where its lines begin.
         dedent: usize,
+        /// White space at the ends of its value is removed too, not only what is written there.
+        trims: bool,
         /// Where the next argument of the same call begins, or its `End`. Set when compiling ends.
         next: usize,
     },
@@ -83,7 +85,7 @@ impl Op {
     }
 
     pub(crate) const fn argument(span: Span, gap: usize) -> Self {
-        Self::Arg { span, gap, dedent: 0, next: 0 }
+        Self::Arg { span, gap, dedent: 0, trims: false, next: 0 }
     }
 }
 

@@ -4,11 +4,10 @@
 //! length of the text.
 
 mod blocks;
-mod markers;
+pub(crate) mod markers;
 
 use ctx_types::{Diagnostic, Span};
-use memchr::memchr3_iter;
-use memchr::memmem::{self, Finder};
+use memchr::{memchr_iter, memchr3_iter, memmem};
 
 use self::blocks::{Blocks, Opener};
 use self::markers::{Marker, Markers};
@@ -26,7 +25,7 @@ pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec
     let mut check = Checker::new(source, dialect, registry);
     let mut parser = Parser::new(source, dialect, &mut check, Vec::new());
     let mut unclosed = parser.run();
-    let mut ops = parser.ops;
+    let (mut ops, has_escaped_calls) = (parser.ops, parser.has_escaped_calls);
     if dialect.has_blocks() && !unclosed.is_empty() {
         // What never closes is text, and what stands behind it is not inside it: a second reading knows that.
         unclosed.sort_unstable();
@@ -35,14 +34,13 @@ pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec
         parser.run();
         ops = parser.ops;
     }
-    (settle(ops, source, dialect), check.finish())
+    (settle(ops, source, has_escaped_calls), check.finish())
 }
 
 struct Parser<'a, 'c> {
     source: &'a str,
     dialect: Dialect,
     check: &'c mut Checker<'a>,
-    opener: Finder<'static>,
     /// Where the last `}}` of the text is; what opens behind it never closes.
     last_close: Option<usize>,
     markers: Markers,
@@ -55,6 +53,8 @@ struct Parser<'a, 'c> {
     blocks: Blocks,
     /// Where the text begins that is read but not in `ops` yet.
     pending: usize,
+    /// A backslash kept braces from opening a call.
+    has_escaped_calls: bool,
 }
 
 /// A call whose closing braces have not come yet.
@@ -101,7 +101,6 @@ impl<'a, 'c> Parser<'a, 'c> {
         Self {
             source,
             dialect,
-            opener: Finder::new(b"{{"),
             last_close: memmem::rfind(source.as_bytes(), b"}}"),
             markers: if dialect.has_markers() { markers::find(source, check) } else { Markers::default() },
             check,
@@ -111,6 +110,7 @@ impl<'a, 'c> Parser<'a, 'c> {
             arguments: Vec::new(),
             blocks: Blocks::default(),
             pending: 0,
+            has_escaped_calls: false,
         }
     }
 
@@ -141,7 +141,11 @@ impl<'a, 'c> Parser<'a, 'c> {
         let end = marker.map_or(self.source.len(), |marker| marker.span.start);
         let rest = self.source.as_bytes().get(at..end)?;
         let found = match self.open.last() {
-            None => self.opener.find(rest).map(|found| Token::Open(at + found)),
+            None => {
+                let mut braces = memchr_iter(b'{', rest);
+                let opener = braces.find(|found| rest.get(found + 1) == Some(&b'{'));
+                opener.map(|found| Token::Open(at + found))
+            }
             Some(call) => {
                 let divided = call.separated == Separated::Yes;
                 memchr3_iter(b'{', b'}', b':', rest).find_map(|found| match rest.get(found..found + 2)? {
@@ -160,6 +164,7 @@ impl<'a, 'c> Parser<'a, 'c> {
         let bytes = self.source.as_bytes();
         let is_escaped = place > 0 && bytes.get(place - 1) == Some(&b'\\');
         if is_escaped && self.dialect.escapes_calls() {
+            self.has_escaped_calls = true;
             return place + 2;
         }
         let braces = bytes.iter().skip(place).take_while(|byte| **byte == b'{').count();
@@ -278,6 +283,9 @@ impl<'a, 'c> Parser<'a, 'c> {
         match call.target {
             Target::Variable(access) => {
                 self.end_blocks(call.first_block, call.op);
+                if let Some(value) = self.arguments.get(call.first_argument) {
+                    self.trim_value(*value, true);
+                }
                 self.arguments.truncate(call.first_argument);
                 self.ops.push(Op::End);
                 self.replace(call.op, Op::Variable { access, span });
@@ -309,7 +317,7 @@ impl<'a, 'c> Parser<'a, 'c> {
                 let places = self.arguments.split_off(call.first_argument);
                 self.replace(call.op, Op::Call { definition, span, arguments });
                 if form == Form::Condition {
-                    self.finish_condition(call.op, &places, alternative);
+                    self.finish_condition(call.op, &places, alternative, call.keeps_space);
                 } else {
                     self.may_begin_block(call.opener(definition, span, inner_end), places, count);
                 }
@@ -343,7 +351,7 @@ impl<'a, 'c> Parser<'a, 'c> {
     /// Ends the current argument before `place` and returns where it ends without white space.
     fn end_argument(&mut self, place: usize) -> usize {
         let text = self.source.get(self.pending..place).unwrap_or_default();
-        let end = self.pending + text.trim_end_matches(space::is_space).len();
+        let end = self.pending + space::trim_end(text).len();
         self.push_text(self.pending, end);
         let current = self.arguments.last().and_then(|argument| self.ops.get_mut(*argument));
         if let Some(Op::Arg { span, .. }) = current {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use ctx_types::{Diagnostic, Source, Span, Text, Trust};
 
-use crate::call::{Argument, Call, Failure, Value};
+use crate::call::{Argument, Call, Failure, Place, Value};
 use crate::env::Env;
 use crate::expansion::{Expansion, Output, Writer};
 use crate::findings::Findings;
@@ -25,6 +25,7 @@ pub(crate) struct Passes<'a> {
     /// How far the bytes of the template may be trusted.
     pub(crate) trust: Trust,
     pub(crate) source_key: u64,
+    pub(crate) place: Place,
     pub(crate) original: Option<Text>,
     /// The text is one of a card.
     pub(crate) is_card: bool,
@@ -50,6 +51,7 @@ impl<'a> Passes<'a> {
             findings: Findings::default(),
             trust: origin.trust,
             source_key: random::source_key(origin),
+            place: Place::default(),
             original: env.original.clone(),
             is_card: false,
         }
@@ -81,6 +83,7 @@ impl<'a> Passes<'a> {
         let before = std::mem::take(output);
         let mut copier = before.copier();
         let mut at = 0;
+        self.place = Place::default();
         while let Some(found) = next(before.text(), at) {
             copier.copy(at..found.range.start, output);
             at = found.range.end;
@@ -123,7 +126,8 @@ impl<'a> Passes<'a> {
             trust,
             source_key: self.source_key,
             template: self.template,
-            before: before.text().get(..found.range.start).unwrap_or_default(),
+            text: before.text(),
+            place: &mut self.place,
             original: &mut self.original,
             is_card: self.is_card,
         };

@@ -1,6 +1,7 @@
 //! The macros that a text may call.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use ctx_types::closest;
@@ -27,7 +28,17 @@ pub struct Registry {
     definitions: Arc<Vec<Definition>>,
     /// Lower-case names and aliases, with the macros of the dialects that have them. Names that differ in case
     /// only are one name, because SillyTavern's dialect cannot tell them apart. Never iterated.
-    by_name: Arc<HashMap<String, Vec<usize>>>,
+    by_name: Arc<HashMap<Box<str>, Vec<Named>, BuildHasherDefault<NameHasher>>>,
+}
+
+/// A macro behind one of its names.
+#[derive(Clone, Debug)]
+struct Named {
+    /// The name as it is registered, and whether that is in lower case.
+    name: Arc<str>,
+    is_lower: bool,
+    index: usize,
+    dialects: DialectSet,
 }
 
 /// Why a macro cannot be registered.
@@ -82,20 +93,23 @@ impl Registry {
         }
         let mut folded = Vec::new();
         for name in definition.names() {
-            let lower = name.to_lowercase();
-            let is_taken = |index: &usize| self.has_any(*index, definition.dialects);
-            if self.indexes(&lower).iter().any(is_taken) || folded.contains(&lower) {
+            let lower: Box<str> = name.to_lowercase().into();
+            let is_taken = |known: &Named| known.dialects.overlaps(definition.dialects);
+            let is_twice = folded.iter().any(|(other, _)| *other == lower);
+            if is_twice || self.named(&lower).iter().any(is_taken) {
                 return Err(RegisterError::Duplicate { name: name.to_string() });
             }
             if !is_name(name) && definition.form != Form::Comment {
                 return Err(RegisterError::BadName { name: name.to_string() });
             }
-            folded.push(lower);
+            folded.push((lower, Arc::clone(name)));
         }
         let index = self.definitions.len();
         let by_name = Arc::make_mut(&mut self.by_name);
-        for name in folded {
-            by_name.entry(name).or_default().push(index);
+        for (lower, name) in folded {
+            let is_lower = *lower == *name;
+            let named = Named { name, is_lower, index, dialects: definition.dialects };
+            by_name.entry(lower).or_default().push(named);
         }
         Arc::make_mut(&mut self.definitions).push(definition);
         Ok(())
@@ -111,17 +125,26 @@ impl Registry {
         self.definitions.iter()
     }
 
+    /// Returns the number of macros.
+    pub(crate) fn len(&self) -> usize {
+        self.definitions.len()
+    }
+
+    #[inline]
     pub(crate) fn definition(&self, index: usize) -> Option<&Definition> {
         self.definitions.get(index)
     }
 
     pub(crate) fn find(&self, name: &str, dialect: Dialect) -> Option<usize> {
-        let in_dialect = |index: &usize| self.has_any(*index, DialectSet::only(dialect));
-        let index = self.indexes(&name.to_lowercase()).iter().copied().find(in_dialect)?;
-        if !dialect.is_case_sensitive() {
-            return Some(index);
-        }
-        self.definition(index)?.names().any(|known| **known == *name).then_some(index)
+        let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        let known = match is_lower {
+            true => self.named(name),
+            false => self.named(&name.to_lowercase()),
+        };
+        let known = known.iter().find(|known| known.dialects.contains(dialect))?;
+        let is_same = is_lower && known.is_lower;
+        let is_meant = is_same || !dialect.is_case_sensitive() || *known.name == *name;
+        is_meant.then_some(known.index)
     }
 
     /// Returns the first dialect that has a macro with this name.
@@ -135,12 +158,35 @@ impl Registry {
         closest(name, known.flat_map(Definition::names).map(|known| &**known))
     }
 
-    fn indexes(&self, lower: &str) -> &[usize] {
+    fn named(&self, lower: &str) -> &[Named] {
         self.by_name.get(lower).map(Vec::as_slice).unwrap_or_default()
     }
+}
 
-    fn has_any(&self, index: usize, dialects: DialectSet) -> bool {
-        self.definition(index).is_some_and(|known| known.dialects.overlaps(dialects))
+/// A quick hash for short names, which it is the host that registers.
+#[derive(Clone, Copy, Debug, Default)]
+struct NameHasher(u64);
+
+impl NameHasher {
+    const fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let mut words = bytes.chunks_exact(8);
+        for word in words.by_ref() {
+            self.add(word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        }
+        self.add(words.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+    }
+
+    /// The end of a text, which says nothing here.
+    fn write_u8(&mut self, _: u8) {}
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
     }
 }
 
@@ -148,6 +194,16 @@ impl Registry {
 fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(char::is_alphabetic) && chars.all(is_name_char)
+}
+
+/// Returns how many bytes of a text can be the rest of a name.
+pub(crate) fn name_len(text: &str) -> usize {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let plain = text.bytes().take_while(|byte| is_plain(byte)).count();
+    match text.as_bytes().get(plain) {
+        Some(byte) if !byte.is_ascii() => text.find(|c| !is_name_char(c)).unwrap_or(text.len()),
+        _ => plain,
+    }
 }
 
 /// Tells whether `c` may stand inside the name of a macro.

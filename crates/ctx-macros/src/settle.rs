@@ -2,16 +2,16 @@
 //! of blocks out of them, and notes where arguments end.
 
 use ctx_types::Span;
-use memchr::{memchr, memchr_iter};
+use memchr::memchr_iter;
 
-use crate::dialect::Dialect;
 use crate::op::Op;
 use crate::space;
 
-/// Returns the final ops. Linear in the number of ops and their bytes.
-pub(crate) fn settle(ops: Vec<Op>, source: &str, dialect: Dialect) -> Vec<Op> {
-    let mut ops = joined(ops);
-    if !dialect.unescapes_at_the_end() && memchr(b'\\', source.as_bytes()).is_some() {
+/// Returns the final ops of a text, which may have calls that are escaped. Linear in the number of ops and their
+/// bytes.
+pub(crate) fn settle(mut ops: Vec<Op>, source: &str, has_escaped_calls: bool) -> Vec<Op> {
+    join(&mut ops);
+    if has_escaped_calls {
         ops = unescaped(ops, source.as_bytes());
     }
     if ops.iter().any(|op| matches!(op, Op::Arg { dedent: 1.., .. })) {
@@ -21,20 +21,29 @@ pub(crate) fn settle(ops: Vec<Op>, source: &str, dialect: Dialect) -> Vec<Op> {
     ops
 }
 
-fn joined(ops: Vec<Op>) -> Vec<Op> {
-    let mut joined: Vec<Op> = Vec::with_capacity(ops.len());
-    for op in ops {
-        match (joined.last_mut(), op) {
-            (_, Op::Text { span, .. }) if span.is_empty() => {}
-            (Some(Op::Text { span: before, verbatim: false }), Op::Text { span, verbatim: false })
-                if before.end == span.start =>
-            {
-                before.end = span.end;
-            }
-            _ => joined.push(op),
+/// Drops empty texts and joins those that touch.
+fn join(ops: &mut Vec<Op>) {
+    ops.dedup_by(|op, before| match (before, op) {
+        (_, Op::Text { span, .. }) if span.is_empty() => true,
+        (before @ Op::Text { .. }, op) if is_empty(before) => {
+            *before = *op;
+            true
         }
+        (Op::Text { span: before, verbatim: false }, Op::Text { span, verbatim: false })
+            if before.end == span.start =>
+        {
+            before.end = span.end;
+            true
+        }
+        _ => false,
+    });
+    if matches!(ops.as_slice(), [only] if is_empty(only)) {
+        ops.clear();
     }
-    joined
+}
+
+const fn is_empty(op: &Op) -> bool {
+    matches!(op, Op::Text { span, .. } if span.is_empty())
 }
 
 /// Takes the backslash out of each `\{{`.

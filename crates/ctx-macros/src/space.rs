@@ -13,7 +13,7 @@ impl SpaceSet {
     /// Removes what is in the set from the end of a text.
     pub fn trim_end(self, text: &str) -> &str {
         match self {
-            Self::WhiteSpace => text.trim_end_matches(is_space),
+            Self::WhiteSpace => trim_end(text),
             Self::LineBreaks => {
                 let mut rest = text;
                 while let Some(before) = rest.strip_suffix('\n') {
@@ -45,18 +45,33 @@ pub(crate) fn is_space(c: char) -> bool {
 
 /// Removes white space at both ends.
 pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(is_space)
+    trim_end(trim_start(text))
 }
 
 /// Removes white space at the beginning.
+#[inline]
 pub(crate) fn trim_start(text: &str) -> &str {
-    text.trim_start_matches(is_space)
+    // Mostly there is none, which one byte tells.
+    match text.as_bytes().first() {
+        Some(byte) if byte.is_ascii_graphic() => text,
+        _ => text.trim_start_matches(is_space),
+    }
+}
+
+/// Removes white space at the end.
+#[inline]
+pub(crate) fn trim_end(text: &str) -> &str {
+    match text.as_bytes().last() {
+        Some(byte) if byte.is_ascii_graphic() => text,
+        _ => text.trim_end_matches(is_space),
+    }
 }
 
 /// Returns the place of the first character from `from` on that is not white space.
+#[inline]
 pub(crate) fn skip(text: &str, from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
-    from + (rest.len() - rest.trim_start_matches(is_space).len())
+    from + (rest.len() - trim_start(rest).len())
 }
 
 #[cfg(test)]

@@ -211,6 +211,7 @@ impl State {
     }
 
     /// Takes one call at this depth (1 is a call in the text itself) from what is left.
+    #[inline]
     pub(crate) fn take_step(&mut self, depth: usize) -> Result<(), Box<Diagnostic>> {
         let deepest = self.limits.depth.min(Limits::MAX_DEPTH);
         if depth > deepest {
@@ -221,6 +222,7 @@ impl State {
     }
 
     /// Takes work that is worth a number of calls from what is left.
+    #[inline]
     pub(crate) fn take_steps(&mut self, steps: u64) -> Result<(), Box<Diagnostic>> {
         let Some(left) = self.steps_left.checked_sub(steps) else {
             let message = format!("more than {} macro calls in one run", self.limits.steps);
@@ -231,6 +233,7 @@ impl State {
     }
 
     /// Fails if macros may not write that many bytes any more.
+    #[inline]
     pub(crate) fn check_output(&self, bytes: usize) -> Result<(), Box<Diagnostic>> {
         if bytes <= self.output_left {
             return Ok(());
@@ -240,6 +243,7 @@ impl State {
     }
 
     /// Takes bytes that a macro writes from what is left.
+    #[inline]
     pub(crate) fn take_output(&mut self, bytes: usize) -> Result<(), Box<Diagnostic>> {
         self.check_output(bytes)?;
         self.output_left -= bytes;

@@ -128,6 +128,11 @@ impl Template {
         }
     }
 
+    /// Returns how many bytes an expansion usually has, with some to spare.
+    pub(crate) fn usual_len(&self) -> usize {
+        self.text.len() + self.text.len() / 8
+    }
+
     pub(crate) fn ops(&self) -> &[Op] {
         &self.compiled.ops
     }

@@ -77,7 +77,23 @@ fn one_colon_or_white_space_gives_one_argument() {
 #[test]
 fn only_white_space_that_is_written_is_trimmed() {
     check("{{setvar::a::{{space}}x{{newline}}}}[{{getvar::a}}]", "[ x\n]");
-    check("{{.a = x}}{{.a += {{noop}} | y}}{{.a}}", "x | y");
+}
+
+#[test]
+fn blocks_branches_and_values_of_operators_lose_the_white_space_of_macros_too() {
+    check("{{.a = x}}{{.a += {{noop}} | y}}{{.a}}[{{.b ?? {{newline}}z{{space}}}}]", "x| y[z]");
+    check("a{{if 1}}{{newline}}{{/if}}b{{if 0}}{{else}}{{space}}c{{newline}}{{/if}}d", "abcd");
+    check("a{{if::1::{{newline}}b{{space}}}}c", "abc");
+    check("{{setvar::m}}{{newline}}x{{space}}{{/setvar}}[{{getvar::m}}]", "[x]");
+    check("a{{#if 1}}{{newline}}{{/if}}b{{#setvar::m}} {{space}}{{/setvar}}[{{getvar::m}}]", "a\nb[  ]");
+    check("a {{if 1}}{{if 1}}{{space}}{{/if}}{{newline}}b{{/if}} c", "a b c");
+}
+
+#[test]
+fn what_trims_at_the_end_of_a_branch_trims_around_the_condition() {
+    check("a\n{{if 1}}{{trim}}{{/if}}\n\nb", "ab");
+    check("a\n{{if 1}}{{trim}} b{{newline}}{{/if}}\nc", "a b\nc");
+    check("a\n{{if 1}}{{newline}}b{{newline}}{{trim}}{{/if}}\nc", "a\nbc");
 }
 
 #[test]
@@ -89,7 +105,6 @@ fn extra_braces_are_text() {
 #[test]
 fn trim_removes_line_breaks_only() {
     check("a \r\n\n{{trim}}\n b", "a  b");
-    check("a\n{{if 1}}{{trim}}{{/if}}\n\nb", "ab");
     check("a\n{{newline}}{{trim}}{{noop}}\r\nb", "ab");
 }
 
@@ -234,13 +249,47 @@ fn variables_have_fallbacks() {
 }
 
 #[test]
-fn variables_are_compared() {
+fn variables_are_equal_as_texts_and_compared_as_numbers() {
+    check("{{.a = 5.0}}{{.a == 5}} {{.a == 5.0}} {{.a >= 5.0}} {{.a < 0x10}}", "true false true true");
+    check(
+        "{{.a == }} {{.a != }} {{.a == 0}} {{.a < 1}} {{.a = x}}{{.a <= y}}",
+        "true false false true false",
+    );
     check(
         "{{.a = 5}}{{.a == 5}} {{.a != 5}} {{.a > 4}} {{.a >= 5}} {{.a < 5}} {{.a <= 4}}",
         "true false true true false false",
     );
     check("{{.a = x}}{{.a == x}} {{.a == y}} {{.a > 1}} {{.b == }}", "true false false true");
     check("{{.a = 10}}{{.a > 9}}{{if {{.a == 10}}}}!{{/if}}", "true!");
+}
+
+#[test]
+fn adding_takes_lists_numbers_and_texts() {
+    check(
+        "{{setvar::s::0}}{{addvar::s::x}}{{getvar::s}} {{addvar::t::x}}{{addvar::t::1}}{{getvar::t}}",
+        "x x1",
+    );
+    check(
+        "{{setvar::l::[1, \"a\"]}}{{incvar::l}}{{addvar::l::2}}|{{getvar::l}}",
+        "[1,\"a\",1]|[1,\"a\",1,\"2\"]",
+    );
+    check(
+        "{{setvar::n::Infinity}}{{addvar::n::-Infinity}}{{getvar::n}} {{.s = ab}}{{.s -= 3}}{{.s}}",
+        "Infinity ab-3",
+    );
+    check("{{.n = 5}}{{.n -= x}}{{.n}} {{.m -= 2}}{{.m}} {{setvar::z::007}}{{getvar::z}} {{.z}}", "5 -2 7 7");
+    check(
+        "{{addvar::e::}}{{getvar::e}} {{.q ??= 007}} {{.q}} {{setvar::v:: 1e3 }}{{getvar::v}}",
+        "0 007 7 1000",
+    );
+}
+
+#[test]
+fn names_of_variables_in_short_are_latin() {
+    check(
+        "{{.变量 = 5}}[{{.变量}}] {{.a变 = 1}} {{setvar::变量::值}}{{getvar::变量}}",
+        "{{.变量 = 5}}[{{.变量}}] {{.a变 = 1}} 值",
+    );
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub(crate) struct MacrosListArguments {
     ctx macros expand 'Hi {{user}}, I am {{char}}.' --dialect sillytavern --env env.json --json\n\n\
     The environment is an object with any of these: user, char, persona, card (the fields of a character\n\
     card), variables, globalVariables, now, tz, messages (role and content), input, model, contextTokens,\n\
-    responseTokens, outlets, texts, group, extensions, generation, seed, chatId, chatIdHash.")]
+    responseTokens, outlets, texts, group, extensions, generation, seed, chatId, chatIdHash, pickAgain.")]
 pub(crate) struct MacrosExpandArguments {
     /// The text; `-` reads it from standard input
     #[arg(allow_hyphen_values = true)]

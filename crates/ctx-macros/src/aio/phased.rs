@@ -86,7 +86,7 @@ impl Phased<'_> {
         }
         let made = self.passes.call(definition, output, found)?;
         let call = call.to_owned();
-        Ok(made.map(|(value, trust)| Known { call, value, writer: Writer::Macro { definition, trust } }))
+        Ok(made.map(|(value, trust)| Known { call, value, writer: Writer::of_macro(definition, trust) }))
     }
 
     /// Puts values in the places of their calls. O(text), for all of them together.
@@ -201,7 +201,7 @@ fn split(call: &str) -> Vec<(&str, usize)> {
     let mut from = 2;
     let parts = inner.split("::").map(|part| {
         let trimmed = space::trim(part);
-        let skipped = part.len() - part.trim_start_matches(space::is_space).len();
+        let skipped = part.len() - space::trim_start(part).len();
         let place = from + if trimmed.is_empty() { 0 } else { skipped };
         from += part.len() + 2;
         (trimmed, place)

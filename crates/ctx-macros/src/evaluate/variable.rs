@@ -8,7 +8,7 @@ use crate::codes;
 use crate::expansion::{Output, Writer};
 use crate::number;
 use crate::op::{Access, Op, Operator};
-use crate::sillytavern::stored;
+use crate::sillytavern::stored::{self, Added};
 use crate::state::Scope;
 
 /// The variable that an operator works on.
@@ -55,20 +55,20 @@ impl<'a> Run<'a> {
             Operator::OrElse if !is_missing => return Ok(Some((text, trust))),
             Operator::OrSet if is_true(&text) => return Ok(Some((text, trust))),
             Operator::OrElseSet if !is_missing => return Ok(Some((text, trust))),
-            Operator::Increment => return self.add(place, "1", Trust::Preset).map(Some),
-            Operator::Decrement => return self.add(place, "-1", Trust::Preset).map(Some),
+            Operator::Increment => return self.add(place, Added::Number(1.0), Trust::Preset).map(Some),
+            Operator::Decrement => return self.add(place, Added::Number(-1.0), Trust::Preset).map(Some),
             _ => {}
         }
         let value = self.argument()?;
         let both = trust.max(value.trust);
         match operator {
             Operator::Set => self.set(place, &value).map(|()| None),
-            Operator::Add => self.add(place, &value.text, value.trust).map(|_| None),
-            Operator::Subtract => self.subtract(place, &text, &value).map(|()| None),
+            Operator::Add => self.add(place, Added::Text(&value.text), value.trust).map(|_| None),
+            Operator::Subtract => self.subtract(place, &value).map(|()| None),
             Operator::Or | Operator::OrElse => Ok(Some((Text::from(value.text.as_ref()), value.trust))),
             Operator::OrSet | Operator::OrElseSet => {
                 self.set(place, &value)?;
-                Ok(stored::read(self.state, place.scope, place.name))
+                Ok(Some((Text::from(value.text.as_ref()), value.trust)))
             }
             _ => {
                 let holds = compare(operator, &text, &value.text);
@@ -84,32 +84,32 @@ impl<'a> Run<'a> {
         set.map_err(|failure| failed(failure, place.span))
     }
 
-    fn add(&mut self, place: Place<'a>, value: &str, trust: Trust) -> Result<(Text, Trust), Stop> {
-        let added = stored::add(self.state, place.scope, place.name, value, trust);
+    fn add(&mut self, place: Place<'a>, added: Added<'_>, trust: Trust) -> Result<(Text, Trust), Stop> {
+        let added = stored::add(self.state, place.scope, place.name, added, trust);
         added.map_err(|failure| failed(failure, place.span))
     }
 
-    fn subtract(&mut self, place: Place<'a>, old: &str, value: &Argument<'_>) -> Result<(), Stop> {
-        let (Some(old), Some(less)) = (number::read(old), number::read(&value.text)) else {
-            let message = format!("nothing is taken from `{}`: not both are numbers", excerpt(place.name));
+    /// Adds the negative of a number; what is none is reported and changes nothing.
+    fn subtract(&mut self, place: Place<'a>, value: &Argument<'_>) -> Result<(), Stop> {
+        let Some(less) = number::read(&value.text) else {
+            let (name, value) = (excerpt(place.name), excerpt(&value.text));
+            let message = format!("`{value}` is no number, so nothing is taken from `{name}`");
             let finding = || Diagnostic::warning(codes::NOT_A_NUMBER, message).at_span(place.span);
             self.findings.add(finding);
             return Ok(());
         };
-        let known = self.state.variable_trust(place.scope, place.name).unwrap_or(Trust::Preset);
-        let set = self.state.set_number(place.scope, place.name, old - less, known.max(value.trust));
-        set.map_err(|failure| failed(failure, place.span))
+        self.add(place, Added::Number(-less), value.trust).map(|_| ())
     }
 }
 
-/// Compares as texts, or as numbers where both are numbers.
+/// Tells whether texts are equal, or how they compare as numbers, which they do not if one is none.
 fn compare(operator: Operator, left: &str, right: &str) -> bool {
     let numbers = number::read(left).zip(number::read(right));
     let as_numbers =
         |holds: fn(&f64, &f64) -> bool| numbers.is_some_and(|(left, right)| holds(&left, &right));
     match operator {
-        Operator::Equal => left == right || (!left.is_empty() && !right.is_empty() && as_numbers(f64::eq)),
-        Operator::NotEqual => !compare(Operator::Equal, left, right),
+        Operator::Equal => left == right,
+        Operator::NotEqual => left != right,
         Operator::Greater => as_numbers(f64::gt),
         Operator::GreaterEqual => as_numbers(f64::ge),
         Operator::Less => as_numbers(f64::lt),

@@ -144,7 +144,8 @@ impl Parser<'_, '_> {
         if !places.is_empty() {
             self.replace(slot - 1, Op::NOTHING);
         }
-        self.replace(slot, Op::Arg { span, gap: opener.inner_end, dedent, next: 0 });
+        let trims = !opener.keeps_space;
+        self.replace(slot, Op::Arg { span, gap: opener.inner_end, dedent, trims, next: 0 });
         if !opener.keeps_space {
             self.trim_texts(slot + 1, self.ops.len());
         }
@@ -154,7 +155,7 @@ impl Parser<'_, '_> {
         let call = Op::Call { definition: opener.definition, span, arguments: places.len() };
         self.replace(opener.op, call);
         if form == Form::Condition {
-            self.finish_condition(opener.op, &places, first.map(|one| (one, opener.keeps_space)));
+            self.finish_condition(opener.op, &places, first, opener.keeps_space);
         }
     }
 
@@ -164,13 +165,13 @@ impl Parser<'_, '_> {
         call: &OpenCall,
         form: Form,
         arguments: usize,
-    ) -> Option<(Alternative, bool)> {
+    ) -> Option<Alternative> {
         if form != Form::Condition || arguments != 2 {
             return None;
         }
         let last = *self.arguments.last()?;
         self.end_candidates(call.first_block);
-        self.blocks.take_alternatives(last).map(|first| (first, false))
+        self.blocks.take_alternatives(last)
     }
 
     /// Makes an `If` of a call with its arguments, and two arguments of one that is divided by an `{{else}}`.
@@ -178,7 +179,8 @@ impl Parser<'_, '_> {
         &mut self,
         op: usize,
         places: &[usize],
-        alternative: Option<(Alternative, bool)>,
+        alternative: Option<Alternative>,
+        keeps_space: bool,
     ) {
         let (Some(Op::Call { definition, span, .. }), [condition, then]) =
             (self.ops.get(op).copied(), places)
@@ -187,7 +189,8 @@ impl Parser<'_, '_> {
         };
         let negated = self.read_condition(*condition, *then);
         self.replace(op, Op::If { definition, span, negated });
-        let Some((Alternative { op: divider, span: word }, keeps_space)) = alternative else {
+        self.trim_value(*then, !keeps_space);
+        let Some(Alternative { op: divider, span: word }) = alternative else {
             return;
         };
         let Some(Op::Arg { span: whole, dedent, .. }) = self.ops.get_mut(*then) else {
@@ -195,11 +198,19 @@ impl Parser<'_, '_> {
         };
         let (end, dedent) = (whole.end, *dedent);
         whole.end = word.start;
-        let second = Op::Arg { span: Span::new(word.end, end), gap: word.start, dedent, next: 0 };
+        let trims = !keeps_space;
+        let second = Op::Arg { span: Span::new(word.end, end), gap: word.start, dedent, trims, next: 0 };
         self.replace(divider, second);
         if !keeps_space {
             self.trim_texts(*then + 1, divider);
             self.trim_texts(divider + 1, self.ops.len() - 1);
+        }
+    }
+
+    /// Says whether white space at the ends of an argument's value is removed.
+    pub(super) fn trim_value(&mut self, argument: usize, is_trimmed: bool) {
+        if let Some(Op::Arg { trims, .. }) = self.ops.get_mut(argument) {
+            *trims = is_trimmed;
         }
     }
 
@@ -266,14 +277,14 @@ impl Parser<'_, '_> {
         let Some(ops) = self.ops.get_mut(start..end) else { return };
         for op in ops.iter_mut() {
             let Op::Text { span, .. } = op else { break };
-            span.start = span.end - text(span).trim_start_matches(space::is_space).len();
+            span.start = span.end - space::trim_start(text(span)).len();
             if !span.is_empty() {
                 break;
             }
         }
         for op in ops.iter_mut().rev() {
             let Op::Text { span, .. } = op else { break };
-            span.end = span.start + text(span).trim_end_matches(space::is_space).len();
+            span.end = span.start + space::trim_end(text(span)).len();
             if !span.is_empty() {
                 break;
             }
@@ -282,13 +293,13 @@ impl Parser<'_, '_> {
 }
 
 fn trimmed(span: Span, text: &str) -> Span {
-    let start = span.end - text.trim_start_matches(space::is_space).len();
+    let start = span.end - space::trim_start(text).len();
     Span::new(start, start + space::trim(text).len())
 }
 
 /// Returns how many characters of white space the first line begins with that has anything else.
 fn indent(text: &str) -> usize {
-    let blank = text.len() - text.trim_start_matches(space::is_space).len();
+    let blank = text.len() - space::trim_start(text).len();
     let before = text.get(..blank).unwrap_or_default();
     before.rsplit('\n').next().map_or(0, |line| line.chars().count())
 }

@@ -1,7 +1,7 @@
 //! Old spellings: `<USER>` and its like, and `{{time_UTC+3}}`.
 
 use ctx_types::Span;
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memmem};
 
 use crate::check::Checker;
 use crate::space;
@@ -46,30 +46,46 @@ pub(super) fn find(source: &str, check: &Checker<'_>) -> Markers {
     Markers { list: found.collect(), next: 0 }
 }
 
+/// Returns by how many bytes a text grows where its old spellings are rewritten as calls, as SillyTavern does
+/// before it looks for calls: the places of calls behind it are counted there.
+pub(crate) fn growth(text: &str) -> usize {
+    let angled = memchr_iter(b'<', text.as_bytes()).filter_map(|at| {
+        let (word, name) = angled_word(text.as_bytes().get(at + 1..)?)?;
+        Some(name.len() + "{{}}".len() - word.len() - "<>".len())
+    });
+    let is_zoned = |at: &usize| text.as_bytes().get(at + 2..).and_then(zoned_word).is_some();
+    angled.sum::<usize>() + memmem::find_iter(text.as_bytes(), b"{{").filter(is_zoned).count()
+}
+
 fn angled(source: &str, at: usize, check: &Checker<'_>) -> Option<Marker> {
-    let rest = source.as_bytes().get(at + 1..)?;
-    let (word, name) = ANGLED.iter().find(|(word, _)| {
-        let written = rest.get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()));
-        written && rest.get(word.len()) == Some(&b'>')
-    })?;
+    let (word, name) = angled_word(source.as_bytes().get(at + 1..)?)?;
     let definition = check.find_name(name)?;
     Some(Marker { span: Span::new(at, at + word.len() + 2), definition, argument: None })
 }
 
+fn angled_word(rest: &[u8]) -> Option<(&'static str, &'static str)> {
+    let found = ANGLED.iter().find(|(word, _)| {
+        let written = rest.get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()));
+        written && rest.get(word.len()) == Some(&b'>')
+    });
+    found.copied()
+}
+
 /// Reads `{{time_UTC+3}}` from the place of its braces and that of its name.
 pub(super) fn zoned(source: &str, start: usize, name: usize, check: &Checker<'_>) -> Option<Marker> {
-    const WORD: &str = "time_UTC";
-    let rest = source.as_bytes().get(name..)?;
-    let is_time = rest.get(..WORD.len())?.eq_ignore_ascii_case(WORD.as_bytes());
-    if !is_time || !matches!(rest.get(WORD.len())?, b'+' | b'-') {
-        return None;
-    }
-    let sign = name + WORD.len();
-    let digits = rest.iter().skip(WORD.len() + 1).take_while(|byte| byte.is_ascii_digit()).count();
-    let end = sign + 1 + digits;
+    let end = name + zoned_word(source.as_bytes().get(name..)?)?;
     let close = space::skip(source, end);
     let is_closed = source.get(close..)?.starts_with("}}");
-    let definition = check.find_name("time").filter(|_| is_closed && digits > 0)?;
+    let definition = check.find_name("time").filter(|_| is_closed)?;
     let argument = Some(Span::new(name + "time_".len(), end));
     Some(Marker { span: Span::new(start, close + 2), definition, argument })
+}
+
+/// Returns the length of a `time_UTC+3`.
+fn zoned_word(rest: &[u8]) -> Option<usize> {
+    const WORD: &[u8] = b"time_UTC";
+    let is_time = rest.get(..WORD.len())?.eq_ignore_ascii_case(WORD);
+    let sign = rest.get(WORD.len()).filter(|_| is_time)?;
+    let digits = rest.iter().skip(WORD.len() + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    (matches!(sign, b'+' | b'-') && digits > 0).then_some(WORD.len() + 1 + digits)
 }

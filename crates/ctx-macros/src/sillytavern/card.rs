@@ -104,25 +104,35 @@ fn examples(call: &mut Call<'_>) -> Value {
         return Value::EMPTY;
     };
     let mut written = String::new();
-    for block in blocks(text).into_iter().filter(|block| !block.is_empty()) {
-        written.extend(["<START>\n", block, "\n"]);
+    for block in blocks(space::trim(text)) {
+        written.extend([START, "\n", block, "\n"]);
     }
     call.limit_trust(call.env().agent_trust);
     // As a card's text, but for the line break at the end, which is part of the form.
     if call.is_card { Value::EMPTY } else { Value::Template(Text::from(written.replace('\r', ""))) }
 }
 
-/// Returns the blocks of examples of dialogue, which `<START>` in any case begins, without white space around.
+/// What begins a block of examples, in any case.
+const START: &str = "<START>";
+
+/// Returns the blocks of examples of dialogue without white space around; what stands before the first `<START>`
+/// is a block too.
 fn blocks(text: &str) -> Vec<&str> {
-    const WORD: &str = "<START>";
+    let mut starts = memchr::memchr_iter(b'<', text.as_bytes())
+        .filter(|at| text.get(*at..at + START.len()).is_some_and(|found| found.eq_ignore_ascii_case(START)));
     let mut blocks = Vec::new();
-    let mut start = 0;
-    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
-        if text.get(at..at + WORD.len()).is_some_and(|found| found.eq_ignore_ascii_case(WORD)) {
-            blocks.push(space::trim(text.get(start..at).unwrap_or_default()));
-            start = at + WORD.len();
-        }
+    let mut from = 0;
+    if text.starts_with(START) {
+        from = START.len();
+        starts.next();
     }
-    blocks.push(space::trim(text.get(start..).unwrap_or_default()));
+    for at in starts {
+        blocks.push(space::trim(text.get(from..at).unwrap_or_default()));
+        from = at + START.len();
+    }
+    let last = space::trim(text.get(from..).unwrap_or_default());
+    if !(blocks.is_empty() && last.is_empty()) {
+        blocks.push(last);
+    }
     blocks
 }

@@ -2,7 +2,7 @@
 
 use ctx_types::{Source, Text, Trust};
 
-use crate::call::Value;
+use crate::call::{Place, Value};
 use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
@@ -64,12 +64,12 @@ const BEFORE: &[Pass] = &[
     bare("systemPrompt"),
     bare("chatSeparator"),
     bare("chatStart"),
-    pass("setvar", Shape::Two, "setvar"),
+    pass("setvar", Shape::TwoOrEmpty, "setvar"),
     pass("addvar", Shape::Two, "addvar"),
     pass("incvar", Shape::One, "incvar"),
     pass("decvar", Shape::One, "decvar"),
     pass("getvar", Shape::One, "getvar"),
-    pass("setglobalvar", Shape::Two, "setglobalvar"),
+    pass("setglobalvar", Shape::TwoOrEmpty, "setglobalvar"),
     pass("addglobalvar", Shape::Two, "addglobalvar"),
     pass("incglobalvar", Shape::One, "incglobalvar"),
     pass("decglobalvar", Shape::One, "decglobalvar"),
@@ -235,7 +235,7 @@ impl Passes<'_> {
                 Value::Template(text) => passes.card_text(&text, trust)?,
                 value => (value, trust),
             };
-            Ok(Some((value, Writer::Macro { definition, trust })))
+            Ok(Some((value, Writer::of_macro(definition, trust))))
         };
         self.pass(output, |text, at| search.next(text, at), write)
     }
@@ -256,6 +256,7 @@ impl Passes<'_> {
             findings: Findings::default(),
             trust,
             source_key: self.source_key,
+            place: Place::default(),
             original: None,
             is_card: true,
         };

@@ -21,6 +21,8 @@ pub(super) enum Shape {
     One,
     /// `{{name::argument::argument}}`, without `:` in the first and `}` in the second.
     Two,
+    /// The same, and the second may be empty.
+    TwoOrEmpty,
     /// `{{name argument}}`, with spaces or, if [`Spacing::Colon`], one space or colon.
     Spaced(Spacing),
     /// `{{name:argument}}` or `{{name::argument}}`, perhaps with a space before that.
@@ -113,7 +115,8 @@ impl<'n> Search<'n> {
                 let start = rest.starts_with("::").then_some(at + 2)?;
                 self.closed_brace(text, start).map(|end| (vec![argument(text, start..end)], end + 2))
             }
-            Shape::Two => self.two(text, at),
+            Shape::Two => self.two(text, at, 1),
+            Shape::TwoOrEmpty => self.two(text, at, 0),
             Shape::Spaced(Spacing::Colon) => {
                 let start = rest.starts_with([' ', ':']).then_some(at + 1)?;
                 self.closed_brace(text, start).map(|end| (vec![argument(text, start..end)], end + 2))
@@ -142,13 +145,14 @@ impl<'n> Search<'n> {
         }
     }
 
-    fn two<'t>(&mut self, text: &'t str, at: usize) -> Option<(Vec<Argument<'t>>, usize)> {
+    fn two<'t>(&mut self, text: &'t str, at: usize, least: usize) -> Option<(Vec<Argument<'t>>, usize)> {
         let first = text.get(at..)?.starts_with("::").then_some(at + 2)?;
         let middle =
             self.colon.find(text, first, |rest| memchr(b':', rest)).filter(|middle| *middle > first)?;
         let second = text.get(middle..)?.starts_with("::").then_some(middle + 2)?;
-        let end = self.closed_brace(text, second)?;
-        Some((vec![argument(text, first..middle), argument(text, second..end)], end + 2))
+        let end = self.find_brace(text, second).filter(|end| end - second >= least)?;
+        let is_closed = text.get(end..)?.starts_with("}}");
+        is_closed.then(|| (vec![argument(text, first..middle), argument(text, second..end)], end + 2))
     }
 
     fn pair<'t>(&mut self, text: &'t str, at: usize) -> Option<(Vec<Argument<'t>>, usize)> {

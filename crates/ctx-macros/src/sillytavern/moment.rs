@@ -3,16 +3,36 @@
 use std::fmt::Write as _;
 
 use jiff::Zoned;
+use memchr::{memchr, memrchr};
 
 /// The tokens, each before those that it begins with.
-const TOKENS: [&str; 63] = [
-    "YYYYYY", "YYYYY", "YYYY", "YY", "Y", "Qo", "Q", "MMMM", "MMM", "MM", "Mo", "M", "DDDD", "DDDo", "DDD",
-    "DD", "Do", "D", "dddd", "ddd", "dd", "do", "d", "E", "e", "ww", "wo", "w", "WW", "Wo", "W", "gggg",
-    "gg", "GGGG", "GG", "A", "a", "Hmmss", "Hmm", "HH", "H", "hmmss", "hmm", "hh", "h", "kk", "k", "mm", "m",
-    "ss", "s", "ZZ", "Z", "zz", "z", "X", "x", "LTS", "LT", "LLLL", "LLL", "LL", "L",
+const TOKENS: [&str; 67] = [
+    "YYYYYY", "YYYYY", "YYYY", "YY", "Y", "yyyy", "yyy", "yy", "yo", "y", "NNNNN", "NNNN", "NNN", "NN", "N",
+    "Qo", "Q", "MMMM", "MMM", "MM", "Mo", "M", "DDDD", "DDDo", "DDD", "DD", "Do", "D", "dddd", "ddd", "dd",
+    "do", "d", "E", "e", "ww", "wo", "w", "WW", "Wo", "W", "ggggg", "gggg", "gg", "GGGGG", "GGGG", "GG", "A",
+    "a", "Hmmss", "Hmm", "HH", "H", "hmmss", "hmm", "hh", "h", "kk", "k", "mm", "m", "ss", "s", "ZZ", "Z",
+    "X", "x",
 ];
-/// The short forms of the long ones, in the same sense.
-const LOCAL_TOKENS: [&str; 4] = ["llll", "lll", "ll", "l"];
+
+/// Names of the zone, which Moment.js has for times in UTC only and not for those of a zone.
+const ZONE_NAMES: [&str; 2] = ["zz", "z"];
+
+/// The tokens of the locale, each before those that it begins with, and what they stand for in American English.
+const LONG_FORMS: [(&str, &str); 10] = [
+    ("LTS", "h:mm:ss A"),
+    ("LT", "h:mm A"),
+    ("LLLL", "dddd, MMMM D, YYYY h:mm A"),
+    ("LLL", "MMMM D, YYYY h:mm A"),
+    ("LL", "MMMM D, YYYY"),
+    ("L", "MM/DD/YYYY"),
+    ("llll", "ddd, MMM D, YYYY h:mm A"),
+    ("lll", "MMM D, YYYY h:mm A"),
+    ("ll", "MMM D, YYYY"),
+    ("l", "M/D/YYYY"),
+];
+
+/// What an empty pattern stands for.
+const DEFAULT: &str = "YYYY-MM-DDTHH:mm:ssZ";
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -30,15 +50,18 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// Formats a time. Text in brackets, a character behind a backslash, and whatever is no token stay as they are.
+/// Formats a time. Text in brackets, a token or character behind a backslash, and whatever is no token stay as
+/// they are; line breaks outside of brackets are left out, and an empty pattern is that of ISO 8601.
 ///
 /// Linear in the pattern.
 pub(super) fn format(time: &Zoned, pattern: &str) -> String {
+    let pattern = if pattern.is_empty() { DEFAULT } else { pattern };
+    let expanded = expand(pattern);
     let mut written = String::new();
-    let mut rest = pattern;
+    let mut rest = expanded.as_str();
     while let Some(first) = rest.chars().next() {
-        let (taken, text) = next(rest, first);
-        match text {
+        let (taken, piece) = next(rest, first);
+        match piece {
             Piece::Token(token) => write_token(time, token, &mut written),
             Piece::Fraction(digits) => write_fraction(time, digits, &mut written),
             Piece::Literal(literal) => written.push_str(literal),
@@ -46,6 +69,37 @@ pub(super) fn format(time: &Zoned, pattern: &str) -> String {
         rest = rest.get(taken..).unwrap_or_default();
     }
     written
+}
+
+/// Puts what they stand for in the place of the locale's tokens.
+fn expand(pattern: &str) -> String {
+    let mut expanded = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        let escaped = usize::from(first == '\\');
+        let behind = rest.get(escaped..).unwrap_or_default();
+        let form = LONG_FORMS.iter().find(|(token, _)| behind.starts_with(token));
+        let taken = match (bracketed(rest), form) {
+            (Some(literal), _) => literal,
+            (None, Some((token, _))) => escaped + token.len(),
+            (None, None) => first.len_utf8(),
+        };
+        let (piece, behind) = rest.split_at(taken);
+        match form {
+            Some((_, pattern)) if escaped == 0 && bracketed(rest).is_none() => expanded.push_str(pattern),
+            _ => expanded.push_str(piece),
+        }
+        rest = behind;
+    }
+    expanded
+}
+
+/// Returns the length of a text in brackets at the start of a pattern: up to the last closing bracket before the
+/// next opening one.
+fn bracketed(pattern: &str) -> Option<usize> {
+    let inner = pattern.strip_prefix('[')?;
+    let inner = inner.get(..memchr(b'[', inner.as_bytes()).unwrap_or(inner.len()))?;
+    Some(memrchr(b']', inner.as_bytes())? + 2)
 }
 
 enum Piece<'p> {
@@ -57,75 +111,74 @@ enum Piece<'p> {
 
 /// Returns the first piece of a pattern and how many bytes it takes.
 fn next(pattern: &str, first: char) -> (usize, Piece<'_>) {
-    let literal = |taken: usize, from: usize, to: usize| {
-        (taken, Piece::Literal(pattern.get(from..to).unwrap_or_default()))
-    };
-    if first == '[' {
-        let inner = pattern.get(1..).unwrap_or_default();
-        if let Some(end) = inner.find(['[', ']']).filter(|end| inner.as_bytes().get(*end) == Some(&b']')) {
-            return literal(end + 2, 1, end + 1);
-        }
+    let literal = |from: usize, to: usize| Piece::Literal(pattern.get(from..to).unwrap_or_default());
+    if let Some(length) = bracketed(pattern) {
+        return (length, literal(1, length - 1));
     }
     if first == '\\' {
-        let length = 1 + pattern.chars().nth(1).map_or(0, char::len_utf8);
-        return literal(length, 1, length);
+        let behind = pattern.get(1..).unwrap_or_default();
+        let length = token_len(behind).or_else(|| behind.chars().next().map(char::len_utf8)).unwrap_or(0);
+        // A second backslash is left out with the first.
+        let from = 1 + usize::from(behind.starts_with('\\'));
+        return (1 + length, literal(from, 1 + length));
     }
-    if first == 'S' {
-        let digits = pattern.bytes().take_while(|byte| *byte == b'S').count().min(9);
-        return (digits, Piece::Fraction(digits));
-    }
-    let known = TOKENS.iter().chain(&LOCAL_TOKENS).find(|token| pattern.starts_with(**token));
-    match known {
-        Some(token) => (token.len(), Piece::Token(token)),
-        None => literal(first.len_utf8(), 0, first.len_utf8()),
+    match token_len(pattern) {
+        Some(digits) if first == 'S' => (digits, Piece::Fraction(digits)),
+        Some(length) => (length, Piece::Token(pattern.get(..length).unwrap_or_default())),
+        None if matches!(first, '\n' | '\r' | '\u{2028}' | '\u{2029}') => (first.len_utf8(), literal(0, 0)),
+        None => (first.len_utf8(), literal(0, first.len_utf8())),
     }
 }
 
-fn write_token(time: &Zoned, token: &str, out: &mut String) {
-    if let Some(pattern) = long_form(token) {
-        out.push_str(&format(time, pattern));
-        return;
+/// Returns the length of the token at the start of a pattern.
+fn token_len(pattern: &str) -> Option<usize> {
+    let digits = pattern.bytes().take(9).take_while(|byte| *byte == b'S').count();
+    if digits > 0 {
+        return Some(digits);
     }
+    let mut known = TOKENS.iter().chain(&ZONE_NAMES);
+    known.find(|token| pattern.starts_with(**token)).map(|token| token.len())
+}
+
+fn write_token(time: &Zoned, token: &str, out: &mut String) {
     let _ = match token.as_bytes()[0] {
-        b'Y' | b'Q' | b'M' | b'D' => write_date(time, token, out),
+        b'Y' | b'y' | b'N' | b'Q' => write_year(time, token, out),
+        b'M' | b'D' => write_date(time, token, out),
         b'd' | b'E' | b'e' => write_day(time, token, out),
         b'w' | b'W' | b'g' | b'G' => write_week(time, token, out),
-        b'Z' | b'z' | b'X' | b'x' => write_zone(time, token, out),
+        b'Z' | b'X' | b'x' => write_zone(time, token, out),
+        b'z' => Ok(()),
         _ => write_clock(time, token, out),
     };
 }
 
-/// What the tokens of the locale stand for, in American English.
-fn long_form(token: &str) -> Option<&'static str> {
-    Some(match token {
-        "LT" => "h:mm A",
-        "LTS" => "h:mm:ss A",
-        "L" => "MM/DD/YYYY",
-        "LL" => "MMMM D, YYYY",
-        "LLL" => "MMMM D, YYYY h:mm A",
-        "LLLL" => "dddd, MMMM D, YYYY h:mm A",
-        "l" => "M/D/YYYY",
-        "ll" => "MMM D, YYYY",
-        "lll" => "MMM D, YYYY h:mm A",
-        "llll" => "ddd, MMM D, YYYY h:mm A",
-        _ => return None,
-    })
-}
-
-fn write_date(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
-    let (year, month, day) = (time.year(), time.month(), time.day());
-    let name =
-        usize::try_from(month - 1).ok().and_then(|index| MONTHS.get(index)).copied().unwrap_or_default();
-    let quarter = (month + 2) / 3;
-    let of_year = time.day_of_year();
+/// Years, with the year 0 and those before it as years before Christ in `y`, eras and quarters.
+fn write_year(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+    let (year, quarter) = (time.year(), (time.month() + 2) / 3);
+    let of_era = if year > 0 { year } else { 1 - year };
     match token {
         "YYYYYY" => write!(out, "{year:+07}"),
         "YYYYY" => write!(out, "{year:05}"),
-        "YYYY" => write!(out, "{year:04}"),
+        "YYYY" | "Y" => write!(out, "{year:04}"),
         "YY" => write!(out, "{:02}", year.rem_euclid(100)),
-        "Y" => write!(out, "{year}"),
-        "Q" => write!(out, "{quarter}"),
+        "yyyy" => write!(out, "{of_era:04}"),
+        "yyy" => write!(out, "{of_era:03}"),
+        "yy" => write!(out, "{of_era:02}"),
+        "yo" => write!(out, "{}", Ordinal(of_era)),
+        "y" => write!(out, "{of_era}"),
+        "NNNN" => out.write_str(if year > 0 { "Anno Domini" } else { "Before Christ" }),
         "Qo" => write!(out, "{}", Ordinal(quarter.into())),
+        "Q" => write!(out, "{quarter}"),
+        _ => out.write_str(if year > 0 { "AD" } else { "BC" }),
+    }
+}
+
+fn write_date(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+    let (month, day) = (time.month(), time.day());
+    let name =
+        usize::try_from(month - 1).ok().and_then(|index| MONTHS.get(index)).copied().unwrap_or_default();
+    let of_year = time.day_of_year();
+    match token {
         "MMMM" => out.write_str(name),
         "MMM" => out.write_str(name.get(..3).unwrap_or_default()),
         "MM" => write!(out, "{month:02}"),
@@ -161,8 +214,10 @@ fn write_week(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
         "WW" => write!(out, "{:02}", iso.week()),
         "Wo" => write!(out, "{}", Ordinal(iso.week().into())),
         "W" => write!(out, "{}", iso.week()),
+        "GGGGG" => write!(out, "{:05}", iso.year()),
         "GGGG" => write!(out, "{:04}", iso.year()),
         "GG" => write!(out, "{:02}", iso.year().rem_euclid(100)),
+        "ggggg" => write!(out, "{year:05}"),
         "gggg" => write!(out, "{year:04}"),
         "gg" => write!(out, "{:02}", year.rem_euclid(100)),
         "ww" => write!(out, "{week:02}"),
@@ -211,10 +266,7 @@ fn write_zone(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
         "Z" => write!(out, "{sign}{hours:02}:{minutes:02}"),
         "ZZ" => write!(out, "{sign}{hours:02}{minutes:02}"),
         "X" => write!(out, "{}", time.timestamp().as_second()),
-        "x" => write!(out, "{}", time.timestamp().as_millisecond()),
-        // Moment.js has a name for UTC only.
-        _ if time.time_zone().iana_name() == Some("UTC") => out.write_str("UTC"),
-        _ => Ok(()),
+        _ => write!(out, "{}", time.timestamp().as_millisecond()),
     }
 }
 
@@ -267,7 +319,7 @@ mod tests {
         check(AT, "Hmm Hmmss hmm hmmss", "2205 220509 1005 100509");
         check(AT, "S SS SSS SSSS", "1 12 120 1200");
         check(AT, "Z ZZ X x", "+08:00 +0800 1762524309 1762524309120");
-        check("2025-11-07T00:00:00+00:00[UTC]", "h k z", "12 24 UTC");
+        check("2025-11-07T00:00:00+00:00[UTC]", "h k z zz|", "12 24  |");
     }
 
     #[test]
@@ -275,11 +327,24 @@ mod tests {
         check(AT, "LT|LTS|L|l", "10:05 PM|10:05:09 PM|11/07/2025|11/7/2025");
         check(AT, "LL|ll", "November 7, 2025|Nov 7, 2025");
         check(AT, "LLLL", "Friday, November 7, 2025 10:05 PM");
+        check(AT, "llll|lll", "Fri, Nov 7, 2025 10:05 PM|Nov 7, 2025 10:05 PM");
+        check(AT, r"[LL] \LL \\LT ML", r"LL LL LT Nov/07/2025");
+        check(AT, "", "2025-11-07T22:05:09+08:00");
+    }
+
+    #[test]
+    fn years_of_an_era() {
+        check(AT, "yyyy-MM-dd y yo yy yyy", "2025-11-Fr 2025 2025th 2025 2025");
+        check(AT, "N NN NNN NNNN NNNNN", "AD AD AD Anno Domini AD");
+        check(AT, "YYY Y YYYYY YYYYYY", "252025 2025 02025 +002025");
+        check(AT, "ggggg GGGGG ggg g", "02025 02025 25g g");
     }
 
     #[test]
     fn brackets_and_backslashes_quote() {
         check(AT, "[D is] D, \\D [", "D is 7, D [");
+        check(AT, "[a] D] [D] \\YYYY \\[D] \\", "a] D D YYYY [7] ");
+        check(AT, "D\n[\n]M\r\n", "7\n11");
         check(AT, "年M月D日", "年11月7日");
         check(AT, "[a [b] c", "[pm b c");
     }

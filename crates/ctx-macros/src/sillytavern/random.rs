@@ -54,12 +54,15 @@ pub(super) fn index_of(drawn: f64, length: usize) -> usize {
     (drawn * length as f64) as usize
 }
 
-/// Returns what SillyTavern's generator starts from at this place: the hash of the hashes of chat and text and
-/// of the place in the text, in UTF-16 units.
-fn pick_seed(call: &Call<'_>) -> String {
-    let chat = call.env().conversation.number();
-    let place = if call.before.is_ascii() { call.before.len() } else { call.before.encode_utf16().count() };
-    let seed = string_hash::of(&format!("{chat}-{}-{place}", call.template.hash()));
+/// Returns what SillyTavern's generator starts from at this place: the hash of the hashes of chat and text, of the
+/// place in the text, and of what was said to have it choose again.
+fn pick_seed(call: &mut Call<'_>) -> String {
+    let (chat, text, place) = (call.env().conversation.number(), call.template.hash(), call.place());
+    let mut seeded = format!("{chat}-{text}-{place}");
+    if let Some(again) = &call.env().conversation.pick_again {
+        seeded.extend(["-", again]);
+    }
+    let seed = string_hash::of(&seeded);
     match call.dialect() {
         // The older engine starts from a number, to which the generator adds a character.
         Dialect::SillyTavernLegacy => format!("{seed}\0"),

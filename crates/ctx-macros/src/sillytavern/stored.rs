@@ -1,5 +1,7 @@
 //! Variables as SillyTavern reads and adds to them.
 
+use std::borrow::Cow;
+
 use ctx_types::{Text, Trust};
 use serde_json::Value as Json;
 
@@ -13,25 +15,62 @@ pub(crate) fn read(state: &State, scope: Scope, name: &str) -> Option<(Text, Tru
     Some((number::normal(text).map_or_else(|| text.clone(), Text::from), trust))
 }
 
+/// What is added to a variable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Added<'a> {
+    /// A text, which may be that of a number.
+    Text(&'a str),
+    Number(f64),
+}
+
 /// Adds to a variable and returns what it holds then: to a JSON list an element, to a number a number, to
-/// anything else a text.
+/// anything else a text. A sum that is no number (of both infinities) changes nothing and is nothing.
 pub(crate) fn add(
     state: &mut State,
     scope: Scope,
     name: &str,
-    value: &str,
+    added: Added<'_>,
     trust: Trust,
 ) -> Result<(Text, Trust), Failure> {
     let (old, known) = read(state, scope, name).unwrap_or((Text::default(), trust));
     let trust = known.max(trust);
-    if let Some(list) = appended(&old, value) {
+    if let Some(list) = appended(&old, added) {
         put(state, scope, name, list, trust)?;
-    } else if let (Some(left), Some(right)) = (number::read(&old), number::read(value)) {
-        state.set_number(scope, name, left + right, trust)?;
+    } else if let (Some(left), Some(right)) = (number::read(&old), added.number()) {
+        let sum = left + right;
+        if sum.is_nan() {
+            return Ok((Text::default(), trust));
+        }
+        state.set_number(scope, name, sum, trust)?;
     } else {
-        put(state, scope, name, [old.as_str(), value].concat(), trust)?;
+        // A variable that is 0 counts as one that is not set.
+        let old = if old == "0" { "" } else { old.as_str() };
+        put(state, scope, name, [old, &added.text()].concat(), trust)?;
     }
     Ok((state.variable(scope, name).cloned().unwrap_or_default(), trust))
+}
+
+impl<'a> Added<'a> {
+    fn number(self) -> Option<f64> {
+        match self {
+            Self::Text(text) => number::read(text),
+            Self::Number(number) => Some(number),
+        }
+    }
+
+    fn text(self) -> Cow<'a, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Number(number) => Cow::Owned(number::write(number)),
+        }
+    }
+
+    fn json(self) -> Json {
+        match self {
+            Self::Text(text) => Json::from(text),
+            Self::Number(number) => number::json(&number::write(number)),
+        }
+    }
 }
 
 fn put(state: &mut State, scope: Scope, name: &str, value: String, trust: Trust) -> Result<(), Failure> {
@@ -39,15 +78,15 @@ fn put(state: &mut State, scope: Scope, name: &str, value: String, trust: Trust)
     state.set_variable(scope, name, Text::from(value), trust)
 }
 
-/// Returns a JSON list with one more text; `None` if `list` is none.
-fn appended(list: &str, value: &str) -> Option<String> {
+/// Returns a JSON list with one more element; `None` if `list` is none.
+fn appended(list: &str, added: Added<'_>) -> Option<String> {
     if !list.trim_start().starts_with('[') {
         return None;
     }
     let Json::Array(mut elements) = serde_json::from_str(list).ok()? else {
         return None;
     };
-    elements.push(Json::from(value));
+    elements.push(added.json());
     elements.iter_mut().for_each(write_numbers_as_javascript);
     serde_json::to_string(&elements).ok()
 }

@@ -67,7 +67,8 @@ fn repeated(call: &mut Call<'_>, what: &'static str) -> Result<Value, Failure> {
         return Ok(what.into());
     }
     let written = call.argument(0);
-    let count: Option<usize> = written.parse().ok();
+    let is_number = written.bytes().all(|byte| byte.is_ascii_digit());
+    let count: Option<usize> = written.parse().ok().filter(|_| is_number);
     let count =
         count.ok_or_else(|| Failure::because(format!("`{}` is not a number of times", excerpt(written))))?;
     call.check_output(count.saturating_mul(what.len()))?;

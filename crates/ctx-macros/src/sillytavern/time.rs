@@ -1,12 +1,17 @@
 //! The time of the turn, in the zone of the turn.
 
-use ctx_types::{Diagnostic, excerpt};
-use jiff::tz::{Offset, TimeZone};
+use ctx_types::excerpt;
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
 
 use crate::call::{Call, Failure, Value};
+use crate::codes;
 use crate::definition::Definition;
 use crate::instant;
 use crate::sillytavern::{moment, relative};
+
+/// The largest offset in minutes, far beyond any zone.
+const MOST_MINUTES: i64 = 100_000;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
@@ -29,7 +34,7 @@ pub(super) fn definitions() -> Vec<Definition> {
             .alias("idle_duration")
             .volatile()
             .describe("How long ago the user last said something, such as `3 hours`.", "{{idleDuration}}"),
-        Definition::new("timeDiff", difference).arity(2, 2).describe(
+        Definition::always("timeDiff", difference).arity(2, 2).describe(
             "How long the first time is after the second, such as `in 4 days` or `3 hours ago`.",
             "{{timeDiff::2025-11-07 22:30::2025-11-07 19:30}}",
         ),
@@ -48,36 +53,45 @@ fn format(call: &mut Call<'_>, pattern: &str) -> Result<Value, Failure> {
     Ok(written.into())
 }
 
+/// What is no offset gives the time of the turn's zone, as in SillyTavern, with a finding.
 fn time(call: &mut Call<'_>) -> Result<Value, Failure> {
-    let mut now = call.now()?;
+    let now = call.now()?;
     let offset = call.argument(0);
-    if !offset.is_empty() {
-        let zone = zone(offset).ok_or_else(|| {
-            let message = format!("`{}` is no offset such as `UTC+3`", excerpt(offset));
-            Failure::new(Diagnostic::warning(crate::codes::UNKNOWN_ZONE, message))
-        })?;
-        now = now.with_time_zone(zone);
+    let shifted = minutes(offset).and_then(|minutes| {
+        let there = now.timestamp().checked_add(SignedDuration::from_mins(minutes)).ok()?;
+        Some(there.to_zoned(TimeZone::UTC))
+    });
+    if shifted.is_none() && call.argument_count() > 0 {
+        let message = format!("`{}` is no offset such as `UTC+3`, so it is left out", excerpt(offset));
+        call.warn(codes::UNKNOWN_ZONE, message);
     }
-    Ok(moment::format(&now, "LT").into())
+    Ok(moment::format(&shifted.unwrap_or(now), "LT").into())
 }
 
-/// Reads `UTC+3`, `UTC-3:30` and their like.
-fn zone(text: &str) -> Option<TimeZone> {
+/// Reads `UTC+3`, `UTC-3:30` and their like as minutes; from 16 on a number is one of minutes.
+fn minutes(text: &str) -> Option<i64> {
     let rest = text.get(..3).filter(|word| word.eq_ignore_ascii_case("utc")).and(text.get(3..))?;
     let sign = match rest.chars().next() {
-        None => return Some(TimeZone::UTC),
+        None => return Some(0),
         Some('+') => 1,
         Some('-') => -1,
         Some(_) => return None,
     };
-    let (hours, minutes) = rest.get(1..)?.split_once(':').unwrap_or((rest.get(1..)?, "0"));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(hours) || !is_number(minutes) {
-        return None;
-    }
-    let minutes: i32 = minutes.parse().ok().filter(|minutes| *minutes < 60)?;
-    let hours: i32 = hours.parse().ok().filter(|hours| *hours <= 24)?;
-    Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok().map(TimeZone::fixed)
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<i64>().ok().filter(|number| is_number && *number <= MOST_MINUTES)
+    };
+    let minutes = match rest.get(1..)?.split_once(':') {
+        Some((hours, minutes)) => {
+            number(hours).filter(|hours| *hours < 16)? * 60
+                + number(minutes).filter(|minutes| *minutes < 60)?
+        }
+        None => match number(rest.get(1..)?)? {
+            hours @ 0..16 => hours * 60,
+            minutes => minutes,
+        },
+    };
+    Some(sign * minutes)
 }
 
 fn idle(call: &mut Call<'_>) -> Result<Value, Failure> {
@@ -88,12 +102,15 @@ fn idle(call: &mut Call<'_>) -> Result<Value, Failure> {
     Ok(relative::duration(now.timestamp().as_millisecond() - since).into())
 }
 
-fn difference(call: &mut Call<'_>) -> Result<Value, Failure> {
+fn difference(call: &mut Call<'_>) -> Value {
     let zone = call.zone();
-    let read = |text: &str| {
-        let unreadable = || Failure::because(format!("`{}` is no date and time", excerpt(text)));
-        instant::read(text, &zone).ok_or_else(unreadable)
-    };
-    let millis = read(call.argument(0))?.saturating_sub(read(call.argument(1))?);
-    Ok(relative::signed(millis).into())
+    let (later, earlier) = (call.argument(0), call.argument(1));
+    let difference = instant::read(later, &zone).zip(instant::read(earlier, &zone));
+    if let Some((later, earlier)) = difference {
+        return relative::signed(later.saturating_sub(earlier)).into();
+    }
+    let wrong = if instant::read(later, &zone).is_none() { later } else { earlier };
+    call.warn(codes::BAD_ARGUMENT, format!("`{}` is no date and time", excerpt(wrong)));
+    // What SillyTavern writes.
+    "Invalid date".into()
 }

@@ -2,7 +2,7 @@
 
 use crate::call::{Call, Failure, Value};
 use crate::definition::Definition;
-use crate::sillytavern::stored;
+use crate::sillytavern::stored::{self, Added};
 use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
@@ -27,12 +27,12 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
             format!("Nothing; adds to {what}: a number to a number, an element to a JSON list, else text."),
             example("add", "score::5"),
         ),
-        Definition::new(name("inc"), move |call| count(call, scope, "1"))
+        Definition::new(name("inc"), move |call| count(call, scope, 1.0))
             .arity(1, 1)
             .changes_state()
             .echoes()
             .describe(format!("The value of {what} after adding 1 to it."), example("inc", "score")),
-        Definition::new(name("dec"), move |call| count(call, scope, "-1"))
+        Definition::new(name("dec"), move |call| count(call, scope, -1.0))
             .arity(1, 1)
             .changes_state()
             .echoes()
@@ -65,12 +65,12 @@ fn get(call: &mut Call<'_>, scope: Scope) -> Value {
 }
 
 fn add(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
-    stored::add(call.state, scope, call.argument(0), call.argument(1), call.trust)?;
+    stored::add(call.state, scope, call.argument(0), Added::Text(call.argument(1)), call.trust)?;
     Ok(Value::EMPTY)
 }
 
-fn count(call: &mut Call<'_>, scope: Scope, step: &str) -> Result<Value, Failure> {
-    let (text, trust) = stored::add(call.state, scope, call.argument(0), step, call.trust)?;
+fn count(call: &mut Call<'_>, scope: Scope, step: f64) -> Result<Value, Failure> {
+    let (text, trust) = stored::add(call.state, scope, call.argument(0), Added::Number(step), call.trust)?;
     call.limit_trust(trust);
     Ok(text.into())
 }
