@@ -204,7 +204,7 @@ impl Conversation {
     }
 
     /// An id that no node has: `n` and the number of the next step.
-    fn free_id(&self) -> NodeId {
+    pub(crate) fn free_id(&self) -> NodeId {
         let names = (self.revision + 1..).map(|number| format!("n{number}"));
         let mut free = names.skip_while(|name| self.session.node(name).is_some());
         free.next().unwrap_or_default().into()

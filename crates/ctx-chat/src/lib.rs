@@ -24,8 +24,10 @@ pub mod codes;
 mod conversation;
 mod deadline;
 mod model;
+mod recovery;
 mod spill;
 mod store;
+mod summarizer;
 mod tools;
 mod turn;
 
@@ -33,12 +35,15 @@ pub use client::{ApiKey, Client, ClientError, Endpoint, Phase, RetryPolicy, Time
 pub use conversation::Conversation;
 pub use deadline::TokioDeadline;
 pub use model::{AskFailure, ChatModel, Progress, Watch};
+pub use recovery::INTERRUPTED;
 pub use spill::{SpillFolder, Spilled};
 pub use store::{
     Checkpoint, ConversationEntry, ConversationStore, LogEntry, Notice, SqliteStore, Step, StoreError, Stored,
 };
+pub use summarizer::ModelSummarizer;
 pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, ToolRules, Verdict};
 pub use turn::{
     Chat, ChatLog, Masks, MessageTags, RequestCompression, RequestShape, ToolAccess, TurnEnd, TurnError,
-    TurnEvent, TurnFailure, TurnOutcome, TurnRequest, TurnWatch, UsageLevel, run_turn, sampling,
+    TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel, preview_turn,
+    run_turn, sampling,
 };

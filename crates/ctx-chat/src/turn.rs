@@ -6,6 +6,7 @@ mod event;
 mod fit;
 mod mask;
 mod outcome;
+mod preview;
 mod record;
 mod recorder;
 mod request;
@@ -15,12 +16,13 @@ use std::sync::Arc;
 
 use ctx_compress::mask::MaskConfig;
 use ctx_compress::request::RequestConfig;
-use ctx_engine::{CompiledAgent, Ports};
+use ctx_engine::{CompiledAgent, ConversationMemory, Ports};
 use ctx_pipeline::Cancel;
 use ctx_types::{Diagnostic, GenerationKind, Message, NodeId, Role, Summarizer, Text, TurnInput};
 
 pub use event::{TurnEvent, TurnWatch, UsageLevel};
 pub use outcome::{TurnEnd, TurnError, TurnFailure, TurnOutcome};
+pub use preview::{TurnPreview, preview_turn};
 pub use record::MessageTags;
 pub use recorder::ChatLog;
 pub use request::{RequestShape, sampling};
@@ -165,21 +167,9 @@ pub async fn run_turn(
     cancel: &Cancel,
 ) -> Result<TurnEnd, TurnError> {
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
-    let mut running = Running {
-        chat,
-        continued: continued(log.as_ref(), &request.turn),
-        recorder: Recorder::new(log, is_kept, chat.clock),
-        is_kept,
-        request,
-        cancel,
-        watch,
-        tools: Vec::new(),
-        messages: Vec::new(),
-        loop_start: 0,
-        fit: Fit::default(),
-        told: Vec::new(),
-        end: TurnEnd::default(),
-    };
+    let continued = continued(log.as_ref(), &request.turn);
+    let recorder = Recorder::new(log, is_kept, chat.clock);
+    let mut running = Running { continued, ..Running::new(chat, recorder, request, watch, cancel) };
     let stop = running.run().await;
     running.finish(stop).await
 }
@@ -188,8 +178,6 @@ pub async fn run_turn(
 struct Running<'a, 'w> {
     chat: &'a Chat<'a>,
     recorder: Recorder<'a>,
-    /// Whether what is said belongs to the conversation.
-    is_kept: bool,
     request: TurnRequest,
     /// The answer that is to be continued, until its continuation is there.
     continued: Option<NodeId>,
@@ -207,6 +195,31 @@ struct Running<'a, 'w> {
     end: TurnEnd,
 }
 
+impl<'a, 'w> Running<'a, 'w> {
+    fn new(
+        chat: &'a Chat<'a>,
+        recorder: Recorder<'a>,
+        request: TurnRequest,
+        watch: &'a mut TurnWatch<'w>,
+        cancel: &'a Cancel,
+    ) -> Self {
+        Self {
+            chat,
+            recorder,
+            request,
+            continued: None,
+            cancel,
+            watch,
+            tools: Vec::new(),
+            messages: Vec::new(),
+            loop_start: 0,
+            fit: Fit::default(),
+            told: Vec::new(),
+            end: TurnEnd::default(),
+        }
+    }
+}
+
 impl Running<'_, '_> {
     async fn run(&mut self) -> Stop {
         match self.steps().await {
@@ -216,9 +229,10 @@ impl Running<'_, '_> {
     }
 
     async fn steps(&mut self) -> Result<(), Stop> {
+        self.recover().await?;
         self.store_input().await?;
         self.summarize().await?;
-        self.build().await?;
+        self.build(self.recorder.memory()).await?;
         for round in 1..=self.chat.max_rounds.max(1) {
             self.end.rounds = round;
             self.fit()?;
@@ -230,24 +244,31 @@ impl Running<'_, '_> {
         Err(TurnFailure::TooManyRounds { rounds: self.end.rounds }.into())
     }
 
+    /// Gives calls a result on which an earlier turn was given up midway.
+    async fn recover(&mut self) -> Result<(), Stop> {
+        let found = self.recorder.recover().await.map_err(|error| Stop::store(error, ""))?;
+        self.found(found);
+        Ok(())
+    }
+
     /// Stores what the user says; from then on it is a part of the conversation.
     async fn store_input(&mut self) -> Result<(), Stop> {
         let text = self.request.turn.input.clone().filter(|text| !text.trim().is_empty());
-        let Some(text) = text.filter(|_| self.recorder.stores()) else { return Ok(()) };
+        let Some(text) = text.filter(|_| self.recorder.has_conversation()) else { return Ok(()) };
         let node = self.request.tags.user(&text, self.request.raw.as_ref());
         let (id, message) = self.recorder.add(node).await.map_err(|error| Stop::store(error, &text))?;
         self.request.turn.input = None;
-        self.emit(TurnEvent::Stored { id, role: message.role });
+        self.stored(&id, &message);
         Ok(())
     }
 
     /// Assembles the context, with the tools that the policy leaves.
-    async fn build(&mut self) -> Result<(), Stop> {
-        if let Some(access) = self.chat.tools.as_ref().filter(|_| self.is_kept) {
+    async fn build(&mut self, memory: Option<&ConversationMemory>) -> Result<(), Stop> {
+        if let Some(access) = self.chat.tools.as_ref().filter(|_| self.recorder.is_kept()) {
             self.tools = access.host.tools().into_iter().filter(|tool| access.policy.allows(tool)).collect();
         }
         self.request.turn.tools = self.tools.iter().map(|tool| tool.definition.clone()).collect();
-        let ports = Ports { cancel: Some(self.cancel), memory: self.recorder.memory(), ..Ports::default() };
+        let ports = Ports { cancel: Some(self.cancel), memory, ..Ports::default() };
         let assembly = self.chat.agent.assemble_with(self.recorder.session(), &self.request.turn, ports);
         let mut context = assembly.await.map_err(Stop::from)?;
         for op in std::mem::take(&mut context.effects) {

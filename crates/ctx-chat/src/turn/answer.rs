@@ -36,7 +36,7 @@ impl Running<'_, '_> {
         }
     }
 
-    fn encode(&mut self) -> Vec<u8> {
+    pub(super) fn encode(&mut self) -> Vec<u8> {
         let turn = &self.request.turn;
         let model = self.chat.agent.model_name(turn).unwrap_or_default();
         let dialect = self.chat.model.dialect();
@@ -188,7 +188,7 @@ impl Running<'_, '_> {
     /// Puts a large result into a file, and a preview in its place.
     async fn spill(&mut self, owner: &NodeId, call: &ToolCall, text: String) -> String {
         let spill = self.chat.tools.as_ref().and_then(|access| access.spill);
-        let conversation = self.recorder.conversation_id().filter(|_| self.is_kept);
+        let conversation = self.recorder.conversation_id().filter(|_| self.recorder.is_kept());
         let (Some(spill), Some(conversation)) = (spill, conversation) else { return text };
         if spill.keeps(&text) {
             return text;
@@ -201,7 +201,7 @@ impl Running<'_, '_> {
         work.await.unwrap_or(kept)
     }
 
-    fn stored(&mut self, id: &NodeId, message: &Message) {
+    pub(super) fn stored(&mut self, id: &NodeId, message: &Message) {
         if self.recorder.stores() {
             self.emit(TurnEvent::Stored { id: id.clone(), role: message.role });
         }

@@ -12,20 +12,37 @@ impl Running<'_, '_> {
     /// Summarises older messages if it is time; without a summary the turn goes on as it is.
     pub(super) async fn summarize(&mut self) -> Result<(), Stop> {
         let Some(masks) = self.chat.masks.as_ref().filter(|_| self.recorder.stores()) else { return Ok(()) };
-        if !masks.config.enabled || !masks.config.auto_trigger {
-            return Ok(());
-        }
-        let counter = Counter::for_model(&self.chat.agent.model(&self.request.turn).0).0;
-        let session = self.recorder.session();
-        let trigger = MaskTrigger::check(&masks.config, MaskTotals::of(session, &counter));
-        if !trigger.fires() {
-            return Ok(());
-        }
-        // Where nothing may be hidden there is nothing to do, and nothing worth telling every turn.
-        let plan = MaskPlan::new(session, &masks.config, &MaskSelection::Oldest, &counter);
-        let Ok(plan) = plan else { return Ok(()) };
+        let counter = self.counter();
+        let Some((trigger, plan)) = self.due_summary(masks, &counter) else { return Ok(()) };
         self.emit(TurnEvent::Summarizing(trigger));
         self.carry_summary(masks, plan, &counter).await
+    }
+
+    /// Tells, for a preview, that older messages would be summarised first.
+    pub(super) fn tell_due_summary(&mut self) {
+        let Some(masks) = self.chat.masks.as_ref().filter(|_| self.recorder.has_conversation()) else {
+            return;
+        };
+        if let Some((trigger, _)) = self.due_summary(masks, &self.counter()) {
+            self.emit(TurnEvent::Summarizing(trigger));
+        }
+    }
+
+    /// Plans a summary if it is time for one. Where nothing may be hidden there is nothing to do, and nothing worth
+    /// telling every turn.
+    fn due_summary(&self, masks: &Masks<'_>, counter: &Counter) -> Option<(MaskTrigger, MaskPlan)> {
+        if !masks.config.enabled || !masks.config.auto_trigger {
+            return None;
+        }
+        let session = self.recorder.session();
+        let trigger = MaskTrigger::check(&masks.config, MaskTotals::of(session, counter));
+        let plan =
+            trigger.fires().then(|| MaskPlan::new(session, &masks.config, &MaskSelection::Oldest, counter));
+        Some((trigger, plan?.ok()?))
+    }
+
+    fn counter(&self) -> Counter {
+        Counter::for_model(&self.chat.agent.model(&self.request.turn).0).0
     }
 
     async fn carry_summary(

@@ -1,9 +1,10 @@
 //! The conversation that a turn writes into, or none.
 
 use ctx_engine::ConversationMemory;
-use ctx_types::{Message, Node, NodeId, Session, SessionOp};
+use ctx_types::{Diagnostic, Message, Node, NodeId, Session, SessionOp};
 
 use crate::conversation::Conversation;
+use crate::recovery;
 use crate::store::{ConversationStore, StoreError};
 
 /// How often a message is tried to be stored while others hold or change the store.
@@ -30,8 +31,8 @@ pub(super) struct Recorder<'a> {
     log: Option<ChatLog<'a>>,
     /// Whether what is said belongs to the conversation.
     is_kept: bool,
-    /// What stands in for a conversation where there is none.
-    nothing: Session,
+    /// The conversation where there is no log: a copy of one for a preview, else an empty one.
+    scratch: Session,
     /// The message below which the next one goes, whatever others do to the conversation.
     last: Option<NodeId>,
     clock: &'a (dyn Fn() -> i64 + Send + Sync),
@@ -45,12 +46,32 @@ impl<'a> Recorder<'a> {
         clock: &'a (dyn Fn() -> i64 + Send + Sync),
     ) -> Self {
         let last = log.as_ref().map(|log| log.conversation.session().active_leaf_id().clone());
-        Self { log, is_kept, nothing: Session::new("none"), last, clock, unstored: 0 }
+        Self { log, is_kept, scratch: Session::new("none"), last, clock, unstored: 0 }
+    }
+
+    /// Writes into a copy of a conversation, to find out what would be sent.
+    pub(super) fn preview(
+        session: Session,
+        is_kept: bool,
+        clock: &'a (dyn Fn() -> i64 + Send + Sync),
+    ) -> Self {
+        let last = Some(session.active_leaf_id().clone());
+        Self { log: None, is_kept, scratch: session, last, clock, unstored: 0 }
+    }
+
+    /// Tells whether what is said belongs to the conversation.
+    pub(super) const fn is_kept(&self) -> bool {
+        self.is_kept
     }
 
     /// Tells whether messages are stored.
     pub(super) fn stores(&self) -> bool {
         self.log.is_some() && self.is_kept
+    }
+
+    /// Tells whether there is a conversation into which messages go, be it a copy.
+    pub(super) fn has_conversation(&self) -> bool {
+        self.is_kept && self.last.is_some()
     }
 
     /// Returns the id of the conversation.
@@ -60,7 +81,7 @@ impl<'a> Recorder<'a> {
 
     /// Returns the conversation.
     pub(super) fn session(&self) -> &Session {
-        self.log.as_ref().map_or(&self.nothing, |log| log.conversation.session())
+        self.log.as_ref().map_or(&self.scratch, |log| log.conversation.session())
     }
 
     /// Returns what turns of the conversation keep for each other.
@@ -72,6 +93,27 @@ impl<'a> Recorder<'a> {
         (self.clock)()
     }
 
+    /// Gives calls without a result one that says so, and reports each.
+    ///
+    /// A conversation in the store has been looked through when it was loaded: there only its end counts.
+    pub(super) async fn recover(&mut self) -> Result<Vec<Diagnostic>, StoreError> {
+        if !self.is_kept {
+            return Ok(Vec::new());
+        }
+        let at = self.now();
+        let found = match &mut self.log {
+            Some(log) if recovery::ends_dangling(log.conversation.session()) => {
+                log.conversation.recover(log.store, Some(at)).await?
+            }
+            Some(_) => Vec::new(),
+            None => recovery::recover_copy(&mut self.scratch),
+        };
+        if !found.is_empty() {
+            self.last = Some(self.session().active_leaf_id().clone());
+        }
+        Ok(found)
+    }
+
     /// Adds a message and returns it as it is sent; it is durable before this returns.
     pub(super) async fn add(&mut self, mut node: Node) -> Result<(NodeId, Message), StoreError> {
         let at = self.now();
@@ -79,12 +121,24 @@ impl<'a> Recorder<'a> {
         let id = if let Some(log) = self.log.as_mut().filter(|_| self.is_kept) {
             log.add(self.last.as_ref(), &node, at).await?
         } else {
-            self.unstored += 1;
-            format!("m{}", self.unstored).into()
+            self.add_to_scratch(&node)
         };
         self.last = Some(id.clone());
         let message = node.to_message(&id);
         Ok((id, message))
+    }
+
+    fn add_to_scratch(&mut self, node: &Node) -> NodeId {
+        self.unstored += 1;
+        let numbers = self.unstored..;
+        let names = numbers.map(|number| NodeId::from(format!("m{number}")));
+        let id = names.into_iter().find(|id| self.scratch.node(id).is_none()).unwrap_or_default();
+        if let Some(parent) = self.last.clone().filter(|_| self.is_kept && self.log.is_none()) {
+            let node = Box::new(node.clone().with_id(id.clone()));
+            let applied = self.scratch.apply(&SessionOp::Append { parent, node });
+            debug_assert!(applied.is_ok(), "the id is free and the parent is there");
+        }
+        id
     }
 
     /// Carries out an operation; one that does not fit what others made of the conversation is an error.

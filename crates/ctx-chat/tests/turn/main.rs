@@ -3,6 +3,7 @@
 
 mod endings;
 mod order;
+mod recovery;
 mod room;
 #[path = "../server/mod.rs"]
 mod server;

@@ -97,3 +97,46 @@ fn a_summary_is_one_step_to_undo() {
     });
     assert_eq!(room.stored().len(), 31);
 }
+
+#[test]
+fn a_model_is_asked_for_a_summary_without_tools() {
+    let server = crate::server::Server::script([Answer::text("Thirty red umbrellas.")]);
+    let endpoint = ctx_chat::Endpoint::new(ctx_wire::Dialect::OpenaiChat, server.base_url());
+    let client = std::sync::Arc::new(ctx_chat::Client::new(endpoint).unwrap());
+    let shape = ctx_chat::RequestShape { model: "small".to_owned(), ..ctx_chat::RequestShape::default() };
+    let summarizer = ctx_chat::ModelSummarizer::new(client, shape).with_profile("main");
+    let request = SummaryRequest {
+        prompt: "Summarise this.".into(),
+        model: Some("main:large:7b".into()),
+        temperature: Some(0.25),
+        max_tokens: Some(500),
+    };
+    let answer = crate::room::block_on(summarizer.summarize(&request)).unwrap();
+    assert_eq!(answer, "Thirty red umbrellas.".into());
+    let sent = server.requests()[0].json();
+    let expected = serde_json::json!({ "model": "large:7b", "messages": [{ "role": "user", "content": "Summarise this." }],
+        "temperature": 0.25, "max_tokens": 500, "stream": true, "stream_options": { "include_usage": true } });
+    assert_eq!(sent, expected);
+}
+
+/// Asks for a summary where the provider answers this, and compares the kind of failure.
+#[track_caller]
+fn check_failure(answer: Answer, expected: PortErrorKind) {
+    let server = crate::server::Server::script([answer]);
+    let mut endpoint = ctx_chat::Endpoint::new(ctx_wire::Dialect::OpenaiChat, server.base_url());
+    endpoint.retry.retries = 0;
+    let client = std::sync::Arc::new(ctx_chat::Client::new(endpoint).unwrap());
+    let summarizer = ctx_chat::ModelSummarizer::new(client, ctx_chat::RequestShape::default());
+    let request = SummaryRequest { prompt: "x".into(), model: None, temperature: None, max_tokens: None };
+    let error = crate::room::block_on(summarizer.summarize(&request)).unwrap_err();
+    assert_eq!(error.kind, expected, "{error}");
+}
+
+#[test]
+fn a_summary_that_fails_says_of_what_kind_the_failure_is() {
+    check_failure(Answer::error(400, "context_length_exceeded", "x"), PortErrorKind::TooLarge);
+    check_failure(Answer::error(401, "invalid_api_key", "x"), PortErrorKind::Denied);
+    check_failure(Answer::error(404, "x", "x"), PortErrorKind::NotFound);
+    check_failure(Answer::error(400, "x", "x"), PortErrorKind::Invalid);
+    check_failure(Answer::error(503, "x", "x"), PortErrorKind::Unavailable);
+}

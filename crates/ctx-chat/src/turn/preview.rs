@@ -1,0 +1,61 @@
+//! What a turn would send, found out by the way on which it is sent.
+
+use ctx_engine::ConversationMemory;
+use ctx_pipeline::Cancel;
+use ctx_types::{GenerationKind, Session};
+
+use crate::turn::outcome::{Stop, TurnFailure};
+use crate::turn::recorder::Recorder;
+use crate::turn::{Chat, Running, TurnEvent, TurnRequest};
+
+/// Finds out what a turn would send first: the same bytes that [`run_turn`] sends.
+///
+/// Nothing is stored and nobody is asked. Where the turn would summarise older messages first, which takes a
+/// model, the preview is without the summary and says so.
+///
+/// Errors: the failure with which the turn would end.
+pub async fn preview_turn(
+    chat: &Chat<'_>,
+    session: Option<&Session>,
+    memory: Option<&ConversationMemory>,
+    request: TurnRequest,
+) -> Result<TurnPreview, TurnFailure> {
+    let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
+    let recorder = match session {
+        Some(session) => Recorder::preview(session.clone(), is_kept, chat.clock),
+        None => Recorder::new(None, is_kept, chat.clock),
+    };
+    let (mut events, cancel) = (Vec::new(), Cancel::default());
+    let mut watch = |event| events.push(event);
+    let mut running = Running::new(chat, recorder, request, &mut watch, &cancel);
+    running.request.turn.preview = true;
+    let body = running.preview(memory).await?;
+    Ok(TurnPreview { body, events })
+}
+
+/// What a turn would send.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnPreview {
+    /// The bytes of the request's body.
+    pub body: Vec<u8>,
+    /// What would be told on the way.
+    pub events: Vec<TurnEvent>,
+}
+
+impl Running<'_, '_> {
+    async fn preview(&mut self, memory: Option<&ConversationMemory>) -> Result<Vec<u8>, TurnFailure> {
+        let body = async {
+            self.recover().await?;
+            self.store_input().await?;
+            self.tell_due_summary();
+            self.build(memory).await?;
+            self.fit()?;
+            Ok(self.encode())
+        };
+        body.await.map_err(|stop| match stop {
+            Stop::Failed(failure, _) => failure,
+            // There is neither a store that could fail nor anybody who cancels.
+            Stop::Answered | Stop::Aborted(_) | Stop::Store(_) => TurnFailure::Blank,
+        })
+    }
+}
