@@ -5,6 +5,7 @@ use ctx_tokens::Counter;
 use ctx_types::Text;
 
 use crate::deadline::TokioDeadline;
+use crate::store::StoreError;
 use crate::turn::outcome::Stop;
 use crate::turn::{Masks, Running, TurnEvent};
 
@@ -13,9 +14,9 @@ impl Running<'_, '_> {
     pub(super) async fn summarize(&mut self) -> Result<(), Stop> {
         let Some(masks) = self.chat.masks.as_ref().filter(|_| self.recorder.stores()) else { return Ok(()) };
         let counter = self.counter();
-        let Some((trigger, plan)) = self.due_summary(masks, &counter) else { return Ok(()) };
+        let Some((trigger, plan)) = self.due_summary(masks, counter) else { return Ok(()) };
         self.emit(TurnEvent::Summarizing(trigger));
-        self.carry_summary(masks, plan, &counter).await
+        self.carry_summary(masks, plan, counter).await
     }
 
     /// Tells, for a preview, that older messages would be summarised first.
@@ -23,21 +24,21 @@ impl Running<'_, '_> {
         let Some(masks) = self.chat.masks.as_ref().filter(|_| self.recorder.has_conversation()) else {
             return;
         };
-        if let Some((trigger, _)) = self.due_summary(masks, &self.counter()) {
+        if let Some((trigger, _)) = self.due_summary(masks, self.counter()) {
             self.emit(TurnEvent::Summarizing(trigger));
         }
     }
 
     /// Plans a summary if it is time for one. Where nothing may be hidden there is nothing to do, and nothing worth
     /// telling every turn.
-    fn due_summary(&self, masks: &Masks<'_>, counter: &Counter) -> Option<(MaskTrigger, MaskPlan)> {
+    fn due_summary(&self, masks: &Masks<'_>, counter: Counter) -> Option<(MaskTrigger, MaskPlan)> {
         if !masks.config.enabled || !masks.config.auto_trigger {
             return None;
         }
         let session = self.recorder.session();
-        let trigger = MaskTrigger::check(&masks.config, MaskTotals::of(session, counter));
+        let trigger = MaskTrigger::check(&masks.config, MaskTotals::of(session, &counter));
         let plan =
-            trigger.fires().then(|| MaskPlan::new(session, &masks.config, &MaskSelection::Oldest, counter));
+            trigger.fires().then(|| MaskPlan::new(session, &masks.config, &MaskSelection::Oldest, &counter));
         Some((trigger, plan?.ok()?))
     }
 
@@ -49,13 +50,13 @@ impl Running<'_, '_> {
         &mut self,
         masks: &Masks<'_>,
         plan: MaskPlan,
-        counter: &Counter,
+        counter: Counter,
     ) -> Result<(), Stop> {
         let deadline = TokioDeadline::new(self.cancel.clone());
         let with = Summarizing {
             summarizer: Some(masks.summarizer),
             deadline: Some(&deadline),
-            counter,
+            counter: &counter,
             extract: None,
         };
         let made = plan.summarize(&with).await;
@@ -70,9 +71,14 @@ impl Running<'_, '_> {
         };
         match commit {
             Ok(commit) => {
-                let applied = self.recorder.apply("summarise", commit.op).await;
-                applied.map_err(|error| Stop::store(error, ""))?;
-                self.emit(TurnEvent::Summarized(commit.notice));
+                match self.recorder.apply("summarise", commit.op).await {
+                    Ok(()) => self.emit(TurnEvent::Summarized(commit.notice)),
+                    // Somebody else changed what was summarised.
+                    Err(StoreError::Session(error)) => {
+                        self.emit(TurnEvent::NotSummarized(error.to_string()));
+                    }
+                    Err(error) => return Err(Stop::store(error, "")),
+                }
             }
             Err(reason) => self.emit(TurnEvent::NotSummarized(reason)),
         }

@@ -125,9 +125,7 @@ fn two_writers_lose_nothing_and_double_nothing() {
     let mut texts: Vec<_> = again
         .session()
         .nodes()
-        .filter_map(|(id, node)| {
-            (id != again.session().root_id()).then(|| node.to_message(id).text().into_owned())
-        })
+        .filter(|(id, _)| *id != again.session().root_id()).map(|(id, node)| node.to_message(id).text().into_owned())
         .collect();
     texts.sort();
     assert_eq!(texts, ["A", "B", "One.", "Two."]);
