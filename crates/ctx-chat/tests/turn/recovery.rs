@@ -125,7 +125,8 @@ fn two_writers_lose_nothing_and_double_nothing() {
     let mut texts: Vec<_> = again
         .session()
         .nodes()
-        .filter(|(id, _)| *id != again.session().root_id()).map(|(id, node)| node.to_message(id).text().into_owned())
+        .filter(|(id, _)| *id != again.session().root_id())
+        .map(|(id, node)| node.to_message(id).text().into_owned())
         .collect();
     texts.sort();
     assert_eq!(texts, ["A", "B", "One.", "Two."]);
