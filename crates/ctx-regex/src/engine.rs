@@ -6,13 +6,14 @@ use std::sync::Arc;
 use crate::ast::Groups;
 use crate::backtrack::{Backtrack, Room};
 use crate::linear::{Linear, Slots};
-use crate::{Error, Flags, Limits, Steps, parser};
+use crate::{Error, Flags, Limits, Steps, needles, parser};
 
 /// A compiled pattern: for the linear engine where that can match it, and for the one that always can.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     linear: Option<Linear>,
     backtrack: Arc<Backtrack>,
+    needles: Arc<[Box<str>]>,
 }
 
 impl Engine {
@@ -24,7 +25,12 @@ impl Engine {
         let parsed = parser::parse(pattern, flags.check()?, limits)?;
         let linear = Linear::new(&parsed, flags, limits);
         let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
-        Ok((Self { linear, backtrack }, parsed.groups))
+        let needles = needles::of(&parsed.root).into();
+        Ok((Self { linear, backtrack, needles }, parsed.groups))
+    }
+
+    pub(crate) fn needles(&self) -> &[Box<str>] {
+        &self.needles
     }
 
     pub(crate) fn is_linear(&self) -> bool {

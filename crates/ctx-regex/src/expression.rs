@@ -69,6 +69,22 @@ impl Regex {
         self.engine.is_linear()
     }
 
+    /// Texts in lower case, one of which stands in the lower-case form of every match; none if there are none.
+    ///
+    /// A text whose lower-case form ([`str::to_lowercase`]) holds none of them is not matched, so that many
+    /// patterns can be told apart by one search for all their texts.
+    ///
+    /// ```
+    /// use ctx_regex::{Flags, Limits, Regex};
+    ///
+    /// let regex = Regex::new(r"\b(?:Dragon|wyrm)s?\b", Flags::NONE, &Limits::default())?;
+    /// assert!(regex.needles().iter().map(|needle| &**needle).eq(["dragon", "wyrm"]));
+    /// # Ok::<(), ctx_regex::Error>(())
+    /// ```
+    pub fn needles(&self) -> &[Box<str>] {
+        self.engine.needles()
+    }
+
     /// Whether the pattern matches somewhere in `text`, or with the flag `y` at its start.
     ///
     /// # Errors

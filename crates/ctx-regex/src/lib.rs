@@ -45,6 +45,7 @@ mod limits;
 mod linear;
 mod literal;
 mod matches;
+mod needles;
 mod parser;
 mod property;
 mod replacement;

@@ -92,6 +92,20 @@ proptest! {
         prop_assert_eq!(last.is_some(), regex.is_match(&text).unwrap());
     }
 
+    #[test]
+    fn what_is_matched_holds_a_needle(
+        pattern in prop_oneof![pattern(), "(ab|[a-cS]b){1,2}K?[a-c](?:s.|kk)"],
+        flags in flags(),
+        text in prop_oneof![text(), "[abcABCsSkKſ\u{212A}ΣσİI]{0,12}"],
+    ) {
+        let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
+        if regex.is_match(&text).unwrap() {
+            let lower = text.to_lowercase();
+            let needles = regex.needles();
+            prop_assert!(needles.is_empty() || needles.iter().any(|needle| lower.contains(&**needle)));
+        }
+    }
+
     /// Each engine is the other's oracle.
     #[test]
     fn both_engines_find_the_same(pattern in pattern(), flags in flags(), text in text()) {

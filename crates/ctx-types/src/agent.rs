@@ -55,6 +55,8 @@ noun! {
         assets: Option<Value> => "assets",
         /// The worldbooks that the agent uses.
         worldbook_ids: Vec<Arc<str>> => "worldbookIds",
+        /// How worldbooks are searched for this agent, as the file has it: `{disableRecursion, defaultScanDepth}`.
+        worldbook_settings: Option<Value> => "worldbookSettings",
         /// The model that the agent was made for, if it names one.
         model_id: Option<Arc<str>> => "modelId",
         /// The macro dialect: `aio` (default), `sillytavern`, `aio-phased`, `sillytavern-legacy`.
@@ -274,5 +276,7 @@ noun! {
         content: Option<Text> => "content",
         /// Regex rules of this person.
         regex_config: Option<RegexConfig> => "regexConfig",
+        /// The worldbooks that this person uses.
+        worldbook_ids: Vec<Arc<str>> => "worldbookIds",
     }
 }

@@ -93,7 +93,7 @@ fn whole_number(value: &Value) -> Option<i64> {
 }
 
 /// Writes a number as people write it: without a fraction of zero.
-fn write_number(number: f64) -> Value {
+pub(crate) fn write_number(number: f64) -> Value {
     match exact_integer(number) {
         Some(integer) => Value::from(integer),
         None => Number::from_f64(number).map_or(Value::Null, Value::Number),

@@ -43,6 +43,7 @@ mod text_memory;
 mod turn;
 mod window;
 mod wording;
+mod worldbook;
 
 pub use agent::*;
 pub use attachment::*;
@@ -71,3 +72,4 @@ pub use text_memory::TextMemory;
 pub use turn::*;
 pub use window::*;
 pub use wording::{excerpt, plural};
+pub use worldbook::*;

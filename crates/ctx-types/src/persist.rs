@@ -113,6 +113,15 @@ impl Reader {
         self.report(Diagnostic::error(codes::WRONG_TYPE, message).with_help(help));
     }
 
+    /// Reports that the value being read is not of the type it should have, and is understood all the same.
+    pub fn loose_type(&mut self, expected: &str, found: &Value) {
+        if self.suppress(Severity::Warning) {
+            return;
+        }
+        let message = format!("expected {expected}, found {}, which is read as one", describe(found));
+        self.report(Diagnostic::warning(codes::LOOSE_TYPE, message));
+    }
+
     /// Runs `read` one step down at `key`.
     pub fn at_key<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.enter_key(key);

@@ -1,7 +1,7 @@
 //! Load followed by save is the identity, whatever stands in place of any field.
 #![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
-use ctx_types::{Agent, Node, Persist, PresetMessage, Reader, Session};
+use ctx_types::{Agent, Node, Persist, PresetMessage, Reader, Session, Worldbook};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -164,6 +164,23 @@ fn agent() -> Value {
     })
 }
 
+fn book() -> Value {
+    json!({
+        "name": "Town", "description": "d", "scan_depth": 3, "token_budget": "200", "recursive_scanning": 1, "x": {},
+        "entries": {
+            "7": {
+                "uid": 7, "key": ["a", 5], "keysecondary": "b, c", "comment": "t", "content": "@@depth 1\nx",
+                "constant": false, "selective": true, "selectiveLogic": 3, "order": "5", "position": "at_depth",
+                "depth": 2.0, "role": null, "outletName": "", "disable": 0, "ignoreBudget": true,
+                "delayUntilRecursion": true, "probability": 40, "useProbability": true, "group": "g,h",
+                "groupWeight": 10, "sticky": "2", "cooldown": null, "delay": 1, "displayIndex": 4,
+                "characterFilter": { "isExclude": true, "names": ["Ada"], "tags": [] }, "triggers": ["normal"],
+            },
+            "b": { "uid": "b", "extensions": { "y": null } }, "0": null,
+        },
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -188,9 +205,20 @@ proptest! {
     }
 
     #[test]
+    fn worldbooks_come_back(changes in changes(), is_list in any::<bool>()) {
+        let mut book = book();
+        if is_list {
+            let entries = book["entries"].as_object().map(|entries| entries.values().cloned().collect());
+            book["entries"] = Value::Array(entries.unwrap_or_default());
+        }
+        check::<Worldbook>(book, changes);
+    }
+
+    #[test]
     fn anything_comes_back(value in any_json()) {
         check::<Session>(value.clone(), Vec::new());
         check::<Agent>(value.clone(), Vec::new());
+        check::<Worldbook>(value.clone(), Vec::new());
         check::<Node>(value, Vec::new());
     }
 }

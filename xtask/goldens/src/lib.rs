@@ -7,6 +7,7 @@ mod case;
 mod macros;
 mod regex;
 mod report;
+mod world_info;
 
 pub use case::{Case, GoldenFile, read_folder};
 pub use report::{Outcome, Report, run};
@@ -30,4 +31,5 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "regex_run", run: regex::run, reported: &[] },
     Kind { name: "regex_gate", run: regex::gate, reported: &[] },
     Kind { name: "regex_depth", run: regex::depth, reported: &[] },
+    Kind { name: "world_info_scan", run: world_info::run, reported: &[] },
 ];

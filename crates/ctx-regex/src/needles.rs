@@ -1,0 +1,148 @@
+//! Texts without which a pattern cannot match: most texts need no search at all.
+
+use crate::ast::Node;
+use crate::code_set::CodeSet;
+
+/// Most texts that stand for one pattern.
+const MOST: usize = 16;
+
+/// Fewest bytes of each: shorter ones are found nearly everywhere.
+const SHORTEST: usize = 2;
+
+/// Longest text that is looked for, in bytes; its beginning does as well.
+const LONGEST: usize = 64;
+
+/// Most members of a class that are compared.
+const MOST_MEMBERS: usize = 8;
+
+/// Returns texts in lower case of which every match holds one in its lower-case form; none if there are no such
+/// texts. O(n).
+pub(crate) fn of(root: &Node) -> Vec<Box<str>> {
+    let needles = required(root).unwrap_or_default();
+    let are_long = needles.iter().all(|needle| needle.len() >= SHORTEST);
+    if are_long { needles.into_iter().map(String::into_boxed_str).collect() } else { Vec::new() }
+}
+
+/// Recursion is as deep as groups nest, which the parser has limited.
+fn required(node: &Node) -> Option<Vec<String>> {
+    match node {
+        Node::Char(_) | Node::Set(_) => Some(vec![lower(node)?]),
+        Node::Group(body) | Node::Capture { body, .. } => required(body),
+        Node::Repeat(repeat) if repeat.min > 0 => required(&repeat.body),
+        Node::Sequence(nodes) => in_sequence(nodes),
+        Node::Alternatives(nodes) => in_alternatives(nodes),
+        _ => None,
+    }
+}
+
+/// The best of the runs of characters and of the other parts: the one whose shortest text is the longest.
+fn in_sequence(nodes: &[Node]) -> Option<Vec<String>> {
+    let mut best: Option<Vec<String>> = None;
+    let mut run = String::new();
+    let mut offer = |needles: Vec<String>| {
+        if length(&needles) > best.as_deref().map_or(0, length) {
+            best = Some(needles);
+        }
+    };
+    for node in nodes {
+        if let Some(letter) = lower(node) {
+            if run.len() < LONGEST {
+                run.push_str(&letter);
+            }
+            continue;
+        }
+        offer(vec![std::mem::take(&mut run)]);
+        required(node).into_iter().for_each(&mut offer);
+    }
+    offer(vec![run]);
+    best
+}
+
+fn in_alternatives(nodes: &[Node]) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    for node in nodes {
+        all.extend(required(node)?);
+        if all.len() > MOST {
+            return None;
+        }
+    }
+    Some(all)
+}
+
+fn length(needles: &[String]) -> usize {
+    needles.iter().map(String::len).min().unwrap_or_default()
+}
+
+/// The lower case that every character has which a piece matches.
+fn lower(node: &Node) -> Option<String> {
+    match node {
+        Node::Char(c) => lower_char(*c),
+        Node::Set(set) => lower_set(set),
+        _ => None,
+    }
+}
+
+fn lower_set(set: &CodeSet) -> Option<String> {
+    if set.len() > MOST_MEMBERS {
+        return None;
+    }
+    let mut members = set.ranges().iter().flat_map(|(first, last)| *first..=*last);
+    let first = lower_char(char::from_u32(members.next()?)?)?;
+    let are_equal = members.all(|code| char::from_u32(code).and_then(lower_char).as_ref() == Some(&first));
+    are_equal.then_some(first)
+}
+
+fn lower_char(c: char) -> Option<String> {
+    // What a capital sigma becomes depends on what stands around it.
+    (c != 'Σ').then(|| c.to_lowercase().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Flags, Limits, parser};
+
+    #[track_caller]
+    fn check(pattern: &str, flags: &str, expected: &[&str]) {
+        let flags = Flags::parse(flags).unwrap();
+        let parsed = parser::parse(pattern, flags, &Limits::default()).unwrap();
+        assert_eq!(
+            of(&parsed.root).iter().map(|needle| &**needle).collect::<Vec<_>>(),
+            expected,
+            "{pattern}"
+        );
+    }
+
+    #[test]
+    fn a_run_of_characters_is_needed() {
+        check("dragon", "", &["dragon"]);
+        check(r"\bDragons?\b", "", &["dragon"]);
+        check("a.*dragon[0-9]x", "", &["dragon"]);
+        check("巨?龙", "", &["龙"]);
+    }
+
+    #[test]
+    fn case_does_not_matter() {
+        check("Dragon", "i", &["dragon"]);
+        check("kite", "iu", &["kite"]);
+        check("moss", "iu", &["mo"]);
+        check("ΣΑΣ", "", &["α"]);
+    }
+
+    #[test]
+    fn of_alternatives_each_needs_one() {
+        check("(?:cat|dogs)!", "", &["cat", "dogs"]);
+        check("drag(on|oon)", "", &["drag"]);
+        check("cat|d", "", &[]);
+        check("cat|.*", "", &[]);
+        check("(?:abc){2,}|xyz", "", &["abc", "xyz"]);
+    }
+
+    #[test]
+    fn what_may_be_missing_is_not_needed() {
+        check("(?:cat)?", "", &[]);
+        check("(?:cat)*d", "", &[]);
+        check("[a-z]+", "", &[]);
+        check("(?!cat)x.", "", &[]);
+    }
+}

@@ -1,0 +1,112 @@
+//! The entries of a book: an object by their keys, or a list.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::WorldbookEntry;
+use crate::persist::{Field, Persist, Reader, put_value};
+
+/// The entries of a book, each under its key. A list is written as a list; there the keys are the positions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorldbookEntries {
+    entries: Vec<(Arc<str>, WorldbookEntry)>,
+    is_list: bool,
+}
+
+impl WorldbookEntries {
+    /// Makes a list of entries.
+    pub fn list(entries: impl IntoIterator<Item = WorldbookEntry>) -> Self {
+        let keyed = |(position, entry): (usize, _)| (Arc::from(position.to_string()), entry);
+        Self { entries: entries.into_iter().enumerate().map(keyed).collect(), is_list: true }
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Tells whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Tells whether the file holds a list.
+    pub fn is_list(&self) -> bool {
+        self.is_list
+    }
+
+    /// Returns the entries with their keys, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &WorldbookEntry)> {
+        self.entries.iter().map(|(key, entry)| (key, entry))
+    }
+
+    /// Returns the entries, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut WorldbookEntry> {
+        self.entries.iter_mut().map(|(_, entry)| entry)
+    }
+
+    /// Returns the entries with their keys in the order in which applications see them, which are written in
+    /// JavaScript: keys that are whole numbers come first, ascending. O(n log n).
+    pub fn in_order(&self) -> impl Iterator<Item = (&Arc<str>, &WorldbookEntry)> {
+        let mut order: Vec<&(Arc<str>, WorldbookEntry)> = self.entries.iter().collect();
+        if !self.is_list {
+            // Others stay behind, in their order.
+            order.sort_by_key(|(key, _)| array_index(key).map_or(u64::MAX, u64::from));
+        }
+        order.into_iter().map(|(key, entry)| (key, entry))
+    }
+}
+
+/// Reads a key that JavaScript takes for the index of an array.
+fn array_index(key: &str) -> Option<u32> {
+    let index = key.parse::<u32>().ok().filter(|index| *index < u32::MAX)?;
+    (index.to_string() == key).then_some(index)
+}
+
+impl Field for WorldbookEntries {
+    fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
+        match slot {
+            None | Some(Value::Null) => Self::default(),
+            Some(Value::Object(map)) => {
+                let read = |(key, value): (String, Value)| {
+                    let entry = reader.at_key(&key, |reader| WorldbookEntry::read(value, reader));
+                    (Arc::from(key), entry)
+                };
+                Self { entries: std::mem::take(map).into_iter().map(read).collect(), is_list: false }
+            }
+            Some(Value::Array(items)) => {
+                let items = std::mem::take(items).into_iter().enumerate();
+                let read =
+                    |(index, value)| reader.at_index(index, |reader| WorldbookEntry::read(value, reader));
+                Self::list(items.map(read))
+            }
+            Some(other) => {
+                reader.wrong_type("an object or a list of entries", other);
+                Self::default()
+            }
+        }
+    }
+
+    fn put(&self, map: &mut Map<String, Value>, key: &str) {
+        let is_there = map.get(key).is_some_and(|slot| slot.is_object() || slot.is_array());
+        if self.is_empty() && !is_there {
+            return;
+        }
+        let entries = self.entries.iter();
+        let value = match self.is_list {
+            true => Value::Array(entries.map(|(_, entry)| entry.write()).collect()),
+            false => Value::Object(entries.map(|(key, entry)| (key.to_string(), entry.write())).collect()),
+        };
+        put_value(map, key, Some(value));
+    }
+
+    fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
+        self.iter_mut().for_each(WorldbookEntry::settle);
+        let is_there = map.get(key).is_some_and(|slot| slot.is_object() || slot.is_array());
+        if !self.is_empty() || is_there {
+            let empty = if self.is_list { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
+            put_value(map, key, Some(empty));
+        }
+    }
+}

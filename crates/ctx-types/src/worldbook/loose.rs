@@ -1,0 +1,125 @@
+//! Values that applications write in more than one way: numbers in quotes, switches as numbers, lists as texts.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::fields::write_number;
+use crate::persist::{Field, Reader, put_if_changed};
+
+/// A number, also one in quotes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Numeric(pub f64);
+
+/// A switch: true or false, also 1 and 0, and any of these in quotes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flag(pub bool);
+
+/// A list of texts, also one text in which commas divide them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyList(pub Vec<Arc<str>>);
+
+/// Declares a field of one small JSON value that is written in one way and read in several; the others are
+/// reported.
+macro_rules! loose_field {
+    ($Type:ty, $expected:literal, $strict:expr, $loose:expr, $write:expr) => {
+        impl crate::persist::Field for Option<$Type> {
+            fn take(slot: Option<&mut Value>, reader: &mut crate::persist::Reader) -> Self {
+                let strict: fn(&Value) -> Option<$Type> = $strict;
+                let loose: fn(&Value) -> Option<$Type> = $loose;
+                let value = slot.filter(|value| !value.is_null())?;
+                if let Some(found) = strict(value) {
+                    return Some(found);
+                }
+                let found = loose(value);
+                match found {
+                    Some(_) => reader.loose_type($expected, value),
+                    None => reader.wrong_type($expected, value),
+                }
+                found
+            }
+
+            fn put(&self, map: &mut Map<String, Value>, key: &str) {
+                let write: fn(&$Type) -> Value = $write;
+                crate::persist::put_if_changed(self, map, key, self.as_ref().map(write));
+            }
+        }
+    };
+}
+pub(super) use loose_field;
+
+loose_field!(
+    Numeric,
+    "a number",
+    |value| value.as_f64().map(Numeric),
+    |value| quoted(value).map(Numeric),
+    |number| write_number(number.0)
+);
+
+loose_field!(Flag, "true or false", |value| value.as_bool().map(Flag), loose_flag, |flag| Value::from(
+    flag.0
+));
+
+/// Reads a number in quotes.
+pub(super) fn quoted(value: &Value) -> Option<f64> {
+    let number = value.as_str()?.trim().parse::<f64>().ok()?;
+    number.is_finite().then_some(number)
+}
+
+/// Reads a number, also one in quotes.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| quoted(value))
+}
+
+fn loose_flag(value: &Value) -> Option<Flag> {
+    match value {
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => Some(Flag(true)),
+            "false" | "0" | "" => Some(Flag(false)),
+            _ => None,
+        },
+        _ => value.as_f64().map(|number| Flag(number != 0.0)),
+    }
+}
+
+impl Deref for KeyList {
+    type Target = [Arc<str>];
+
+    fn deref(&self) -> &[Arc<str>] {
+        &self.0
+    }
+}
+
+impl<T: Into<Arc<str>>> FromIterator<T> for KeyList {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl Field for KeyList {
+    fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
+        match slot {
+            Some(Value::String(text)) => {
+                let keys: Self = divided(text).collect();
+                if !keys.is_empty() {
+                    reader.loose_type("a list of texts", &Value::from(text.as_str()));
+                }
+                keys
+            }
+            slot => Self(Field::take(slot, reader)),
+        }
+    }
+
+    fn put(&self, map: &mut Map<String, Value>, key: &str) {
+        if map.get(key).is_some_and(Value::is_string) {
+            let list = self.0.iter().map(|text| Value::from(&**text)).collect();
+            return put_if_changed(self, map, key, Some(Value::Array(list)));
+        }
+        self.0.put(map, key);
+    }
+}
+
+fn divided(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty())
+}

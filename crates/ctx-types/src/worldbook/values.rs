@@ -1,0 +1,191 @@
+//! The values of single fields of an entry.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::loose::{loose_field, number};
+use crate::message::Role;
+
+/// The id of an entry: a text, or the text of a whole number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryId(pub Arc<str>);
+
+/// How secondary keys count once a key is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SelectiveLogic {
+    /// One of them must be found.
+    #[default]
+    AndAny,
+    /// One of them must be missing.
+    NotAll,
+    /// None of them may be found.
+    NotAny,
+    /// All of them must be found.
+    AndAll,
+}
+
+/// Where the text of an entry goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum EntryPosition {
+    /// Before the description of the character.
+    #[default]
+    BeforeCharacter,
+    /// After it.
+    AfterCharacter,
+    /// Above the author's note.
+    NoteTop,
+    /// Below it.
+    NoteBottom,
+    /// At a depth of the conversation.
+    AtDepth,
+    /// Above the examples of dialogue.
+    ExamplesTop,
+    /// Below them.
+    ExamplesBottom,
+    /// Nowhere by itself: where `{{outlet::name}}` stands.
+    Outlet,
+}
+
+/// Who speaks the text of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EntryRole(pub Role);
+
+/// The level of recursion from which on an entry can be active; 0 is from the start, `true` in a file is 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecursionDelay(pub u32);
+
+/// The logics in the order of their numbers, with the names that people give them.
+const LOGICS: [(&str, SelectiveLogic); 4] = [
+    ("andany", SelectiveLogic::AndAny),
+    ("notall", SelectiveLogic::NotAll),
+    ("notany", SelectiveLogic::NotAny),
+    ("andall", SelectiveLogic::AndAll),
+];
+
+/// The positions in the order of their numbers, with the names that people give them.
+const POSITIONS: [(&[&str], EntryPosition); 8] = [
+    (&["beforechar", "before", "beforedesc"], EntryPosition::BeforeCharacter),
+    (&["afterchar", "after", "afterdesc"], EntryPosition::AfterCharacter),
+    (&["antop", "beforean"], EntryPosition::NoteTop),
+    (&["anbottom", "afteran"], EntryPosition::NoteBottom),
+    (&["atdepth", "depth"], EntryPosition::AtDepth),
+    (&["emtop", "beforeem"], EntryPosition::ExamplesTop),
+    (&["embottom", "afterem"], EntryPosition::ExamplesBottom),
+    (&["outlet"], EntryPosition::Outlet),
+];
+
+/// The roles in the order of their numbers.
+const ROLES: [Role; 3] = [Role::System, Role::User, Role::Assistant];
+
+loose_field!(
+    SelectiveLogic,
+    "a number from 0 to 3",
+    |value| place(value.as_f64()?, &LOGICS).map(|(_, logic)| *logic),
+    |value| {
+        let name = plain(value)?;
+        let named = LOGICS.iter().find(|(known, _)| *known == name);
+        named.or_else(|| place(number(value)?, &LOGICS)).map(|(_, logic)| *logic)
+    },
+    |logic| Value::from(LOGICS.iter().position(|(_, known)| known == logic).unwrap_or_default())
+);
+
+loose_field!(
+    EntryPosition,
+    "a number from 0 to 7",
+    |value| place(value.as_f64()?, &POSITIONS).map(|(_, position)| *position),
+    |value| {
+        let name = plain(value)?;
+        let named = POSITIONS.iter().find(|(known, _)| known.contains(&name.as_str()));
+        named.or_else(|| place(number(value)?, &POSITIONS)).map(|(_, position)| *position)
+    },
+    |position| Value::from(POSITIONS.iter().position(|(_, known)| known == position).unwrap_or_default())
+);
+
+loose_field!(
+    EntryRole,
+    "0, 1 or 2",
+    |value| place(value.as_f64()?, &ROLES).copied().map(EntryRole),
+    |value| {
+        let named = plain(value).and_then(|name| ROLES.into_iter().find(|role| role.as_str() == name));
+        named.or_else(|| place(number(value)?, &ROLES).copied()).map(EntryRole)
+    },
+    |role| Value::from(ROLES.iter().position(|known| *known == role.0).unwrap_or_default())
+);
+
+loose_field!(
+    RecursionDelay,
+    "true, false or a level",
+    |value| match value {
+        Value::Bool(is_delayed) => Some(RecursionDelay(u32::from(*is_delayed))),
+        _ => level(value.as_f64()?),
+    },
+    |value| level(number(value)?),
+    |delay| Value::from(delay.0)
+);
+
+loose_field!(
+    EntryId,
+    "a whole number or a text",
+    |value| match value {
+        Value::String(text) => Some(EntryId(text.as_str().into())),
+        Value::Number(number) => Some(EntryId(number.to_string().into())),
+        _ => None,
+    },
+    |_| None,
+    |id| id.0.parse::<i64>().map_or_else(|_| Value::from(&*id.0), Value::from)
+);
+
+/// Returns the item that a number means.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the range and the fraction are checked"
+)]
+fn place<T>(number: f64, items: &[T]) -> Option<&T> {
+    (number >= 0.0 && number.fract() == 0.0).then(|| items.get(number as usize)).flatten()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+fn level(number: f64) -> Option<RecursionDelay> {
+    (number >= 0.0).then_some(RecursionDelay(number as u32))
+}
+
+/// Returns a text without what people write differently in names: case, `_`, `-` and blanks.
+fn plain(value: &Value) -> Option<String> {
+    let letters = value.as_str()?.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+    Some(letters.map(|c| c.to_ascii_lowercase()).collect())
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for SelectiveLogic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AndAny => "one of them",
+            Self::NotAll => "not all of them",
+            Self::NotAny => "none of them",
+            Self::AndAll => "all of them",
+        })
+    }
+}
+
+impl fmt::Display for EntryPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BeforeCharacter => "before the character",
+            Self::AfterCharacter => "after the character",
+            Self::NoteTop => "above the author's note",
+            Self::NoteBottom => "below the author's note",
+            Self::AtDepth => "at a depth",
+            Self::ExamplesTop => "above the examples",
+            Self::ExamplesBottom => "below the examples",
+            Self::Outlet => "an outlet",
+        })
+    }
+}

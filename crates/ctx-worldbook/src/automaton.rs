@@ -1,0 +1,210 @@
+//! One search for all plain keys (Aho and Corasick).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder};
+
+use crate::keys::{PlainKey, is_whole};
+use crate::space;
+
+/// The number of a plain text that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LiteralId(u32);
+
+impl LiteralId {
+    pub(crate) fn new(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Finds all plain keys in one pass over a text, those whose case counts in a second one.
+#[derive(Debug, Default)]
+pub(crate) struct Automaton {
+    count: usize,
+    /// Those whose case does not count; texts are searched in lower case.
+    folded: Side,
+    exact: Side,
+}
+
+/// The texts of one kind, each once.
+#[derive(Default)]
+struct Side {
+    /// None if there is no text.
+    automaton: Option<DoubleArrayAhoCorasick<u32>>,
+    texts: Vec<Found>,
+}
+
+/// What it means that a text was found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    length: usize,
+    /// The literal that it is, and the one for which only whole words count.
+    plain: Option<LiteralId>,
+    whole: Option<LiteralId>,
+    /// The longest other text at its end that is a literal of either kind.
+    next_plain: Option<u32>,
+    next_whole: Option<u32>,
+}
+
+impl Automaton {
+    /// Builds the automata; the number of a key is its place in the list. None if there are too many.
+    pub(crate) fn new(keys: Vec<PlainKey>) -> Option<Self> {
+        let count = keys.len();
+        let keys = keys.into_iter().enumerate().map(|(index, key)| (LiteralId::new(index), key));
+        let (exact, folded): (Vec<_>, Vec<_>) = keys.partition(|(_, key)| key.matching.case_sensitive);
+        Some(Self { count, folded: Side::new(folded)?, exact: Side::new(exact)? })
+    }
+
+    /// Returns how many texts are looked for.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Tells whether texts are searched as they are written, too.
+    pub(crate) fn has_exact(&self) -> bool {
+        !self.exact.texts.is_empty()
+    }
+
+    /// Finds keys in a text; `found` is told where each ends, and says whether the key was known already.
+    ///
+    /// What is before and behind the text belongs to no word. O(text + what is found anew), and for keys of which
+    /// whole words count one look at each place where words end with them.
+    pub(crate) fn search_folded(&self, lower: &str, found: &mut dyn FnMut(LiteralId, usize) -> bool) {
+        self.folded.search(lower, found);
+    }
+
+    /// As [`Automaton::search_folded`], for keys whose case counts.
+    pub(crate) fn search_exact(&self, text: &str, found: &mut dyn FnMut(LiteralId, usize) -> bool) {
+        self.exact.search(text, found);
+    }
+}
+
+impl Side {
+    fn new(keys: Vec<(LiteralId, PlainKey)>) -> Option<Self> {
+        let mut texts: BTreeMap<Arc<str>, Found> = BTreeMap::new();
+        for (literal, key) in keys {
+            let found = texts.entry(key.text.clone()).or_default();
+            found.length = key.text.len();
+            let slot = if key.matching.whole_words { &mut found.whole } else { &mut found.plain };
+            *slot = Some(literal);
+        }
+        if texts.is_empty() {
+            return Some(Self::default());
+        }
+        let patterns = (0..).zip(texts.keys()).map(|(number, text)| (text.as_bytes(), number));
+        let automaton = DoubleArrayAhoCorasickBuilder::new().build_with_values(patterns).ok()?;
+        let mut side = Self { automaton: Some(automaton), texts: texts.values().copied().collect() };
+        for (number, text) in texts.keys().enumerate() {
+            side.link(number, text);
+        }
+        Some(side)
+    }
+
+    /// Notes which shorter texts stand at the end of a text. Shorter ones were not noted yet, so that each looks
+    /// for its own. O(text).
+    fn link(&mut self, number: usize, text: &str) {
+        let (mut next_plain, mut next_whole) = (None, None);
+        for found in self.automaton.iter().flat_map(|automaton| automaton.find_overlapping_iter(text)) {
+            let other = found.value() as usize;
+            if found.end() != text.len() || other == number {
+                continue;
+            }
+            let Some(shorter) = self.texts.get(other) else { continue };
+            // Longer ones come first.
+            next_plain = next_plain.or(shorter.plain.map(|_| found.value()));
+            next_whole = next_whole.or(shorter.whole.map(|_| found.value()));
+        }
+        if let Some(slot) = self.texts.get_mut(number) {
+            (slot.next_plain, slot.next_whole) = (next_plain, next_whole);
+        }
+    }
+
+    fn search(&self, text: &str, found: &mut dyn FnMut(LiteralId, usize) -> bool) {
+        let bytes = text.as_bytes();
+        let Some(automaton) = &self.automaton else { return };
+        for longest in automaton.find_overlapping_no_suffix_iter(text) {
+            let end = longest.end();
+            let mut next = Some(longest.value());
+            while let Some(one) = next.and_then(|number| self.texts.get(number as usize)) {
+                // If this one is known, the shorter ones at its end are.
+                if one.plain.is_some_and(|literal| found(literal, end)) {
+                    break;
+                }
+                next = one.next_plain;
+            }
+            if bytes.get(end).is_some_and(|byte| space::is_word(*byte)) {
+                continue;
+            }
+            next = Some(longest.value());
+            while let Some(one) = next.and_then(|number| self.texts.get(number as usize)) {
+                if let Some(literal) = one.whole.filter(|_| is_whole(bytes, end - one.length, end)) {
+                    found(literal, end);
+                }
+                next = one.next_whole;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Side").field("texts", &self.texts.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::keys::Matching;
+
+    /// Finds keys such as `cat`, `=cat` (case counts), `_cat` (whole words); returns them with their ends.
+    #[track_caller]
+    fn check(keys: &[&str], text: &str, expected: &[(usize, usize)]) {
+        let plain = keys.iter().map(|key| PlainKey {
+            text: Arc::from(key.trim_start_matches(['=', '_'])),
+            matching: Matching { case_sensitive: key.starts_with('='), whole_words: key.contains('_') },
+        });
+        let automaton = Automaton::new(plain.collect()).unwrap();
+        let mut all = Vec::new();
+        let mut note = |literal: LiteralId, end| {
+            let is_known = all.iter().any(|(known, _)| *known == literal.index());
+            if !is_known {
+                all.push((literal.index(), end));
+            }
+            is_known
+        };
+        automaton.search_folded(&text.to_lowercase(), &mut note);
+        automaton.search_exact(text, &mut note);
+        all.sort_unstable();
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn keys_inside_of_others_are_found() {
+        check(&["he", "she", "hers", "x"], "ushers", &[(0, 4), (1, 4), (2, 6)]);
+        check(&["a", "aa", "aaa"], "aaaa", &[(0, 1), (1, 2), (2, 3)]);
+    }
+
+    #[test]
+    fn whole_words_end_at_what_is_no_ascii_word() {
+        check(&["_cat", "cat"], "concatenate", &[(1, 6)]);
+        check(&["_cat"], "a cat, a dog", &[(0, 5)]);
+        check(&["_caf", "_é"], "café", &[(0, 3)]);
+        check(&["_龙"], "巨龙飞过", &[(0, 6)]);
+        check(&["_a", "_aa"], "aa a", &[(0, 4), (1, 2)]);
+    }
+
+    #[test]
+    fn case_counts_where_it_should() {
+        check(&["=Rose", "rose"], "a rose", &[(1, 6)]);
+        check(&["=Rose", "rose"], "a Rose", &[(0, 6), (1, 6)]);
+    }
+}

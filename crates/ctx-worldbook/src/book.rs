@@ -1,0 +1,143 @@
+//! Books: entries with a name and a rank among other books.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ctx_types::{Diagnostic, Worldbook, closest, excerpt, plural};
+
+use crate::codes;
+use crate::entry::{Entry, at_least_0};
+
+/// A book whose entries a conversation may activate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Book {
+    /// The name, by which reports speak of it and timed effects remember its entries.
+    pub name: Arc<str>,
+    /// Who uses it.
+    pub level: Level,
+    /// The entries, in the order of the book.
+    pub entries: Vec<Entry>,
+    /// How many tokens its entries may have together; as the budget of the scan allows if absent.
+    pub token_budget: Option<u64>,
+}
+
+/// Who uses a book; the order in which its entries are considered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The conversation.
+    Conversation,
+    /// The person who chats.
+    Profile,
+    /// The character.
+    Character,
+    /// Everyone.
+    #[default]
+    Global,
+}
+
+/// Whose rules a book follows where applications differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Decorators but two have no effect, and the book has no settings of its own.
+    SillyTavern,
+    /// The rules of character cards, version 3.
+    CharacterCard3,
+}
+
+/// The names of the dialects in files.
+const DIALECTS: [(&str, Dialect); 2] =
+    [("sillytavern", Dialect::SillyTavern), ("ccv3", Dialect::CharacterCard3)];
+
+impl Book {
+    /// Reads a book; what is odd in it is reported at its JSON pointer. O(size of the book).
+    pub fn of(name: impl Into<Arc<str>>, level: Level, noun: &Worldbook) -> (Self, Vec<Diagnostic>) {
+        let name = name.into();
+        let mut findings = Findings { name: name.clone(), all: Vec::new() };
+        let dialect = dialect(noun, &mut findings);
+        let is_card = dialect == Dialect::CharacterCard3;
+        let mut book =
+            Self { name, level, entries: Vec::with_capacity(noun.entries.len()), token_budget: None };
+        let mut uids = BTreeSet::new();
+        for (key, entry) in noun.entries.in_order() {
+            let pointer = || format!("/entries/{}", key.replace('~', "~0").replace('/', "~1"));
+            if entry.is_malformed() {
+                let message = "it is no object, so no entry";
+                findings.add(Diagnostic::error(codes::NO_ENTRY, message).at_pointer(pointer()));
+                continue;
+            }
+            let (entry, decorated) = Entry::of(key, entry, dialect);
+            if !uids.insert(entry.uid.clone()) {
+                findings.add(duplicate(&entry.uid).at_pointer(pointer()));
+            }
+            for bad in decorated.bad {
+                let message = format!("the decorator `{bad}` has a value that means nothing");
+                let bad = Diagnostic::warning(codes::BAD_DECORATOR, message);
+                findings.add(bad.at_pointer(format!("{}/content", pointer())));
+            }
+            book.entries.push(entry);
+        }
+        if is_card {
+            book.token_budget = noun.token_budget.map(|tokens| at_least_0(tokens.0));
+            book.follow_card(noun);
+        }
+        (book, findings.all)
+    }
+
+    /// Gives the entries what the book says for all of them.
+    fn follow_card(&mut self, noun: &Worldbook) {
+        let depth = noun.scan_depth.map(|depth| i64::try_from(at_least_0(depth.0)).unwrap_or(i64::MAX));
+        let is_recursive = noun.recursive_scanning.is_none_or(|flag| flag.0);
+        for entry in &mut self.entries {
+            entry.scan_depth = entry.scan_depth.or(depth);
+            entry.is_excluded_from_recursion |= !is_recursive;
+        }
+    }
+}
+
+fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
+    let Some(name) = noun.dialect.as_deref() else { return Dialect::SillyTavern };
+    if let Some((_, dialect)) = DIALECTS.iter().find(|(known, _)| *known == name) {
+        return *dialect;
+    }
+    let message = format!("no dialect `{}`; the book is read as SillyTavern reads it", excerpt(name));
+    let near = closest(name, DIALECTS.iter().map(|(known, _)| *known));
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "write `sillytavern` or `ccv3`".to_owned(),
+    };
+    let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
+    findings.add(unknown.with_help(help));
+    Dialect::SillyTavern
+}
+
+fn duplicate(uid: &str) -> Diagnostic {
+    let message = format!("the uid `{}` is used twice in this book", excerpt(uid));
+    let help = "both are considered here; other applications may know only the last one";
+    Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(help)
+}
+
+/// What is found in a book, up to a number.
+struct Findings {
+    name: Arc<str>,
+    all: Vec<Diagnostic>,
+}
+
+/// How many findings of one book are told.
+const MAX_FINDINGS: usize = 1_000;
+
+impl Findings {
+    fn add(&mut self, finding: Diagnostic) {
+        match self.all.len() {
+            0..MAX_FINDINGS => self.all.push(finding.in_document(self.name.clone())),
+            MAX_FINDINGS => self.all.push(Diagnostic::info(
+                finding.code,
+                format!(
+                    "more than {} in `{}`; the rest is not shown",
+                    plural(MAX_FINDINGS, "finding"),
+                    self.name
+                ),
+            )),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Which plain keys were found, and where first.
+
+use crate::automaton::{Automaton, LiteralId};
+use crate::entry::{Source, SourceSet};
+use crate::status::KeyPlace;
+
+/// Nothing was found.
+const NONE: u32 = u32::MAX;
+
+/// Where each plain key was found first, in each kind of text.
+#[derive(Debug)]
+pub(crate) struct Hits {
+    all: Vec<Hit>,
+}
+
+/// Where one key was found first.
+#[derive(Clone, Copy, Debug)]
+struct Hit {
+    /// In which message, counted from the newest.
+    message: u32,
+    /// In which further text.
+    injected: u32,
+    /// In which text of an active entry, in the order in which they became active.
+    piece: u32,
+    sources: SourceSet,
+}
+
+/// What of the texts an entry looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct View {
+    /// How many messages; with 0 nothing is looked at, whatever else there is.
+    pub(crate) depth: usize,
+    pub(crate) sources: u8,
+    /// Whether texts of active entries count.
+    pub(crate) has_recursion: bool,
+}
+
+/// The text that is searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Searched<'a> {
+    Message(usize),
+    Source(Source),
+    Injected(usize),
+    /// Texts of entries: the end of each, and its number.
+    Pieces(&'a [(usize, usize)]),
+}
+
+impl Hits {
+    pub(crate) fn new(automaton: &Automaton) -> Self {
+        let none = Hit { message: NONE, injected: NONE, piece: NONE, sources: SourceSet::default() };
+        Self { all: vec![none; automaton.len()] }
+    }
+
+    /// Searches a text in lower case; texts of one kind are searched in their order.
+    pub(crate) fn search(&mut self, automaton: &Automaton, lower: &str, searched: Searched<'_>) {
+        automaton.search_folded(lower, &mut |literal, end| self.note(literal, end, searched));
+    }
+
+    /// As [`Hits::search`], for keys whose case counts, in the text as it is written.
+    pub(crate) fn search_exact(&mut self, automaton: &Automaton, text: &str, searched: Searched<'_>) {
+        automaton.search_exact(text, &mut |literal, end| self.note(literal, end, searched));
+    }
+
+    /// Notes where a key was found; true if it had been found in that kind of text.
+    fn note(&mut self, literal: LiteralId, end: usize, searched: Searched<'_>) -> bool {
+        let Some(hit) = self.all.get_mut(literal.index()) else { return true };
+        match searched {
+            Searched::Message(index) => first(&mut hit.message, index),
+            Searched::Injected(index) => first(&mut hit.injected, index),
+            Searched::Source(source) => {
+                let is_known = hit.sources.contains(source);
+                hit.sources = hit.sources.with(source);
+                is_known
+            }
+            Searched::Pieces(pieces) => {
+                let at = pieces.partition_point(|(piece_end, _)| *piece_end < end);
+                first(&mut hit.piece, pieces.get(at).map_or(0, |(_, number)| *number))
+            }
+        }
+    }
+
+    /// Returns where an entry finds a key first.
+    pub(crate) fn place(&self, literal: LiteralId, view: View) -> Option<FoundIn> {
+        let hit = self.all.get(literal.index())?;
+        if view.depth == 0 {
+            return None;
+        }
+        if hit.message != NONE && (hit.message as usize) < view.depth {
+            return Some(FoundIn::Place(KeyPlace::Message(hit.message as usize)));
+        }
+        let source = Source::ALL.into_iter().find(|source| {
+            hit.sources.contains(*source) && view.sources & SourceSet::default().with(*source).bits() != 0
+        });
+        if let Some(source) = source {
+            return Some(FoundIn::Place(KeyPlace::Source(source)));
+        }
+        if hit.injected != NONE {
+            return Some(FoundIn::Place(KeyPlace::Injected(hit.injected as usize)));
+        }
+        (view.has_recursion && hit.piece != NONE).then_some(FoundIn::Piece(hit.piece as usize))
+    }
+}
+
+/// Where a key is found: a place, or the text of an active entry by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FoundIn {
+    Place(KeyPlace),
+    Piece(usize),
+}
+
+fn first(slot: &mut u32, index: usize) -> bool {
+    let index = u32::try_from(index).unwrap_or(NONE - 1);
+    let is_known = *slot <= index;
+    *slot = (*slot).min(index);
+    is_known
+}

@@ -1,0 +1,158 @@
+//! Keys, compiled: plain texts for one automaton, regular expressions behind the texts that they need.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ctx_regex::{Literal as RegexLiteral, Regex};
+
+use crate::automaton::{Automaton, LiteralId};
+use crate::limits::Limits;
+use crate::space;
+
+/// How a plain key is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Matching {
+    /// Whether the case of letters counts.
+    pub(crate) case_sensitive: bool,
+    /// Whether only whole words count, for a key of one word.
+    pub(crate) whole_words: bool,
+}
+
+/// A key that can be looked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Key {
+    /// It is empty, and never found.
+    Blank,
+    /// It is found where the automaton finds the text.
+    Literal(LiteralId),
+    /// It is a regular expression.
+    Pattern(Arc<Pattern>),
+    /// It holds macros, and is known in a scan only.
+    Dynamic,
+}
+
+/// A regular expression, and the texts one of which it needs.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    pub(crate) regex: Regex,
+    /// Empty if it may match anything.
+    pub(crate) needs: Vec<LiteralId>,
+}
+
+/// What one key is, once its macros are expanded.
+#[derive(Clone, Debug)]
+pub(crate) enum Parsed {
+    Blank,
+    Plain(PlainKey),
+    Regex(Box<Regex>),
+}
+
+/// A text to look for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PlainKey {
+    /// In lower case unless the case counts.
+    pub(crate) text: Arc<str>,
+    pub(crate) matching: Matching,
+}
+
+/// Reads a key; a regular expression that cannot run is plain text, and `report` is told why.
+pub(crate) fn parse(
+    key: &str,
+    matching: Matching,
+    limits: &Limits,
+    report: &mut dyn FnMut(&str, &ctx_regex::Error),
+) -> Parsed {
+    let key = space::trim(key);
+    if key.is_empty() {
+        return Parsed::Blank;
+    }
+    if let Some(literal) = RegexLiteral::lorebook_key(key) {
+        let limits = ctx_regex::Limits { steps: limits.key_steps, ..ctx_regex::Limits::default() };
+        match Regex::new(literal.pattern, literal.flags, &limits) {
+            Ok(regex) => return Parsed::Regex(Box::new(regex)),
+            Err(error) => report(key, &error),
+        }
+    }
+    let text = if matching.case_sensitive { key.into() } else { space::lower(key) };
+    let is_one_word = !text.contains(space::is_space);
+    let matching = Matching { whole_words: matching.whole_words && is_one_word, ..matching };
+    Parsed::Plain(PlainKey { text: Arc::from(&*text), matching })
+}
+
+/// Collects plain texts for the automaton; equal ones are one.
+#[derive(Debug, Default)]
+pub(crate) struct KeyTable {
+    literals: BTreeMap<PlainKey, LiteralId>,
+    patterns: BTreeMap<Arc<str>, Arc<Pattern>>,
+    bytes: usize,
+}
+
+impl KeyTable {
+    /// Adds a key; none if there is no room left.
+    pub(crate) fn add(
+        &mut self,
+        key: &str,
+        matching: Matching,
+        limits: &Limits,
+        report: &mut dyn FnMut(&str, &ctx_regex::Error),
+    ) -> Option<Key> {
+        if let Some(pattern) = self.patterns.get(key) {
+            return Some(Key::Pattern(pattern.clone()));
+        }
+        self.bytes = self.bytes.saturating_add(key.len());
+        if self.bytes > limits.key_bytes {
+            return None;
+        }
+        Some(match parse(key, matching, limits, report) {
+            Parsed::Blank => Key::Blank,
+            Parsed::Plain(plain) => Key::Literal(self.literal(plain)),
+            Parsed::Regex(regex) => {
+                let needs = regex
+                    .needles()
+                    .iter()
+                    .map(|needle| PlainKey { text: Arc::from(&**needle), matching: Matching::default() });
+                let needs: Vec<PlainKey> = needs.collect();
+                // A line break may be one between two messages, which are searched each by itself.
+                let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
+                let needs = needs.into_iter().filter(|_| !spans_texts);
+                let needs = needs.map(|plain| self.literal(plain)).collect();
+                let pattern = Arc::new(Pattern { regex: *regex, needs });
+                self.patterns.insert(key.into(), pattern.clone());
+                Key::Pattern(pattern)
+            }
+        })
+    }
+
+    fn literal(&mut self, plain: PlainKey) -> LiteralId {
+        let next = LiteralId::new(self.literals.len());
+        *self.literals.entry(plain).or_insert(next)
+    }
+
+    /// Builds what finds all texts at once; none if they are too many.
+    pub(crate) fn build(self) -> Option<Automaton> {
+        let mut literals: Vec<(LiteralId, PlainKey)> =
+            self.literals.into_iter().map(|(plain, id)| (id, plain)).collect();
+        literals.sort_by_key(|(id, _)| *id);
+        Automaton::new(literals.into_iter().map(|(_, plain)| plain).collect())
+    }
+}
+
+/// Finds a plain key in a text, which is in lower case unless the case counts; returns where it begins.
+pub(crate) fn find(text: &str, key: &PlainKey) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let start = from + text.get(from..)?.find(&*key.text)?;
+        if !key.matching.whole_words || is_whole(text.as_bytes(), start, start + key.text.len()) {
+            return Some(start);
+        }
+        // One that is no whole word may overlap one that is.
+        from = start + key.text.chars().next().map_or(1, char::len_utf8);
+    }
+}
+
+/// Tells whether nothing that belongs to a word stands beside a range of a text.
+pub(crate) fn is_whole(text: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|at| text.get(at));
+    let is_outside = |byte: Option<&u8>| byte.is_none_or(|byte| !space::is_word(*byte));
+    is_outside(before) && is_outside(text.get(end))
+}

@@ -1,0 +1,66 @@
+//! Worldbooks: which entries a conversation activates, why, and where they go.
+//!
+//! Layer 1: plain data in, a result out. No I/O, no clock, no randomness of its own: draws, macros and the
+//! counting of tokens are lent by the caller, who also keeps the state of timed effects.
+//!
+//! Books are compiled once ([`BookSet`]); all plain keys are found by one search of the text. A [`Scan`] says of
+//! every entry what became of it.
+//!
+//! ```
+//! use ctx_types::{Persist, Reader, Worldbook};
+//! use ctx_worldbook::{Book, BookSet, Level, Limits, NoMacros, Ports, ScanInput, ScanMessage, SeededDraws, Settings};
+//!
+//! let file = serde_json::json!({ "entries": [
+//!     { "uid": 1, "key": ["moon"], "content": "The moon is hollow.", "comment": "Moon" },
+//!     { "uid": 2, "key": ["sun"], "content": "The sun is cold." },
+//! ] });
+//! let book = Worldbook::read(file, &mut Reader::new());
+//! let (book, _) = Book::of("Sky", Level::Global, &book);
+//! let (set, _) = BookSet::compile([book], Settings::default(), Limits::default());
+//!
+//! let messages = [ScanMessage::new("Mia", "Look at the moon!")];
+//! let input = ScanInput { messages: &messages, ..ScanInput::default() };
+//! let scan = set.scan(&input, Ports { draws: &mut SeededDraws::new(0), expand: &mut NoMacros, counter: None });
+//! let [active] = &*scan.activations else { panic!("one entry is active") };
+//! assert_eq!(active.content, "The moon is hollow.");
+//! assert_eq!(set.describe(active, &messages), "key `moon` in message 0");
+//! assert_eq!(scan.statuses[1].to_string(), "none of its keys was found");
+//! ```
+#![warn(clippy::disallowed_methods)]
+
+mod automaton;
+mod book;
+mod budget;
+mod check;
+pub mod codes;
+mod decorators;
+mod draws;
+mod entry;
+mod hits;
+mod input;
+mod keys;
+mod limits;
+mod output;
+mod run;
+mod scan;
+mod sequence;
+mod set;
+mod settings;
+mod space;
+mod status;
+mod texts;
+mod timed;
+
+pub use book::{Book, Level};
+pub use check::{CheckOptions, check};
+pub use decorators::{Condition, Decorated};
+pub use draws::{Draws, ListedDraws, SeededDraws};
+pub use entry::{CharacterFilter, Destination, Entry, Source, SourceSet, Timing};
+pub use input::{Expand, Expanded, NoMacros, Part, Ports, ScanInput, ScanMessage, ScanSources};
+pub use limits::Limits;
+pub use output::{DepthTexts, Output, Unplaced};
+pub use scan::{Activation, PassKind, Scan};
+pub use set::{BookSet, Member};
+pub use settings::{CharacterStrategy, Settings};
+pub use status::{Cause, GroupLoss, KeyHit, KeyPlace, Reason, Status};
+pub use timed::{Effect, TimedState};

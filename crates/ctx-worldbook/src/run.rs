@@ -1,0 +1,244 @@
+//! The passes of a scan.
+
+mod admit;
+mod consider;
+mod find;
+mod groups;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use ctx_regex::Steps;
+use ctx_types::{Diagnostic, Text};
+
+use crate::budget::Budget;
+use crate::codes;
+use crate::input::{Ports, ScanInput};
+use crate::keys::Parsed;
+use crate::scan::{Activation, PassKind, Scan};
+use crate::set::{BookSet, Member};
+use crate::status::{Cause, Reason, Status};
+use crate::texts::Texts;
+use crate::timed::Timed;
+
+use consider::Verdict;
+
+/// A scan in progress.
+pub(crate) struct Run<'r, 'p> {
+    set: &'r BookSet,
+    input: &'r ScanInput<'r>,
+    ports: Ports<'p>,
+    texts: Texts<'r>,
+    timed: Timed,
+    budget: Budget<'p>,
+    /// How many tokens of each book's own budget are used.
+    book_tokens: Vec<u64>,
+    statuses: Vec<Status>,
+    /// Whether an entry may still become active.
+    is_open: Vec<bool>,
+    activations: Vec<Activation>,
+    /// How many messages the conversation has.
+    length: u64,
+    /// How many messages more are searched, because too few entries were active.
+    skew: u64,
+    /// Entries of this level of recursion and below can be active.
+    level: u32,
+    steps: Steps,
+    /// Keys with macros, once they are expanded.
+    dynamic: BTreeMap<(usize, u8, usize, usize), Rc<Parsed>>,
+    findings: Vec<Diagnostic>,
+}
+
+/// An entry that could become active in a pass.
+#[derive(Clone, Debug)]
+struct Candidate {
+    member: usize,
+    cause: Cause,
+}
+
+impl<'r, 'p> Run<'r, 'p> {
+    pub(crate) fn new(set: &'r BookSet, input: &'r ScanInput<'r>, ports: Ports<'p>) -> Self {
+        let length = input.length.unwrap_or_default().max(input.messages.len() as u64);
+        let count = set.members().len();
+        Self {
+            set,
+            input,
+            texts: Texts::new(set, input),
+            timed: Timed::begin(set, input.state, length),
+            budget: Budget::new(set.settings(), input.max_context, ports.counter),
+            book_tokens: vec![0; set.books().len()],
+            statuses: vec![Status::NotActivated(Reason::NotConsidered); count],
+            is_open: vec![true; count],
+            activations: Vec::new(),
+            length,
+            skew: 0,
+            level: 0,
+            steps: Steps::new(set.limits().regex_steps),
+            dynamic: BTreeMap::new(),
+            findings: Vec::new(),
+            ports,
+        }
+    }
+
+    pub(crate) fn run(mut self) -> Scan {
+        let mut levels = self.set.levels().iter().copied();
+        self.level = levels.next().unwrap_or_default();
+        let mut passes = Vec::new();
+        let mut next = Some(PassKind::Initial);
+        while let Some(kind) = next.filter(|_| !self.is_over(passes.len())) {
+            passes.push(kind);
+            let first_new = self.activations.len();
+            self.pass(kind, passes.len());
+            next = self.next(kind, first_new, &passes, &mut levels);
+            if next.is_some() {
+                self.feed(first_new);
+            }
+        }
+        self.finish(passes)
+    }
+
+    /// Tells whether no further pass may be made.
+    fn is_over(&mut self, passes: usize) -> bool {
+        let wanted = self.set.settings().max_recursion_steps;
+        if wanted > 0 && passes as u64 >= wanted {
+            return true;
+        }
+        let limit = self.set.limits().passes;
+        if passes >= limit {
+            let message =
+                format!("entries were considered {limit} times; what else could follow is left out");
+            self.findings.push(Diagnostic::warning(codes::TOO_MANY_PASSES, message));
+        }
+        passes >= limit
+    }
+
+    /// Says why entries are considered once more, if they are.
+    fn next(
+        &mut self,
+        kind: PassKind,
+        first_new: usize,
+        passes: &[PassKind],
+        levels: &mut dyn Iterator<Item = u32>,
+    ) -> Option<PassKind> {
+        let settings = self.set.settings();
+        let may_recurse = settings.recursive && !self.budget.is_full;
+        let mut new = self.activations.iter().skip(first_new);
+        let feeds = new.any(|activation| !self.member(activation.member).entry.prevents_recursion);
+        // After a wider look at the conversation, older texts may go with what was found in it.
+        if may_recurse && (feeds || kind == PassKind::MinActivations) {
+            return Some(PassKind::Recursion);
+        }
+        if !self.budget.is_full && self.wants_more() {
+            self.skew += 1;
+            return Some(PassKind::MinActivations);
+        }
+        if let Some(level) = levels.next() {
+            self.level = level;
+            return Some(PassKind::Recursion);
+        }
+        // Entries of the first level get their turn even if nothing else brought recursion about.
+        let is_due = settings.recursive && self.level > 0 && !passes.contains(&PassKind::Recursion);
+        is_due.then_some(PassKind::Recursion)
+    }
+
+    /// Tells whether too few entries are active, and more messages can be searched.
+    fn wants_more(&self) -> bool {
+        let settings = self.set.settings();
+        let depth = settings.depth.saturating_add(self.skew);
+        let max = settings.min_activations_depth_max;
+        let is_over =
+            (max > 0 && depth > max) || depth > self.length || depth > self.set.limits().messages as u64;
+        (self.activations.len() as u64) < settings.min_activations && !is_over
+    }
+
+    /// Hands the texts of new entries to the next pass.
+    fn feed(&mut self, first_new: usize) {
+        let new = self.activations.get(first_new..).unwrap_or_default();
+        self.budget.next_pass(new.iter().map(|activation| &activation.content));
+        let set = self.set;
+        let feeds = |activation: &&Activation| {
+            set.members().get(activation.member).is_some_and(|member| !member.entry.prevents_recursion)
+        };
+        let texts: Vec<(usize, Text)> = new
+            .iter()
+            .filter(feeds)
+            .map(|activation| (activation.member, activation.content.clone()))
+            .collect();
+        if !texts.is_empty() {
+            self.texts.add_entries(texts.iter().map(|(member, text)| (*member, text)));
+        }
+    }
+
+    fn finish(mut self, passes: Vec<PassKind>) -> Scan {
+        for activation in &self.activations {
+            if let Some(member) = self.set.members().get(activation.member) {
+                self.timed.activate(member);
+            }
+        }
+        if self.texts.is_cut {
+            let limit = self.set.limits().text_bytes;
+            let message = format!("more than {limit} bytes of text; the rest was not searched for keys");
+            self.findings.push(Diagnostic::warning(codes::TEXT_LIMIT, message));
+        }
+        Scan {
+            activations: self.activations,
+            statuses: self.statuses,
+            state: self.timed.state,
+            passes,
+            budget: self.budget.limit(),
+            diagnostics: self.findings,
+        }
+    }
+
+    /// Considers every entry once.
+    fn pass(&mut self, kind: PassKind, number: usize) {
+        let depth = self.set.settings().depth.saturating_add(self.skew);
+        self.texts.reach(usize::try_from(depth).unwrap_or(usize::MAX).max(self.set.own_depth()));
+        let mut candidates = self.candidates(kind);
+        // Those that stay come before all others; both in their order.
+        candidates.sort_by_key(|candidate| self.timed.sticky(candidate.member).is_none());
+        self.settle_groups(&mut candidates, kind);
+        for candidate in candidates {
+            self.admit(candidate, number);
+        }
+    }
+
+    fn candidates(&mut self, kind: PassKind) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        for number in 0..self.set.members().len() {
+            if !self.is_open.get(number).copied().unwrap_or_default() {
+                continue;
+            }
+            match self.consider(number, kind) {
+                Ok(cause) => candidates.push(Candidate { member: number, cause }),
+                Err(Verdict::AsBefore) => {}
+                Err(Verdict::NotNow(reason)) => self.set_status(number, Status::NotActivated(reason)),
+                Err(Verdict::Never(reason)) => self.close(number, reason),
+            }
+        }
+        candidates
+    }
+
+    fn member(&self, number: usize) -> &'r Member {
+        // Numbers come from this very list.
+        #[expect(clippy::indexing_slicing, reason = "numbers of members come from the list of members")]
+        &self.set.members()[number]
+    }
+
+    fn set_status(&mut self, number: usize, status: Status) {
+        if let Some(slot) = self.statuses.get_mut(number) {
+            *slot = status;
+        }
+    }
+
+    fn close(&mut self, number: usize, reason: Reason) {
+        self.set_status(number, Status::NotActivated(reason));
+        self.shut(number);
+    }
+
+    fn shut(&mut self, number: usize) {
+        if let Some(is_open) = self.is_open.get_mut(number) {
+            *is_open = false;
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What may keep a candidate out: the draw and the budget.
+
+use ctx_types::Text;
+
+use super::{Candidate, Run};
+use crate::input::Part;
+use crate::scan::Activation;
+use crate::set::Member;
+use crate::status::{Reason, Status};
+
+impl Run<'_, '_> {
+    /// Makes a candidate active, if the draw and the budget allow it.
+    pub(super) fn admit(&mut self, candidate: Candidate, pass: usize) {
+        let number = candidate.member;
+        let member = self.member(number);
+        let is_exempt = member.entry.ignores_budget;
+        let budget = self.budget.limit().unwrap_or_default();
+        if self.budget.is_full && !is_exempt {
+            let reason = Reason::Budget { tokens: None, budget };
+            return self.set_status(number, Status::NotActivated(reason));
+        }
+        if let Err(reason) = self.draw(number, member) {
+            return self.close(number, reason);
+        }
+        let expanded = self.ports.expand.expand(member, Part::Content, &member.entry.content);
+        if let Err(reason) = self.admit_to_book(member, &expanded.text) {
+            return self.close(number, reason);
+        }
+        if !self.budget.admit(&expanded.text, is_exempt) {
+            let is_short = expanded.text.len() as u64 <= budget.saturating_mul(8);
+            let tokens = is_short.then(|| self.budget.count(&expanded.text));
+            return self.close(number, Reason::Budget { tokens, budget });
+        }
+        self.set_status(number, Status::Activated(self.activations.len()));
+        self.shut(number);
+        self.activations.push(Activation {
+            member: number,
+            cause: candidate.cause,
+            pass,
+            content: expanded.text,
+            written: expanded.written,
+        });
+    }
+
+    /// Draws, unless the entry stays from before or needs no luck.
+    fn draw(&mut self, number: usize, member: &Member) -> Result<(), Reason> {
+        let Some(probability) = member.entry.probability.filter(|_| self.timed.sticky(number).is_none())
+        else {
+            return Ok(());
+        };
+        let drawn = self.ports.draws.draw() * 100.0;
+        match drawn <= probability {
+            true => Ok(()),
+            false => Err(Reason::Probability { drawn, probability }),
+        }
+    }
+
+    /// Takes a text from the budget of its book, if that has one.
+    fn admit_to_book(&mut self, member: &Member, text: &Text) -> Result<(), Reason> {
+        let book = self.set.books().get(member.book_number);
+        let Some(budget) = book.and_then(|book| book.token_budget).filter(|_| self.ports.counter.is_some())
+        else {
+            return Ok(());
+        };
+        let used = self.book_tokens.get_mut(member.book_number);
+        let Some(used) = used.filter(|_| !member.entry.ignores_budget) else { return Ok(()) };
+        let tokens = u64::from(self.budget.count(text));
+        if used.saturating_add(tokens) > budget {
+            return Err(Reason::BookBudget { budget });
+        }
+        *used += tokens;
+        Ok(())
+    }
+}

@@ -1,0 +1,179 @@
+//! Inclusion groups: of each, one entry at a time becomes active.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::{Candidate, Run};
+use crate::scan::PassKind;
+use crate::status::{GroupLoss, Reason, Status};
+
+/// The candidates of a group, in the order in which they are considered.
+struct Group<'m> {
+    name: &'m str,
+    candidates: Vec<usize>,
+    has_sticky: bool,
+}
+
+impl<'r> Run<'r, '_> {
+    /// Takes out the candidates that lose their groups; each is told why.
+    ///
+    /// An entry of several groups has to win each of them. One that lost a group takes no part in the others.
+    pub(super) fn settle_groups(&mut self, candidates: &mut Vec<Candidate>, kind: PassKind) {
+        let mut groups = self.groups(candidates);
+        if groups.is_empty() {
+            return;
+        }
+        let mut contest = Contest { is_out: vec![false; candidates.len()] };
+        for group in &mut groups {
+            self.leave_sticky(group, candidates, &mut contest);
+        }
+        for group in groups.iter().filter(|group| !group.has_sticky) {
+            self.compare_scores(group, candidates, &mut contest, kind);
+        }
+        let active = self.active_groups();
+        for group in groups.iter().filter(|group| !group.has_sticky) {
+            self.leave_one(group, candidates, &mut contest, &active);
+        }
+        let mut is_out = contest.is_out.into_iter();
+        candidates.retain(|_| !is_out.next().unwrap_or_default());
+    }
+
+    /// Returns the groups in the order in which applications see them, which are written in JavaScript: names that
+    /// are whole numbers come first, ascending, then the others as they come.
+    fn groups(&self, candidates: &[Candidate]) -> Vec<Group<'r>> {
+        let mut places: BTreeMap<&'r str, usize> = BTreeMap::new();
+        let mut groups: Vec<Group<'r>> = Vec::new();
+        for (at, candidate) in candidates.iter().enumerate() {
+            for name in self.member(candidate.member).entry.groups() {
+                let place = *places.entry(name).or_insert(groups.len());
+                match groups.get_mut(place) {
+                    Some(group) if group.candidates.last() == Some(&at) => {}
+                    Some(group) => group.candidates.push(at),
+                    None => groups.push(Group { name, candidates: vec![at], has_sticky: false }),
+                }
+            }
+        }
+        groups.sort_by_key(|group| array_index(group.name).map_or(u64::MAX, u64::from));
+        groups
+    }
+
+    /// The exact texts of the groups of active entries.
+    fn active_groups(&self) -> BTreeMap<&'r str, usize> {
+        let mut groups = BTreeMap::new();
+        for activation in &self.activations {
+            groups.entry(&*self.member(activation.member).entry.group).or_insert(activation.member);
+        }
+        groups
+    }
+
+    /// Where entries are sticky, the others lose.
+    fn leave_sticky(&mut self, group: &mut Group<'_>, candidates: &[Candidate], contest: &mut Contest) {
+        let sticky: Vec<usize> = contest.members_of(group, candidates);
+        let Some(winner) = sticky.iter().copied().find(|member| self.timed.sticky(*member).is_some()) else {
+            return;
+        };
+        group.has_sticky = true;
+        for at in &group.candidates {
+            let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
+            if self.timed.sticky(member).is_none() {
+                self.lose((*at, member), group.name, GroupLoss::Sticky(winner), contest);
+            }
+        }
+    }
+
+    /// Where scores count, those whose score counts and is not the best lose.
+    fn compare_scores(
+        &mut self,
+        group: &Group<'_>,
+        candidates: &[Candidate],
+        contest: &mut Contest,
+        kind: PassKind,
+    ) {
+        let by_default = self.set.settings().use_group_scoring;
+        let members = contest.members_of(group, candidates);
+        let counts = |run: &Self, member| run.member(member).entry.use_group_scoring;
+        if !by_default && !members.iter().any(|member| counts(self, *member) == Some(true)) {
+            return;
+        }
+        let scores: BTreeMap<usize, usize> =
+            members.iter().map(|member| (*member, self.score(*member, kind))).collect();
+        let best = scores.values().copied().max().unwrap_or_default();
+        for at in &group.candidates {
+            let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
+            let Some(own) = scores.get(&member).copied().filter(|own| *own < best) else { continue };
+            if counts(self, member).unwrap_or(by_default) {
+                self.lose((*at, member), group.name, GroupLoss::Score { own, best }, contest);
+            }
+        }
+    }
+
+    fn leave_one(
+        &mut self,
+        group: &Group<'_>,
+        candidates: &[Candidate],
+        contest: &mut Contest,
+        active: &BTreeMap<&str, usize>,
+    ) {
+        let members = contest.members_of(group, candidates);
+        let (winner, loss) = if let Some(active) = active.get(group.name) {
+            (None, GroupLoss::Active(*active))
+        } else if members.len() <= 1 {
+            return;
+        } else if let Some(first) = self.preferred(&members) {
+            (Some(first), GroupLoss::Override(first))
+        } else {
+            let Some(drawn) = self.draw_winner(&members) else { return };
+            (Some(drawn), GroupLoss::Draw(drawn))
+        };
+        for at in &group.candidates {
+            let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
+            if Some(member) != winner {
+                self.lose((*at, member), group.name, loss.clone(), contest);
+            }
+        }
+    }
+
+    /// Of those that win without a draw, the one of the greatest order.
+    fn preferred(&self, members: &[usize]) -> Option<usize> {
+        let preferred = members.iter().copied().filter(|member| self.member(*member).entry.wins_group);
+        preferred.min_by_key(|member| Reverse(self.member(*member).entry.order))
+    }
+
+    fn draw_winner(&mut self, members: &[usize]) -> Option<usize> {
+        let weight = |run: &Self, member| run.member(member).entry.group_weight;
+        let total: f64 = members.iter().map(|member| weight(self, *member)).sum();
+        let drawn = self.ports.draws.draw() * total;
+        let mut sum = 0.0;
+        members.iter().copied().find(|member| {
+            sum += weight(self, *member);
+            drawn <= sum
+        })
+    }
+
+    /// Takes a candidate out; one that is out already keeps its reason.
+    fn lose(&mut self, (at, member): (usize, usize), group: &str, loss: GroupLoss, contest: &mut Contest) {
+        let Some(is_out) = contest.is_out.get_mut(at).filter(|is_out| !**is_out) else { return };
+        *is_out = true;
+        let reason = Reason::Group { group: group.into(), loss };
+        self.set_status(member, Status::NotActivated(reason));
+    }
+}
+
+/// Which candidates have lost.
+struct Contest {
+    is_out: Vec<bool>,
+}
+
+impl Contest {
+    /// Returns the members of a group that are still in.
+    fn members_of(&self, group: &Group<'_>, candidates: &[Candidate]) -> Vec<usize> {
+        let still_in = group.candidates.iter().filter(|at| !self.is_out.get(**at).copied().unwrap_or(true));
+        still_in.filter_map(|at| candidates.get(*at)).map(|candidate| candidate.member).collect()
+    }
+}
+
+/// Reads a name that JavaScript takes for the index of an array.
+fn array_index(name: &str) -> Option<u32> {
+    let index = name.parse::<u32>().ok().filter(|index| *index < u32::MAX)?;
+    (index.to_string() == name).then_some(index)
+}

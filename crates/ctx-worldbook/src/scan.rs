@@ -1,0 +1,113 @@
+//! The result of a scan.
+
+use ctx_types::{Diagnostic, Segment, Text, excerpt};
+
+use crate::input::{Ports, ScanInput, ScanMessage};
+use crate::run::Run;
+use crate::set::BookSet;
+use crate::status::{Cause, KeyHit, KeyPlace, Status};
+use crate::timed::TimedState;
+
+/// What became of every entry of a set, and what the active ones say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scan {
+    /// The active entries, in the order in which they became active.
+    pub activations: Vec<Activation>,
+    /// What became of each member of the set.
+    pub statuses: Vec<Status>,
+    /// The timed effects, for the next scan of this conversation.
+    pub state: TimedState,
+    /// The passes that were made: how often entries were considered, and why.
+    pub passes: Vec<PassKind>,
+    /// How many tokens entries may have, if that is limited.
+    pub budget: Option<u64>,
+    /// What was given up or cut.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An active entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Activation {
+    /// Its number among the members of the set.
+    pub member: usize,
+    /// Why it is active.
+    pub cause: Cause,
+    /// In which pass it became active, from 1.
+    pub pass: usize,
+    /// The text, macros expanded.
+    pub content: Text,
+    /// Where each byte of it came from; empty if all of it is the entry's.
+    pub written: Vec<Segment>,
+}
+
+/// Why entries were considered once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PassKind {
+    /// It was the first time.
+    Initial,
+    /// There were texts of active entries.
+    Recursion,
+    /// Too few entries were active, so one more message was searched.
+    MinActivations,
+}
+
+impl PassKind {
+    /// Returns the word for reports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Recursion => "recursion",
+            Self::MinActivations => "min_activations",
+        }
+    }
+}
+
+impl BookSet {
+    /// Finds the active entries of a conversation.
+    ///
+    /// Equal inputs, draws and macros give equal results. Linear in the searched text and, for each pass, in the
+    /// number of entries.
+    pub fn scan(&self, input: &ScanInput<'_>, ports: Ports<'_>) -> Scan {
+        Run::new(self, input, ports).run()
+    }
+
+    /// Says why an entry is active, with the number of the message in `messages` where a key was found.
+    pub fn describe(&self, activation: &Activation, messages: &[ScanMessage]) -> String {
+        self.describe_with(activation, &|newest| {
+            let number = messages.len().checked_sub(newest + 1);
+            number.map_or_else(|| "a message".to_owned(), |number| format!("message {number}"))
+        })
+    }
+
+    /// As [`BookSet::describe`], with words of the caller for a message, which is counted from the newest.
+    pub fn describe_with(&self, activation: &Activation, message: &dyn Fn(usize) -> String) -> String {
+        match &activation.cause {
+            Cause::Constant => "it is always active".to_owned(),
+            Cause::Decorator => "`@@activate` says so".to_owned(),
+            Cause::External => "the host activates it".to_owned(),
+            Cause::Sticky { until } => format!("it stays until the conversation has {until} messages"),
+            Cause::Keys { primary, secondary } => {
+                let mut text = format!("key {}", self.describe_hit(primary, message));
+                if let Some(secondary) = secondary {
+                    text.push_str(" with ");
+                    text.push_str(&self.describe_hit(secondary, message));
+                }
+                text
+            }
+        }
+    }
+
+    /// Says where a key was found.
+    pub fn describe_hit(&self, hit: &KeyHit, message: &dyn Fn(usize) -> String) -> String {
+        let place = match hit.place {
+            KeyPlace::Message(newest) => message(newest),
+            KeyPlace::Source(source) => source.as_str().to_owned(),
+            KeyPlace::Injected(number) => format!("further text {number}"),
+            KeyPlace::Entry(number) => match self.members().get(number) {
+                Some(member) => format!("the text of `{}`", excerpt(&member.id)),
+                None => "the text of an entry".to_owned(),
+            },
+        };
+        format!("`{}` in {place}", excerpt(&hit.key))
+    }
+}

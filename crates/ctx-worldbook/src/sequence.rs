@@ -1,0 +1,119 @@
+//! The order in which entries are considered.
+
+use std::cmp::Reverse;
+
+use crate::book::{Book, Level};
+use crate::entry::Entry;
+use crate::settings::CharacterStrategy;
+
+/// Returns all entries with the number of their book, in the order in which they are considered: by who uses the
+/// book, then by descending order, then as the books have them.
+///
+/// A book that is used twice counts once: as a global one, else as the conversation's, then the profile's.
+pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Book>, Vec<(usize, Entry)>) {
+    let mut books = used_once(books);
+    let mut entries: Vec<(usize, Entry)> = Vec::new();
+    // Where all are considered together, global books come first among equals.
+    let mut numbers: Vec<usize> = (0..books.len()).collect();
+    numbers.sort_by_key(|number| books.get(*number).map(|book| Reverse(book.level)));
+    for number in numbers {
+        let Some(book) = books.get_mut(number) else { continue };
+        entries.extend(std::mem::take(&mut book.entries).into_iter().map(|entry| (number, entry)));
+    }
+    let rank = |number: usize| books.get(number).map_or(0, |book| rank(book.level, strategy));
+    entries.sort_by_key(|(number, entry)| (rank(*number), Reverse(entry.order)));
+    (books, entries)
+}
+
+fn rank(level: Level, strategy: CharacterStrategy) -> u8 {
+    match (level, strategy) {
+        (Level::Conversation, _) => 0,
+        (Level::Profile, _) => 1,
+        (_, CharacterStrategy::Evenly) => 2,
+        (Level::Character, CharacterStrategy::CharacterFirst) => 2,
+        (Level::Global, CharacterStrategy::CharacterFirst) => 3,
+        (Level::Global, CharacterStrategy::GlobalFirst) => 2,
+        (Level::Character, CharacterStrategy::GlobalFirst) => 3,
+    }
+}
+
+/// How much a level counts where a book is used at several.
+fn claim(level: Level) -> u8 {
+    match level {
+        Level::Global => 0,
+        Level::Conversation => 1,
+        Level::Profile => 2,
+        Level::Character => 3,
+    }
+}
+
+fn used_once(books: Vec<Book>) -> Vec<Book> {
+    let mut order: Vec<usize> = (0..books.len()).collect();
+    order.sort_by_key(|number| books.get(*number).map(|book| claim(book.level)));
+    let mut names = std::collections::BTreeSet::new();
+    let kept: std::collections::BTreeSet<usize> = order
+        .into_iter()
+        .filter(|number| books.get(*number).is_some_and(|book| names.insert(book.name.clone())))
+        .collect();
+    let numbered = books.into_iter().enumerate();
+    numbered.filter(|(number, _)| kept.contains(number)).map(|(_, book)| book).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::Order;
+
+    use super::*;
+
+    fn book(name: &str, level: Level, orders: &[f64]) -> Book {
+        let entry =
+            |order: &f64| Entry { uid: order.to_string().into(), order: Order(*order), ..Entry::default() };
+        Book { name: name.into(), level, entries: orders.iter().map(entry).collect(), token_budget: None }
+    }
+
+    #[track_caller]
+    fn check(books: Vec<Book>, strategy: CharacterStrategy, expected: &[&str]) {
+        let (books, entries) = sequence(books, strategy);
+        let name = |(number, entry): &(usize, Entry)| format!("{}.{}", books[*number].name, entry.uid);
+        assert_eq!(entries.iter().map(name).collect::<Vec<_>>(), expected);
+    }
+
+    fn four() -> Vec<Book> {
+        vec![
+            book("g", Level::Global, &[1.0, 9.0]),
+            book("c", Level::Character, &[5.0]),
+            book("p", Level::Profile, &[2.0]),
+            book("t", Level::Conversation, &[0.0]),
+        ]
+    }
+
+    #[test]
+    fn the_conversation_comes_first_then_the_profile() {
+        check(four(), CharacterStrategy::CharacterFirst, &["t.0", "p.2", "c.5", "g.9", "g.1"]);
+        check(four(), CharacterStrategy::GlobalFirst, &["t.0", "p.2", "g.9", "g.1", "c.5"]);
+        check(four(), CharacterStrategy::Evenly, &["t.0", "p.2", "g.9", "c.5", "g.1"]);
+    }
+
+    #[test]
+    fn equals_stay_as_the_books_have_them() {
+        let books = vec![
+            book("c", Level::Character, &[1.0]),
+            book("a", Level::Global, &[1.0]),
+            book("b", Level::Global, &[1.0]),
+        ];
+        check(books.clone(), CharacterStrategy::Evenly, &["a.1", "b.1", "c.1"]);
+        check(books, CharacterStrategy::CharacterFirst, &["c.1", "a.1", "b.1"]);
+    }
+
+    #[test]
+    fn a_book_counts_once() {
+        let books = vec![
+            book("a", Level::Conversation, &[1.0]),
+            book("a", Level::Global, &[1.0]),
+            book("b", Level::Global, &[2.0]),
+        ];
+        check(books, CharacterStrategy::Evenly, &["b.2", "a.1"]);
+        let books = vec![book("a", Level::Character, &[1.0]), book("a", Level::Profile, &[1.0])];
+        check(books, CharacterStrategy::Evenly, &["a.1"]);
+    }
+}

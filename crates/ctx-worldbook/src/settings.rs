@@ -1,0 +1,253 @@
+//! The settings of a scan, which hold where an entry says nothing of its own.
+
+use ctx_types::{Diagnostic, closest, excerpt};
+use serde_json::Value;
+
+use crate::codes;
+use crate::entry::at_least_0;
+
+/// The settings of a scan; the defaults are SillyTavern's.
+///
+/// ```
+/// use ctx_worldbook::Settings;
+///
+/// let file = serde_json::json!({ "depth": 4, "match_whole_words": true });
+/// let (settings, findings) = Settings::read(&file);
+/// assert_eq!(settings, Settings { depth: 4, match_whole_words: true, ..Settings::default() });
+/// assert!(findings.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
+pub struct Settings {
+    /// How many messages are searched; 2.
+    pub depth: u64,
+    /// How many entries should become active: with fewer, more messages are searched, one by one; 0.
+    pub min_activations: u64,
+    /// How many messages are searched for that at most; 0 is all.
+    pub min_activations_depth_max: u64,
+    /// How much of the context entries may have, in percent; 25. 0 is no budget at all.
+    pub budget_percent: f64,
+    /// How many tokens entries may have at most; 0 is as many as the percentage allows.
+    pub budget_cap: u64,
+    /// Whether names of speakers are searched too; true.
+    pub include_names: bool,
+    /// Whether texts of active entries are searched too; false.
+    pub recursive: bool,
+    /// Whether the case of letters counts; false.
+    pub case_sensitive: bool,
+    /// Whether keys of one word match whole words only; false.
+    pub match_whole_words: bool,
+    /// In which order entries of the character's and of global books are considered.
+    pub strategy: CharacterStrategy,
+    /// Whether the number of found keys decides in inclusion groups; false.
+    pub use_group_scoring: bool,
+    /// How often entries are considered at most, the first time included; 0 is as often as needed.
+    pub max_recursion_steps: u64,
+}
+
+/// In which order entries of the character's and of global books are considered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CharacterStrategy {
+    /// All by their order.
+    Evenly,
+    /// Those of the character first.
+    #[default]
+    CharacterFirst,
+    /// Global ones first.
+    GlobalFirst,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            depth: 2,
+            min_activations: 0,
+            min_activations_depth_max: 0,
+            budget_percent: 25.0,
+            budget_cap: 0,
+            include_names: true,
+            recursive: false,
+            case_sensitive: false,
+            match_whole_words: false,
+            strategy: CharacterStrategy::CharacterFirst,
+            use_group_scoring: false,
+            max_recursion_steps: 0,
+        }
+    }
+}
+
+/// Sets one field; false for a value that means nothing.
+type Set = fn(&mut Settings, &Value) -> bool;
+
+/// The settings by their names: the plain one first, then what else they are called, without `_` and case.
+const FIELDS: [(&[&str], Set); 12] = [
+    (&["depth", "scandepth", "defaultscandepth"], |settings, value| count(&mut settings.depth, value)),
+    (&["minactivations"], |settings, value| count(&mut settings.min_activations, value)),
+    (&["minactivationsdepthmax"], |settings, value| count(&mut settings.min_activations_depth_max, value)),
+    (&["budget", "budgetpercent"], |settings, value| {
+        let percent = number(value).filter(|percent| *percent >= 0.0);
+        settings.budget_percent = percent.unwrap_or(settings.budget_percent);
+        percent.is_some()
+    }),
+    (&["budgetcap"], |settings, value| count(&mut settings.budget_cap, value)),
+    (&["includenames"], |settings, value| switch(&mut settings.include_names, value)),
+    (&["recursive"], |settings, value| switch(&mut settings.recursive, value)),
+    (&["casesensitive"], |settings, value| switch(&mut settings.case_sensitive, value)),
+    (&["matchwholewords"], |settings, value| switch(&mut settings.match_whole_words, value)),
+    (&["characterstrategy", "strategy"], strategy),
+    (&["usegroupscoring"], |settings, value| switch(&mut settings.use_group_scoring, value)),
+    (&["maxrecursionsteps"], |settings, value| count(&mut settings.max_recursion_steps, value)),
+];
+
+/// Settings of applications that have nothing to do with which entries become active.
+const ELSEWHERE: [&str; 2] = ["overflowalert", "worldinfo"];
+
+impl Settings {
+    /// Reads settings: an object with names as SillyTavern has them, with or without `world_info_` before them,
+    /// or as here in camel case, or AIO Hub's `disableRecursion` and `defaultScanDepth`.
+    ///
+    /// What SillyTavern keeps under `world_info_settings` or `worldInfoSettings` is found there. Whatever means
+    /// nothing is a finding with its JSON pointer.
+    pub fn read(value: &Value) -> (Self, Vec<Diagnostic>) {
+        let mut settings = Self::default();
+        let findings = settings.set(value);
+        (settings, findings)
+    }
+
+    /// Sets what an object says, as [`Settings::read`]; the rest stays.
+    pub fn set(&mut self, value: &Value) -> Vec<Diagnostic> {
+        let mut nested = ["world_info_settings", "worldInfoSettings"].into_iter();
+        let nested = nested.find_map(|key| Some((format!("/{key}"), value.get(key)?)));
+        let (place, value) = nested.unwrap_or((String::new(), value));
+        let Value::Object(map) = value else {
+            let finding = Diagnostic::error(codes::BAD_SETTING, "settings are an object");
+            return vec![finding.at_pointer(place)];
+        };
+        let mut findings = Vec::new();
+        for (key, value) in map.iter().filter(|(_, value)| !value.is_null()) {
+            let found = self.set_one(key, value);
+            let pointer = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+            findings.extend(found.map(|finding| finding.at_pointer(pointer)));
+        }
+        findings
+    }
+
+    fn set_one(&mut self, key: &str, value: &Value) -> Option<Diagnostic> {
+        let name = plain(key);
+        if name == "disablerecursion" {
+            let mut is_disabled = !self.recursive;
+            let is_read = switch(&mut is_disabled, value);
+            self.recursive = !is_disabled;
+            return (!is_read).then(|| bad_value(key));
+        }
+        if ELSEWHERE.contains(&name.as_str()) {
+            return None;
+        }
+        match FIELDS.iter().find(|(names, _)| names.contains(&name.as_str())) {
+            Some((_, set)) => (!set(self, value)).then(|| bad_value(key)),
+            None => Some(unknown(key, &name)),
+        }
+    }
+}
+
+/// Returns a name without `world_info_`, `_` and case.
+fn plain(key: &str) -> String {
+    let name = plain_of(key);
+    name.strip_prefix("worldinfo").filter(|rest| !rest.is_empty()).map(str::to_owned).unwrap_or(name)
+}
+
+fn plain_of(key: &str) -> String {
+    key.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn bad_value(key: &str) -> Diagnostic {
+    let message = format!("the value of `{}` means nothing, and is ignored", excerpt(key));
+    Diagnostic::error(codes::BAD_SETTING, message)
+}
+
+fn unknown(key: &str, name: &str) -> Diagnostic {
+    let finding = Diagnostic::warning(codes::BAD_SETTING, format!("no setting `{}`", excerpt(key)));
+    let names = FIELDS.iter().flat_map(|(names, _)| names.iter().copied());
+    match closest(name, names) {
+        Some(near) => finding.with_help(format!("did you mean `{near}`?")),
+        None => finding,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
+}
+
+fn count(slot: &mut u64, value: &Value) -> bool {
+    let found = number(value).filter(|number| *number >= 0.0).map(at_least_0);
+    *slot = found.unwrap_or(*slot);
+    found.is_some()
+}
+
+fn switch(slot: &mut bool, value: &Value) -> bool {
+    let found = value.as_bool();
+    *slot = found.unwrap_or(*slot);
+    found.is_some()
+}
+
+fn strategy(settings: &mut Settings, value: &Value) -> bool {
+    let name = value.as_str().map(plain_of);
+    let found = match (number(value), name.as_deref()) {
+        (Some(0.0), _) | (_, Some("evenly")) => Some(CharacterStrategy::Evenly),
+        (Some(1.0), _) | (_, Some("characterfirst")) => Some(CharacterStrategy::CharacterFirst),
+        (Some(2.0), _) | (_, Some("globalfirst")) => Some(CharacterStrategy::GlobalFirst),
+        _ => None,
+    };
+    settings.strategy = found.unwrap_or(settings.strategy);
+    found.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "values read better where they are given")]
+    fn check(file: Value, expected: &Settings, findings: &[&str]) {
+        let (settings, found) = Settings::read(&file);
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!((&settings, found), (expected, findings.iter().map(ToString::to_string).collect()));
+    }
+
+    #[test]
+    fn names_of_all_applications_are_understood() {
+        let expected = Settings { depth: 5, recursive: true, ..Settings::default() };
+        check(json!({ "depth": 5, "recursive": true }), &expected, &[]);
+        check(json!({ "world_info_depth": "5", "world_info_recursive": true }), &expected, &[]);
+        check(json!({ "defaultScanDepth": 5, "disableRecursion": false }), &expected, &[]);
+        let nested = json!({ "world_info_settings": {
+            "world_info_depth": 5, "world_info_recursive": true, "world_info": { "globalSelect": [] },
+            "world_info_overflow_alert": false,
+        } });
+        check(nested, &expected, &[]);
+    }
+
+    #[test]
+    fn what_means_nothing_is_told() {
+        check(
+            json!({ "depht": 3, "budget": -1, "recursive": "maybe" }),
+            &Settings::default(),
+            &[
+                "warning[CTX0956]: no setting `depht` (at /depht)",
+                "error[CTX0956]: the value of `budget` means nothing, and is ignored (at /budget)",
+                "error[CTX0956]: the value of `recursive` means nothing, and is ignored (at /recursive)",
+            ],
+        );
+        check(json!([]), &Settings::default(), &["error[CTX0956]: settings are an object (at /)"]);
+    }
+
+    #[test]
+    fn strategies_are_numbers_or_names() {
+        let strategy = |value: Value| Settings::read(&json!({ "character_strategy": value })).0.strategy;
+        assert_eq!(strategy(json!(0)), CharacterStrategy::Evenly);
+        assert_eq!(strategy(json!("global_first")), CharacterStrategy::GlobalFirst);
+        assert_eq!(strategy(json!(9)), CharacterStrategy::CharacterFirst);
+    }
+}

@@ -1,0 +1,236 @@
+//! What became of an entry, and why.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ctx_types::{SelectiveLogic, excerpt, plural};
+
+use crate::entry::Source;
+
+/// What became of an entry.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// It is active: the number of its [`Activation`](crate::Activation) in the scan.
+    Activated(usize),
+    /// It is not, and why.
+    NotActivated(Reason),
+}
+
+/// Why an entry became active.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// It is always active.
+    Constant,
+    /// A decorator says so.
+    Decorator,
+    /// The host said so.
+    External,
+    /// It was active before, and stays until the conversation has so many messages.
+    Sticky {
+        /// The number of messages at which it ends.
+        until: u64,
+    },
+    /// Keys were found.
+    Keys {
+        /// The first of its keys that was found.
+        primary: KeyHit,
+        /// The secondary key that decided, if one did.
+        secondary: Option<KeyHit>,
+    },
+}
+
+/// A key that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyHit {
+    /// The key as the file has it.
+    pub key: Arc<str>,
+    /// Where.
+    pub place: KeyPlace,
+}
+
+/// Where a key was found first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyPlace {
+    /// In a message, counted from the newest, which is 0.
+    Message(usize),
+    /// In a text beside the conversation.
+    Source(Source),
+    /// In one of the further texts that were given.
+    Injected(usize),
+    /// In the text of another entry: its number among the members of the set.
+    Entry(usize),
+}
+
+/// Why an entry did not become active.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It was not looked at.
+    NotConsidered,
+    /// It is switched off.
+    Disabled,
+    /// It is for other kinds of generation.
+    Trigger {
+        /// The kinds that it is for.
+        wanted: Vec<Arc<str>>,
+    },
+    /// It is for other characters, by their names.
+    CharacterName,
+    /// It is for other characters, by their tags.
+    CharacterTag,
+    /// The conversation is too short.
+    Delay {
+        /// How many messages it needs.
+        needed: u64,
+    },
+    /// It was active, and rests until the conversation has so many messages.
+    Cooldown {
+        /// The number of messages at which it can become active again.
+        until: u64,
+    },
+    /// It waits for a level of recursion that did not come.
+    AwaitsRecursion {
+        /// The level.
+        level: u32,
+    },
+    /// Its keys stand in texts of other entries only, which do not activate it.
+    ExcludedFromRecursion {
+        /// The key.
+        key: Arc<str>,
+    },
+    /// A decorator says so.
+    Decorator,
+    /// What a decorator asks for does not hold.
+    Condition(String),
+    /// It has no keys.
+    NoKeys,
+    /// None of its keys was found.
+    NoKeyFound,
+    /// A key was found, but secondary keys are not as they should be.
+    Secondary {
+        /// The key that was found.
+        primary: KeyHit,
+        /// How they should be.
+        logic: SelectiveLogic,
+        /// A secondary key that was found and should not be.
+        found: Option<KeyHit>,
+    },
+    /// The draw was against it.
+    Probability {
+        /// What was drawn, in percent.
+        drawn: f64,
+        /// What it may be at most.
+        probability: f64,
+    },
+    /// Another entry of its group is active instead.
+    Group {
+        /// The group.
+        group: Arc<str>,
+        /// How it lost.
+        loss: GroupLoss,
+    },
+    /// There is no room left.
+    Budget {
+        /// Its tokens, if they were counted.
+        tokens: Option<u32>,
+        /// How many all entries may have.
+        budget: u64,
+    },
+    /// There is no room left in its book's own budget.
+    BookBudget {
+        /// How many tokens the entries of the book may have.
+        budget: u64,
+    },
+}
+
+/// How an entry lost its place in a group.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GroupLoss {
+    /// Another one is active already; its number among the members.
+    Active(usize),
+    /// Another one is sticky.
+    Sticky(usize),
+    /// Another one has more keys that were found.
+    Score {
+        /// How many of its own keys were found.
+        own: usize,
+        /// How many of the best.
+        best: usize,
+    },
+    /// Another one always wins.
+    Override(usize),
+    /// Another one won the draw.
+    Draw(usize),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConsidered => f.write_str("it was not looked at"),
+            Self::Disabled => f.write_str("it is switched off"),
+            Self::Trigger { wanted } => {
+                let wanted: Vec<String> = wanted.iter().map(|kind| excerpt(kind).to_string()).collect();
+                write!(f, "it is for `{}` only", wanted.join("`, `"))
+            }
+            Self::CharacterName => f.write_str("it is for other characters"),
+            Self::CharacterTag => f.write_str("it is for characters with other tags"),
+            Self::Delay { needed } => {
+                write!(f, "it waits until the conversation has {}", messages(*needed))
+            }
+            Self::Cooldown { until } => write!(f, "it rests until the conversation has {}", messages(*until)),
+            Self::AwaitsRecursion { level } => write!(f, "it waits for recursion of level {level}"),
+            Self::ExcludedFromRecursion { key } => {
+                write!(f, "its key `{}` stands in texts of entries only, which it ignores", excerpt(key))
+            }
+            Self::Decorator => f.write_str("`@@dont_activate` keeps it out"),
+            Self::Condition(condition) => f.write_str(condition),
+            Self::NoKeys => f.write_str("it has no keys"),
+            Self::NoKeyFound => f.write_str("none of its keys was found"),
+            Self::Secondary { primary, logic, found: None } => {
+                write!(f, "key `{}` was found, but not {logic} of its secondary keys", excerpt(&primary.key))
+            }
+            Self::Secondary { primary, found: Some(found), .. } => write!(
+                f,
+                "key `{}` was found, but so was the secondary key `{}`",
+                excerpt(&primary.key),
+                excerpt(&found.key)
+            ),
+            Self::Probability { drawn, probability } => {
+                write!(f, "{drawn:.1} was drawn, and its probability is {probability}")
+            }
+            Self::Group { group, loss } => write!(f, "in the group `{}` {loss}", excerpt(group)),
+            Self::Budget { tokens: Some(tokens), budget } => {
+                write!(f, "its {} do not fit the budget of {budget}", plural(*tokens as usize, "token"))
+            }
+            Self::Budget { tokens: None, budget } => write!(f, "the budget of {budget} tokens is used up"),
+            Self::BookBudget { budget } => write!(f, "the budget of {budget} tokens of its book is used up"),
+        }
+    }
+}
+
+impl fmt::Display for GroupLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Active(_) => f.write_str("another entry is active already"),
+            Self::Sticky(_) => f.write_str("another entry is sticky"),
+            Self::Score { own, best } => {
+                write!(f, "another entry has {best} keys that were found, it has {own}")
+            }
+            Self::Override(_) => f.write_str("another entry goes first"),
+            Self::Draw(_) => f.write_str("another entry won the draw"),
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Activated(_) => f.write_str("it is active"),
+            Self::NotActivated(reason) => reason.fmt(f),
+        }
+    }
+}
+
+fn messages(count: u64) -> String {
+    plural(usize::try_from(count).unwrap_or(usize::MAX), "message")
+}

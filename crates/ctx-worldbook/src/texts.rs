@@ -1,0 +1,226 @@
+//! The texts of a scan: messages, what stands beside them, and texts of active entries.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use ctx_types::Text;
+
+use crate::entry::{Source, SourceSet};
+use crate::hits::{FoundIn, Hits, Searched, View};
+use crate::input::{ScanInput, ScanMessage};
+use crate::set::BookSet;
+use crate::space;
+use crate::status::KeyPlace;
+
+/// What stands before each text, as SillyTavern has it: a character that nobody writes keeps a key from being
+/// found across two messages.
+const MARK: &str = "\u{1}";
+/// What stands between two texts.
+const JOINER: &str = "\n\u{1}";
+
+/// The texts of a scan, and the plain keys that were found in them.
+pub(crate) struct Texts<'r> {
+    set: &'r BookSet,
+    input: &'r ScanInput<'r>,
+    pub(crate) hits: Hits,
+    /// The searched messages, newest first, each behind a mark; the ends of them.
+    messages: String,
+    ends: Vec<usize>,
+    /// Texts of active entries, those of one pass in one text; the ends of single ones, and their numbers.
+    chunks: Vec<Chunk>,
+    /// The entry of each text of an active entry.
+    pieces: Vec<usize>,
+    /// Whole texts as regular expressions see them, by what an entry looks at and how many chunks there were.
+    haystacks: BTreeMap<(View, usize), Rc<Haystack>>,
+    bytes_left: usize,
+    pub(crate) is_cut: bool,
+}
+
+/// The texts of the entries that became active in one pass.
+#[derive(Debug, Default)]
+struct Chunk {
+    text: String,
+    ends: Vec<(usize, usize)>,
+}
+
+/// A whole text as a regular expression sees it.
+#[derive(Debug, Default)]
+pub(crate) struct Haystack {
+    pub(crate) text: String,
+    /// The same in lower case, if a plain key asked for it.
+    lower: std::cell::OnceCell<String>,
+    /// Where each part ends, and where it came from.
+    parts: Vec<(usize, FoundIn)>,
+}
+
+impl<'r> Texts<'r> {
+    pub(crate) fn new(set: &'r BookSet, input: &'r ScanInput<'r>) -> Self {
+        let mut texts = Self {
+            set,
+            input,
+            hits: Hits::new(set.automaton()),
+            messages: String::new(),
+            ends: Vec::new(),
+            chunks: Vec::new(),
+            pieces: Vec::new(),
+            haystacks: BTreeMap::new(),
+            bytes_left: set.limits().text_bytes,
+            is_cut: false,
+        };
+        for source in Source::ALL {
+            if let Some(text) = input.sources.get(source) {
+                texts.search(text, Searched::Source(source));
+            }
+        }
+        for (index, text) in input.injected.iter().enumerate() {
+            texts.search(text, Searched::Injected(index));
+        }
+        texts
+    }
+
+    /// Searches messages down to a depth, as far as that was not done.
+    pub(crate) fn reach(&mut self, depth: usize) {
+        let depth = depth.min(self.input.messages.len()).min(self.set.limits().messages);
+        let newest_first = self.input.messages.iter().rev().enumerate();
+        for (index, message) in newest_first.take(depth).skip(self.ends.len()) {
+            let line = self.line(message);
+            if line.len() > self.bytes_left {
+                self.is_cut = true;
+                return;
+            }
+            self.search(&line, Searched::Message(index));
+            self.messages.push_str(if index == 0 { MARK } else { JOINER });
+            self.messages.push_str(&line);
+            self.ends.push(self.messages.len());
+            self.haystacks.clear();
+        }
+    }
+
+    fn line(&self, message: &ScanMessage) -> String {
+        let name = message.name.as_deref().filter(|_| self.set.settings().include_names);
+        match name {
+            Some(name) => space::trim(&format!("{name}: {}", &*message.text)).to_owned(),
+            None => space::trim(&message.text).to_owned(),
+        }
+    }
+
+    fn search(&mut self, text: &str, searched: Searched<'_>) {
+        self.bytes_left = self.bytes_left.saturating_sub(text.len());
+        let automaton = self.set.automaton();
+        self.hits.search(automaton, &space::lower(text), searched);
+        if automaton.has_exact() {
+            self.hits.search_exact(automaton, text, searched);
+        }
+    }
+
+    /// Adds the texts of entries that became active in one pass; only these are searched.
+    pub(crate) fn add_entries<'t>(&mut self, entries: impl Iterator<Item = (usize, &'t Text)>) {
+        let (mut chunk, mut lower) = (Chunk::default(), Chunk::default());
+        for (member, text) in entries {
+            if text.len() > self.bytes_left {
+                self.is_cut = true;
+                continue;
+            }
+            self.bytes_left -= text.len();
+            let number = self.pieces.len();
+            self.pieces.push(member);
+            chunk.push(text, number);
+            lower.push(&space::lower(text), number);
+        }
+        let automaton = self.set.automaton();
+        self.hits.search(automaton, &lower.text, Searched::Pieces(&lower.ends));
+        if automaton.has_exact() {
+            self.hits.search_exact(automaton, &chunk.text, Searched::Pieces(&chunk.ends));
+        }
+        self.chunks.push(chunk);
+        self.haystacks.clear();
+    }
+
+    /// Tells whether there are texts of active entries.
+    pub(crate) fn has_recursion(&self) -> bool {
+        !self.chunks.is_empty()
+    }
+
+    /// Names the place where something is found.
+    pub(crate) fn place(&self, found: FoundIn) -> KeyPlace {
+        match found {
+            FoundIn::Place(place) => place,
+            FoundIn::Piece(number) => KeyPlace::Entry(self.pieces.get(number).copied().unwrap_or_default()),
+        }
+    }
+
+    /// Returns the whole text that an entry looks at; none if it looks at nothing.
+    pub(crate) fn haystack(&mut self, view: View) -> Option<Rc<Haystack>> {
+        if view.depth == 0 {
+            return None;
+        }
+        self.reach(view.depth);
+        let view = View { depth: view.depth.min(self.ends.len()), ..view };
+        let key = (view, self.chunks.len());
+        if let Some(known) = self.haystacks.get(&key) {
+            return Some(known.clone());
+        }
+        let haystack = Rc::new(self.compose(view));
+        self.haystacks.insert(key, haystack.clone());
+        Some(haystack)
+    }
+
+    fn compose(&self, view: View) -> Haystack {
+        let end = view.depth.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or_default();
+        let messages = self.messages.get(..end).unwrap_or_default();
+        let mut haystack = Haystack { text: messages.to_owned(), ..Haystack::default() };
+        if messages.is_empty() {
+            haystack.text.push_str(MARK);
+        }
+        let ends = self.ends.iter().take(view.depth).enumerate();
+        haystack.parts = ends.map(|(index, end)| (*end, FoundIn::Place(KeyPlace::Message(index)))).collect();
+        for source in Source::ALL {
+            let is_wanted = view.sources & SourceSet::default().with(source).bits() != 0;
+            if let Some(text) = self.input.sources.get(source).filter(|_| is_wanted) {
+                haystack.push(text, FoundIn::Place(KeyPlace::Source(source)));
+            }
+        }
+        for (index, text) in self.input.injected.iter().enumerate() {
+            haystack.push(text, FoundIn::Place(KeyPlace::Injected(index)));
+        }
+        for chunk in self.chunks.iter().filter(|_| view.has_recursion) {
+            haystack.text.push_str(JOINER);
+            let start = haystack.text.len();
+            haystack.text.push_str(&chunk.text);
+            haystack
+                .parts
+                .extend(chunk.ends.iter().map(|(end, number)| (start + end, FoundIn::Piece(*number))));
+        }
+        haystack
+    }
+}
+
+impl Chunk {
+    fn push(&mut self, text: &str, number: usize) {
+        if !self.ends.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(text);
+        self.ends.push((self.text.len(), number));
+    }
+}
+
+impl Haystack {
+    fn push(&mut self, text: &str, found: FoundIn) {
+        self.text.push_str(JOINER);
+        self.text.push_str(text);
+        self.parts.push((self.text.len(), found));
+    }
+
+    /// The text in lower case.
+    pub(crate) fn lower(&self) -> &str {
+        self.lower.get_or_init(|| space::lower(&self.text).into_owned())
+    }
+
+    /// Returns from which part the byte at an offset comes.
+    pub(crate) fn part_at(&self, offset: usize) -> FoundIn {
+        let at = self.parts.partition_point(|(end, _)| *end <= offset);
+        let part = self.parts.get(at).or(self.parts.last());
+        part.map_or(FoundIn::Place(KeyPlace::Message(0)), |(_, found)| *found)
+    }
+}

@@ -1,0 +1,249 @@
+//! Timed effects: entries that stay active for a while, or rest.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ctx_types::{Diagnostic, excerpt};
+use serde_json::{Map, Value, json};
+
+use crate::codes;
+use crate::set::{BookSet, Member};
+
+/// The end of an effect that has none; JavaScript's greatest exact whole number.
+pub(crate) const FOREVER: u64 = 9_007_199_254_740_991;
+
+/// The timed effects of a conversation, by `book.uid` of their entries. The caller keeps it from scan to scan.
+///
+/// ```
+/// use ctx_worldbook::TimedState;
+///
+/// let file = serde_json::json!({ "sticky": { "Sky.1": { "start": 3, "end": 6, "protected": false } } });
+/// let (state, findings) = TimedState::read(&file);
+/// assert_eq!(state.sticky["Sky.1"].end, 6);
+/// assert!(findings.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimedState {
+    /// Entries that stay active.
+    pub sticky: BTreeMap<Arc<str>, Effect>,
+    /// Entries that rest.
+    pub cooldown: BTreeMap<Arc<str>, Effect>,
+}
+
+/// A timed effect; lengths are in messages of the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// What the entry was when the effect began; an entry that was changed since has none. Unknown for effects
+    /// of other applications.
+    pub fingerprint: Option<Arc<str>>,
+    /// How long the conversation was.
+    pub start: u64,
+    /// How long it is when the effect ends.
+    pub end: u64,
+    /// Whether it holds although the conversation has not become longer since: a rest that follows another effect.
+    pub is_protected: bool,
+}
+
+impl TimedState {
+    /// No effect.
+    pub const EMPTY: Self = Self { sticky: BTreeMap::new(), cooldown: BTreeMap::new() };
+
+    /// Tells whether there is no effect.
+    pub fn is_empty(&self) -> bool {
+        self.sticky.is_empty() && self.cooldown.is_empty()
+    }
+
+    /// Reads what [`TimedState::write`] wrote, or SillyTavern's `timedWorldInfo`.
+    pub fn read(value: &Value) -> (Self, Vec<Diagnostic>) {
+        let mut findings = Vec::new();
+        if !value.is_object() {
+            findings.push(Diagnostic::error(codes::BAD_STATE, "the state of timed effects is no object"));
+        }
+        let mut read = |kind: &str| {
+            let Some(effects) = value.get(kind).filter(|effects| !effects.is_null()) else {
+                return BTreeMap::new();
+            };
+            let Value::Object(effects) = effects else {
+                let bad = Diagnostic::error(codes::BAD_STATE, format!("`{kind}` is no object"));
+                findings.push(bad.at_pointer(format!("/{kind}")));
+                return BTreeMap::new();
+            };
+            let mut found = BTreeMap::new();
+            for (id, effect) in effects {
+                if let Some(effect) = Effect::read(effect) {
+                    found.insert(Arc::from(id.as_str()), effect);
+                    continue;
+                }
+                let message = format!("the effect of `{}` has no `start` and `end`", excerpt(id));
+                findings.push(Diagnostic::error(codes::BAD_STATE, message).at_pointer(format!("/{kind}")));
+            }
+            found
+        };
+        let state = Self { sticky: read("sticky"), cooldown: read("cooldown") };
+        (state, findings)
+    }
+
+    /// Writes the state as JSON.
+    pub fn write(&self) -> Value {
+        let write = |effects: &BTreeMap<Arc<str>, Effect>| -> Map<String, Value> {
+            effects.iter().map(|(id, effect)| (id.to_string(), effect.write())).collect()
+        };
+        json!({ "sticky": write(&self.sticky), "cooldown": write(&self.cooldown) })
+    }
+}
+
+impl Effect {
+    fn read(value: &Value) -> Option<Self> {
+        let number = |key: &str| {
+            let number = value.get(key)?;
+            number.as_u64().or_else(|| number.as_str()?.trim().parse().ok())
+        };
+        Some(Self {
+            // A number is the hash of another application.
+            fingerprint: value.get("hash").and_then(Value::as_str).map(Arc::from),
+            start: number("start")?,
+            end: number("end")?,
+            is_protected: value.get("protected").and_then(Value::as_bool).unwrap_or_default(),
+        })
+    }
+
+    fn write(&self) -> Value {
+        let mut map = Map::new();
+        map.extend(self.fingerprint.as_ref().map(|hash| ("hash".to_owned(), json!(hash))));
+        map.insert("start".to_owned(), json!(self.start));
+        map.insert("end".to_owned(), json!(self.end));
+        map.insert("protected".to_owned(), json!(self.is_protected));
+        Value::Object(map)
+    }
+
+    fn is_of(&self, member: &Member) -> bool {
+        self.fingerprint.as_deref().is_none_or(|known| known == fingerprint(member))
+    }
+}
+
+fn fingerprint(member: &Member) -> String {
+    format!("{:016x}", member.fingerprint)
+}
+
+/// The effects that hold in one scan, and the state that it leaves.
+#[derive(Debug)]
+pub(crate) struct Timed {
+    pub(crate) state: TimedState,
+    length: u64,
+    /// The end of the effect of each member, if it has one now.
+    sticky: BTreeMap<usize, u64>,
+    cooldown: BTreeMap<usize, u64>,
+}
+
+impl Timed {
+    /// Ends what is over, and lets a rest follow an effect that ended.
+    pub(crate) fn begin(set: &BookSet, state: &TimedState, length: u64) -> Self {
+        let mut timed =
+            Self { state: state.clone(), length, sticky: BTreeMap::new(), cooldown: BTreeMap::new() };
+        if state.is_empty() {
+            return timed;
+        }
+        let members: BTreeMap<&str, (usize, &Member)> =
+            set.members().iter().enumerate().map(|at| (&*at.1.id, at)).collect();
+        for (id, effect) in std::mem::take(&mut timed.state.sticky) {
+            let member = members.get(&*id).copied();
+            match outcome(&effect, member, length, |member| member.entry.timing.sticky) {
+                Fate::Kept => drop(timed.state.sticky.insert(id, effect)),
+                Fate::Gone => {}
+                Fate::Holds(number) => {
+                    timed.sticky.insert(number, effect.end);
+                    timed.state.sticky.insert(id, effect);
+                }
+                Fate::Ended(member) => timed.rest(id, member, true),
+            }
+        }
+        for (id, effect) in std::mem::take(&mut timed.state.cooldown) {
+            let member = members.get(&*id).copied();
+            match outcome(&effect, member, length, |member| member.entry.timing.cooldown) {
+                Fate::Kept => drop(timed.state.cooldown.insert(id, effect)),
+                Fate::Gone | Fate::Ended(_) => {}
+                Fate::Holds(number) => {
+                    timed.cooldown.insert(number, effect.end);
+                    timed.state.cooldown.insert(id, effect);
+                }
+            }
+        }
+        timed
+    }
+
+    /// Returns when the effect ends that keeps an entry active.
+    pub(crate) fn sticky(&self, number: usize) -> Option<u64> {
+        self.sticky.get(&number).copied()
+    }
+
+    /// Returns when the rest of an entry ends.
+    pub(crate) fn cooldown(&self, number: usize) -> Option<u64> {
+        self.cooldown.get(&number).copied()
+    }
+
+    /// Tells whether the conversation is too short for an entry.
+    pub(crate) fn is_delayed(&self, member: &Member) -> bool {
+        self.length < member.entry.timing.delay
+    }
+
+    /// Begins the effects of an active entry; those that it has are not made longer.
+    pub(crate) fn activate(&mut self, member: &Member) {
+        let timing = member.entry.timing;
+        if timing.sticky > 0 && !self.state.sticky.contains_key(&member.id) {
+            let effect = self.effect(member, timing.sticky, false);
+            self.state.sticky.insert(member.id.clone(), effect);
+        }
+        if timing.cooldown > 0 && !self.state.cooldown.contains_key(&member.id) {
+            self.rest(member.id.clone(), member, false);
+        }
+    }
+
+    fn rest(&mut self, id: Arc<str>, member: &Member, is_protected: bool) {
+        let cooldown = member.entry.timing.cooldown;
+        if cooldown > 0 {
+            let effect = self.effect(member, cooldown, is_protected);
+            self.state.cooldown.insert(id, effect);
+        }
+    }
+
+    fn effect(&self, member: &Member, lasts: u64, is_protected: bool) -> Effect {
+        Effect {
+            fingerprint: Some(fingerprint(member).into()),
+            start: self.length,
+            end: self.length.saturating_add(lasts).min(FOREVER),
+            is_protected,
+        }
+    }
+}
+
+/// What becomes of an effect at the beginning of a scan.
+enum Fate<'m> {
+    /// It is of an entry that is not here, and waits for it.
+    Kept,
+    /// It is over, or was never meant.
+    Gone,
+    /// It holds for the member of that number.
+    Holds(usize),
+    /// It has come to its end.
+    Ended(&'m Member),
+}
+
+fn outcome<'m>(
+    effect: &Effect,
+    member: Option<(usize, &'m Member)>,
+    length: u64,
+    lasts: fn(&Member) -> u64,
+) -> Fate<'m> {
+    // The answer that began it was thrown away.
+    if length <= effect.start && !effect.is_protected {
+        return Fate::Gone;
+    }
+    let is_over = length >= effect.end;
+    match member {
+        None if is_over => Fate::Gone,
+        None => Fate::Kept,
+        Some((_, member)) if !effect.is_of(member) || lasts(member) == 0 => Fate::Gone,
+        Some((_, member)) if is_over => Fate::Ended(member),
+        Some((number, _)) => Fate::Holds(number),
+    }
+}

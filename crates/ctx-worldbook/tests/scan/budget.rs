@@ -1,0 +1,156 @@
+//! How many tokens entries may have; here each byte is one.
+
+use serde_json::{Value, json};
+
+use crate::case::{check, check_chats};
+
+fn constant(order: u8, bytes: usize) -> Value {
+    json!({ "uid": order, "constant": true, "order": order, "content": "x".repeat(bytes) })
+}
+
+fn active(uid: u8) -> String {
+    format!("{uid}: it is always active (pass 1)")
+}
+
+#[test]
+fn texts_on_their_lines_stay_below_the_budget() {
+    // 25 % of 80 are 20: 9 + 1, then 9 + 1 reach it.
+    let case =
+        |last: usize| json!({ "entries": [constant(9, 9), constant(8, last)], "context": 80, "chat": [] });
+    check(case(8), &[&active(9), &active(8)]);
+    check(case(9), &[&active(9), "8: no, its 9 tokens do not fit the budget of 20"]);
+}
+
+#[test]
+fn after_the_first_that_does_not_fit_nothing_fits() {
+    let case =
+        json!({ "entries": [constant(9, 5), constant(8, 50), constant(7, 1)], "context": 80, "chat": [] });
+    check(
+        case,
+        &[
+            &active(9),
+            "8: no, its 50 tokens do not fit the budget of 20",
+            "7: no, the budget of 20 tokens is used up",
+        ],
+    );
+}
+
+#[test]
+fn exempt_entries_are_taken_and_counted() {
+    let mut exempt = constant(8, 50);
+    exempt["ignoreBudget"] = json!(true);
+    let case = json!({ "entries": [constant(9, 5), exempt, constant(7, 1)], "context": 80, "chat": [] });
+    check(case, &[&active(9), &active(8), "7: no, its 1 token do not fit the budget of 20"]);
+}
+
+#[test]
+fn exempt_entries_come_in_after_the_budget_is_used_up() {
+    let mut exempt = constant(7, 50);
+    exempt["ignoreBudget"] = json!(true);
+    let case = json!({ "entries": [constant(9, 30), constant(8, 1), exempt], "context": 80, "chat": [] });
+    check(
+        case,
+        &[
+            "9: no, its 30 tokens do not fit the budget of 20",
+            "8: no, the budget of 20 tokens is used up",
+            &active(7),
+        ],
+    );
+}
+
+#[test]
+fn the_cap_is_the_most() {
+    let case = |cap: u8, percent: u8| {
+        json!({
+            "settings": { "budget_cap": cap, "budget": percent },
+            "entries": [constant(9, 5), constant(8, 5)], "context": 1000, "chat": [],
+        })
+    };
+    check(case(13, 25), &[&active(9), &active(8)]);
+    check(case(12, 25), &[&active(9), "8: no, its 5 tokens do not fit the budget of 12"]);
+    check(case(0, 0), &[&active(9), &active(8)]);
+    check(case(12, 0), &[&active(9), "8: no, its 5 tokens do not fit the budget of 12"]);
+}
+
+#[test]
+fn without_a_known_context_only_the_cap_counts() {
+    let case =
+        |cap: u8| json!({ "settings": { "budget_cap": cap }, "entries": [constant(9, 99)], "chat": [] });
+    check(case(0), &[&active(9)]);
+    check(case(50), &["9: no, its 99 tokens do not fit the budget of 50"]);
+}
+
+#[test]
+fn the_budget_is_at_least_one() {
+    let case = json!({ "entries": [constant(9, 0)], "context": 1, "chat": [] });
+    check(case, &["9: no, its 0 tokens do not fit the budget of 1"]);
+}
+
+#[test]
+fn texts_of_earlier_passes_count_and_recursion_ends() {
+    let case = json!({
+        "settings": { "recursive": true },
+        "entries": [
+            { "uid": 0, "key": ["go"], "content": "to alpha!" },
+            { "uid": 1, "key": ["alpha"], "content": "and to beta" },
+            { "uid": 2, "key": ["beta"], "content": "x" },
+        ],
+        "context": 80, "chat": ["go"],
+    });
+    check(
+        case,
+        &[
+            "0: key `go` in message 0 (pass 1)",
+            "1: no, its 11 tokens do not fit the budget of 20",
+            "2: no, none of its keys was found",
+        ],
+    );
+}
+
+#[test]
+fn macros_are_expanded_before_tokens_are_counted() {
+    let case = json!({
+        "entries": [{ "constant": true, "content": "{{char}}{{char}}{{char}}{{n}}" }], "context": 44, "chat": [],
+    });
+    check(case, &["0: no, its 10 tokens do not fit the budget of 11"]);
+}
+
+#[test]
+fn a_probability_is_drawn_before_the_budget_is_asked() {
+    let entry = |order: u8, probability: u8, bytes: usize| {
+        let mut entry = constant(order, bytes);
+        entry["probability"] = json!(probability);
+        entry
+    };
+    let case = json!({
+        "entries": [entry(9, 30, 1), entry(8, 30, 50), entry(7, 100, 1), entry(6, 0, 1), entry(5, 10, 1)],
+        "context": 80, "chat": [], "random": [0.3, 0.31, 0],
+    });
+    check(
+        case,
+        &[&active(9), "8: no, 31.0 was drawn, and its probability is 30", &active(7), &active(6), &active(5)],
+    );
+}
+
+#[test]
+fn one_that_failed_is_not_tried_again() {
+    let case = json!({
+        "settings": { "recursive": true },
+        "entries": [{ "uid": 0, "key": ["a"], "probability": 50 }, { "uid": 1, "key": ["a"], "content": "a", "order": 200 }],
+        "random": [0.9, 0], "chats": [["a"]],
+    });
+    check_chats(case, &[&["1"]]);
+}
+
+#[test]
+fn a_card_book_may_have_a_budget_of_its_own() {
+    let case = json!({
+        "books": {
+            "Card": { "dialect": "ccv3", "token_budget": 7, "entries": [constant(9, 4), constant(8, 4), constant(7, 3)] },
+            "Other": { "token_budget": 3, "entries": [constant(1, 40)] },
+        },
+        "chat": [],
+    });
+    let lost = "8: no, the budget of 7 tokens of its book is used up";
+    check(case, &[&active(9), lost, &active(7), &active(1)]);
+}

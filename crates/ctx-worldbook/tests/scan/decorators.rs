@@ -1,0 +1,88 @@
+//! Lines above the text of an entry.
+
+use serde_json::{Value, json};
+
+use crate::case::check;
+
+#[test]
+fn sillytavern_activates_and_keeps_out() {
+    let case = json!({
+        "entries": [
+            { "content": "@@activate\nx" },
+            { "content": "@@dont_activate\nx", "constant": true },
+            { "content": "@@depth 3\nx", "key": ["a"] },
+        ],
+        "chat": [],
+    });
+    check(
+        case,
+        &[
+            "0: `@@activate` says so (pass 1)",
+            "1: no, `@@dont_activate` keeps it out",
+            "2: no, none of its keys was found",
+        ],
+    );
+}
+
+/// Checks an entry that is always active but for its decorators, in a chat where the agent said two messages.
+#[track_caller]
+fn card(decorators: &str, expected: &str) {
+    let entry = json!({ "constant": true, "content": format!("{decorators}\nx") });
+    card_entry(&entry, expected);
+}
+
+#[track_caller]
+fn card_entry(entry: &Value, expected: &str) {
+    let case = json!({
+        "books": { "Card": { "dialect": "ccv3", "entries": [entry] } },
+        "answers": 2, "greeting": 1, "icon": "cat", "chat": ["the moon", "and the sun"],
+    });
+    check(case, &[expected]);
+}
+
+const ACTIVE: &str = "0: it is always active (pass 1)";
+
+#[test]
+fn cards_count_what_the_agent_said() {
+    card("@@activate_only_after 2", ACTIVE);
+    card("@@activate_only_after 3", "0: no, it waits until the agent has said 3 messages");
+    card("@@activate_only_every 2", ACTIVE);
+    card("@@activate_only_every 3", "0: no, it is for every 3 messages of the agent");
+}
+
+#[test]
+fn cards_know_greetings_and_pictures() {
+    card("@@is_greeting 1", ACTIVE);
+    card("@@is_greeting 0", "0: no, it is for greeting 0");
+    card("@@is_user_icon cat", ACTIVE);
+    card("@@is_user_icon dog", "0: no, it is for the picture `dog` of the user");
+}
+
+#[test]
+fn cards_ask_for_further_keys() {
+    card("@@additional_keys star, moon", ACTIVE);
+    card("@@additional_keys star", "0: no, none of its additional keys was found");
+    card("@@exclude_keys star", ACTIVE);
+    card("@@exclude_keys star,sun", "0: no, the key `sun`, which keeps it out, was found");
+}
+
+#[test]
+fn cards_say_how_deep_to_look() {
+    let moon = |decorators: &str| json!({ "key": ["moon"], "content": format!("{decorators}\nx") });
+    card_entry(&moon("@@scan_depth 2"), "0: key `moon` in message 0 (pass 1)");
+    card_entry(&moon("@@scan_depth 1"), "0: no, none of its keys was found");
+}
+
+#[test]
+fn books_of_cards_have_settings_for_all_entries() {
+    let entries = json!([{ "key": ["moon"] }, { "key": ["moon"], "scanDepth": 2 }, { "key": ["sun"] }]);
+    let case = |dialect: &str| {
+        json!({
+            "settings": { "recursive": true }, "chat": ["the moon", "x", "y"],
+            "books": { "Card": { "dialect": dialect, "scan_depth": 3, "recursive_scanning": false, "entries": entries } },
+        })
+    };
+    let none = |uid: u8| format!("{uid}: no, none of its keys was found");
+    check(case("ccv3"), &["0: key `moon` in message 0 (pass 1)", &none(1), &none(2)]);
+    check(case("sillytavern"), &[&none(0), &none(1), &none(2)]);
+}

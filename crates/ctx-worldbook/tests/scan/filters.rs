@@ -1,0 +1,72 @@
+//! For whom and for what entries are.
+
+use serde_json::{Value, json};
+
+use crate::case::check;
+
+const ACTIVE: &str = "0: it is always active (pass 1)";
+
+#[track_caller]
+fn filtered(filter: Value, expected: &str) {
+    let case = json!({
+        "entries": [{ "constant": true, "characterFilter": filter }], "names": ["ada", "Ada L."], "tags": ["poet"],
+        "chat": [],
+    });
+    check(case, &[expected]);
+}
+
+#[test]
+fn characters_are_told_by_their_names() {
+    filtered(json!({ "names": ["Bob", "ada"] }), ACTIVE);
+    filtered(json!({ "names": ["Ada L."] }), ACTIVE);
+    filtered(json!({ "names": ["Bob"] }), "0: no, it is for other characters");
+    filtered(json!({ "names": ["ada"], "isExclude": true }), "0: no, it is for other characters");
+    filtered(json!({ "names": ["Bob"], "isExclude": true }), ACTIVE);
+    filtered(json!({ "names": [], "isExclude": true }), ACTIVE);
+    filtered(json!(null), ACTIVE);
+}
+
+#[test]
+fn characters_are_told_by_their_tags() {
+    filtered(json!({ "tags": ["poet"] }), ACTIVE);
+    filtered(json!({ "tags": ["cook"] }), "0: no, it is for characters with other tags");
+    filtered(json!({ "tags": ["poet"], "isExclude": true }), "0: no, it is for characters with other tags");
+    filtered(json!({ "tags": ["cook"], "names": ["ada"] }), "0: no, it is for characters with other tags");
+}
+
+#[test]
+fn unknown_tags_filter_nothing() {
+    let case = json!({ "entries": [{ "constant": true, "characterFilter": { "tags": ["x"] } }], "chat": [] });
+    check(case, &[ACTIVE]);
+}
+
+#[test]
+fn entries_may_be_for_some_kinds_of_generation() {
+    let case = json!({
+        "entries": [
+            { "constant": true, "triggers": ["continue"] },
+            { "constant": true, "triggers": ["normal", "swipe"] },
+            { "constant": true, "triggers": [] },
+        ],
+        "trigger": "continue", "chat": [],
+    });
+    check(case, &[ACTIVE, "1: no, it is for `normal`, `swipe` only", "2: it is always active (pass 1)"]);
+}
+
+#[test]
+fn the_first_reason_is_told() {
+    let entry = json!({
+        "disable": true, "triggers": ["quiet"], "characterFilter": { "names": ["x"] }, "delay": 9, "constant": true,
+    });
+    let mut case = json!({ "entries": [entry], "chat": [] });
+    for (key, expected) in [
+        ("disable", "0: no, it is switched off"),
+        ("triggers", "0: no, it is for `quiet` only"),
+        ("characterFilter", "0: no, it is for other characters"),
+        ("delay", "0: no, it waits until the conversation has 9 messages"),
+        ("constant", ACTIVE),
+    ] {
+        check(case.clone(), &[expected]);
+        case["entries"][0].as_object_mut().unwrap().remove(key);
+    }
+}

@@ -1,0 +1,195 @@
+//! When a key is found.
+
+use serde_json::{Value, json};
+
+use crate::case::check;
+
+/// Checks whether one key is found in a text, by the settings of its entry.
+#[track_caller]
+fn found(entry: Value, text: &str, expected: bool) {
+    let expected = match expected {
+        true => format!("0: key `{}` in message 0 (pass 1)", entry["key"][0].as_str().unwrap()),
+        false => "0: no, none of its keys was found".to_owned(),
+    };
+    check(json!({ "entries": [entry], "chat": [text] }), &[&expected]);
+}
+
+#[test]
+fn plain_keys_ignore_case_and_boundaries_unless_told() {
+    found(json!({ "key": ["drag"] }), "A Dragon", true);
+    found(json!({ "key": ["ÉTÉ"] }), "en été", true);
+    found(json!({ "key": ["Drag"], "caseSensitive": true }), "A Dragon", true);
+    found(json!({ "key": ["drag"], "caseSensitive": true }), "A Dragon", false);
+}
+
+#[test]
+fn whole_words_are_ascii_words() {
+    let whole = |key: &str| json!({ "key": [key], "matchWholeWords": true });
+    found(whole("cat"), "concatenate", false);
+    found(whole("cat"), "a cat.", true);
+    found(whole("cat"), "_cat_", false);
+    found(whole("龙"), "巨龙飞过", true);
+    found(whole("caf"), "café", true);
+    found(whole("a-a"), "xa-a-a", true);
+    found(whole("C++"), "in C++!", true);
+}
+
+#[test]
+fn keys_of_several_words_need_no_boundaries() {
+    found(json!({ "key": ["old town"], "matchWholeWords": true }), "cold townsfolk", true);
+}
+
+#[test]
+fn white_space_around_a_key_does_not_count_and_an_empty_one_is_never_found() {
+    found(json!({ "key": ["  moon\u{feff} "] }), "a moon", true);
+    found(json!({ "key": [" "] }), "a moon", false);
+}
+
+#[test]
+fn a_key_may_be_a_regular_expression() {
+    found(json!({ "key": ["/drag(on|oon)s?/i"] }), "DRAGOONS", true);
+    found(json!({ "key": ["/\\bDragon/"], "caseSensitive": false }), "a dragon", false);
+    found(json!({ "key": ["/(?<!re)turn/"] }), "return, and turn", true);
+    found(json!({ "key": ["/(?<!re)turn/"] }), "return", false);
+    found(json!({ "key": ["/^moon/m"] }), "a sun\nmoon", true);
+}
+
+#[test]
+fn a_bad_regular_expression_is_plain_text() {
+    found(json!({ "key": ["/a(/"] }), "write /A(/", true);
+    found(json!({ "key": ["/a/b/"] }), "from a/b", false);
+    found(json!({ "key": ["/a/b/"] }), "from /a/b/", true);
+    found(json!({ "key": ["/moon/x"] }), "/moon/x", true);
+}
+
+#[test]
+fn macros_in_keys_are_expanded() {
+    found(json!({ "key": ["{{char}} Smith"] }), "ada smith", true);
+    found(json!({ "key": ["/^.*{{char}}/"] }), "here is Ada", true);
+    found(json!({ "key": ["{{char}}"], "matchWholeWords": true }), "Adagio", false);
+    found(json!({ "key": ["{{char}}"], "caseSensitive": true }), "ada", false);
+}
+
+#[test]
+fn names_of_speakers_are_searched_if_wanted() {
+    let case = |is_wanted: bool| json!({ "settings": { "include_names": is_wanted }, "entries": [{ "key": ["zelda"] }], "chat": [["Zelda", "hi"]] });
+    check(case(true), &["0: key `zelda` in message 0 (pass 1)"]);
+    check(case(false), &["0: no, none of its keys was found"]);
+}
+
+#[test]
+fn a_plain_key_does_not_reach_over_two_messages_and_an_expression_does() {
+    let case = json!({
+        "entries": [{ "key": ["new old"] }, { "key": ["/new\\s+\\x01old/"] }, { "key": ["/old[^]*new/"] }],
+        "chat": ["old", "new"],
+    });
+    check(
+        case,
+        &[
+            "0: no, none of its keys was found",
+            "1: key `/new\\s+\\x01old/` in message 1 (pass 1)",
+            "2: no, none of its keys was found",
+        ],
+    );
+}
+
+#[test]
+fn the_newest_messages_are_searched_as_deep_as_the_entry_says() {
+    let case = json!({
+        "entries": [
+            { "key": ["one"] },
+            { "key": ["two"] },
+            { "key": ["one"], "scanDepth": 3 },
+            { "key": ["three"], "scanDepth": 0 },
+            { "key": ["/one/"], "scanDepth": 9 },
+        ],
+        "chat": ["one", "two", "three"],
+    });
+    check(
+        case,
+        &[
+            "0: no, none of its keys was found",
+            "1: key `two` in message 1 (pass 1)",
+            "2: key `one` in message 0 (pass 1)",
+            "3: no, none of its keys was found",
+            "4: key `/one/` in message 0 (pass 1)",
+        ],
+    );
+}
+
+#[test]
+fn secondary_keys_decide_by_their_logic() {
+    let entry = |uid: u8, logic: u8, secondary: &[&str]| json!({ "uid": uid, "key": ["a1"], "keysecondary": secondary, "selectiveLogic": logic });
+    let case = json!({
+        "entries": [
+            entry(0, 0, &["s1", "s2"]), entry(1, 0, &["s1"]),
+            entry(2, 1, &["s1", "s2"]), entry(3, 1, &["s2"]),
+            entry(4, 2, &["s1"]), entry(5, 2, &["s1", "s2"]),
+            entry(6, 3, &["s2", "a1"]), entry(7, 3, &["s1", "s2"]),
+        ],
+        "chat": ["a1 s2"],
+    });
+    check(
+        case,
+        &[
+            "0: key `a1` in message 0 with `s2` in message 0 (pass 1)",
+            "1: no, key `a1` was found, but not one of them of its secondary keys",
+            "2: key `a1` in message 0 (pass 1)",
+            "3: no, key `a1` was found, but so was the secondary key `s2`",
+            "4: key `a1` in message 0 (pass 1)",
+            "5: no, key `a1` was found, but so was the secondary key `s2`",
+            "6: key `a1` in message 0 with `s2` in message 0 (pass 1)",
+            "7: no, key `a1` was found, but not all of them of its secondary keys",
+        ],
+    );
+}
+
+#[test]
+fn without_selection_secondary_keys_do_not_count() {
+    let case = json!({
+        "entries": [{ "key": ["a"], "keysecondary": ["x"], "selective": false }, { "key": ["a"], "keysecondary": [] }],
+        "chat": ["a"],
+    });
+    check(case, &["0: key `a` in message 0 (pass 1)", "1: key `a` in message 0 (pass 1)"]);
+}
+
+#[test]
+fn texts_beside_the_conversation_are_searched_where_an_entry_wants_them() {
+    let case = json!({
+        "entries": [
+            { "key": ["poet"], "matchPersonaDescription": true },
+            { "key": ["poet"] },
+            { "key": ["/storm.?y/"], "matchScenario": true },
+            { "key": ["note"] },
+            { "key": ["note"], "scanDepth": 0 },
+        ],
+        "persona": "A poet.", "scenario": "A stormy night.", "injected": ["a note"], "chat": ["hi"],
+    });
+    check(
+        case,
+        &[
+            "0: key `poet` in the user's profile (pass 1)",
+            "1: no, none of its keys was found",
+            "2: key `/storm.?y/` in the scenario (pass 1)",
+            "3: key `note` in further text 0 (pass 1)",
+            "4: no, none of its keys was found",
+        ],
+    );
+}
+
+#[test]
+fn without_keys_only_constant_entries_are_active() {
+    let case = json!({
+        "entries": [{ "constant": true }, { "key": [] }, { "key": ["x"], "constant": true }, { "key": [] }],
+        "activated": ["B.3"], "chat": [],
+    });
+    check(
+        case,
+        &[
+            "0: it is always active (pass 1)",
+            "1: no, it has no keys",
+            "2: it is always active (pass 1)",
+            "3: the host activates it (pass 1)",
+        ],
+    );
+}

@@ -1,0 +1,91 @@
+//! Where the texts of active entries go.
+
+use serde_json::{Value, json};
+
+use crate::case::{compile, draws, scan};
+use ctx_worldbook::{TimedState, Unplaced};
+
+/// Sorts the active entries of a case; texts stand for them.
+fn output(entries: Value) -> Value {
+    let case = json!({ "entries": entries });
+    let set = compile(&case);
+    let scan = scan(&set, &case, &json!([]), &TimedState::default(), &mut draws(&case));
+    let output = set.output(&scan);
+    let text = |at: &usize| scan.activations[*at].content.to_string();
+    let texts = |list: &[usize]| list.iter().map(text).collect::<Vec<_>>();
+    let depths: Vec<Value> =
+        output.depths.iter().map(|at| json!([at.depth, at.role.as_str(), texts(&at.entries)])).collect();
+    let unplaced = |(at, why): &(usize, Unplaced)| json!([scan.activations[*at].member, why.as_str()]);
+    let mut all = json!({
+        "before": texts(&output.before_character), "after": texts(&output.after_character),
+        "top": texts(&output.note_top), "bottom": texts(&output.note_bottom),
+        "examples": output.examples.iter().map(|(at, above)| json!([text(at), above])).collect::<Vec<_>>(),
+        "depths": depths,
+        "outlets": output.outlets.iter().map(|(name, list)| (name.to_string(), json!(texts(list)))).collect::<serde_json::Map<_, _>>(),
+        "elsewhere": texts(&output.elsewhere),
+        "unplaced": output.unplaced.iter().map(unplaced).collect::<Vec<_>>(),
+    });
+    let map = all.as_object_mut().unwrap();
+    map.retain(|_, value| *value != json!([]) && *value != json!({}));
+    all
+}
+
+fn at(position: u8, order: u8, content: &str) -> Value {
+    json!({ "constant": true, "position": position, "order": order, "content": content })
+}
+
+#[test]
+fn texts_ascend_by_order_and_equals_are_turned_around() {
+    let entries = json!([at(0, 5, "a"), at(0, 9, "b"), at(0, 5, "c"), at(0, 1, "d")]);
+    assert_eq!(output(entries), json!({ "before": ["d", "c", "a", "b"] }));
+}
+
+#[test]
+fn every_position_is_known() {
+    let entries = (0..7).map(|position| at(position, 1, &position.to_string())).collect();
+    assert_eq!(
+        output(entries),
+        json!({
+            "before": ["0"], "after": ["1"], "top": ["2"], "bottom": ["3"], "depths": [[4, "system", ["4"]]],
+            "examples": [["6", false], ["5", true]],
+        })
+    );
+}
+
+#[test]
+fn depths_are_told_apart_by_speaker() {
+    let entry = |order: u8, depth: u8, role: u8, content: &str| {
+        let mut entry = at(4, order, content);
+        entry["depth"] = json!(depth);
+        entry["role"] = json!(role);
+        entry
+    };
+    let entries = json!([
+        entry(1, 2, 0, "low"),
+        entry(5, 2, 0, "high"),
+        entry(3, 2, 1, "user"),
+        entry(4, 0, 2, "answer"),
+    ]);
+    assert_eq!(
+        output(entries),
+        json!({ "depths": [[2, "system", ["low", "high"]], [0, "assistant", ["answer"]], [2, "user", ["user"]]] })
+    );
+}
+
+#[test]
+fn texts_of_an_outlet_descend() {
+    let entry = |order: u8, name: &str| {
+        let mut entry = at(7, order, &order.to_string());
+        entry["outletName"] = json!(name);
+        entry
+    };
+    assert_eq!(
+        output(json!([entry(1, "x"), entry(2, "x"), entry(3, ""), entry(4, "y")])),
+        json!({ "outlets": { "x": ["2", "1"], "y": ["4"] }, "unplaced": [[1, "its outlet has no name"]] })
+    );
+}
+
+#[test]
+fn an_entry_without_text_goes_nowhere() {
+    assert_eq!(output(json!([at(0, 1, "")])), json!({ "unplaced": [[0, "its text is empty"]] }));
+}

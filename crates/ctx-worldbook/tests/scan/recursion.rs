@@ -1,0 +1,207 @@
+//! Texts of active entries activate others.
+
+use serde_json::json;
+
+use crate::case::{check, compile, draws, scan};
+use ctx_worldbook::{PassKind, TimedState};
+
+#[test]
+fn texts_of_active_entries_are_searched_too() {
+    let case = json!({
+        "settings": { "recursive": true },
+        "entries": [{ "key": ["go"], "content": "Alpha" }, { "key": ["alpha"], "content": "beta" }, { "key": ["/^.*beta/"] }],
+        "chat": ["go"],
+    });
+    check(
+        case,
+        &[
+            "0: key `go` in message 0 (pass 1)",
+            "1: key `alpha` in the text of `B.0` (pass 2)",
+            "2: no, none of its keys was found",
+        ],
+    );
+}
+
+#[test]
+fn an_expression_sees_all_texts_in_their_order() {
+    let case = json!({
+        "settings": { "recursive": true },
+        "entries": [{ "key": ["go"], "content": "alpha" }, { "key": ["/go[^]*alpha/"] }, { "key": ["/alpha$/"] }],
+        "chat": ["go"],
+    });
+    check(
+        case,
+        &[
+            "0: key `go` in message 0 (pass 1)",
+            "1: key `/go[^]*alpha/` in message 0 (pass 2)",
+            "2: key `/alpha$/` in the text of `B.0` (pass 2)",
+        ],
+    );
+}
+
+#[test]
+fn without_recursion_they_are_not() {
+    let case =
+        json!({ "entries": [{ "key": ["go"], "content": "alpha" }, { "key": ["alpha"] }], "chat": ["go"] });
+    check(case, &["0: key `go` in message 0 (pass 1)", "1: no, none of its keys was found"]);
+}
+
+#[test]
+fn an_entry_may_keep_out_of_recursion_or_end_it() {
+    let case = json!({
+        "settings": { "recursive": true },
+        "entries": [
+            { "key": ["go"], "content": "alpha beta" },
+            { "key": ["alpha"], "excludeRecursion": true },
+            { "key": ["beta"], "preventRecursion": true, "content": "gamma" },
+            { "key": ["gamma"] },
+            { "key": ["delta"], "excludeRecursion": true },
+        ],
+        "chat": ["go"],
+    });
+    check(
+        case,
+        &[
+            "0: key `go` in message 0 (pass 1)",
+            "1: no, its key `alpha` stands in texts of entries only, which it ignores",
+            "2: key `beta` in the text of `B.0` (pass 2)",
+            "3: no, none of its keys was found",
+            "4: no, none of its keys was found",
+        ],
+    );
+}
+
+#[test]
+fn entries_that_call_each_other_are_active_once() {
+    let case = json!({
+        "settings": { "recursive": true },
+        "entries": [{ "key": ["a"], "content": "b" }, { "key": ["b"], "content": "a c" }, { "key": ["c"], "content": "b" }],
+        "chat": ["a"],
+    });
+    check(
+        case,
+        &[
+            "0: key `a` in message 0 (pass 1)",
+            "1: key `b` in the text of `B.0` (pass 2)",
+            "2: key `c` in the text of `B.1` (pass 3)",
+        ],
+    );
+}
+
+#[test]
+fn levels_wait_until_the_ones_before_have_dried_up() {
+    let case = json!({
+        "settings": { "recursive": true },
+        "entries": [
+            { "key": ["start"], "content": "alpha" },
+            { "key": ["alpha"], "delayUntilRecursion": 2, "content": "beta" },
+            { "key": ["alpha"], "delayUntilRecursion": true, "content": "gamma" },
+            { "key": ["gamma"], "delayUntilRecursion": 3 },
+            { "key": ["beta"] },
+        ],
+        "chat": ["start"],
+    });
+    check(
+        case,
+        &[
+            "0: key `start` in message 0 (pass 1)",
+            "1: key `alpha` in the text of `B.0` (pass 4)",
+            "2: key `alpha` in the text of `B.0` (pass 2)",
+            "3: key `gamma` in the text of `B.2` (pass 7)",
+            "4: key `beta` in the text of `B.1` (pass 5)",
+        ],
+    );
+}
+
+#[test]
+fn a_switch_with_a_level_beside_it_is_that_level() {
+    let case = json!({
+        "settings": { "recursive": true },
+        "entries": [
+            { "key": ["a"], "delayUntilRecursion": true, "delayUntilRecursionLevel": 2 },
+            { "key": ["a"], "delayUntilRecursion": true },
+            { "key": ["a"], "content": "x" },
+        ],
+        "chat": ["a"],
+    });
+    check(
+        case,
+        &[
+            "0: key `a` in message 0 (pass 4)",
+            "1: key `a` in message 0 (pass 2)",
+            "2: key `a` in message 0 (pass 1)",
+        ],
+    );
+}
+
+#[test]
+fn a_single_level_gets_its_turn_though_nothing_else_was_active() {
+    let entries = json!([{ "key": ["a"], "delayUntilRecursion": true }]);
+    let case = |is_recursive: bool| json!({ "settings": { "recursive": is_recursive }, "entries": entries, "chat": ["a"] });
+    check(case(true), &["0: key `a` in message 0 (pass 2)"]);
+    check(case(false), &["0: no, it waits for recursion of level 1"]);
+}
+
+#[test]
+fn several_levels_get_their_turn_with_recursion_off_too() {
+    let case = json!({
+        "entries": [{ "key": ["a"], "delayUntilRecursion": 1 }, { "key": ["a"], "delayUntilRecursion": 2 }],
+        "chat": ["a"],
+    });
+    check(case, &["0: key `a` in message 0 (pass 2)", "1: key `a` in message 0 (pass 2)"]);
+}
+
+#[test]
+fn steps_of_recursion_are_limited_if_wanted() {
+    let case = |steps: u8| {
+        json!({
+            "settings": { "recursive": true, "max_recursion_steps": steps },
+            "entries": [{ "key": ["a"], "content": "b" }, { "key": ["b"], "content": "c" }, { "key": ["c"] }],
+            "chat": ["a"],
+        })
+    };
+    let first = "0: key `a` in message 0 (pass 1)";
+    let second = "1: key `b` in the text of `B.0` (pass 2)";
+    let none = |uid: u8| format!("{uid}: no, none of its keys was found");
+    check(case(1), &[first, &none(1), &none(2)]);
+    check(case(2), &[first, second, &none(2)]);
+    check(case(0), &[first, second, "2: key `c` in the text of `B.1` (pass 3)"]);
+}
+
+#[test]
+fn with_too_few_active_entries_more_messages_are_searched() {
+    let case = |min: u8, max: u8| {
+        json!({
+            "settings": { "depth": 1, "min_activations": min, "min_activations_depth_max": max },
+            "entries": [{ "key": ["ancient"] }, { "key": ["f1"] }],
+            "chat": ["ancient", "f1", "f2", "f3"],
+        })
+    };
+    let none = |uid: u8| format!("{uid}: no, none of its keys was found");
+    check(case(0, 0), &[&none(0), &none(1)]);
+    check(case(1, 0), &[&none(0), "1: key `f1` in message 1 (pass 3)"]);
+    check(case(2, 0), &["0: key `ancient` in message 0 (pass 4)", "1: key `f1` in message 1 (pass 3)"]);
+    check(case(2, 1), &[&none(0), &none(1)]);
+    check(case(2, 2), &[&none(0), "1: key `f1` in message 1 (pass 3)"]);
+}
+
+#[test]
+fn a_wider_look_is_followed_by_recursion() {
+    let case = json!({
+        "settings": { "depth": 1, "min_activations": 3, "recursive": true },
+        "entries": [{ "key": ["old"], "content": "alpha" }, { "key": ["alpha"] }],
+        "chat": ["old", "new"],
+    });
+    check(case, &["0: key `old` in message 0 (pass 2)", "1: key `alpha` in the text of `B.0` (pass 3)"]);
+}
+
+#[test]
+fn passes_are_told() {
+    let case = json!({
+        "settings": { "recursive": true }, "chat": ["a"],
+        "entries": [{ "key": ["a"], "content": "b" }, { "key": ["b"], "content": "c" }],
+    });
+    let set = compile(&case);
+    let scan = scan(&set, &case, &case["chat"], &TimedState::default(), &mut draws(&case));
+    assert_eq!(scan.passes, [PassKind::Initial, PassKind::Recursion, PassKind::Recursion]);
+}

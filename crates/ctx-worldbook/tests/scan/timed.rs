@@ -1,0 +1,148 @@
+//! Entries that stay, rest or wait.
+
+use serde_json::{Value, json};
+
+use crate::case::{check, check_chats, compile, draws, scan};
+use ctx_worldbook::TimedState;
+
+/// Chats of the given lengths, with `magic` as the newest message where it is marked.
+fn chats(lengths: &[(usize, bool)]) -> Value {
+    let chat = |(length, is_magic): &(usize, bool)| {
+        let mut chat = vec![json!("x"); *length];
+        if *is_magic {
+            chat[length - 1] = json!("magic");
+        }
+        Value::Array(chat)
+    };
+    lengths.iter().map(chat).collect()
+}
+
+#[test]
+fn a_sticky_entry_stays_for_so_many_messages() {
+    let case = json!({
+        "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 2 }],
+        "chats": chats(&[(1, true), (2, false), (3, false), (4, false)]),
+    });
+    check_chats(case, &[&["0"], &["0"], &[], &[]]);
+}
+
+#[test]
+fn an_entry_rests_after_it_was_active() {
+    let case = json!({
+        "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "cooldown": 2 }],
+        "chats": chats(&[(1, true), (2, true), (3, true), (4, true)]),
+    });
+    check_chats(case, &[&["0"], &[], &["0"], &[]]);
+}
+
+#[test]
+fn a_rest_follows_what_was_sticky() {
+    let case = json!({
+        "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 2, "cooldown": 2 }],
+        "chats": chats(&[(1, true), (2, false), (3, true), (3, true), (4, true), (5, true)]),
+    });
+    check_chats(case, &[&["0"], &["0"], &[], &[], &[], &["0"]]);
+}
+
+#[test]
+fn an_effect_of_an_answer_that_was_thrown_away_is_over() {
+    let case = json!({
+        "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 3 }],
+        "chats": [["magic"], ["other"], ["other", "x"]],
+    });
+    check_chats(case, &[&["0"], &[], &[]]);
+}
+
+#[test]
+fn effects_are_not_made_longer() {
+    let case = json!({
+        "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 2 }],
+        "chats": chats(&[(1, true), (2, true), (3, false)]),
+    });
+    check_chats(case, &[&["0"], &["0"], &[]]);
+}
+
+#[test]
+fn an_entry_waits_until_there_are_so_many_messages() {
+    let entries = json!([{ "constant": true, "delay": 3 }]);
+    check(
+        json!({ "entries": entries, "chat": ["a", "b"] }),
+        &["0: no, it waits until the conversation has 3 messages"],
+    );
+    check(json!({ "entries": entries, "chat": ["a", "b", "c"] }), &["0: it is always active (pass 1)"]);
+}
+
+#[test]
+fn what_stays_needs_no_luck_and_no_recursion() {
+    let case = json!({
+        "settings": { "depth": 1 }, "random": [0, 0.99],
+        "entries": [{ "key": ["magic"], "sticky": 5, "probability": 50 }],
+        "chats": chats(&[(1, true), (2, false), (3, false)]),
+    });
+    check_chats(case, &[&["0"], &["0"], &["0"]]);
+}
+
+/// Scans a chat with one entry after a state was stored; returns the statuses and the new state.
+fn after(entry: &Value, state: &Value, length: usize) -> (bool, Value) {
+    let case = json!({ "settings": { "depth": 1 }, "entries": [entry] });
+    let set = compile(&case);
+    let (state, found) = TimedState::read(state);
+    assert_eq!(found, []);
+    let chat = Value::Array(vec![json!("x"); length]);
+    let scan = scan(&set, &case, &chat, &state, &mut draws(&case));
+    (!scan.activations.is_empty(), scan.state.write())
+}
+
+#[test]
+fn a_changed_entry_has_lost_its_effect() {
+    let entry = json!({ "uid": 7, "key": ["magic"], "content": "x", "sticky": 9 });
+    let case = json!({ "settings": { "depth": 1 }, "entries": [entry] });
+    let set = compile(&case);
+    let first = scan(&set, &case, &json!(["magic"]), &TimedState::default(), &mut draws(&case));
+    let state = first.state.write();
+    assert!(after(&entry, &state, 2).0);
+    let mut changed = entry.clone();
+    changed["content"] = json!("y");
+    assert_eq!(after(&changed, &state, 2), (false, json!({ "sticky": {}, "cooldown": {} })));
+}
+
+#[test]
+fn effects_of_other_books_wait_until_their_end() {
+    let state =
+        json!({ "sticky": { "Other.1": { "start": 1, "end": 4, "protected": false } }, "cooldown": {} });
+    let entry = json!({ "uid": 7, "key": ["magic"] });
+    assert_eq!(after(&entry, &state, 3), (false, state.clone()));
+    assert_eq!(after(&entry, &state, 4).1, json!({ "sticky": {}, "cooldown": {} }));
+}
+
+#[test]
+fn effects_of_sillytavern_hold() {
+    let state = json!({ "sticky": { "B.7": { "hash": 123, "start": "1", "end": 4, "protected": false } } });
+    let entry = json!({ "uid": 7, "key": ["magic"], "sticky": 3 });
+    assert!(after(&entry, &state, 2).0);
+    assert!(!after(&json!({ "uid": 7, "key": ["magic"] }), &state, 2).0, "the entry has no timing any more");
+}
+
+#[test]
+fn a_state_that_cannot_be_read_is_told() {
+    let (state, found) = TimedState::read(&json!({ "sticky": { "B.7": { "start": 1 } }, "cooldown": 5 }));
+    assert!(state.is_empty());
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "error[CTX0964]: the effect of `B.7` has no `start` and `end` (at /sticky)",
+            "error[CTX0964]: `cooldown` is no object (at /cooldown)",
+        ]
+    );
+}
+
+#[test]
+fn entries_with_the_same_uid_keep_effects_of_their_own() {
+    let case = json!({
+        "settings": { "depth": 1 },
+        "entries": [{ "uid": 1, "key": ["magic"], "sticky": 5 }, { "uid": 1, "key": ["tea"], "sticky": 5 }],
+        "chats": [["magic"], ["magic", "tea"], ["magic", "tea", "x"]],
+    });
+    check_chats(case, &[&["1"], &["1", "1"], &["1", "1"]]);
+}
