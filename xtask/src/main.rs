@@ -10,6 +10,7 @@ mod fixtures;
 mod goldens;
 mod layers;
 mod macros;
+mod properties;
 mod tidy;
 mod workspace;
 
@@ -55,6 +56,11 @@ const VERBS: &[Verb] = &[
         name: "conversations",
         run: conversations::run,
         help: "[--check]  the conversations with labelled facts by which compression is measured",
+    },
+    Verb {
+        name: "properties",
+        run: properties::run,
+        help: "[--cases N]  the invariants of compression on more cases than the tests try",
     },
     Verb { name: "help", run: help, help: "this table" },
 ];

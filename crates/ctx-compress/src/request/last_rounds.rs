@@ -71,7 +71,7 @@ impl LastRounds {
         let mut used = 0;
         let mut at = material.groups.len();
         for start in open.into_iter().rev().take(most) {
-            let first = material.groups.partition_point(|group| group.start < start);
+            let first = material.groups.partition_point(|group| group.end <= start);
             let round = material
                 .groups
                 .get(first..at)
@@ -85,7 +85,7 @@ impl LastRounds {
             (begin, at) = (start, first);
         }
         for (fate, group) in fates.iter_mut().zip(material.groups) {
-            if group.start < begin {
+            if group.end <= begin {
                 *fate = Fate::Drop(Cow::Borrowed("before the last rounds"));
             }
         }

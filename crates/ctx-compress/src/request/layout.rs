@@ -78,8 +78,7 @@ pub(crate) struct LaidGroup {
 impl Layout {
     /// Splits paired messages. O(messages), and the counts of texts that were not counted before.
     pub(crate) fn of(messages: &[Message], protection: Protection, meter: &Meter<'_>) -> Self {
-        let last_user =
-            messages.iter().rposition(|message| message.role == Role::User && is_history(message));
+        let last_user = messages.iter().rposition(is_user);
         let current = current_start(messages, protection, last_user);
         let leading = messages.iter().take_while(|message| is_leading(message)).count();
         let part = |index: usize, message: &Message| match message.place {
@@ -145,16 +144,21 @@ fn current_start(messages: &[Message], protection: Protection, last_user: Option
         Protection::LastUserMessage => return messages.len(),
         Protection::PendingTurn => last_user.unwrap_or(messages.len()),
     };
-    let is_answered = messages.iter().skip(start).any(Message::is_finished_answer);
-    if is_answered {
+    let is_answer = |message: &Message| message.is_finished_answer() && is_said(message);
+    if messages.iter().skip(start).any(is_answer) {
         return messages.len();
     }
     let before = messages.get(..start).unwrap_or_default().iter().rev();
-    start - before.take_while(|message| message.role == Role::User && is_history(message)).count()
+    start - before.take_while(|message| is_user(message)).count()
 }
 
-fn is_history(message: &Message) -> bool {
-    matches!(message.place, Place::History)
+/// Tells whether a message is said in the conversation: neither placed in it nor a summary of it, whoever speaks that.
+fn is_said(message: &Message) -> bool {
+    message.place == Place::History && message.note.is_none() && !is_summary(message)
+}
+
+fn is_user(message: &Message) -> bool {
+    message.role == Role::User && is_said(message)
 }
 
 /// Tells whether a message at the head instructs: nobody's turn, and no note or summary of earlier turns.
@@ -212,6 +216,25 @@ mod tests {
     fn of_an_answered_turn_only_the_last_user_message_is_safe() {
         check("s u a u a:x t:x a", Protection::PendingTurn, "ihhchhh");
         check("u a", Protection::PendingTurn, "ch");
+    }
+
+    #[test]
+    fn what_is_placed_or_sums_up_is_neither_question_nor_answer() {
+        let mut all = messages("s u a u a:x t:x a u");
+        all[6].place = Place::Skeleton;
+        all[7].source.kind = SourceKind::Summary;
+        let layout = Layout::of(&all, Protection::PendingTurn, &Meter::estimate());
+        let parts: Vec<Part> = layout.groups.iter().map(|group| group.part).collect();
+        let expected = [
+            Part::Instructions,
+            Part::History,
+            Part::History,
+            Part::Current,
+            Part::Current,
+            Part::Placed,
+            Part::Current,
+        ];
+        assert_eq!((parts.as_slice(), layout.last_user), (&expected[..], Some(3)));
     }
 
     #[test]
