@@ -2,6 +2,7 @@
 
 mod compress;
 mod macros;
+mod session;
 mod turn;
 
 use std::path::PathBuf;
@@ -9,8 +10,13 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use compress::{CompressArguments, CompressCommand, Counting, PassArguments};
+pub(crate) use compress::{
+    CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments, MaskArguments,
+    MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments, RunArguments,
+    SummarizerArguments, SummarizerChoice, SummaryArguments,
+};
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
+pub(crate) use session::{SessionArguments, SessionCommand, SessionFileArguments, StepArguments};
 pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tokens_expected};
 
 /// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,
@@ -24,7 +30,8 @@ pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tok
                   ctx init demo\n  \
                   ctx assemble demo/agent.yaml --session demo/conversation.json\n\n\
                   Results go to standard output, all else to standard error. `-` is standard input.\n\
-                  Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 5 no context fits."
+                  Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 4 no answer of a\n\
+                  provider, 5 no context fits."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -41,7 +48,8 @@ pub(crate) enum Command {
     Processors(ProcessorsArguments),
     Macros(MacrosArguments),
     Count(CountArguments),
-    Compress(CompressArguments),
+    Compress(Box<CompressArguments>),
+    Session(SessionArguments),
     Init(InitArguments),
     Completions(CompletionsArguments),
 }

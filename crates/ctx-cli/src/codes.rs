@@ -22,3 +22,6 @@ pub(crate) const NOTHING_SET: Code = Code::new(905, "settings that set nothing")
 
 /// The request body needs the name of a model, and nothing names one.
 pub(crate) const UNNAMED_MODEL: Code = Code::new(906, "no model named");
+
+/// A step is larger than the log of a conversation's file may be.
+pub(crate) const UNLOGGED_STEP: Code = Code::new(907, "step without a way back");

@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
+use ctx_compress::mask::SummaryFailure;
 use ctx_compress::request::Overflow;
 use ctx_engine::AssembleError;
+use ctx_types::HistoryError;
 
 /// How a run of `ctx` ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A file cannot be read or written.
     Unreadable = 3,
+    /// A provider gave no answer that could be used.
+    Provider = 4,
     /// No context fits the budget.
     Impossible = 5,
 }
@@ -46,7 +50,16 @@ impl Exit {
             Some(_) => Self::Findings,
             None if error.is::<Overflow>() => Self::Impossible,
             None if error.is::<UsageError>() => Self::Usage,
-            None => Self::Unreadable,
+            None if error.is::<HistoryError>() => Self::Findings,
+            None => error.downcast_ref().map_or(Self::Unreadable, Self::of_summary),
+        }
+    }
+
+    /// Returns the exit of a summary that could not be made.
+    pub(crate) const fn of_summary(failure: &SummaryFailure) -> Self {
+        match failure {
+            SummaryFailure::WindowTooSmall { .. } | SummaryFailure::TooManyParts { .. } => Self::Impossible,
+            _ => Self::Provider,
         }
     }
 }

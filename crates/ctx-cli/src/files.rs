@@ -1,6 +1,7 @@
 //! Reading and writing files: with a limit on size, never half, and never onto what was read.
 
 mod identity;
+mod json_layout;
 mod write;
 
 use std::fs::File;
@@ -11,6 +12,7 @@ use anyhow::{Result, anyhow, bail};
 
 use crate::show;
 pub(crate) use identity::FilesRead;
+pub(crate) use json_layout::JsonLayout;
 pub(crate) use write::{Existing, refuse_stdin, write};
 
 /// The largest file that is read, in bytes; the readers of all formats stop there too.

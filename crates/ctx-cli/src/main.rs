@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Processors(arguments) => commands::processors::run(&arguments),
         Command::Macros(arguments) => commands::macros::run(&arguments),
         Command::Compress(arguments) => commands::compress::run(&arguments),
+        Command::Session(arguments) => commands::session::run(&arguments),
         Command::Count(arguments) => commands::count::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),

@@ -1,13 +1,17 @@
 //! What people and programs read: results on standard output, all else on standard error.
 
+mod bar;
 mod clean;
+pub(crate) mod conversation;
 mod diff;
 mod excerpt;
 mod explanation;
 mod findings;
+pub(crate) mod masks;
 mod progress;
 mod sources;
 mod table;
+pub(crate) mod tree;
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -16,12 +20,13 @@ pub(crate) use ctx_types::plural;
 
 use crate::files;
 
+pub(crate) use bar::Bar;
 pub(crate) use diff::{diff, failed};
 pub(crate) use explanation::{explanation, timings};
 pub(crate) use findings::{failure, plain};
 pub(crate) use progress::Progress;
 pub(crate) use sources::{Position, Sources};
-pub(crate) use table::{context, listing, messages};
+pub(crate) use table::{context, fitted, listing, messages};
 
 /// How wide a result is where nothing tells: piped, or written to a file.
 const WIDTH: usize = 120;
@@ -48,6 +53,11 @@ pub(crate) fn drawn(text: &str) -> Result<()> {
 /// Writes a value to standard output as indented JSON.
 pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
     result(&clean::clean_json(format!("{value:#}\n")))
+}
+
+/// Writes a value to standard output as JSON in one line.
+pub(crate) fn json_line(value: &serde_json::Value) -> Result<()> {
+    result(&clean::clean_json(format!("{value}\n")))
 }
 
 /// Says what the command waits for, where standard input is a terminal.

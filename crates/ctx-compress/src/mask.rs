@@ -21,6 +21,7 @@ mod kind;
 mod language;
 mod parts;
 mod plan;
+mod plan_json;
 mod prompt;
 mod range;
 mod record;

@@ -71,5 +71,5 @@ pub use text::*;
 pub use text_memory::TextMemory;
 pub use turn::*;
 pub use window::*;
-pub use wording::{excerpt, plural};
+pub use wording::{excerpt, plural, thousands};
 pub use worldbook::*;

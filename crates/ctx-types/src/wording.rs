@@ -49,3 +49,22 @@ pub fn plural(count: usize, thing: &str) -> String {
         _ => format!("{count} {thing}s"),
     }
 }
+
+/// Writes a number with commas between thousands.
+///
+/// ```
+/// use ctx_types::thousands;
+///
+/// assert_eq!((thousands(999), thousands(12_300)), ("999".to_owned(), "12,300".to_owned()));
+/// ```
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut written = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            written.push(',');
+        }
+        written.push(digit);
+    }
+    written
+}

@@ -1,12 +1,16 @@
-//! What describes a pass of compression.
+//! What describes a compression: of one request, or by a summary in the conversation's file.
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::ConfigArguments;
 
-/// Fits conversations into a number of tokens
+/// The heading of the options that are about summaries in conversations.
+const SUMMARIES: &str = "Summaries in the conversation";
+
+/// Makes conversations shorter, and shows what would become of each message
 #[derive(Debug, Args)]
 pub(crate) struct CompressArguments {
     #[command(subcommand)]
@@ -15,31 +19,238 @@ pub(crate) struct CompressArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CompressCommand {
-    /// Shows what would become of each message of a conversation, and why
-    Plan(PassArguments),
-    /// Prints the messages of a conversation, fitted into a number of tokens
-    Run(PassArguments),
+    Plan(PlanArguments),
+    Run(RunArguments),
+    /// Switches a summary on: it hides what it stands for
+    Enable(SwitchSummaryArguments),
+    /// Switches a summary off: what it stands for shows again
+    Disable(SwitchSummaryArguments),
+    /// Deletes a summary: what it stands for shows again
+    Delete(SwitchSummaryArguments),
+    Edit(EditArguments),
+    Regenerate(RegenerateArguments),
 }
 
-/// A pass over the messages of a conversation; the file is not touched.
+/// Shows what would become of each message of a conversation, and why; no file is touched
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress plan --session chat.json --budget 8000\n  \
-    ctx compress run --session chat.json --budget 8000 --json > shorter.json\n  \
-    ctx compress run --session chat.json --budget 8000 --strategy sentences\n\n\
-    What the user said last stays, and so do leading instructions, summaries and messages marked\n\
-    `\"pinned\": true`. What `run --json` prints can be compressed again: its notes know what they stand for.\n\
-    Exit codes: 0 the messages fit, 3 a file cannot be read, 5 what must stay is more than the budget.")]
+    ctx compress plan --session chat.json --mask\n  \
+    ctx compress plan --session chats/ --mask --auto\n\n\
+    Exit codes: 0 the messages fit, 2 usage, 3 a file cannot be read, 5 what must stay is more than\n\
+    the budget.")]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    pub(crate) pass: PassArguments,
+}
+
+/// Conversations, and how they are compressed.
+#[derive(Clone, Debug, Args)]
 pub(crate) struct PassArguments {
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); several files, patterns with
+    /// `*`, or folders are done one after the other
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) session: Vec<PathBuf>,
+    /// How many tokens the messages may have
+    #[arg(long, value_name = "N", conflicts_with = "mask")]
+    pub(crate) budget: Option<u64>,
+    /// How messages are chosen: `telegraphic`, `sentences`, `key-message` or `last-rounds`
+    #[arg(long, value_name = "NAME", default_value = "telegraphic", conflicts_with = "mask")]
+    pub(crate) strategy: String,
+    /// The index of the first message that a running tool loop has added; those from it on stay whole
+    #[arg(long, value_name = "N", conflicts_with = "mask")]
+    pub(crate) loop_start: Option<usize>,
+    #[command(flatten)]
+    pub(crate) counting: CountingArguments,
+    #[command(flatten)]
+    pub(crate) mask: MaskArguments,
+    /// Prints JSON; of several conversations one line each
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Fits conversations into a number of tokens, or hides older messages behind a summary
+///
+/// With `--budget` the messages that fit are printed, and the file is not touched.
+/// With `--mask` a summary is put into the conversation's tree, behind the messages that it stands for; these stay
+/// in the file, and show again when the summary is switched off. Nothing is written without `--write` or `--out`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx compress run --session chat.json --budget 8000 --json > shorter.json\n  \
+    ctx compress run --session chat.json --mask\n  \
+    ctx compress run --session chat.json --mask --from 1 --to 20 --write\n  \
+    ctx compress run --session chat.json --mask --summarizer \"cmd:llm -m gpt-5-mini\" --write\n  \
+    ctx compress run --session 'chats/*.json' --mask --auto --write\n\n\
+    What the user said last stays, and so do leading instructions, summaries and messages marked\n\
+    `\"pinned\": true`. What `run --json` prints can be compressed again: its notes know what they\n\
+    stand for.\n\n\
+    Exit codes: 0 the messages fit, or are hidden, or need no compression; 2 usage, 3 a file cannot\n\
+    be read or written, 4 there is no summary, 5 what must stay is more than the budget.")]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) pass: PassArguments,
+    #[command(flatten)]
+    pub(crate) summarizer: SummarizerArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// Which messages a summary stands for.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MaskArguments {
+    /// Puts a summary into the conversation that hides older messages while it is switched on
+    #[arg(help_heading = SUMMARIES, long)]
+    pub(crate) mask: bool,
+    /// The first message that is hidden: its id, or its place on the path from 1
+    #[arg(help_heading = SUMMARIES, long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
+    pub(crate) from: Option<String>,
+    /// The last message that is hidden
+    #[arg(help_heading = SUMMARIES, long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
+    pub(crate) to: Option<String>,
+    /// Only where the settings would compress by themselves, and only as much as they would
+    #[arg(help_heading = SUMMARIES, long, requires = "mask", conflicts_with = "roll_up")]
+    pub(crate) auto: bool,
+    /// Joins the summaries that are there
+    #[arg(help_heading = SUMMARIES, long, requires = "mask")]
+    pub(crate) roll_up: bool,
+    #[command(flatten)]
+    pub(crate) settings: MaskSettingArguments,
+}
+
+/// The settings of summaries, in layers.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MaskSettingArguments {
+    /// The settings for all conversations: an object as `contextCompression`, or a file that has one
+    #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// The agent whose `parameters.contextCompression` counts over them
+    #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
+    pub(crate) agent: Option<PathBuf>,
+    /// One setting that counts over all, such as `protectRecentCount=4`
+    #[arg(help_heading = SUMMARIES, long, value_name = "KEY=VALUE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) set: Vec<String>,
+}
+
+/// Who writes summaries.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SummarizerArguments {
+    /// Who writes it: `extractive` (the messages' own sentences, no model) or `cmd:PROGRAM`, which reads the prompt
+    /// from standard input and writes the summary to standard output
+    #[arg(help_heading = SUMMARIES, long, value_name = "WHO", default_value = "extractive")]
+    pub(crate) summarizer: SummarizerChoice,
+    /// How many seconds the program may take for one answer; 0 sets no limit
+    /// [default: that of the settings, 120]
+    #[arg(help_heading = SUMMARIES, long, value_name = "SECONDS")]
+    pub(crate) summarizer_timeout: Option<u32>,
+    /// How many tokens a prompt and its answer may have; longer ranges are summarised in parts
+    #[arg(help_heading = SUMMARIES, long, value_name = "N")]
+    pub(crate) summarizer_window: Option<u32>,
+}
+
+/// Who writes a summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SummarizerChoice {
+    /// The messages' own sentences.
+    Extractive,
+    /// A program with its arguments.
+    Program(String),
+}
+
+impl std::str::FromStr for SummarizerChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "extractive" => Ok(Self::Extractive),
+            Some(("cmd", program)) if !program.trim().is_empty() => {
+                Ok(Self::Program(program.trim().to_owned()))
+            }
+            _ => Err("expected `extractive` or `cmd:PROGRAM`".to_owned()),
+        }
+    }
+}
+
+/// Where a changed conversation goes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OutputArguments {
+    /// Writes the changed conversation over its file: whole or not at all
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Writes the changed conversation to another file
+    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    pub(crate) out: Option<PathBuf>,
+    /// The time that is noted, such as 2026-01-31T12:00:00Z; now if absent
+    #[arg(long, value_name = "RFC 3339")]
+    pub(crate) at: Option<String>,
+}
+
+/// Switches or deletes a summary; what it stands for stays in the file
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx compress disable compression_4f1c --session chat.json\n  \
+    ctx compress disable compression_4f1c --session chat.json --write\n\n\
+    `ctx session show chat.json` names the summaries; `ctx session undo chat.json` takes the step\n\
+    back.\n\n\
+    Exit codes: 0 done, 2 there is no such summary, 3 a file cannot be read or written.")]
+pub(crate) struct SwitchSummaryArguments {
+    #[command(flatten)]
+    pub(crate) summary: SummaryArguments,
+}
+
+/// A summary of a conversation.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SummaryArguments {
+    /// The id of the summary, or the beginning of it
+    #[arg(value_name = "NODE")]
+    pub(crate) node: String,
+    /// The conversation
     #[arg(long, value_name = "FILE")]
     pub(crate) session: PathBuf,
-    /// How many tokens the messages may have
-    #[arg(long, value_name = "N")]
-    pub(crate) budget: u64,
-    /// How messages are chosen: `telegraphic`, `sentences`, `key-message` or `last-rounds`
-    #[arg(long, value_name = "NAME", default_value = "telegraphic")]
-    pub(crate) strategy: String,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+    #[command(flatten)]
+    pub(crate) counting: CountingArguments,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Gives a summary other words; what it stands for stays
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx compress edit compression_4f1c --session chat.json --text \"They agreed on room 12.\" --write\n  \
+    ctx compress edit compression_4f1c --session chat.json --write < summary.txt")]
+pub(crate) struct EditArguments {
+    #[command(flatten)]
+    pub(crate) summary: SummaryArguments,
+    /// The new words; standard input if absent
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+}
+
+/// Has a summary written again, from the messages that it stands for
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx compress regenerate compression_4f1c --session chat.json --write \\\n    \
+      --summarizer \"cmd:llm -m gpt-5-mini\"\n\n\
+    Exit codes: 0 done, 2 there is no such summary, 3 a file cannot be read or written, 4 there is no\n\
+    new summary.")]
+pub(crate) struct RegenerateArguments {
+    #[command(flatten)]
+    pub(crate) summary: SummaryArguments,
+    #[command(flatten)]
+    pub(crate) summarizer: SummarizerArguments,
+    #[command(flatten)]
+    pub(crate) settings: MaskSettingArguments,
+}
+
+/// How tokens are counted.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CountingArguments {
     /// How tokens are counted
     #[arg(long, value_enum, default_value_t = Counting::Estimate, value_name = "HOW")]
     pub(crate) counter: Counting,
@@ -49,14 +260,6 @@ pub(crate) struct PassArguments {
     /// A table of models, whose rows are tried before the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(crate) models: Option<PathBuf>,
-    /// The index of the first message that a running tool loop has added; those from it on stay whole
-    #[arg(long, value_name = "N")]
-    pub(crate) loop_start: Option<usize>,
-    /// Prints JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) config: ConfigArguments,
 }
 
 /// How tokens are counted.

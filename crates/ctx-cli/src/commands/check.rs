@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
-use ctx_engine::{Compile, Engine, Format, ImportError, Limits, read_conversation, read_profile};
+use ctx_compress::mask::check_summaries;
+use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
 use ctx_preset_import::detect;
-use ctx_types::{Diagnostic, Severity};
+use ctx_types::{Diagnostic, Session, Severity};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
@@ -104,7 +105,7 @@ fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>
     let limits = Limits::default();
     match detect(bytes, name, &limits)? {
         Some(format) if format.is_conversation() => {
-            read_conversation(bytes, name, &limits).map(|conversation| conversation.diagnostics)
+            read_conversation(bytes, name, &limits).map(|conversation| of_conversation(conversation, name))
         }
         Some(Format::Profile) => read_profile(bytes, name, &limits).map(|profile| profile.diagnostics),
         _ => {
@@ -114,6 +115,19 @@ fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>
             Ok([file.all_findings(&compiled), breakers].concat())
         }
     }
+}
+
+/// Returns what was found in a conversation, and what is wrong with its summaries.
+fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnostic> {
+    let of_summaries = check_summaries(&conversation.value).into_iter().map(|mut found| {
+        if conversation.format != Format::Session {
+            // Another form has its keys elsewhere.
+            found.location.pointer = None;
+        }
+        found.in_document(name)
+    });
+    let of_summaries: Vec<Diagnostic> = of_summaries.collect();
+    [conversation.diagnostics, of_summaries].concat()
 }
 
 /// What was found in all files.

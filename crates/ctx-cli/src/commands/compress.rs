@@ -1,127 +1,140 @@
-//! `ctx compress`: conversations that fit into a number of tokens.
+//! `ctx compress`: conversations that fit into a number of tokens, or hide older messages behind summaries.
 
-use std::sync::Arc;
+mod batch;
+mod mask;
+mod program;
+mod settings;
+mod summaries;
+mod waiting;
+mod writer;
+
+use std::path::Path;
 
 use anyhow::Result;
 use ctx_compress::request::{
-    CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig, STRATEGIES, strategy,
+    CompressionPipeline, PassOutcome, Protection, RequestConfig, STRATEGIES, strategy,
 };
-use ctx_engine::Engine;
-use ctx_tokens::Counter;
 use ctx_types::{Diagnostic, Message, Node, Note, Place, Session, closest};
 use serde_json::{Map, Value, json};
 
-use crate::args::{CompressArguments, CompressCommand, Counting, PassArguments};
+use crate::args::{CompressArguments, CompressCommand, PassArguments, RunArguments};
+use crate::commands::compress::batch::Done;
+use crate::commands::counting::TokenCounting;
 use crate::commands::inputs::{self, InputFile};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::show::{self, Sources};
 
-/// Plans or runs a pass.
+/// Plans or runs a pass, or changes a summary.
 pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
     match &arguments.command {
-        CompressCommand::Plan(arguments) => plan(arguments),
+        CompressCommand::Plan(arguments) if arguments.pass.mask.mask => mask::plan(&arguments.pass),
+        CompressCommand::Plan(arguments) => plan(&arguments.pass),
+        CompressCommand::Run(arguments) if arguments.pass.mask.mask => mask::run(arguments),
         CompressCommand::Run(arguments) => compress(arguments),
+        CompressCommand::Enable(arguments) => summaries::switch(&arguments.summary, true),
+        CompressCommand::Disable(arguments) => summaries::switch(&arguments.summary, false),
+        CompressCommand::Delete(arguments) => summaries::delete(&arguments.summary),
+        CompressCommand::Edit(arguments) => summaries::edit(arguments),
+        CompressCommand::Regenerate(arguments) => summaries::regenerate(arguments),
     }
 }
 
 fn plan(arguments: &PassArguments) -> Result<Exit> {
-    let mut sources = Sources::default();
-    let Prepared { pipeline, messages, protection } = prepare(arguments, &mut sources)?;
-    let plan = pipeline.plan(&messages, protection);
-    sources.show(&in_conversation(&plan.diagnostics, arguments));
-    match arguments.json {
-        true => show::json(&plan.to_json())?,
-        false => show::result(&plan.to_string())?,
-    }
-    match &plan.outcome {
-        PassOutcome::Infeasible(overflow) => Err((**overflow).clone().into()),
-        PassOutcome::Compacted | PassOutcome::NotNeeded | PassOutcome::NoProgress { .. } => Ok(Exit::Success),
-    }
-}
-
-fn compress(arguments: &PassArguments) -> Result<Exit> {
-    let mut sources = Sources::default();
-    let Prepared { pipeline, messages, protection } = prepare(arguments, &mut sources)?;
-    let compression = pipeline.compress(&messages, protection);
-    sources.show(&in_conversation(&compression.report.diagnostics, arguments));
-    if let PassOutcome::Infeasible(overflow) = compression.report.outcome {
-        return Err((*overflow).into());
-    }
-    match arguments.json {
-        true => {
-            let messages: Vec<Value> = compression.messages.iter().map(to_json).collect();
-            let loop_start = arguments.loop_start.map(|_| compression.new_loop_start);
-            let mut result = json!({ "messages": messages, "report": compression.report });
-            if let Some(start) = loop_start {
-                result["loopStart"] = json!(start);
-            }
-            show::json(&result)?;
+    let pass = Pass::of(arguments)?;
+    batch::run(&arguments.session, arguments.json, &mut |path, sources| {
+        let (messages, mut found) = Pass::read(path, sources)?;
+        let plan = pass.pipeline.plan(&messages, pass.protection);
+        found.extend(in_conversation(&plan.diagnostics, path));
+        let report = plan.report(&plan.apply(), pass.pipeline.meter());
+        let mut done = done(&plan.outcome, plan.to_string(), plan.to_json(), found);
+        done.messages = (report.input_count, report.output_count);
+        done.tokens = (report.input_tokens, report.output_tokens);
+        if let PassOutcome::Infeasible(overflow) = &plan.outcome {
+            (done.error, done.exit) = (Some(overflow.to_string()), Exit::Impossible);
         }
-        false => show::result(&show::messages(&compression.messages))?,
-    }
-    Ok(Exit::Success)
+        Ok(done)
+    })
 }
 
-/// A pass that is ready to run.
-struct Prepared {
+fn compress(arguments: &RunArguments) -> Result<Exit> {
+    if arguments.output.write || arguments.output.out.is_some() {
+        let message = "only summaries are written into conversations: `--write` and `--out` need `--mask`";
+        return Err(UsageError(message.to_owned()).into());
+    }
+    let (pass, arguments) = (Pass::of(&arguments.pass)?, &arguments.pass);
+    batch::run(&arguments.session, arguments.json, &mut |path, sources| {
+        let (messages, mut found) = Pass::read(path, sources)?;
+        let compression = pass.pipeline.compress(&messages, pass.protection);
+        let report = compression.report;
+        found.extend(in_conversation(&report.diagnostics, path));
+        if let PassOutcome::Infeasible(overflow) = report.outcome {
+            sources.show(&found);
+            return Err((*overflow).into());
+        }
+        let fitted: Vec<Value> = compression.messages.iter().map(to_json).collect();
+        let mut json = json!({ "messages": fitted, "report": report });
+        if arguments.loop_start.is_some() {
+            json["loopStart"] = json!(compression.new_loop_start);
+        }
+        let text = show::messages(&compression.messages);
+        Ok(Done {
+            messages: (report.input_count, report.output_count),
+            tokens: (report.input_tokens, report.output_tokens),
+            ..done(&report.outcome, text, json, found)
+        })
+    })
+}
+
+fn done(outcome: &PassOutcome, text: String, json: Value, found: Vec<Diagnostic>) -> Done {
+    let outcome = match outcome {
+        PassOutcome::Compacted => "compacted",
+        PassOutcome::NotNeeded => "not needed",
+        PassOutcome::NoProgress { .. } => "no progress",
+        PassOutcome::Infeasible(_) => "infeasible",
+    };
+    Done { outcome, text, json, found, ..Done::default() }
+}
+
+/// What is the same for all conversations of a run.
+struct Pass {
     pipeline: CompressionPipeline<'static>,
-    messages: Vec<Message>,
     protection: Protection,
 }
 
-fn prepare(arguments: &PassArguments, sources: &mut Sources) -> Result<Prepared> {
-    inputs::check_stdin([Some(&arguments.session), arguments.models.as_ref()].into_iter().flatten())?;
-    let Some(strategy) = strategy(&arguments.strategy) else {
-        return Err(unknown(&arguments.strategy).into());
-    };
-    let config = Config::read(&arguments.config, sources)?;
-    let mut found = config.found.clone();
-    let meter = meter(arguments, &config, sources, &mut found)?;
-    let file = InputFile::from(&arguments.session);
-    let conversation = inputs::conversation(&file, sources)?;
-    found.extend(conversation.diagnostics);
-    sources.show(&found);
-    let pipeline = CompressionPipeline::new(RequestConfig::to_fit(arguments.budget));
-    Ok(Prepared {
-        pipeline: pipeline.with_strategy(strategy).with_meter(meter),
-        messages: messages(&conversation.value),
-        protection: arguments.loop_start.map_or(Protection::LastUserMessage, Protection::CurrentLoop),
-    })
+impl Pass {
+    fn of(arguments: &PassArguments) -> Result<Self> {
+        inputs::check_stdin(arguments.session.iter().chain(&arguments.counting.models))?;
+        let Some(strategy) = strategy(&arguments.strategy) else {
+            return Err(unknown(&arguments.strategy).into());
+        };
+        let Some(budget) = arguments.budget else {
+            let message = "name what is wanted: `--budget N` fits the messages into so many tokens, `--mask` hides \
+                           older ones behind a summary";
+            return Err(UsageError(message.to_owned()).into());
+        };
+        let mut sources = Sources::default();
+        let config = Config::read(&arguments.config, &mut sources)?;
+        let mut found = config.found.clone();
+        let counting = TokenCounting::of(&arguments.counting, &config, &mut sources, &mut found)?;
+        sources.show(&found);
+        let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
+        Ok(Self {
+            pipeline: pipeline.with_strategy(strategy).with_meter(counting.meter()),
+            protection: arguments.loop_start.map_or(Protection::LastUserMessage, Protection::CurrentLoop),
+        })
+    }
+
+    /// Reads what is sent of a conversation.
+    fn read(path: &Path, sources: &mut Sources) -> Result<(Vec<Message>, Vec<Diagnostic>)> {
+        let conversation = inputs::conversation(&InputFile::from(path), sources)?;
+        Ok((messages(&conversation.value), conversation.diagnostics))
+    }
 }
 
 fn unknown(name: &str) -> UsageError {
     let near = closest(name, STRATEGIES).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     UsageError(format!("there is no strategy `{name}`{near}"))
-}
-
-fn meter(
-    arguments: &PassArguments,
-    config: &Config,
-    sources: &mut Sources,
-    found: &mut Vec<Diagnostic>,
-) -> Result<Meter<'static>> {
-    let model = arguments.model.as_deref().or(config.model.as_deref());
-    match (arguments.counter, model) {
-        (Counting::Estimate, _) => return Ok(Meter::estimate()),
-        (Counting::Model, None) => {
-            let help = "`--counter model` needs a model; name one with `--model`";
-            return Err(UsageError(help.to_owned()).into());
-        }
-        (Counting::Model, Some(_)) => {}
-    }
-    let mut engine = Engine::new();
-    let models = config.file("models", arguments.models.clone(), sources)?;
-    if let Some(file) = models.map(InputFile::from) {
-        let (models, odd) = inputs::models(&file, &engine.models, sources)?;
-        engine.models = Arc::new(models);
-        found.extend(odd);
-    }
-    let (facts, unknown) = engine.models.lookup(model.unwrap_or_default());
-    found.extend(unknown);
-    let (counter, odd) = Counter::for_model(&facts);
-    found.extend(odd);
-    Ok(Meter::for_model(Arc::new(facts), Arc::new(counter)))
 }
 
 /// Returns what is sent of a conversation.
@@ -135,8 +148,8 @@ fn messages(session: &Session) -> Vec<Message> {
 }
 
 /// Points findings about the list of messages at the file.
-fn in_conversation(found: &[Diagnostic], arguments: &PassArguments) -> Vec<Diagnostic> {
-    let name = crate::files::name(&arguments.session);
+fn in_conversation(found: &[Diagnostic], path: &Path) -> Vec<Diagnostic> {
+    let name = crate::files::name(path);
     let at_file = |mut found: Diagnostic| {
         // Messages that are not sent have no index in the list, so that only the file itself is sure.
         found.location.pointer = None;

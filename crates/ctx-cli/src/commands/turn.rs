@@ -209,10 +209,7 @@ impl From<SwitchArguments> for Switches {
 
 /// The turn that the command line describes; without `--at` it is now.
 fn input(arguments: &TurnArguments) -> Result<TurnInput> {
-    let at = match &arguments.at {
-        None => jiff::Timestamp::now(),
-        Some(text) => moment(text).map_err(|error| UsageError(format!("`--at {text}` {error}")))?,
-    };
+    let at = time(arguments.at.as_deref())?;
     let zone = arguments.tz.as_deref().unwrap_or("UTC");
     check_zone(zone).map_err(|error| UsageError(format!("`--tz {zone}` {error}")))?;
     Ok(TurnInput {
@@ -227,6 +224,14 @@ fn input(arguments: &TurnArguments) -> Result<TurnInput> {
         preview: true,
         ..TurnInput::default()
     })
+}
+
+/// Returns the time that `--at` names; now if it names none.
+pub(super) fn time(at: Option<&str>) -> Result<jiff::Timestamp, UsageError> {
+    match at {
+        None => Ok(jiff::Timestamp::now()),
+        Some(text) => moment(text).map_err(|error| UsageError(format!("`--at {text}` {error}"))),
+    }
 }
 
 /// Reads an RFC 3339 time; or says what is wrong with it.

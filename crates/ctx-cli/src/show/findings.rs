@@ -22,10 +22,13 @@ impl std::error::Error for Explained {}
 
 /// Prints an error that ends the run.
 pub(crate) fn failure(error: &anyhow::Error) {
-    match error.downcast_ref::<Explained>() {
-        Some(Explained(drawn)) => to_stderr(drawn),
-        None => to_stderr(&clean(&format!("error: {error:#}"))),
+    if let Some(Explained(drawn)) = error.downcast_ref() {
+        return to_stderr(drawn);
     }
+    let text = format!("{error:#}");
+    // What was drawn already, for a result, says itself that it is an error.
+    let head = if text.starts_with("error[") { "" } else { "error: " };
+    to_stderr(&clean(&format!("{head}{text}")));
 }
 
 /// Writes an error without colours, for a result.

@@ -60,6 +60,36 @@ pub(crate) fn listing<const N: usize>(
     text(&table)
 }
 
+/// Writes rows with a header, one line each: the last column is cut to the width of the terminal.
+///
+/// The columns in `right` are aligned to the right.
+pub(crate) fn fitted<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, right: &[usize]) -> String {
+    let rows: Vec<[String; N]> = rows.into_iter().map(|row| row.map(|cell| clean_line(&cell))).collect();
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
+        cells.max().unwrap_or(0).max(header.get(column).map_or(0, |title| title.width()))
+    };
+    let taken = (0..N.saturating_sub(1)).map(|column| widest(column) + GAP).sum::<usize>();
+    let last_width = stdout_width().saturating_sub(taken + GAP).max(MIN_TEXT);
+    let mut table = empty();
+    table.set_header(header);
+    for mut row in rows {
+        if let Some(last) = row.last_mut() {
+            *last = cut(last, last_width);
+        }
+        table.add_row(row);
+    }
+    for column in right {
+        if let Some(column) = table.column_mut(*column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    text(&table)
+}
+
+/// What a column takes beside its contents.
+const GAP: usize = 3;
+
 fn rows(context: &Context, width: usize) -> String {
     let counts = context.tokens();
     let source_width = MIN_SOURCE.max(width / 3);
@@ -120,7 +150,7 @@ fn source(message: &Message) -> String {
 }
 
 /// One line of a message: what it answers, its files, the first line of its text that has anything, its calls.
-fn summary(message: &Message, columns: usize) -> String {
+pub(super) fn summary(message: &Message, columns: usize) -> String {
     let text = message.text();
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first: String = lines.next().unwrap_or_default().chars().take(columns + 1).collect();

@@ -33,7 +33,8 @@ fn help_names_the_verbs_and_how_to_begin() {
       processors   Lists the processors that make a context, and how they are set
       macros       Lists the macros, and expands a text
       count        Counts the tokens of a text, or of each message of a conversation
-      compress     Fits conversations into a number of tokens
+      compress     Makes conversations shorter, and shows what would become of each message
+      session      Shows the tree of a conversation's file, and takes steps back
       init         Writes a small project to begin with: agent, profile, conversation
       completions  Prints the script that completes command lines in a shell
       help         Print this message or the help of the given subcommand(s)
@@ -47,7 +48,8 @@ fn help_names_the_verbs_and_how_to_begin() {
       ctx assemble demo/agent.yaml --session demo/conversation.json
 
     Results go to standard output, all else to standard error. `-` is standard input.
-    Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 5 no context fits.
+    Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 4 no answer of a
+    provider, 5 no context fits.
     ");
 }
 

@@ -9,6 +9,7 @@
 mod anchors;
 mod assemble;
 mod bad_input;
+mod batch;
 mod budgets;
 mod check;
 mod completions;
@@ -22,8 +23,12 @@ mod hostile;
 mod init;
 mod limits;
 mod macros;
+mod masks;
 mod places;
 mod processors;
+mod session;
+#[cfg(unix)]
+mod summarizers;
 mod test;
 mod turn;
 mod writing;

@@ -23,26 +23,28 @@ pub fn check_summaries(session: &Session) -> Vec<Diagnostic> {
                 format!("the summary `{}` lists itself, alone or in a circle of summaries", excerpt(id));
             found.push(Diagnostic::warning(codes::CYCLIC_SUMMARY, message).at_pointer(pointer.as_str()));
         }
-        let foreign = |listed: &&NodeId| !spans.is_above(listed, id);
-        let foreign: Vec<&NodeId> = node.summarized_ids().iter().filter(foreign).collect();
-        found.extend(check_listed(id, node, &foreign).map(|finding| finding.at_pointer(pointer)));
+        let is_near = |listed: &NodeId| spans.is_above(listed, id) || spans.is_above(id, listed);
+        let others = || node.summarized_ids().iter().filter(|listed| *listed != id);
+        let foreign: Vec<&NodeId> = others().filter(|listed| !is_near(listed)).collect();
+        let finding = check_listed(id, others().count(), &foreign);
+        found.extend(finding.map(|finding| finding.at_pointer(pointer)));
     }
     found
 }
 
-/// Reports ids that do not stand above a summary, and a summary with no others.
-fn check_listed(id: &NodeId, node: &Node, foreign: &[&NodeId]) -> Option<Diagnostic> {
+/// Reports ids that no path with the summary leads through, and a summary with no others.
+fn check_listed(id: &NodeId, listed: usize, foreign: &[&NodeId]) -> Option<Diagnostic> {
     let name = excerpt(id);
-    if foreign.len() == node.summarized_ids().len() {
-        let message = format!("the summary `{name}` lists no message that stands above it; it hides nothing");
+    if foreign.len() == listed {
+        let message = format!("the summary `{name}` lists no message of its branch; it hides nothing");
         return Some(Diagnostic::warning(codes::EMPTY_SUMMARY, message));
     }
     let first = excerpt(foreign.first()?);
     let what = match foreign.len() {
-        1 => format!("`{first}`, which does"),
-        count => format!("{count} nodes, the first of them `{first}`, which do"),
+        1 => format!("`{first}`, which is"),
+        count => format!("{count} nodes, the first of them `{first}`, which are"),
     };
-    let message = format!("the summary `{name}` lists {what} not stand above it: it hides nothing there");
+    let message = format!("the summary `{name}` lists {what} not on its branch: it hides nothing there");
     Some(Diagnostic::info(codes::FOREIGN_SUMMARY_ID, message))
 }
 

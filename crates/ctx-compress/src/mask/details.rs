@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ctx_types::{DisplayState, Node, NodeId, Role, Session, TokenCounter, display_path, plural};
+use ctx_types::{DisplayState, Node, NodeId, Role, Session, TokenCounter, display_path, plural, thousands};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -253,17 +253,4 @@ fn state(session: &Session, id: &NodeId, node: &Node) -> MaskState {
         None if node.is_enabled() => MaskState::OffPath,
         None => MaskState::Disabled,
     }
-}
-
-/// Writes a number with commas between thousands.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut written = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            written.push(',');
-        }
-        written.push(digit);
-    }
-    written
 }

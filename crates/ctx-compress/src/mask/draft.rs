@@ -161,7 +161,7 @@ impl MaskPlan {
     /// Returns how many tokens an extract may have: a quarter of what is said, half of what is a summary already.
     fn room_for_extract(&self, messages: &[Message], counter: &dyn TokenCounter) -> u64 {
         /// Less than this says nothing.
-        const LEAST: u64 = 64;
+        const LEAST: u64 = 96;
         let is_summary = |message: &&Message| message.source.kind == SourceKind::Summary;
         let summaries = tokens_of(messages.iter().filter(is_summary), counter);
         let said = self.replaced_tokens.saturating_sub(summaries);

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use ctx_types::{
-    Diagnostic, Fingerprint, Message, Node, NodeId, Role, Session, Text, TokenCounter, plural, visible_path,
+    Diagnostic, Fingerprint, Message, Node, NodeId, Role, Session, Text, TokenCounter, plural, thousands,
+    visible_path,
 };
 use serde_json::Value;
 
@@ -225,7 +226,7 @@ impl fmt::Display for MaskPlan {
             _ => plural(count, thing),
         };
         let what: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(named).collect();
-        write!(f, "summarise {} with {} tokens", what.join(" and "), self.replaced_tokens)?;
+        write!(f, "summarise {} with {} tokens", what.join(" and "), thousands(self.replaced_tokens))?;
         match (self.range.covered.first().or(self.range.messages.first()), &self.target) {
             (_, MaskTarget::Existing(id)) => write!(f, ", again for `{id}`"),
             (Some(first), MaskTarget::New) => write!(f, ", from `{first}` to `{}`", self.range.after),

@@ -89,7 +89,7 @@ fn it_has_the_sections_of_the_prompts() {
 fn with_little_room_it_has_no_headings() {
     assert_snapshot!(summary(HOTEL, 70), @"
     - user: Please book room 12 of the Hotel Alpina for Ms Ada Bell from 3 May to 7 May.
-    - result: view:Lake Zurich room:14 price:90
+    - result: price:140 view:Lake Zurich room:14
     - assistant: I have noted breakfast at 6:30.
     - called book_room: room:12 guest:Ada Bell from:2026-05-03 to:2026-05-07
     - result: booking:B-7781
@@ -156,14 +156,14 @@ fn an_earlier_summary_goes_on_in_its_sections() {
     - user: Please book room 12 of the Hotel Alpina for Ms Ada Bell from 3 May to 7 May. She must not be put above the kitchen.
 
     ## 2. Present focus
-    - user: Send the invoice to accounts@example.org, not to him.
+    - user: Good. Send the invoice to accounts@example.org, not to him.
     - assistant: The invoice B-8090 will go to accounts@example.org.
 
     ## 3. Ideas and terms
     - Hotel Alpina, Travel Club, Tom Gale, B-8090
 
     ## 4. Facts to keep
-    - assistant: I have noted breakfast at 6:30. Does she eat eggs?
+    - assistant: I have noted breakfast at 6:30.
     - result: room:12 price:140 view:Lake Zurich room:14 price:90 view:garden
     - user: Her number at the “Travel Club” is TC-4471.
 

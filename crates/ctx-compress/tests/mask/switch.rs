@@ -67,14 +67,19 @@ fn sound_summaries_are_no_finding() {
 }
 
 #[test]
+fn a_message_further_down_may_be_listed() {
+    let session = conversation("u a S[n1,n4] u a");
+    check(&session, &[]);
+    assert_eq!(ids(&visible(&session)), "n2 n3 n5");
+}
+
+#[test]
 fn circles_are_found() {
     check(
         &conversation("u a S[n1,n3] u S[n4,n6] S[n5] S[n6]"),
         &[
             "the summary `n3` lists itself, alone or in a circle of summaries",
-            "the summary `n3` lists `n3`, which does not stand above it: it hides nothing there",
             "the summary `n5` lists itself, alone or in a circle of summaries",
-            "the summary `n5` lists `n6`, which does not stand above it: it hides nothing there",
             "the summary `n6` lists itself, alone or in a circle of summaries",
         ],
     );
@@ -85,9 +90,9 @@ fn foreign_ids_are_found() {
     check(
         &conversation("u a S[n1,x,y,n4] u S[z] S[]"),
         &[
-            "the summary `n3` lists 3 nodes, the first of them `x`, which do not stand above it: it hides nothing there",
-            "the summary `n5` lists no message that stands above it; it hides nothing",
-            "the summary `n6` lists no message that stands above it; it hides nothing",
+            "the summary `n3` lists 2 nodes, the first of them `x`, which are not on its branch: it hides nothing there",
+            "the summary `n5` lists no message of its branch; it hides nothing",
+            "the summary `n6` lists no message of its branch; it hides nothing",
         ],
     );
 }

@@ -16,7 +16,7 @@ pub(super) enum Style {
     Telegraphic,
     /// Whole sentences.
     Sentences,
-    /// Whole sentences, each by itself.
+    /// Whole sentences, each by itself if it is not very short.
     SingleSentences,
 }
 
@@ -26,7 +26,7 @@ impl Style {
         match self {
             Self::Telegraphic => 160,
             Self::Sentences => 320,
-            Self::SingleSentences => 0,
+            Self::SingleSentences => 80,
         }
     }
 }
@@ -66,6 +66,23 @@ const CALL: u32 = 1_500;
 
 /// How much less questions count, in hundredths, where a piece consists of questions.
 const QUESTION_LOSS: u64 = 30;
+
+/// How much more rules and wishes count than other sentences in a summary that is to last, in hundredths.
+const DUTY: u32 = 150;
+
+/// Words with which people say what must be or must not be.
+const DUTIES: [&str; 20] = [
+    "must", "never", "always", "not", "cannot", "can't", "don't", "only", "no", "without", "allergic",
+    "要求", "必须", "不要", "不能", "不得", "别", "禁止", "务必", "过敏",
+];
+
+/// Tells whether a sentence says what must be or must not be.
+fn speaks_of_duty(text: &str) -> bool {
+    let is_duty = |word: &str| DUTIES.iter().any(|duty| duty.eq_ignore_ascii_case(word));
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
+    words.any(|word| is_duty(&word.replace('’', "'")))
+        || DUTIES.iter().any(|duty| !duty.is_ascii() && text.contains(duty))
+}
 
 /// How long one piece may be, in bytes; longer texts are split.
 const LONGEST: usize = 400;
@@ -265,13 +282,13 @@ fn prose(text: &str, style: Style, factor: u32) -> Vec<Piece<'static>> {
             }
             if before > 0 && open.text.len() > style.piece_len() {
                 let last = open.text.split_off(before);
-                pieces.extend(open.finish(factor));
+                pieces.extend(open.finish(style, factor));
                 open.text.push_str(last.trim_start());
             }
             open.add(part);
         }
     });
-    pieces.extend(open.finish(factor));
+    pieces.extend(open.finish(style, factor));
     pieces
 }
 
@@ -292,7 +309,7 @@ impl Open {
         }
     }
 
-    fn finish(&mut self, factor: u32) -> Option<Piece<'static>> {
+    fn finish(&mut self, style: Style, factor: u32) -> Option<Piece<'static>> {
         let Self { text, raw, questions } = std::mem::take(self);
         if text.is_empty() {
             return None;
@@ -300,6 +317,8 @@ impl Open {
         let share = (questions * 100 / raw.len().max(1)) as u64;
         let loss = u64::from(factor) * share * QUESTION_LOSS / 10_000;
         let factor = factor - u32::try_from(loss).unwrap_or(0);
+        let is_duty = style == Style::SingleSentences && speaks_of_duty(&raw);
+        let factor = if is_duty { factor * DUTY / 100 } else { factor };
         Some(Piece { meaning: Some(raw.into()), factor, ..Piece::plain(text) })
     }
 }

@@ -1,0 +1,273 @@
+//! One conversation after the other.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use ctx_engine::{Format, ImportError, Limits};
+use ctx_preset_import::detect;
+use ctx_types::{Diagnostic, plural, thousands};
+use serde_json::{Value, json};
+
+use crate::commands::folder::{self, Found};
+use crate::exit::{Exit, UsageError};
+use crate::files;
+use crate::show::{self, Bar, Sources};
+
+/// What came of one conversation.
+pub(super) struct Done {
+    pub(super) outcome: &'static str,
+    /// What is printed if there is no other conversation.
+    pub(super) text: String,
+    pub(super) json: Value,
+    /// What went wrong; it is told on standard error.
+    pub(super) error: Option<String>,
+    pub(super) exit: Exit,
+    /// How many messages and tokens are sent, before and after.
+    pub(super) messages: (usize, usize),
+    pub(super) tokens: (u64, u64),
+    /// What was found on the way.
+    pub(super) found: Vec<Diagnostic>,
+    /// Whether nothing more is to be done.
+    pub(super) stops: bool,
+}
+
+/// Does something with each conversation that paths name; prints each result, or a table of several.
+pub(super) fn run(
+    paths: &[PathBuf],
+    is_json: bool,
+    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<Done>,
+) -> Result<Exit> {
+    match Conversations::of(paths)? {
+        Conversations::One(path) => one(&path, is_json, each),
+        Conversations::Many(found) => many(found, is_json, each),
+    }
+}
+
+fn one(
+    path: &Path,
+    is_json: bool,
+    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<Done>,
+) -> Result<Exit> {
+    let mut sources = Sources::default();
+    let done = each(path, &mut sources)?;
+    sources.show(&done.found);
+    match is_json {
+        true => show::json(&done.json)?,
+        false => show::result(&done.text)?,
+    }
+    if let Some(error) = &done.error {
+        show::failure(&anyhow!(error.clone()));
+    }
+    Ok(done.exit)
+}
+
+fn many(
+    found: Vec<Found>,
+    is_json: bool,
+    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<Done>,
+) -> Result<Exit> {
+    let bar = Bar::new(found.len());
+    let (mut rows, mut totals) = (Vec::new(), Totals::default());
+    for found in found {
+        let (name, done, sources) = match &found {
+            Found::File(path) => {
+                let name = files::name(path);
+                bar.show(&name);
+                let mut sources = Sources::default();
+                (name, each(path, &mut sources), sources)
+            }
+            Found::Closed(folder, reason) => {
+                (files::name(folder), Err(anyhow!(reason.clone())), Sources::default())
+            }
+        };
+        let done = done.unwrap_or_else(|error| Done::failed(&error));
+        bar.done();
+        bar.suspend(|| {
+            sources.show(&done.found);
+            match &done.error {
+                Some(error) if error.contains(&name) => show::failure(&anyhow!("{error}")),
+                Some(error) => show::failure(&anyhow!("`{name}`: {error}")),
+                None => {}
+            }
+        });
+        totals.add(&done);
+        let stops = done.stops;
+        if is_json {
+            let mut line = json!({ "file": name });
+            if let (Value::Object(line), Value::Object(result)) = (&mut line, done.json) {
+                line.extend(result);
+            }
+            bar.suspend(|| show::json_line(&line))?;
+        } else {
+            rows.push(done.row(name));
+        }
+        if stops {
+            break;
+        }
+    }
+    drop(bar);
+    if !is_json {
+        show::result(&(show::fitted(HEADER, rows, &[2, 3]) + &totals.to_string()))?;
+    }
+    Ok(totals.exit)
+}
+
+/// The titles of the table of several conversations.
+const HEADER: [&str; 4] = ["outcome", "conversation", "messages", "tokens"];
+
+impl Default for Done {
+    fn default() -> Self {
+        Self {
+            outcome: "",
+            text: String::new(),
+            json: Value::Null,
+            error: None,
+            exit: Exit::Success,
+            messages: (0, 0),
+            tokens: (0, 0),
+            found: Vec::new(),
+            stops: false,
+        }
+    }
+}
+
+impl Done {
+    fn failed(error: &anyhow::Error) -> Self {
+        let text = show::plain(error);
+        let exit = Exit::of(error);
+        let json = json!({ "outcome": { "kind": "failed", "detail": text }, "exitCode": exit as u8 });
+        Self { outcome: "failed", json, error: Some(text), exit, ..Self::default() }
+    }
+
+    fn row(&self, name: String) -> [String; 4] {
+        let change = |before: String, after: String| {
+            if before == after { before } else { format!("{before} → {after}") }
+        };
+        let (messages, tokens) = match self.error {
+            Some(_) if self.tokens == (0, 0) => (String::new(), String::new()),
+            _ => (
+                change(self.messages.0.to_string(), self.messages.1.to_string()),
+                change(thousands(self.tokens.0), thousands(self.tokens.1)),
+            ),
+        };
+        [self.outcome.to_owned(), name, messages, tokens]
+    }
+}
+
+/// What came of all conversations.
+struct Totals {
+    counts: Vec<(&'static str, usize)>,
+    saved: u64,
+    exit: Exit,
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        Self { counts: Vec::new(), saved: 0, exit: Exit::Success }
+    }
+}
+
+impl Totals {
+    fn add(&mut self, done: &Done) {
+        match self.counts.iter_mut().find(|(outcome, _)| *outcome == done.outcome) {
+            Some((_, count)) => *count += 1,
+            None => self.counts.push((done.outcome, 1)),
+        }
+        self.saved += done.tokens.0.saturating_sub(done.tokens.1);
+        // The first kind of failure is what a script learns of.
+        if self.exit == Exit::Success {
+            self.exit = done.exit;
+        }
+    }
+}
+
+impl std::fmt::Display for Totals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let all = self.counts.iter().map(|(_, count)| count).sum();
+        let counts: Vec<String> =
+            self.counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+        let (counts, saved) = (counts.join(", "), thousands(self.saved));
+        writeln!(f, "\n{}: {counts}; {saved} tokens less", plural(all, "conversation"))
+    }
+}
+
+/// The conversations that paths name.
+enum Conversations {
+    /// One file, or standard input.
+    One(PathBuf),
+    /// What several paths, a pattern or a folder lead to.
+    Many(Vec<Found>),
+}
+
+impl Conversations {
+    fn of(paths: &[PathBuf]) -> Result<Self> {
+        if let [path] = paths
+            && !path.is_dir()
+            && (path.exists() || !is_pattern(path))
+        {
+            return Ok(Self::One(path.clone()));
+        }
+        let mut found = Vec::new();
+        for path in paths {
+            match () {
+                () if files::is_stdin(path) => {
+                    return Err(UsageError(
+                        "`-` is standard input: one conversation, not one of several".into(),
+                    )
+                    .into());
+                }
+                () if path.is_dir() => found.extend(folder::files(path).into_iter().filter(is_conversation)),
+                () if !path.exists() && is_pattern(path) => found.extend(matching(path)?),
+                () => found.push(Found::File(path.clone())),
+            }
+        }
+        let mut seen = BTreeSet::new();
+        found.retain(|found| match found {
+            // A file that is named in two ways is done once.
+            Found::File(file) => file.canonicalize().map_or(true, |path| seen.insert(path)),
+            Found::Closed(..) => true,
+        });
+        match found.is_empty() {
+            true => {
+                let names: Vec<String> =
+                    paths.iter().map(|path| format!("`{}`", files::name(path))).collect();
+                Err(anyhow!("there is no conversation in {}", names.join(", ")))
+            }
+            false => Ok(Self::Many(found)),
+        }
+    }
+}
+
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?', '['])
+}
+
+/// Returns what a pattern matches, in the order of names.
+fn matching(pattern: &Path) -> Result<Vec<Found>> {
+    let name = files::name(pattern);
+    let wrong = |error: &dyn std::fmt::Display| UsageError(format!("`{name}` is no pattern: {error}"));
+    let paths = glob::glob(&pattern.to_string_lossy()).map_err(|error| wrong(&error.msg))?;
+    let found = paths.map(|path| match path {
+        Ok(path) => Found::File(path),
+        Err(error) => {
+            let reason = format!(
+                "cannot read the folder `{}`: {}",
+                files::name(error.path()),
+                files::reason(error.error())
+            );
+            Found::Closed(error.path().to_owned(), reason)
+        }
+    });
+    Ok(found.filter(|found| !matches!(found, Found::File(path) if path.is_dir())).collect())
+}
+
+/// Tells whether a file of a folder holds a conversation; one that cannot be read is told of later.
+fn is_conversation(found: &Found) -> bool {
+    let Found::File(path) = found else { return true };
+    let Ok(bytes) = files::read(path) else { return true };
+    match detect(&bytes, &files::name(path), &Limits::default()) {
+        Ok(format) => format.is_some_and(Format::is_conversation),
+        Err(error) => !matches!(error, ImportError::UnknownShape { .. }),
+    }
+}

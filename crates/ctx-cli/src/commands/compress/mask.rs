@@ -1,0 +1,284 @@
+//! Summaries in conversations: planned, written, put into the tree.
+
+use std::path::Path;
+
+use anyhow::Result;
+use ctx_compress::mask::{
+    MaskCommit, MaskDraft, MaskPlan, MaskSelection, MaskSettings, MaskStatistics, MaskTotals, MaskTrigger,
+    StaleMask, SummaryFailure,
+};
+use ctx_types::{NodeId, Session, plural};
+use serde_json::{Value, json};
+
+use crate::args::{MaskArguments, OutputArguments, PassArguments, RunArguments};
+use crate::commands::compress::batch::{self, Done};
+use crate::commands::compress::settings;
+use crate::commands::compress::writer::Writer;
+use crate::commands::counting::TokenCounting;
+use crate::commands::inputs;
+use crate::commands::session_file::{SessionFile, Target};
+use crate::commands::turn::time;
+use crate::config::Config;
+use crate::exit::{Exit, UsageError};
+use crate::show::{Sources, masks};
+
+/// Shows what summaries would stand for.
+pub(super) fn plan(arguments: &PassArguments) -> Result<Exit> {
+    let work = Work::of(arguments, None)?;
+    batch::run(&arguments.session, arguments.json, &mut |path, sources| {
+        let file = SessionFile::open(path, &Target::Nowhere, sources)?;
+        Ok(match work.plan(&file)? {
+            Planned::Nothing(reason) => work.nothing(&file, reason),
+            Planned::Plan(plan) => work.planned(&file, &plan),
+        })
+    })
+}
+
+/// Puts summaries into conversations.
+pub(super) fn run(arguments: &RunArguments) -> Result<Exit> {
+    let pass = &arguments.pass;
+    let work = Work::of(pass, Some(arguments))?;
+    if pass.session.len() > 1 && matches!(work.target, Target::Other(_)) {
+        let message = "`--out` takes one conversation; `--write` writes each over its own file";
+        return Err(UsageError(message.to_owned()).into());
+    }
+    let mut writer = Writer::of(&arguments.summarizer)?;
+    batch::run(&pass.session, pass.json, &mut |path, sources| work.compress(path, &mut writer, sources))
+}
+
+/// What is the same for all conversations of a run.
+struct Work<'a> {
+    mask: &'a MaskArguments,
+    counting: TokenCounting,
+    settings: MaskSettings,
+    target: Target,
+    at_millis: i64,
+}
+
+/// What is to be done with a conversation.
+enum Planned {
+    Plan(Box<MaskPlan>),
+    /// Nothing, and why: a name and a sentence.
+    Nothing((&'static str, String)),
+}
+
+impl<'a> Work<'a> {
+    fn of(pass: &'a PassArguments, run: Option<&RunArguments>) -> Result<Self> {
+        let mut sources = Sources::default();
+        let config = Config::read(&pass.config, &mut sources)?;
+        let settings = &pass.mask.settings;
+        let files = pass.session.iter().chain(&settings.settings).chain(&settings.agent);
+        inputs::check_stdin(files.chain(&pass.counting.models))?;
+        let mut found = config.found.clone();
+        let counting = TokenCounting::of(&pass.counting, &config, &mut sources, &mut found)?;
+        let timeout = run.and_then(|run| run.summarizer.summarizer_timeout);
+        let settings = settings::read(settings, timeout, &config, &mut sources)?;
+        found.extend(settings.diagnostics.iter().cloned());
+        sources.show(&found);
+        let output = run.map(|run| &run.output);
+        let target = output.map_or(Target::Nowhere, Target::from);
+        Ok(Self { mask: &pass.mask, counting, settings, target, at_millis: at_millis(output)? })
+    }
+
+    fn plan(&self, file: &SessionFile) -> Result<Planned> {
+        let (session, config, counter) = (&file.session, &self.settings.config, &self.counting.counter);
+        if self.mask.auto {
+            let trigger = MaskTrigger::check(config, MaskTotals::of(session, counter));
+            if !trigger.fires() {
+                return Ok(Planned::Nothing(("notNeeded", trigger.to_string())));
+            }
+        }
+        let selection = selection(self.mask, session)?;
+        match MaskPlan::new(session, config, &selection, counter) {
+            Ok(plan) => Ok(Planned::Plan(Box::new(plan))),
+            Err(none) if none.is_misuse() => Err(UsageError(none.to_string()).into()),
+            Err(none) => Ok(Planned::Nothing((none.as_str(), none.to_string()))),
+        }
+    }
+
+    /// Compresses one conversation.
+    fn compress(&self, path: &Path, writer: &mut Writer, sources: &mut Sources) -> Result<Done> {
+        let mut file = SessionFile::open(path, &self.target, sources)?;
+        let plan = match self.plan(&file)? {
+            Planned::Nothing(reason) => return Ok(self.nothing(&file, reason)),
+            Planned::Plan(plan) => plan,
+        };
+        let plan_json = plan.to_json();
+        let draft = match writer.write(*plan, self.counting.counter) {
+            Ok(draft) => draft,
+            Err(failure) => return Ok(self.failed(&file, &plan_json, &failure)),
+        };
+        if writer.takes_time() {
+            file = file.read_again(sources)?;
+        }
+        match draft.commit(&file.session, self.at_millis) {
+            Ok(commit) => self.commit(file, &draft, commit, sources),
+            Err(stale) => Ok(self.stale(&file, &plan_json, &stale)),
+        }
+    }
+
+    fn commit(
+        &self,
+        mut file: SessionFile,
+        draft: &MaskDraft,
+        commit: MaskCommit,
+        sources: &Sources,
+    ) -> Result<Done> {
+        let MaskCommit { op, id, notice } = commit;
+        let before = MaskTotals::of(&file.session, &self.counting.counter);
+        let label = label(notice.messages, notice.summaries);
+        file.apply(&label, self.at_millis, &op)?;
+        let statistics = MaskStatistics::of(&file.session, &self.counting.counter);
+        let written = file.save(&self.target, &sources.files_read)?;
+        let node = file.session.node(&id);
+        let mut json = json!({
+            "outcome": { "kind": "compacted" },
+            "plan": draft.plan.to_json(),
+            "node": node,
+            "madeBy": draft.made_by.as_str(),
+            "notice": notice_json(&notice),
+            "statistics": statistics,
+            "written": written,
+        });
+        if !written {
+            json["session"] = file.to_json();
+        }
+        let text = masks::plan_line(&draft.plan)
+            + "\n"
+            + &masks::summary(draft, &id)
+            + &format!("\n{notice}\n{}\n", masks::statistics(&statistics))
+            + &masks::written(&self.target, &file.name, written);
+        let done = self.done(&file, "compacted", text, json);
+        Ok(Done {
+            messages: (before.messages, done.messages.1),
+            tokens: (before.tokens, done.tokens.1),
+            ..done
+        })
+    }
+
+    fn planned(&self, file: &SessionFile, plan: &MaskPlan) -> Done {
+        let totals = MaskTotals::of(&file.session, &self.counting.counter);
+        let trigger = MaskTrigger::check(&self.settings.config, totals);
+        let json = json!({
+            "outcome": { "kind": "planned" },
+            "plan": plan.to_json(),
+            "trigger": { "fires": trigger.fires(), "detail": trigger.to_string() },
+            "settings": self.settings.values,
+        });
+        let text = masks::plan(plan, &file.session, &self.counting, trigger);
+        let mut done = self.done(file, "planned", text, json);
+        done.found.extend(plan.diagnostics.iter().cloned());
+        done
+    }
+
+    fn nothing(&self, file: &SessionFile, (kind, reason): (&'static str, String)) -> Done {
+        let json = json!({ "outcome": { "kind": "notNeeded", "reason": kind, "detail": reason } });
+        self.done(file, "not needed", format!("nothing to compress: {reason}\n"), json)
+    }
+
+    fn failed(&self, file: &SessionFile, plan: &Value, failure: &SummaryFailure) -> Done {
+        let kind = match failure {
+            SummaryFailure::WindowTooSmall { .. } | SummaryFailure::TooManyParts { .. } => "infeasible",
+            SummaryFailure::NoProgress | SummaryFailure::NoExtract(_) => "noProgress",
+            _ => "failed",
+        };
+        let json = json!({
+            "outcome": { "kind": kind, "reason": failure.as_str(), "detail": failure.to_string() },
+            "plan": plan,
+            "written": false,
+        });
+        Done {
+            error: Some(format!("{failure}; `{}` is as it was", file.name)),
+            exit: Exit::of_summary(failure),
+            stops: *failure == SummaryFailure::Stopped,
+            ..self.done(file, kind_for_people(kind), String::new(), json)
+        }
+    }
+
+    fn stale(&self, file: &SessionFile, plan: &Value, stale: &StaleMask) -> Done {
+        let json = json!({
+            "outcome": { "kind": "stale", "reason": stale.as_str(), "detail": stale.to_string() },
+            "plan": plan,
+            "written": false,
+        });
+        Done {
+            error: Some(format!("{stale}; `{}` is as it was", file.name)),
+            exit: Exit::Unreadable,
+            ..self.done(file, "stale", String::new(), json)
+        }
+    }
+
+    fn done(&self, file: &SessionFile, outcome: &'static str, text: String, json: Value) -> Done {
+        let totals = MaskTotals::of(&file.session, &self.counting.counter);
+        Done {
+            outcome,
+            text,
+            json,
+            messages: (totals.messages, totals.messages),
+            tokens: (totals.tokens, totals.tokens),
+            found: file.found.clone(),
+            ..Done::default()
+        }
+    }
+}
+
+fn kind_for_people(kind: &'static str) -> &'static str {
+    if kind == "noProgress" { "no progress" } else { kind }
+}
+
+/// Writes what people are told of a new summary, for programs.
+pub(super) fn notice_json(notice: &ctx_compress::mask::MaskNotice) -> Value {
+    let mut json = json!(notice);
+    json["savedTokens"] = json!(notice.saved_tokens());
+    json["text"] = json!(notice.to_string());
+    json
+}
+
+/// Names the step that a new summary is.
+fn label(messages: usize, summaries: usize) -> String {
+    let named = match summaries {
+        1 => "1 summary".to_owned(),
+        _ => format!("{summaries} summaries"),
+    };
+    match (messages, summaries) {
+        (messages, 0) => format!("compress {}", plural(messages, "message")),
+        (0, _) => format!("join {named}"),
+        (messages, _) => format!("compress {} and {named}", plural(messages, "message")),
+    }
+}
+
+/// Returns the time that is noted.
+pub(super) fn at_millis(output: Option<&OutputArguments>) -> Result<i64> {
+    Ok(time(output.and_then(|output| output.at.as_deref()))?.as_millisecond())
+}
+
+/// Returns what the command line selects.
+fn selection(mask: &MaskArguments, session: &Session) -> Result<MaskSelection, UsageError> {
+    let path = session.path();
+    let ends = || path.first().zip(path.last()).map(|(first, last)| (first.id.clone(), last.id.clone()));
+    match (&mask.from, &mask.to) {
+        (None, None) if mask.roll_up => Ok(MaskSelection::Summaries),
+        (None, None) if mask.auto => Ok(MaskSelection::Oldest),
+        (None, None) => Ok(MaskSelection::All),
+        (from, to) => {
+            let (first, last) = ends().unwrap_or_default();
+            let from = from.as_deref().map(|from| node(session, from)).transpose()?.or(first);
+            let to = to.as_deref().map(|to| node(session, to)).transpose()?.or(last);
+            Ok(MaskSelection::Between { from: from.unwrap_or_default(), to: to.unwrap_or_default() })
+        }
+    }
+}
+
+/// Finds a message by its id, else by its place on the active path, from 1.
+fn node(session: &Session, text: &str) -> Result<NodeId, UsageError> {
+    if session.node(text).is_some() {
+        return Ok(text.into());
+    }
+    let path = session.path();
+    let place: Option<usize> = text.parse().ok();
+    let found = place.and_then(|place| path.get(place.checked_sub(1)?)?.id.clone());
+    found.ok_or_else(|| {
+        let places = path.len();
+        UsageError(format!("no message `{text}`: name its id, or its place on the path, from 1 to {places}"))
+    })
+}

@@ -1,0 +1,272 @@
+//! A program that writes summaries: the prompt on its standard input, the summary on its standard output.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+
+use ctx_types::{
+    PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, excerpt,
+};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+
+use crate::exit::UsageError;
+
+/// The longest answer, in bytes.
+const MAX_ANSWER: u64 = 1024 * 1024;
+
+/// How much of what a program complains about is kept, in bytes.
+const MAX_COMPLAINT: usize = 4 * 1024;
+
+/// A program with its arguments.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    words: Vec<OsString>,
+    window: Option<u32>,
+}
+
+impl Program {
+    /// Reads a command: the name of a file, else words as a shell splits them. No shell is started.
+    pub(super) fn parse(command: &str, window: Option<u32>) -> Result<Self, UsageError> {
+        let words = match Path::new(command).is_file() {
+            true => Some(vec![command.to_owned()]),
+            false => shlex::split(command).filter(|words| words.first().is_some_and(|word| !word.is_empty())),
+        };
+        match words {
+            Some(words) => Ok(Self { words: words.into_iter().map(OsString::from).collect(), window }),
+            None => {
+                Err(UsageError(format!("`--summarizer cmd:{command}` is no command: a quotation is open")))
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        let name = self.words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+        excerpt(&name).into_owned()
+    }
+
+    /// Starts the program, in a group of processes of its own so that its children end with it.
+    fn start(&self, request: &SummaryRequest) -> Result<Running, PortError> {
+        let mut words = self.words.iter();
+        let mut command = Command::new(words.next().cloned().unwrap_or_default());
+        command
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        let notes = [
+            ("CTX_SUMMARY_MODEL", request.model.as_deref().map(str::to_owned)),
+            ("CTX_SUMMARY_TEMPERATURE", request.temperature.map(|temperature| temperature.to_string())),
+            ("CTX_SUMMARY_MAX_TOKENS", request.max_tokens.map(|tokens| tokens.to_string())),
+        ];
+        for (name, value) in notes.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            command.env(name, value);
+        }
+        #[cfg(unix)]
+        command.process_group(0);
+        let child = command.spawn().map_err(|error| {
+            let (kind, reason) = match error.kind() {
+                ErrorKind::NotFound => (PortErrorKind::NotFound, "there is no such program".to_owned()),
+                ErrorKind::PermissionDenied => (PortErrorKind::Denied, "it may not be started".to_owned()),
+                _ => (PortErrorKind::Unavailable, crate::files::reason(&error)),
+            };
+            PortError::new(kind, format!("`{}`: {reason}", self.name()))
+        })?;
+        Ok(Running(child))
+    }
+
+    async fn ask(&self, request: &SummaryRequest) -> Result<SummaryAnswer, PortError> {
+        let mut running = self.start(request)?;
+        let (stdin, stdout, stderr) =
+            (running.0.stdin.take(), running.0.stdout.take(), running.0.stderr.take());
+        let write = async {
+            if let Some(mut stdin) = stdin {
+                // A program need not read all of its prompt.
+                stdin.write_all(request.prompt.as_bytes()).await.unwrap_or_default();
+                stdin.shutdown().await.unwrap_or_default();
+            }
+            Ok(())
+        };
+        let talk = tokio::try_join!(write, self.answer(stdout), complaint(stderr))?;
+        let ((), answer, complaint) = talk;
+        let status = running.0.wait().await.map_err(|error| {
+            PortError::new(PortErrorKind::Unavailable, format!("`{}`: {error}", self.name()))
+        })?;
+        match status.success() {
+            true => Ok(Text::from(answer).into()),
+            false => Err(self.failure(status, &complaint)),
+        }
+    }
+
+    /// Reads what the program writes; too much of it, or what is no text, is an error.
+    async fn answer(&self, stdout: Option<impl AsyncRead + Unpin>) -> Result<String, PortError> {
+        let mut bytes = Vec::new();
+        if let Some(stdout) = stdout {
+            let mut limited = stdout.take(MAX_ANSWER + 1);
+            limited.read_to_end(&mut bytes).await.map_err(|error| {
+                PortError::new(PortErrorKind::Unavailable, format!("`{}`: {error}", self.name()))
+            })?;
+        }
+        let wrong = |what: &str| {
+            Err(PortError::new(PortErrorKind::Invalid, format!("`{}` wrote {what}", self.name())))
+        };
+        if bytes.len() as u64 > MAX_ANSWER {
+            return wrong(&format!("more than {} MiB", MAX_ANSWER / 1024 / 1024));
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(text),
+            Err(_) => wrong("what is no UTF-8 text"),
+        }
+    }
+
+    fn failure(&self, status: ExitStatus, complaint: &str) -> PortError {
+        let how = match status.code() {
+            Some(code) => format!("ended with exit code {code}"),
+            None => "was ended by a signal".to_owned(),
+        };
+        let last = complaint.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        let why = last.map(|line| format!(": {}", excerpt(line))).unwrap_or_default();
+        PortError::new(PortErrorKind::Unavailable, format!("`{}` {how}{why}", self.name()))
+    }
+}
+
+impl Summarizer for Program {
+    fn summarize<'a>(
+        &'a self,
+        request: &'a SummaryRequest,
+    ) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
+        Box::pin(self.ask(request))
+    }
+
+    fn window(&self) -> Option<u32> {
+        self.window
+    }
+}
+
+/// Reads what a program complains about to its end, and keeps the last of it.
+async fn complaint(stderr: Option<impl AsyncRead + Unpin>) -> Result<String, PortError> {
+    let mut kept = Vec::new();
+    let mut buffer = [0_u8; 1024];
+    if let Some(mut stderr) = stderr {
+        while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+            kept.extend_from_slice(buffer.get(..count).unwrap_or_default());
+            kept.drain(..kept.len().saturating_sub(MAX_COMPLAINT));
+        }
+    }
+    Ok(String::from_utf8_lossy(&kept).into_owned())
+}
+
+/// A program that runs; it and what it has started end when this goes.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Running {
+    /// Ends the program and what it has started; elsewhere than on Unix, dropping the child ends it alone.
+    fn end(&self) {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process_group};
+
+            let group = self.0.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
+            // That it has ended meanwhile is no fault.
+            group
+                .map(|group| kill_process_group(group, Signal::KILL).unwrap_or_default())
+                .unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "a test ends where something is not as expected")]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    /// Asks a shell script for a summary.
+    #[track_caller]
+    fn check(script: &str, expected: Result<&str, &str>) {
+        let program = Program { words: ["sh", "-c", script].map(OsString::from).to_vec(), window: None };
+        let request = SummaryRequest {
+            prompt: "the prompt".into(),
+            model: None,
+            temperature: None,
+            max_tokens: Some(40),
+        };
+        let answer = runtime().block_on(program.summarize(&request));
+        let answer = answer.map(|answer| answer.text.to_string()).map_err(|error| error.to_string());
+        assert_eq!(answer.as_deref().map_err(String::as_str), expected, "{script}");
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    }
+
+    #[test]
+    fn it_reads_the_prompt_and_writes_the_summary() {
+        check("cat", Ok("the prompt"));
+        check("echo $CTX_SUMMARY_MAX_TOKENS", Ok("40\n"));
+    }
+
+    #[test]
+    fn it_need_not_read_its_prompt() {
+        check("exec < /dev/null; echo yes", Ok("yes\n"));
+    }
+
+    #[test]
+    fn its_exit_code_and_last_words_are_told() {
+        let expected = "not available: `sh` ended with exit code 3: no luck";
+        check("cat > /dev/null; echo half; echo one >&2; echo no luck >&2; exit 3", Err(expected));
+        check("kill -9 $$", Err("not available: `sh` was ended by a signal"));
+    }
+
+    #[test]
+    fn what_is_no_text_or_too_much_of_it_is_refused() {
+        check("printf '\\377'", Err("not readable: `sh` wrote what is no UTF-8 text"));
+        check("yes | head -c 1100000", Err("not readable: `sh` wrote more than 1 MiB"));
+        check("yes", Err("not readable: `sh` wrote more than 1 MiB"));
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_named() {
+        let program = Program::parse("no-such-program-here -x", None).unwrap();
+        let request = SummaryRequest { prompt: "p".into(), model: None, temperature: None, max_tokens: None };
+        let error = runtime().block_on(program.summarize(&request)).unwrap_err();
+        assert_eq!(error.to_string(), "not found: `no-such-program-here`: there is no such program");
+    }
+
+    #[test]
+    fn a_program_that_is_given_up_ends_with_its_children() {
+        let script = "sh -c 'echo begun; exec sleep 1000' & wait";
+        let program = Program { words: ["sh", "-c", script].map(OsString::from).to_vec(), window: None };
+        let request = SummaryRequest { prompt: "p".into(), model: None, temperature: None, max_tokens: None };
+        runtime().block_on(async {
+            let mut running = program.start(&request).unwrap();
+            let mut stdout = running.0.stdout.take().unwrap();
+            stdout.read_exact(&mut [0_u8; 5]).await.unwrap();
+            running.end();
+            // The output ends when nobody is left who could write to it.
+            stdout.read_to_end(&mut Vec::new()).await.unwrap();
+            assert_eq!(running.0.wait().await.unwrap().signal(), Some(9));
+        });
+    }
+
+    #[test]
+    fn commands_are_split_as_in_a_shell() {
+        let words =
+            |command| Program::parse(command, None).map(|program| program.words).map_err(|error| error.0);
+        let expected = ["python3", "a b.py", "-m", "x"].map(OsString::from).to_vec();
+        assert_eq!(words("python3 'a b.py' -m x"), Ok(expected));
+        assert_eq!(
+            words("python3 'a b.py"),
+            Err("`--summarizer cmd:python3 'a b.py` is no command: a quotation is open".to_owned())
+        );
+    }
+}

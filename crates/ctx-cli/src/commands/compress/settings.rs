@@ -1,0 +1,87 @@
+//! The settings of summaries, from their layers.
+
+use anyhow::{Result, bail};
+use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
+use ctx_engine::Engine;
+use ctx_types::Persist as _;
+use serde_json::{Map, Value};
+
+use crate::args::MaskSettingArguments;
+use crate::commands::inputs::{self, AgentFile, InputFile};
+use crate::config::Config;
+use crate::exit::UsageError;
+use crate::show::Sources;
+
+/// The key under which applications keep these settings.
+const KEY: &str = "contextCompression";
+
+/// Reads and merges all layers; what is odd about them is among the result's diagnostics.
+pub(super) fn read(
+    arguments: &MaskSettingArguments,
+    timeout: Option<u32>,
+    config: &Config,
+    sources: &mut Sources,
+) -> Result<MaskSettings> {
+    let mut layers = Vec::new();
+    let mut found = Vec::new();
+    let mut names = Vec::new();
+    if let Some(path) = &arguments.settings {
+        let file = InputFile::from(path);
+        let (value, odd) = inputs::document(&file, sources)?;
+        found.extend(odd);
+        if !value.is_object() {
+            bail!("`{}` is not an object with settings of compression", file.name);
+        }
+        let (value, pointer) = below(&value, &[KEY]).unwrap_or((value, String::new()));
+        layers.push(MaskLayer { level: MaskLevel::Global, value, pointer });
+        names.push((MaskLevel::Global, file.name));
+    }
+    if let Some(path) = config.file("agent", arguments.agent.clone(), sources)? {
+        let file = InputFile::from(path);
+        let name = file.name.clone();
+        let agent = AgentFile::read(file, &Engine::new(), sources)?;
+        found.extend(agent.found.iter().cloned());
+        if let Some((value, pointer)) = below(&agent.agent.write(), &["parameters", KEY]) {
+            layers.push(MaskLayer { level: MaskLevel::Agent, value, pointer });
+            names.push((MaskLevel::Agent, name));
+        }
+    }
+    layers.push(MaskLayer::new(MaskLevel::Call, call(&arguments.set, timeout)?));
+    // One by one, so that each finding is known to be about its own file.
+    for layer in &layers {
+        let name = names.iter().find(|(level, _)| *level == layer.level).map(|(_, name)| name.as_str());
+        let odd = MaskConfig::resolve(std::slice::from_ref(layer)).diagnostics;
+        match (name, odd.first()) {
+            (Some(name), _) => found.extend(odd.into_iter().map(|odd| odd.in_document(name))),
+            (None, Some(odd)) => {
+                return Err(UsageError(format!("`--set`: {}{}", odd.message, help(odd))).into());
+            }
+            (None, None) => {}
+        }
+    }
+    Ok(MaskSettings { diagnostics: found, ..MaskConfig::resolve(&layers) })
+}
+
+fn help(found: &ctx_types::Diagnostic) -> String {
+    found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default()
+}
+
+/// Returns what stands below some keys, and its pointer.
+fn below(value: &Value, keys: &[&str]) -> Option<(Value, String)> {
+    let inner = keys.iter().try_fold(value, |value, key| value.get(key))?;
+    Some((inner.clone(), format!("/{}", keys.join("/"))))
+}
+
+/// Makes an object of `key=value` pairs; a value that is no JSON is a text.
+fn call(pairs: &[String], timeout: Option<u32>) -> Result<Value, UsageError> {
+    let mut map = Map::new();
+    for pair in pairs {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(UsageError(format!("`--set {pair}` has no `=`; write `--set protectRecentCount=4`")));
+        };
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        map.insert(key.trim().to_owned(), value);
+    }
+    map.extend(timeout.map(|seconds| ("summaryTimeout".to_owned(), Value::from(seconds))));
+    Ok(Value::Object(map))
+}

@@ -1,0 +1,120 @@
+//! `ctx session`: the tree of a conversation's file, and its log of steps.
+
+use anyhow::Result;
+use ctx_compress::mask::MaskStatistics;
+use ctx_types::Diagnostic;
+use serde_json::json;
+
+use crate::args::{CountingArguments, SessionArguments, SessionCommand, SessionFileArguments, StepArguments};
+use crate::commands::counting::TokenCounting;
+use crate::commands::inputs;
+use crate::commands::session_file::{SessionFile, Target};
+use crate::config::Config;
+use crate::exit::{Exit, UsageError};
+use crate::show::{self, Sources};
+
+/// Shows a conversation, or takes a step.
+pub(crate) fn run(arguments: &SessionArguments) -> Result<Exit> {
+    match &arguments.command {
+        SessionCommand::Show(arguments) => {
+            let (file, counting) = read(&arguments.file, &arguments.counting)?;
+            match arguments.file.json {
+                true => show::json(&show::conversation::path_json(&file, &counting))?,
+                false => show::result(&show::conversation::path(&file, &counting, arguments.all))?,
+            }
+            Ok(Exit::Success)
+        }
+        SessionCommand::Tree(arguments) => {
+            let (file, counting) = read(&arguments.file, &arguments.counting)?;
+            match arguments.file.json {
+                true => show::json(&show::tree::tree_json(&file, &counting))?,
+                false => show::result(&show::tree::tree(&file, &counting))?,
+            }
+            Ok(Exit::Success)
+        }
+        SessionCommand::Undo(arguments) => step(arguments, Direction::Back),
+        SessionCommand::Redo(arguments) => step(arguments, Direction::Forth),
+    }
+}
+
+fn read(
+    arguments: &SessionFileArguments,
+    counting: &CountingArguments,
+) -> Result<(SessionFile, TokenCounting)> {
+    let mut sources = Sources::default();
+    let config = Config::read(&arguments.config, &mut sources)?;
+    let mut found = config.found.clone();
+    let given = arguments.file.clone().or_else(|| arguments.session.clone());
+    inputs::check_stdin(given.iter().chain(&counting.models))?;
+    let counting = TokenCounting::of(counting, &config, &mut sources, &mut found)?;
+    let file = open(arguments, &config, &Target::Nowhere, found, &mut sources)?;
+    Ok((file, counting))
+}
+
+/// Reads the file, and shows what is odd about it.
+fn open(
+    arguments: &SessionFileArguments,
+    config: &Config,
+    target: &Target,
+    mut found: Vec<Diagnostic>,
+    sources: &mut Sources,
+) -> Result<SessionFile> {
+    let given = arguments.file.clone().or_else(|| arguments.session.clone());
+    let Some(path) = config.file("session", given, sources)? else {
+        return Err(UsageError("no conversation is named: `ctx session show FILE`".to_owned()).into());
+    };
+    let file = SessionFile::open(&path, target, sources)?;
+    found.extend(file.found.iter().cloned());
+    sources.show(&found);
+    Ok(file)
+}
+
+/// Which way a step goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Back,
+    Forth,
+}
+
+/// Takes the latest step back, or does it again, and writes the file.
+fn step(arguments: &StepArguments, direction: Direction) -> Result<Exit> {
+    let mut sources = Sources::default();
+    let config = Config::read(&arguments.file.config, &mut sources)?;
+    let target = if arguments.dry_run { Target::Nowhere } else { Target::InPlace };
+    let mut file = open(&arguments.file, &config, &target, config.found.clone(), &mut sources)?;
+    let label = match direction {
+        Direction::Back => file.undo()?,
+        Direction::Forth => file.redo()?,
+    };
+    let verb = match (direction, arguments.dry_run) {
+        (Direction::Back, false) => "took back",
+        (Direction::Back, true) => "would take back",
+        (Direction::Forth, false) => "did again",
+        (Direction::Forth, true) => "would do again",
+    };
+    let statistics = MaskStatistics::of(&file.session, &ctx_tokens::Counter::estimate());
+    let written = file.save(&target, &sources.files_read)?;
+    if arguments.file.json {
+        let key = if direction == Direction::Back { "undone" } else { "redone" };
+        let mut json = json!({
+            "file": file.name,
+            key: label,
+            "statistics": statistics,
+            "steps": file.steps_json(),
+            "written": written,
+        });
+        if !written {
+            json["session"] = file.to_json();
+        }
+        show::json(&json)?;
+        return Ok(Exit::Success);
+    }
+    let statistics = show::masks::statistics(&statistics);
+    let steps = show::conversation::steps(&file);
+    let written = match written {
+        true => format!("written: `{}`", file.name),
+        false => "nothing is written: `--dry-run`".to_owned(),
+    };
+    show::result(&format!("{verb}: {label}\n{statistics}\n{written}\n{steps}"))?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,41 @@
+//! How far a run over many files is: a bar on standard error, on a terminal only.
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::show::clean::clean_line;
+
+/// A bar, which goes away in the end.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// Begins with so many files; nothing is shown where standard error is no terminal.
+    pub(crate) fn new(files: usize) -> Self {
+        let bar = ProgressBar::new(files as u64);
+        // The template is fixed: that it cannot be read would only leave the usual one.
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos} of {len}: {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// Names the file that is worked on.
+    pub(crate) fn show(&self, name: &str) {
+        self.0.set_message(clean_line(name));
+    }
+
+    /// Counts a file.
+    pub(crate) fn done(&self) {
+        self.0.inc(1);
+    }
+
+    /// Prints something where the bar stands.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.0.suspend(print)
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

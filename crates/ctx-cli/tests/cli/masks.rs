@@ -1,0 +1,419 @@
+//! `ctx compress … --mask`: summaries in a conversation's file, and what is done with them.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::Folder;
+use crate::assemble::json as output;
+
+/// Everything that makes a run the same each time.
+pub(crate) const AT: &str = "--at 2026-01-31T12:00:00Z";
+
+/// A conversation of fourteen messages about a hotel, with a branch that goes another way.
+pub(crate) fn hotel() -> Value {
+    let said = [
+        "Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put above the kitchen.",
+        "Of course, I would be very happy to help you with that. Room 12 is free and costs 140 a night, with a view of Lake Zurich. Shall I book it?",
+        "Yes please, that sounds really lovely. Her number at the “Travel Club” is TC-4471.",
+        "It is done: room 12 is booked for Ada Bell, and the booking is B-7781. Would you like anything else today?",
+        "Thank you so much, you are kind. Breakfast has to be at 6:30, since her train to Chur leaves at 7:15.",
+        "I have noted breakfast at 6:30. I will ask the kitchen tomorrow whether they can do it. Does she eat eggs?",
+        "She eats eggs, but no nuts at all: she is allergic to them.",
+        "No nuts for Ada Bell, then; the kitchen knows. Is there anything else that it should know?",
+        "No. The invoice goes to the Travel Club, not to her.",
+        "The invoice for B-7781 will go to the Travel Club.",
+        "Can she bring a dog called Rex?",
+        "Dogs are welcome, and cost 15 a night.",
+        "Then add Rex to the booking.",
+        "Rex is added to B-7781.",
+    ];
+    let mut nodes = json!({ "root": { "id": "root", "parentId": null, "childrenIds": ["n1"], "role": "system", "content": "" } });
+    for (at, text) in said.iter().enumerate() {
+        let (id, role) = (format!("n{}", at + 1), if at % 2 == 0 { "user" } else { "assistant" });
+        let parent = if at == 0 { "root".to_owned() } else { format!("n{at}") };
+        let mut children = Vec::from_iter((at + 1 < said.len()).then(|| format!("n{}", at + 2)));
+        children.extend((at == 3).then(|| "b1".to_owned()));
+        nodes[&id] =
+            json!({ "id": id, "parentId": parent, "childrenIds": children, "role": role, "content": text });
+    }
+    nodes["b1"] = json!({ "id": "b1", "parentId": "n4", "childrenIds": [], "role": "user", "content": "Can I pay now?" });
+    json!({ "id": "s1", "name": "Room 12", "nodes": nodes, "rootNodeId": "root", "activeLeafId": "n14" })
+}
+
+/// A folder with that conversation.
+pub(crate) fn folder() -> Folder {
+    let folder = Folder::with(&[]);
+    folder.write("chat.json", format!("{:#}\n", hotel()).as_bytes());
+    folder
+}
+
+/// What the conversation's file holds.
+pub(crate) fn chat(folder: &Folder) -> String {
+    std::fs::read_to_string(folder.path().join("chat.json")).unwrap()
+}
+
+/// Compresses the first ten messages and writes the file.
+#[track_caller]
+pub(crate) fn compressed() -> (Folder, String) {
+    let folder = folder();
+    let answer =
+        folder.ctx(&format!("compress run --session chat.json --mask --from 1 --to 10 --json --write {AT}"));
+    let id = output(&answer)["node"]["id"].as_str().unwrap().to_owned();
+    (folder, id)
+}
+
+#[test]
+fn a_plan_lists_what_the_summary_will_stand_for() {
+    assert_snapshot!(folder().ctx("compress plan --session chat.json --mask --set protectRecentCount=10"), @"
+    exit code 0
+    === output
+    summarise 4 messages with 122 tokens, from `n1` to `n4`
+
+     #   id   role        tokens   text
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     1   n1   user            29   Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put abo…
+     2   n2   assistant       38   Of course, I would be very happy to help you with that. Room 12 is free and costs 140…
+     3   n3   user            25   Yes please, that sounds really lovely. Her number at the “Travel Club” is TC-4471.
+     4   n4   assistant       30   It is done: room 12 is booked for Ada Bell, and the booking is B-7781. Would you like…
+
+    stays: 10 messages; the newest 10 always do (`protectRecentCount`)
+    prompt: a first summary; profile `chat`, language `en`
+    trigger: 14 messages are fewer than the 15 from which conversations are compressed
+    ");
+}
+
+#[test]
+fn a_plan_is_data_too() {
+    let plan = output(&folder().ctx("compress plan --session chat.json --mask --from n3 --to 4 --json"));
+    assert_eq!(plan["plan"]["messages"], json!(["n3", "n4"]));
+    assert_eq!(plan["plan"]["after"], "n4");
+    assert_eq!(plan["trigger"]["fires"], false);
+    assert_eq!(plan["settings"][3], json!({ "key": "tokenThreshold", "value": 80_000, "level": "built-in" }));
+}
+
+#[test]
+fn a_run_shows_the_summary_and_writes_nothing() {
+    let folder = folder();
+    let before = chat(&folder);
+    assert_snapshot!(folder.ctx(&format!("compress run --session chat.json --mask --from 1 --to 10 {AT}")), @"
+    exit code 0
+    === output
+    summarise 10 messages with 257 tokens, from `n1` to `n10`
+
+    `compression_8c38f6836520a663` (system, 97 tokens; the messages' own sentences):
+      - user: Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put above the kitchen.
+      - assistant: Room 12 is free and costs 140 a night, with a view of Lake Zurich. Shall I book it?
+      - user: Her number at the “Travel Club” is TC-4471.
+      - assistant: I have noted breakfast at 6:30.
+      - assistant: The invoice for B-7781 will go to the Travel Club.
+
+    compressed 10 messages, saved 160 tokens
+    sent now: 140 of 300 tokens; 1 summary hides 10 messages
+    nothing is written; `--write` changes `chat.json`
+    ");
+    assert!(chat(&folder) == before, "nothing is written");
+}
+
+#[test]
+fn what_would_be_written_is_printed() {
+    let folder = folder();
+    let result =
+        output(&folder.ctx(&format!("compress run --session chat.json --mask --from 1 --to 10 --json {AT}")));
+    assert_eq!(result["outcome"]["kind"], "compacted");
+    assert_eq!(result["written"], false);
+    let id = result["node"]["id"].as_str().unwrap();
+    assert_eq!(result["session"]["nodes"][id], result["node"]);
+    assert_eq!(result["node"]["metadata"]["compressionTimestamp"], 1_769_860_800_000_i64);
+    assert_eq!(result["notice"]["text"], "compressed 10 messages, saved 160 tokens");
+    let (written, _) = compressed();
+    assert_eq!(serde_json::from_str::<Value>(&chat(&written)).unwrap(), result["session"]);
+}
+
+#[test]
+fn a_file_keeps_its_layout_and_undo_brings_it_back() {
+    for layout in [serde_json::to_string(&hotel()).unwrap(), format!("{:#}\n", hotel()).replace('\n', "\r\n")]
+    {
+        let folder = Folder::with(&[("chat.json", &layout)]);
+        let answer =
+            folder.ctx(&format!("compress run --session chat.json --mask --from 1 --to 10 --write {AT}"));
+        assert!(answer.contains("written: `chat.json`"), "{answer}");
+        assert_eq!(chat(&folder).contains("\r\n"), layout.contains("\r\n"));
+        assert_eq!(chat(&folder).contains('\n'), layout.contains('\n'));
+        assert!(folder.ctx("session undo chat.json").starts_with("exit code 0\n"));
+        let mut undone: Value = serde_json::from_str(&chat(&folder)).unwrap();
+        assert_eq!(undone["operationLog"]["redo"].as_array().unwrap().len(), 1);
+        undone.as_object_mut().unwrap().shift_remove("operationLog");
+        assert!(undone == hotel(), "undo brings it back");
+    }
+}
+
+#[test]
+fn verbs_on_a_summary_are_steps() {
+    let (folder, id) = compressed();
+    let id = &id[..14];
+    let run = |verb: &str| folder.ctx(&format!("compress {verb} --session chat.json --write {AT}"));
+    let all = [
+        run(&format!("disable {id}")),
+        run(&format!("disable {id}")),
+        run(&format!("enable {id}")),
+        run(&format!("edit {id} --text All-is-booked.")),
+        run(&format!("regenerate {id}")),
+        run(&format!("delete {id}")),
+        folder.ctx("session show chat.json"),
+    ];
+    assert_snapshot!(all.join("\n"), @"
+    exit code 0
+    === output
+    switched off `compression_8c38f6836520a663`
+    `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 97; switched off
+    sent now: 300 tokens; no summary hides anything
+    written: `chat.json`; `ctx session undo` takes it back
+
+    exit code 0
+    === output
+    `compression_8c38f6836520a663` is switched off already
+
+    exit code 0
+    === output
+    switched on `compression_8c38f6836520a663`
+    `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 97
+    sent now: 140 of 300 tokens; 1 summary hides 10 messages
+    written: `chat.json`; `ctx session undo` takes it back
+
+    exit code 0
+    === output
+    edited `compression_8c38f6836520a663`
+    `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 7
+    sent now: 50 of 300 tokens; 1 summary hides 10 messages
+    written: `chat.json`; `ctx session undo` takes it back
+
+    exit code 0
+    === output
+    `compression_8c38f6836520a663` (97 tokens; the messages' own sentences):
+      - user: Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put above the kitchen.
+      - assistant: Room 12 is free and costs 140 a night, with a view of Lake Zurich. Shall I book it?
+      - user: Her number at the “Travel Club” is TC-4471.
+      - assistant: I have noted breakfast at 6:30.
+      - assistant: The invoice for B-7781 will go to the Travel Club.
+
+    summarised again 10 messages, saved 160 tokens
+    `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 97
+    sent now: 140 of 300 tokens; 1 summary hides 10 messages
+    written: `chat.json`; `ctx session undo` takes it back
+
+    exit code 0
+    === output
+    deleted `compression_8c38f6836520a663`
+    sent now: 300 tokens; no summary hides anything
+    written: `chat.json`; `ctx session undo` takes it back
+
+    exit code 0
+    === output
+    chat.json: Room 12
+
+      #   id    role        tokens   text
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      1   n1    user            29   Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put a…
+      2   n2    assistant       38   Of course, I would be very happy to help you with that. Room 12 is free and costs 14…
+      3   n3    user            25   Yes please, that sounds really lovely. Her number at the “Travel Club” is TC-4471.
+      4   n4    assistant       30   It is done: room 12 is booked for Ada Bell, and the booking is B-7781. Would you lik…
+      5   n5    user            29   Thank you so much, you are kind. Breakfast has to be at 6:30, since her train to Chu…
+      6   n6    assistant       30   I have noted breakfast at 6:30. I will ask the kitchen tomorrow whether they can do…
+      7   n7    user            18   She eats eggs, but no nuts at all: she is allergic to them.
+      8   n8    assistant       26   No nuts for Ada Bell, then; the kitchen knows. Is there anything else that it should…
+      9   n9    user            16   No. The invoice goes to the Travel Club, not to her.
+     10   n10   assistant       16   The invoice for B-7781 will go to the Travel Club.
+     11   n11   user            11   Can she bring a dog called Rex?
+     12   n12   assistant       13   Dogs are welcome, and cost 15 a night.
+     13   n13   user            10   Then add Rex to the booking.
+     14   n14   assistant        9   Rex is added to B-7781.
+
+    sent now: 300 tokens; no summary hides anything (estimate)
+    undo: delete compression_8c38f6836520a663, and 5 steps before it
+    ");
+}
+
+#[test]
+fn an_edit_reads_standard_input() {
+    let (folder, id) = compressed();
+    let answer = folder
+        .ctx_reading(&format!("compress edit {id} --session chat.json --json {AT}"), "All is booked.\n");
+    let result = output(&answer);
+    assert_eq!(result["node"]["content"], "All is booked.");
+    assert_eq!(result["outcome"], json!({ "kind": "done", "step": format!("edit {id}") }));
+    assert_eq!(result["session"]["nodes"][&id], result["node"]);
+    assert_snapshot!(folder.ctx_reading(&format!("compress edit {id} --session chat.json"), " \n"), @"
+    exit code 2
+    === errors
+    error: a summary cannot be blank; switch it off or delete it to show its messages
+    ");
+}
+
+#[test]
+fn summaries_are_named_where_one_is_not_found() {
+    let (folder, _) = compressed();
+    let all = ["compression_x", "n3", ""].map(|id| {
+        let mut command = folder.command("compress disable --session chat.json");
+        String::from_utf8(command.arg(id).output().unwrap().stderr).unwrap()
+    });
+    assert_snapshot!(all.concat(), @"
+    error: no node `compression_x`; there are the summaries `compression_8c38f6836520a663`
+    error: `n3` is no summary
+    error: no node ``; there are the summaries `compression_8c38f6836520a663`
+    ");
+}
+
+#[test]
+fn later_summaries_stand_beside_earlier_ones_until_they_are_joined() {
+    let (folder, first) = compressed();
+    let answer = folder
+        .ctx(&format!("compress run --session chat.json --mask --from n11 --to n12 --json --write {AT}"));
+    assert_eq!(output(&answer)["plan"]["previous"], json!([first]));
+    assert_snapshot!(folder.ctx("session show chat.json"), @"
+    exit code 0
+    === output
+    chat.json: Room 12
+
+         #   id                             role        tokens   text
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      1–10                                               (257)   10 messages hidden by #11
+        11   compression_8c38f6836520a663   system          97   [stands for 10 messages: 1–10] user: Hello! Please book…
+     12–13                                                (24)   2 messages hidden by #14
+        14   compression_a4e17fb585c6734e   system          13   [stands for 2 messages: 12–13] user: Can she bring a dog…
+        15   n13                            user            10   Then add Rex to the booking.
+        16   n14                            assistant        9   Rex is added to B-7781.
+
+    sent now: 129 of 300 tokens; 2 summaries hide 12 messages (estimate)
+    undo: compress 2 messages, and 1 step before it
+    ");
+    let answer = output(&folder.ctx(&format!(
+        "compress run --session chat.json --mask --roll-up --set protectRecentCount=1 --json --write {AT}"
+    )));
+    assert_eq!(answer["notice"]["summaries"], 2);
+    assert_eq!(answer["statistics"]["active"], 1);
+}
+
+#[test]
+fn settings_decide_when_and_how_much() {
+    let agent = r#"{ "presetMessages": [], "parameters": { "contextCompression": { "countThreshold": 9, "protectRecentCount": 4 } } }"#;
+    let settings = r#"{ "contextCompression": { "defaultStrategy": { "triggerMode": "count", "countThreshold": 20 }, "minHistoryCount": 2, "compressCount": 4 } }"#;
+    let folder = folder();
+    folder.write("agent.json", agent.as_bytes());
+    folder.write("settings.json", settings.as_bytes());
+    let plan = |more: &str| {
+        output(&folder.ctx(&format!(
+            "compress plan --session chat.json --mask --auto --json --settings settings.json {more}"
+        )))
+    };
+    assert_eq!(plan("")["outcome"]["detail"], "no threshold is passed");
+    assert_eq!(plan("--agent agent.json")["plan"]["messages"], json!(["n1", "n2", "n3", "n4"]));
+    assert_eq!(plan("--agent agent.json --set compressCount=2")["plan"]["messages"], json!(["n1", "n2"]));
+    assert_eq!(
+        plan("--agent agent.json --set autoTrigger=false")["outcome"]["detail"],
+        "compression is by hand only"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let folder = folder();
+    folder.write("list.json", br#"[{"role":"user","content":"Hi."}]"#);
+    folder.write("chat.yaml", b"id: s\nnodes: {root: {id: root, parentId: null, childrenIds: []}}\nrootNodeId: root\nactiveLeafId: root\n");
+    let all = [
+        "--session chat.json --from 15",
+        "--session chat.json --from n5 --to n2",
+        "--session chat.json --from b1",
+        "--session chat.json --set protectRecent=4",
+        "--session chat.json --set compressCount",
+        "--session chat.json --summarizer magic",
+        "--session list.json --write",
+        "--session chat.yaml --write",
+        "--session - --write",
+        "--session chat.json list.json --out x.json",
+        "--session chat.json --out chat.json --from 1 --to 4",
+    ];
+    let all = all.map(|arguments| folder.ctx(&format!("compress run --mask {arguments}")));
+    assert_snapshot!(all.concat(), @"
+    exit code 2
+    === errors
+    error: no message `15`: name its id, or its place on the path, from 1 to 14
+    exit code 2
+    === errors
+    error: `n5` stands after `n2`
+    exit code 2
+    === errors
+    error: `b1` is on another branch, not on the way to the active leaf
+    exit code 2
+    === errors
+    error: `--set`: compression has no setting `protectRecent`
+    exit code 2
+    === errors
+    error: `--set compressCount` has no `=`; write `--set protectRecentCount=4`
+    exit code 2
+    === errors
+    error: invalid value 'magic' for '--summarizer <WHO>': expected `extractive` or `cmd:PROGRAM`
+
+    For more information, try '--help'.
+    exit code 2
+    === errors
+    error: `list.json` is a list of chat messages, which has no place for this; `compress run --out FILE` writes it as a session
+    exit code 2
+    === errors
+    error: `chat.yaml` is no plain JSON and would not come back as it is; `compress run --out FILE` writes it as a session
+    exit code 2
+    === errors
+    error: standard input cannot be written; `--out FILE` writes another file
+    exit code 2
+    === errors
+    error: `--out` takes one conversation; `--write` writes each over its own file
+    exit code 2
+    === errors
+    error: `chat.json` is not written: this run reads it; name another file
+    ");
+    assert_snapshot!(folder.ctx("compress run --session chat.json"), @"
+    exit code 2
+    === errors
+    error: name what is wanted: `--budget N` fits the messages into so many tokens, `--mask` hides older ones behind a summary
+    ");
+    assert_snapshot!(folder.ctx("compress run --session chat.json --budget 100 --write"), @"
+    exit code 2
+    === errors
+    error: only summaries are written into conversations: `--write` and `--out` need `--mask`
+    ");
+}
+
+#[test]
+fn another_form_becomes_a_session_in_another_file() {
+    let list: Vec<Value> = (1..=14).map(|n| json!({ "role": if n % 2 == 1 { "user" } else { "assistant" }, "content": format!("Message {n} tells of many things, one after the other, at length.") })).collect();
+    let folder = Folder::with(&[("list.json", &json!(list).to_string())]);
+    let answer = folder.ctx(&format!("compress run --session list.json --mask --out chat.json {AT}"));
+    assert!(answer.ends_with("written: `chat.json`\n"), "{answer}");
+    assert!(folder.ctx("session show chat.json").contains("4 messages hidden by #5"));
+}
+
+#[test]
+fn odd_summaries_are_reported() {
+    let mut chat = hotel();
+    chat["nodes"]["n5"]["metadata"] =
+        json!({ "isCompressionNode": true, "compressedNodeIds": ["n5", "b1", "x"] });
+    let folder = Folder::with(&[("chat.json", &format!("{chat:#}"))]);
+    assert_snapshot!(folder.ctx("check chat.json"), @r#"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 2 warnings
+    === errors
+    warning[CTX0830]: the summary `n5` lists itself, alone or in a circle of summaries
+      --> chat.json:61:30
+       |
+    61 |         "compressedNodeIds": [
+       |                              ^
+
+    warning[CTX0832]: the summary `n5` lists no message of its branch; it hides nothing
+      --> chat.json:61:30
+       |
+    61 |         "compressedNodeIds": [
+       |                              ^
+    "#);
+    let show = folder.ctx("session show chat.json");
+    assert!(show.contains("CTX0830") && show.contains("no summary hides anything"), "{show}");
+}

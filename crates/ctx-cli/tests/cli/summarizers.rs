@@ -1,0 +1,132 @@
+//! Programs that write summaries: here they are scripts.
+
+use insta::assert_snapshot;
+
+use crate::masks::{AT, chat, folder};
+
+/// Compresses by a script, and checks that the file is as it was unless the script is good.
+#[track_caller]
+fn run(script: &str, more: &str) -> String {
+    let folder = folder();
+    folder.write("s.sh", script.as_bytes());
+    let before = chat(&folder);
+    let mut command = folder.command("compress run --session chat.json --mask --from 1 --to 10 --write");
+    command.args(AT.split(' ')).args(more.split_whitespace()).args(["--summarizer", "cmd:/bin/sh s.sh"]);
+    command.env("PATH", "/usr/bin:/bin");
+    let output = command.output().unwrap();
+    let code = output.status.code().unwrap();
+    assert_eq!(chat(&folder) == before, code != 0, "a failure changes nothing");
+    let text = String::from_utf8(if code == 0 { output.stdout } else { output.stderr }).unwrap();
+    format!("exit code {code}\n{text}")
+}
+
+#[test]
+fn a_program_writes_the_summary() {
+    assert_snapshot!(run("grep -q '=== conversation ===' && echo 'Ada Bell has room 12, B-7781.'", ""), @"
+    exit code 0
+    summarise 10 messages with 257 tokens, from `n1` to `n10`
+
+    `compression_8c38f6836520a663` (system, 11 tokens; written by the program):
+      Ada Bell has room 12, B-7781.
+
+    compressed 10 messages, saved 246 tokens
+    sent now: 54 of 300 tokens; 1 summary hides 10 messages
+    written: `chat.json`; `ctx session undo` takes it back
+    ");
+}
+
+#[test]
+fn what_is_no_summary_is_refused() {
+    let all = [
+        "exit 3",
+        "echo no key >&2; exit 1",
+        "true",
+        "echo '{\"tool_calls\": [{}]}'",
+        "cat",
+        "echo 'They have booked a room for'",
+        "printf '\\377'",
+    ];
+    assert_snapshot!(all.map(|script| run(script, "--set summaryRetries=0")).concat(), @"
+    exit code 4
+    error: the summarizer failed: not available: `/bin/sh` ended with exit code 3; `chat.json` is as it was
+    exit code 4
+    error: the summarizer failed: not available: `/bin/sh` ended with exit code 1: no key; `chat.json` is as it was
+    exit code 4
+    error: the answer of the summarizer is no summary: it was empty; `chat.json` is as it was
+    exit code 4
+    error: the answer of the summarizer is no summary: it called a tool; `chat.json` is as it was
+    exit code 4
+    error: the answer of the summarizer is no summary: it had 689 tokens and must have fewer than 257; `chat.json` is as it was
+    exit code 4
+    error: the answer of the summarizer is no summary: it was cut off; `chat.json` is as it was
+    exit code 4
+    error: the summarizer failed: not readable: `/bin/sh` wrote what is no UTF-8 text; `chat.json` is as it was
+    ");
+}
+
+#[test]
+fn a_failure_is_data_too() {
+    let folder = folder();
+    let answer = folder
+        .ctx("compress run --session chat.json --mask --json --from 1 --to 4 --summarizer cmd:/nowhere/llm");
+    assert_snapshot!(answer, @r#"
+    exit code 4
+    === output
+    {
+      "outcome": {
+        "kind": "failed",
+        "reason": "notFound",
+        "detail": "the summarizer failed: not found: `/nowhere/llm`: there is no such program"
+      },
+      "plan": {
+        "target": null,
+        "messages": [
+          "n1",
+          "n2",
+          "n3",
+          "n4"
+        ],
+        "covered": [],
+        "previous": [],
+        "after": "n4",
+        "task": "first",
+        "profile": "chat",
+        "language": "en",
+        "replacedTokens": 122,
+        "originalTokens": 122,
+        "originalMessages": 4,
+        "hidesReasoning": false
+      },
+      "written": false
+    }
+    === errors
+    error: the summarizer failed: not found: `/nowhere/llm`: there is no such program; `chat.json` is as it was
+    "#);
+}
+
+#[test]
+fn a_window_makes_parts() {
+    let script = "cat > last; echo 'Ada Bell has room 12.'";
+    let answer = run(script, "--summarizer-window 720 --set summaryMaxTokens=60");
+    assert!(answer.contains("written by the program, in "), "{answer}");
+}
+
+#[test]
+fn a_file_that_changes_meanwhile_is_not_written_over() {
+    let run = |change: &str| {
+        let folder = folder();
+        let script = format!("sed '{change}' chat.json > x && cp x chat.json; echo 'Ada Bell has room 12.'");
+        folder.write("s.sh", script.as_bytes());
+        let mut command = folder.command("compress run --session chat.json --mask --from 1 --to 10 --write");
+        command.args(["--summarizer", "cmd:/bin/sh s.sh"]).env("PATH", "/usr/bin:/bin");
+        (command.output().unwrap(), folder)
+    };
+    let (output, folder) = run("s/Rex is added to/Rex was added to/");
+    assert!(output.status.success() && chat(&folder).contains("isCompressionNode"));
+    assert!(chat(&folder).contains("Rex was added to"), "a change elsewhere stays");
+
+    let (output, folder) = run("s/room 12 is booked/room 14 is booked/");
+    assert_eq!(output.status.code(), Some(3));
+    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: the messages changed while they were being summarised; `chat.json` is as it was");
+    assert!(!chat(&folder).contains("isCompressionNode"));
+}

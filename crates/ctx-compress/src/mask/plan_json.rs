@@ -1,0 +1,138 @@
+//! Plans as data for programs, and the names of what can go wrong.
+
+use ctx_types::{NodeId, PortErrorKind};
+use serde_json::{Value, json};
+
+use crate::mask::accept::SummaryFault;
+use crate::mask::ask::SummaryFailure;
+use crate::mask::commit::StaleMask;
+use crate::mask::plan::{MaskPlan, MaskTarget, SummaryTask};
+use crate::mask::range::NoRange;
+
+impl MaskPlan {
+    /// Writes the plan as JSON, without the texts that it is about.
+    ///
+    /// ```
+    /// use ctx_compress::mask::{MaskConfig, MaskPlan, MaskSelection};
+    /// use ctx_tokens::Counter;
+    /// use ctx_types::{Node, Role, Session};
+    ///
+    /// let nodes = (0..30).map(|n| Node::new(if n % 2 == 0 { Role::User } else { Role::Assistant }, "hello"));
+    /// let (session, _) = Session::linear("s1", nodes);
+    /// let plan = MaskPlan::new(&session, &MaskConfig::default(), &MaskSelection::Oldest, &Counter::estimate())?;
+    /// let json = plan.to_json();
+    /// assert_eq!((&json["after"], &json["replacedTokens"]), (&"n20".into(), &100.into()));
+    /// # Ok::<(), ctx_compress::mask::NoRange>(())
+    /// ```
+    pub fn to_json(&self) -> Value {
+        let ids = |ids: &[NodeId]| ids.iter().map(|id| Value::from(&**id)).collect::<Value>();
+        json!({
+            "target": match &self.target {
+                MaskTarget::New => Value::Null,
+                MaskTarget::Existing(id) => json!(id),
+            },
+            "messages": ids(&self.range.messages),
+            "covered": ids(&self.range.covered),
+            "previous": ids(&self.range.previous),
+            "after": self.range.after,
+            "task": self.task.as_str(),
+            "profile": self.kind.as_str(),
+            "language": self.language.as_str(),
+            "replacedTokens": self.replaced_tokens,
+            "originalTokens": self.original_tokens,
+            "originalMessages": self.original_messages,
+            "hidesReasoning": self.hides_reasoning,
+        })
+    }
+}
+
+impl SummaryTask {
+    /// Returns the name used in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Append => "append",
+            Self::Merge => "merge",
+            Self::Parts => "parts",
+        }
+    }
+}
+
+impl SummaryFailure {
+    /// Returns the name used in JSON: what kind of error a port reports, what is wrong with an answer, or its own.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Port { kind, .. } => port(*kind),
+            Self::TimedOut { .. } => "timedOut",
+            Self::Stopped => "cancelled",
+            Self::Panicked => "panicked",
+            Self::Unusable(fault) | Self::NoExtract(fault) => fault.as_str(),
+            Self::WindowTooSmall { .. } => "windowTooSmall",
+            Self::TooManyParts { .. } => "tooManyParts",
+            Self::NoProgress => "noProgress",
+            Self::NoSummarizer => "noSummarizer",
+        }
+    }
+}
+
+const fn port(kind: PortErrorKind) -> &'static str {
+    match kind {
+        PortErrorKind::NotFound => "notFound",
+        PortErrorKind::TooLarge => "tooLarge",
+        PortErrorKind::Unsupported => "unsupported",
+        PortErrorKind::Invalid => "invalid",
+        PortErrorKind::Denied => "denied",
+        PortErrorKind::Unavailable => "unavailable",
+        PortErrorKind::TimedOut => "timedOut",
+        PortErrorKind::Cancelled => "cancelled",
+        // Kinds that are still to come.
+        _ => "failed",
+    }
+}
+
+impl SummaryFault {
+    /// Returns the name used in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Blank => "empty",
+            Self::ToolCall => "toolCall",
+            Self::CutOff => "cutOff",
+            Self::Refused => "refused",
+            Self::TooLong { .. } => "tooLong",
+        }
+    }
+}
+
+impl StaleMask {
+    /// Returns the name used in JSON.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Gone { .. } => "gone",
+            Self::OffPath { .. } => "offPath",
+            Self::Hidden { .. } => "hidden",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+impl NoRange {
+    /// Returns the name used in JSON.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Protected { .. } => "protected",
+            Self::NoneWanted => "noneWanted",
+            Self::UnknownNode { .. } => "unknownNode",
+            Self::OffPath { .. } => "offPath",
+            Self::Reversed { .. } => "reversed",
+            Self::NothingBetween => "nothingBetween",
+            Self::NoSummaries => "noSummaries",
+            Self::NoSummary { .. } => "noSummary",
+            Self::NothingListed { .. } => "nothingListed",
+        }
+    }
+
+    /// Tells whether what was asked for makes no sense, rather than that there is nothing to do.
+    pub const fn is_misuse(&self) -> bool {
+        !matches!(self, Self::Protected { .. } | Self::NoneWanted | Self::NothingBetween | Self::NoSummaries)
+    }
+}
