@@ -33,3 +33,6 @@ pub const CYCLIC_SUMMARY: Code = Code::new(830, "cyclic summary");
 pub const FOREIGN_SUMMARY_ID: Code = Code::new(831, "foreign id in a summary");
 /// A summary lists nothing that it could stand for.
 pub const EMPTY_SUMMARY: Code = Code::new(832, "summary of nothing");
+
+/// A report on facts did not look at everything, because there was too much.
+pub const REPORT_LIMIT: Code = Code::new(840, "report not whole");

@@ -53,4 +53,5 @@
 
 pub mod codes;
 pub mod mask;
+pub mod quality;
 pub mod request;

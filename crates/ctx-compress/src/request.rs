@@ -26,7 +26,7 @@ mod usage;
 pub use cache::{PrefixStability, prefix_stability};
 pub use config::RequestConfig;
 pub use coverage::Coverage;
-pub(crate) use coverage::{Excerpt, excerpts};
+pub(crate) use coverage::{Excerpt, excerpts, is_filler};
 pub use key_message::KeyMessage;
 pub use last_rounds::LastRounds;
 pub use layout::{Part, Protection, is_summary};

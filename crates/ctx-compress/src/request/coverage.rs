@@ -27,6 +27,7 @@ use crate::request::coverage::index::{Index, Making, argument_keys};
 use crate::request::coverage::passage::{ELSEWHERE, passages};
 use crate::request::coverage::pieces::{Style, without_name};
 use crate::request::coverage::speakers::Speakers;
+pub(crate) use crate::request::coverage::telegraph::is_filler;
 use crate::request::coverage::telegraph::{write_telegraphic, write_whole};
 use crate::request::coverage::words::each_word;
 use crate::request::coverage::write::Draft;

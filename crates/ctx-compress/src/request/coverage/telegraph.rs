@@ -19,7 +19,7 @@ const FILLERS: [&str; 124] = [
 ];
 
 /// Tells whether a word in lower case carries little.
-pub(super) fn is_filler(word: &str) -> bool {
+pub(crate) fn is_filler(word: &str) -> bool {
     FILLERS.binary_search(&word).is_ok()
 }
 

@@ -1,0 +1,173 @@
+//! Sentences and their clauses: what they are about, and whether they deny, demand or limit something.
+
+use std::ops::Range;
+
+use crate::quality::lex::{Kind, Lexed};
+use crate::quality::lexicon::is_abbreviation;
+use crate::quality::signs::{Signs, chinese_signs, english_signs};
+use crate::quality::stems;
+
+/// A sentence of a text.
+#[derive(Clone, Debug)]
+pub(super) struct Sentence {
+    /// Its bytes.
+    pub(super) bytes: Range<usize>,
+    pub(super) clauses: Vec<Clause>,
+    pub(super) is_question: bool,
+    /// Whether it asks for yes or no.
+    pub(super) is_yes_or_no: bool,
+}
+
+/// A part of a sentence that says one thing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clause {
+    /// What it is about: hashes of stems, sorted, each once.
+    pub(super) stems: Vec<u32>,
+    /// Those of them that are values.
+    pub(super) values: Vec<u32>,
+    pub(super) signs: Signs,
+}
+
+/// How a token that belongs to a value is hashed; `None` for one that does not.
+pub(super) type OfValue<'a> = dyn Fn(usize) -> Option<u32> + 'a;
+
+/// Splits prose into sentences. O(bytes).
+pub(super) fn sentences(lexed: &Lexed<'_>, of_value: &OfValue<'_>) -> Vec<Sentence> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for at in 0..lexed.tokens.len() {
+        if ends_sentence(lexed, at, of_value) {
+            found.extend(sentence(lexed, start..at + 1, of_value));
+            start = at + 1;
+        }
+    }
+    found.extend(sentence(lexed, start..lexed.tokens.len(), of_value));
+    found
+}
+
+fn ends_sentence(lexed: &Lexed<'_>, at: usize, of_value: &OfValue<'_>) -> bool {
+    match lexed.kind(at) {
+        Some(Kind::Break | Kind::Mark('。' | '！' | '？' | '!' | '?' | '…')) => true,
+        Some(Kind::Mark('.')) => {
+            let word = at.checked_sub(1).map(|before| lexed.str(before)).unwrap_or_default();
+            let is_short =
+                lexed.touches(at) && is_abbreviation(&word.to_lowercase()) && !word.is_empty() && word != "I";
+            let is_inside = of_value(at).is_some();
+            !(is_short
+                || is_inside
+                || (lexed.touches(at) && lexed.touches(at + 1) && lexed.mark(at + 1).is_none()))
+        }
+        _ => false,
+    }
+}
+
+fn sentence(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> Option<Sentence> {
+    let is_said = |at: &usize| !matches!(lexed.kind(*at), Some(Kind::Break | Kind::Mark(_)) | None);
+    let first = tokens.clone().find(is_said)?;
+    let last = tokens.clone().rev().find(|at| lexed.kind(*at) != Some(Kind::Break))?;
+    let bytes = lexed.tokens.get(first)?.start..lexed.tokens.get(last)?.end;
+    let begin = label_end(lexed, first..tokens.end);
+    let clauses = clauses(lexed, begin..tokens.end, of_value);
+    let is_question = is_question(lexed, tokens.clone());
+    let is_yes_or_no = is_question && asks_yes_or_no(lexed, begin, tokens);
+    Some(Sentence { bytes, clauses, is_question, is_yes_or_no })
+}
+
+/// Reads words in quotation marks as one sentence, if they are more than a title.
+pub(super) fn utterance(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> Option<Sentence> {
+    const LEAST_WORDS: usize = 4;
+    const LEAST_CHINESE: usize = 8;
+    let count =
+        |wanted: fn(Kind) -> bool| tokens.clone().filter(|at| lexed.kind(*at).is_some_and(wanted)).count();
+    let words = count(|kind| !matches!(kind, Kind::Han | Kind::Mark(_) | Kind::Break));
+    let is_long = words >= LEAST_WORDS || count(|kind| kind == Kind::Han) >= LEAST_CHINESE;
+    is_long.then(|| sentence(lexed, tokens, of_value)).flatten()
+}
+
+/// Skips a label such as `Open question:` at the beginning of a line.
+fn label_end(lexed: &Lexed<'_>, tokens: Range<usize>) -> usize {
+    const LONGEST: usize = 8;
+    let colon = tokens.clone().take(LONGEST).find(|at| matches!(lexed.mark(*at), Some(':' | '：')));
+    let is_plain = |at: usize| {
+        matches!(lexed.kind(at), Some(Kind::Word | Kind::Han | Kind::Mark('*' | '_' | ' ' | '-')))
+    };
+    match colon.filter(|colon| (tokens.start..*colon).all(is_plain) && colon + 1 < tokens.end) {
+        Some(colon) => colon + 1,
+        None => tokens.start,
+    }
+}
+
+fn is_question(lexed: &Lexed<'_>, tokens: Range<usize>) -> bool {
+    let mut back = tokens.rev().skip_while(|at| {
+        matches!(lexed.kind(*at), Some(Kind::Break | Kind::Mark('"' | '”' | '*' | ')' | '」' | '。' | '.')))
+    });
+    let Some(last) = back.next() else { return false };
+    let is_code = lexed.tokens.get(last).is_some_and(|token| token.is_code);
+    !is_code
+        && (matches!(lexed.mark(last), Some('?' | '？'))
+            || lexed.han(last).is_some_and(|c| matches!(c, '吗' | '呢')))
+}
+
+fn asks_yes_or_no(lexed: &Lexed<'_>, begin: usize, tokens: Range<usize>) -> bool {
+    const VERBS: [&str; 24] = [
+        "am", "are", "aren't", "can", "can't", "could", "did", "didn't", "do", "does", "doesn't", "don't",
+        "had", "has", "have", "is", "isn't", "may", "should", "was", "were", "will", "won't", "would",
+    ];
+    let first = lexed.str(begin).to_lowercase().replace('’', "'");
+    VERBS.contains(&first.as_str()) || tokens.rev().take(3).any(|at| lexed.han(at) == Some('吗'))
+}
+
+/// Splits a sentence where another thing begins to be said.
+fn clauses(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> Vec<Clause> {
+    let mut found = Vec::new();
+    let mut start = tokens.start;
+    for at in tokens.clone() {
+        if splits(lexed, at) && of_value(at).is_none() {
+            found.extend(clause(lexed, start..at, of_value));
+            start = at;
+        }
+    }
+    found.extend(clause(lexed, start..tokens.end, of_value));
+    found
+}
+
+fn splits(lexed: &Lexed<'_>, at: usize) -> bool {
+    match lexed.kind(at) {
+        Some(Kind::Mark(',' | ';' | ':' | '，' | '；' | '：' | '—' | '–' | '(' | ')' | '（' | '）')) => {
+            true
+        }
+        Some(Kind::Word) => matches!(
+            lexed.str(at),
+            "but" | "because" | "although" | "though" | "whereas" | "unless" | "however"
+        ),
+        Some(Kind::Han) => ["但是", "可是", "因为", "所以", "而是", "不过", "虽然"]
+            .iter()
+            .any(|word| lexed.has_han(at, word)),
+        _ => false,
+    }
+}
+
+fn clause(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> Option<Clause> {
+    let mut words: Vec<String> = Vec::new();
+    let mut chinese = String::new();
+    let mut values = Vec::new();
+    for at in tokens.clone() {
+        values.extend(of_value(at).filter(|value| !values.contains(value)));
+        match lexed.kind(at) {
+            Some(Kind::Word) => words.push(lexed.str(at).to_lowercase().replace('’', "'")),
+            // Values stay in place, so that what stands before and behind them is told apart.
+            Some(Kind::Number | Kind::Measure | Kind::Day | Kind::Clock | Kind::Id | Kind::Path) => {
+                words.push("#".to_owned())
+            }
+            Some(Kind::Han) => chinese.extend(lexed.han(at)),
+            Some(Kind::Mark('≤' | '<')) => words.push("≤".to_owned()),
+            Some(Kind::Mark('≥' | '>')) => words.push("≥".to_owned()),
+            _ => {}
+        }
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let has_value = !values.is_empty();
+    let signs = english_signs(&words, has_value).and(chinese_signs(&chinese, has_value));
+    let stems = stems::of(lexed, tokens, of_value);
+    (!stems.is_empty() || signs != Signs::default()).then_some(Clause { stems, values, signs })
+}

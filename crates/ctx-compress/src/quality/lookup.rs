@@ -1,0 +1,173 @@
+//! Values of one side, by which it is told whether it has a value of the other.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::quality::gather::Found;
+use crate::quality::key::Key;
+use crate::quality::moments::{Clock, Day};
+use crate::quality::units::{Dimension, ONE, Quantity};
+
+/// The values of a side.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    amounts: HashSet<(Dimension, i128)>,
+    /// Numbers as they are written; true if one of them stands without a unit.
+    raws: HashMap<i128, bool>,
+    /// Groups of digits within names for machines.
+    within: HashSet<i128>,
+    days: HashSet<(Year, u8, u8)>,
+    weekdays: HashSet<u8>,
+    clocks: HashSet<u16>,
+    /// Times that may be meant twelve hours later, and all times, without the half of the day.
+    either_clocks: HashSet<u16>,
+    any_clocks: HashSet<u16>,
+    pub(super) literals: HashSet<String>,
+    /// All of them, as they are told apart in sentences.
+    pub(super) stems: HashSet<u32>,
+    /// Beginnings of long literals, for hashes that are cut short.
+    beginnings: HashSet<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Year {
+    /// A year that is told.
+    Is(u16),
+    /// No year is told.
+    Untold,
+    /// Whether one is told or not.
+    Any,
+}
+
+/// Beginnings of hashes that are taken for them.
+const SHORTEST_HASH: usize = 7;
+
+/// Amounts up to this one need their unit to be the same.
+const SMALL: i128 = 20 * ONE;
+
+impl Values {
+    /// Notes a value.
+    pub(super) fn note(&mut self, found: &Found) {
+        self.stems.extend(found.key.stem());
+        match &found.key {
+            Key::Amount(amount) => {
+                self.amounts.insert((amount.dimension, amount.base));
+                *self.raws.entry(amount.raw).or_default() |= amount.is_bare();
+            }
+            Key::Day(day) => self.note_day(*day),
+            Key::Weekday(day) => {
+                self.weekdays.insert(*day);
+            }
+            Key::Clock(clock) => self.note_clock(*clock),
+            Key::Literal(text) => self.note_literal(text),
+            Key::Name { .. } | Key::Words(_) | Key::Rule(_) => {}
+        }
+    }
+
+    fn note_day(&mut self, day: Day) {
+        let year = day.year.map_or(Year::Untold, Year::Is);
+        let turned = Day { month: day.day, day: day.month, ..day };
+        for day in [day].into_iter().chain(Some(turned).filter(|_| day.is_either)) {
+            let (month, date) = (day.month.unwrap_or(0), day.day.unwrap_or(0));
+            for year in [year, Year::Any] {
+                self.days.extend([(year, month, date), (year, month, 0)]);
+            }
+            self.days.insert((year, 0, 0));
+        }
+    }
+
+    fn note_clock(&mut self, clock: Clock) {
+        self.clocks.insert(clock.minutes);
+        self.any_clocks.insert(clock.minutes % 720);
+        if clock.is_either {
+            self.either_clocks.insert(clock.minutes % 720);
+        }
+    }
+
+    fn note_literal(&mut self, text: &str) {
+        const SHORTEST: usize = 3;
+        self.literals.insert(text.to_owned());
+        self.beginnings.extend(text.get(..SHORTEST_HASH).map(str::to_owned));
+        let groups =
+            text.split(|c: char| !c.is_ascii_digit()).filter(|group| (SHORTEST..=12).contains(&group.len()));
+        self.within.extend(groups.filter_map(|group| group.parse::<i128>().ok()).map(|number| number * ONE));
+    }
+
+    /// Tells whether there is a value that a reader takes for the same; `None` if the key is no value.
+    pub(super) fn has(&self, key: &Key) -> Option<bool> {
+        Some(match key {
+            Key::Amount(amount) => self.has_amount(amount),
+            Key::Day(day) => self.has_day(*day),
+            Key::Weekday(day) => self.weekdays.contains(day),
+            Key::Clock(clock) => self.has_clock(*clock),
+            Key::Literal(text) => self.has_literal(text),
+            Key::Name { .. } | Key::Words(_) | Key::Rule(_) => return None,
+        })
+    }
+
+    fn has_amount(&self, amount: &Quantity) -> bool {
+        if self.amounts.contains(&(amount.dimension, amount.base)) {
+            return true;
+        }
+        let is_bare_here = self.raws.get(&amount.raw).copied();
+        let year = u16::try_from(amount.raw / ONE).ok().filter(|_| amount.raw % ONE == 0);
+        match amount.is_bare() {
+            // A number may have lost its unit, or be a year or an hour.
+            true => {
+                is_bare_here.is_some()
+                    || year.is_some_and(|year| {
+                        self.days.contains(&(Year::Is(year), 0, 0))
+                            || self.any_clocks.contains(&(year.saturating_mul(60) % 720)) && year <= 24
+                    })
+            }
+            false => is_bare_here == Some(true) && amount.raw.abs() > SMALL,
+        }
+    }
+
+    fn has_day(&self, day: Day) -> bool {
+        let turned = Day { month: day.day, day: day.month, ..day };
+        let is_here = |day: Day| {
+            let (month, date) = (day.month.unwrap_or(0), day.day.unwrap_or(0));
+            match day.year {
+                Some(year) if month == 0 => {
+                    self.days.contains(&(Year::Is(year), 0, 0))
+                        || self.raws.contains_key(&(i128::from(year) * ONE))
+                }
+                Some(year) => {
+                    self.days.contains(&(Year::Is(year), month, date))
+                        || self.days.contains(&(Year::Untold, month, date))
+                }
+                None => self.days.contains(&(Year::Any, month, date)),
+            }
+        };
+        is_here(day) || (day.is_either && is_here(turned))
+    }
+
+    fn has_clock(&self, clock: Clock) -> bool {
+        let half = clock.minutes % 720;
+        self.clocks.contains(&clock.minutes)
+            || self.either_clocks.contains(&half)
+            || (clock.is_either && self.any_clocks.contains(&half))
+    }
+
+    fn has_literal(&self, text: &str) -> bool {
+        self.literals.contains(text)
+            || text.parse::<i128>().is_ok_and(|number| self.raws.contains_key(&(number.saturating_mul(ONE))))
+    }
+
+    /// Tells whether a number without a unit is a part of something for machines.
+    pub(super) fn has_within(&self, amount: &Quantity) -> bool {
+        amount.is_bare() && self.within.contains(&amount.raw)
+    }
+
+    /// Tells whether something is the beginning of a hash.
+    pub(super) fn has_beginning(&self, text: &str) -> bool {
+        let is_hash =
+            text.len() >= SHORTEST_HASH && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        let begin = text.get(..SHORTEST_HASH).filter(|begin| is_hash && self.beginnings.contains(*begin));
+        begin.is_some()
+            && self.literals.iter().any(|literal| {
+                literal.starts_with(text)
+                    && literal.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+            })
+    }
+}

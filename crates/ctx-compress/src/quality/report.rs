@@ -1,0 +1,179 @@
+//! The report: what a compression kept, lost and made up.
+
+use std::fmt::{self, Write as _};
+
+use ctx_types::{Diagnostic, Message, Role, Source, SourceKind, Text, Trust, plural};
+use serde::Serialize;
+
+use crate::codes;
+use crate::quality::compare::{Sorted, compare};
+use crate::quality::fact::{Fact, FactKind};
+use crate::quality::side::{MOST_BYTES, MOST_FACTS, Side, Which};
+
+/// What a compression kept, lost and made up.
+///
+/// Two texts are compared by what they say: `$1.5k` is `1,500 dollars`, and `2026-03-05` is `5 March 2026`. Rules,
+/// denials and questions are kept if a sentence of the compressed form is about the same and says neither the
+/// opposite nor less.
+///
+/// ```
+/// use ctx_compress::quality::{FactKind, QualityReport};
+/// use ctx_types::{Message, Role, Source};
+///
+/// let said = |text: &str| Message::new(Role::User, text, Source::history("n1", Role::User));
+/// let original = [said("Ada Lovelace comes on 5 March. She does not eat nuts. It costs $1,500.")];
+/// let report = QualityReport::of_summary(&original, "Ada Lovelace comes on 2026-03-05 and pays 1.5k dollars to Bob.");
+///
+/// let lost: Vec<&str> = report.lost.iter().map(|fact| &*fact.text).collect();
+/// assert_eq!(lost, ["She does not eat nuts."]);
+/// assert_eq!(report.invented[0].text, "Bob");
+/// assert_eq!(report.retention(), Some(0.75));
+/// assert_eq!(report.lost[0].kind, FactKind::Negation);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QualityReport {
+    /// How many facts of each kind there are; kinds without facts are left out.
+    pub kinds: Vec<KindCounts>,
+    /// Facts of the original that the compressed form does not say any more, in the order of the original.
+    pub lost: Vec<Fact>,
+    /// Facts of the compressed form that the original does not say, in the order of the former.
+    pub invented: Vec<Fact>,
+    /// Facts that both say, in the order of the original.
+    pub kept: Vec<Fact>,
+    /// What was not looked at, because there was too much of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How many facts of a kind there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KindCounts {
+    /// The kind.
+    pub kind: FactKind,
+    /// How many the compressed form still says.
+    pub kept: usize,
+    /// How many it does not.
+    pub lost: usize,
+    /// How many it made up.
+    pub invented: usize,
+}
+
+impl QualityReport {
+    /// Compares messages with those that were made of them. O(bytes of both).
+    ///
+    /// At most 32 MiB and 100,000 different facts of each are looked at; what is beyond is told of in
+    /// [`diagnostics`](Self::diagnostics).
+    pub fn of(original: &[Message], compressed: &[Message]) -> Self {
+        let original = Side::of(original, Which::Original);
+        let compressed = Side::of(compressed, Which::Compressed);
+        let Sorted { kept, lost, invented } = compare(&original, &compressed);
+        let diagnostics = [(&original, "the original"), (&compressed, "the compressed form")];
+        let diagnostics = diagnostics.into_iter().flat_map(|(side, name)| limits(side, name)).collect();
+        let kinds = counts(&kept, &lost, &invented);
+        Self { kinds, lost, invented, kept, diagnostics }
+    }
+
+    /// Compares messages with a summary of them.
+    pub fn of_summary(original: &[Message], summary: impl Into<Text>) -> Self {
+        let source = Source::new(SourceKind::Summary, Trust::Model);
+        Self::of(original, &[Message::new(Role::System, summary, source)])
+    }
+
+    /// Returns the share of the original's facts that were kept, from 0 to 1; `None` if it has none.
+    #[expect(clippy::cast_precision_loss, reason = "there are at most 100,000 facts")]
+    pub fn retention(&self) -> Option<f64> {
+        let all = self.kept.len() + self.lost.len();
+        (all > 0).then(|| self.kept.len() as f64 / all as f64)
+    }
+}
+
+fn limits(side: &Side<'_>, name: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if side.unread > 0 {
+        let message =
+            format!("{name} is longer than {MOST_BYTES} bytes: {} of it are not compared", side.unread);
+        found.push(Diagnostic::warning(codes::REPORT_LIMIT, message));
+    }
+    if side.left_out > 0 {
+        let message =
+            format!("{name} has more than {MOST_FACTS} facts: {} of them are not compared", side.left_out);
+        found.push(Diagnostic::warning(codes::REPORT_LIMIT, message));
+    }
+    found
+}
+
+fn counts(kept: &[Fact], lost: &[Fact], invented: &[Fact]) -> Vec<KindCounts> {
+    let count = |facts: &[Fact], kind| facts.iter().filter(|fact| fact.kind == kind).count();
+    let counts = FactKind::ALL.map(|kind| KindCounts {
+        kind,
+        kept: count(kept, kind),
+        lost: count(lost, kind),
+        invented: count(invented, kind),
+    });
+    counts.into_iter().filter(|counts| counts.kept + counts.lost + counts.invented > 0).collect()
+}
+
+/// How many facts of a list are shown before the rest is counted.
+const MOST_SHOWN: usize = 100;
+
+impl fmt::Display for QualityReport {
+    /// Writes figures, then what was lost and what was made up.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.kept.len() + self.lost.len();
+        write!(f, "kept {} of {}", self.kept.len(), plural(all, "fact"))?;
+        if let Some(retention) = self.retention() {
+            write!(f, " ({:.1} %)", retention * 100.0)?;
+        }
+        writeln!(f, ", lost {}, invented {}", self.lost.len(), self.invented.len())?;
+        if !self.kinds.is_empty() {
+            writeln!(f, "  {:<10} {:>6} {:>6} {:>9}", "", "kept", "lost", "invented")?;
+        }
+        for KindCounts { kind, kept, lost, invented } in &self.kinds {
+            writeln!(f, "  {:<10} {kept:>6} {lost:>6} {invented:>9}", kind.as_str())?;
+        }
+        write_facts(f, "lost", &self.lost)?;
+        write_facts(f, "invented", &self.invented)
+    }
+}
+
+fn write_facts(f: &mut fmt::Formatter<'_>, title: &str, facts: &[Fact]) -> fmt::Result {
+    if facts.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "{title}")?;
+    let shown = facts.get(..facts.len().min(MOST_SHOWN)).unwrap_or_default();
+    let width = shown.iter().map(|fact| place(fact).chars().count()).max().unwrap_or(0);
+    for fact in shown {
+        write!(f, "  {:<10}  {:<width$}  {}", fact.kind.as_str(), place(fact), one_line(&fact.text))?;
+        if fact.count > 1 {
+            write!(f, " (and {})", plural(fact.count - 1, "more place"))?;
+        }
+        writeln!(f, "{}", if fact.opposed.is_some() { " (the opposite is said)" } else { "" })?;
+    }
+    match facts.len() - shown.len() {
+        0 => Ok(()),
+        more => writeln!(f, "  and {}", plural(more, "more fact")),
+    }
+}
+
+/// Writes where a fact stands: the message and the bytes.
+fn place(fact: &Fact) -> String {
+    let mut shown = String::new();
+    if let Some(place) = fact.places.first() {
+        let message = place.id.as_deref().map_or_else(|| format!("#{}", place.message), str::to_owned);
+        let call = place.call.map_or_else(String::new, |call| format!(" call {call}"));
+        write!(shown, "{message}{call}:{}", place.start).unwrap_or_default();
+    }
+    shown
+}
+
+/// Squeezes white space, and escapes what would move the cursor.
+fn one_line(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    let shown: String = line.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    if shown.len() < line.len() { format!("{shown}…") } else { shown }
+}

@@ -1,0 +1,257 @@
+//! Cases written by hand: one thing said in two ways, two things said in nearly one way.
+
+use ctx_compress::quality::QualityReport;
+use ctx_types::{Message, Role, Source};
+
+/// Checks what a summary of a text lost and invented, as `kind text` in order.
+#[track_caller]
+fn check(original: &str, summary: &str, lost: &[&str], invented: &[&str]) {
+    // A line is a message; lines of users and assistants take turns.
+    let message = |(at, text): (usize, &str)| {
+        let role = if at % 2 == 0 { Role::User } else { Role::Assistant };
+        Message::new(role, text, Source::history(format!("n{at}"), role))
+    };
+    let original: Vec<Message> = original.lines().enumerate().map(message).collect();
+    let report = QualityReport::of_summary(&original, summary);
+    let shown = |facts: &[ctx_compress::quality::Fact]| {
+        facts.iter().map(|fact| format!("{} {}", fact.kind, fact.text)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (shown(&report.lost), shown(&report.invented)),
+        (strings(lost), strings(invented)),
+        "{summary}"
+    );
+}
+
+fn strings(list: &[&str]) -> Vec<String> {
+    list.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn amounts_are_the_same_in_other_spellings() {
+    check("The rent is $1,500 a month.", "Rent: 1.5k dollars monthly.", &[], &[]);
+    check(
+        "The rent is 1,500 dollars.",
+        "The rent is 1,550 dollars.",
+        &["number 1,500 dollars"],
+        &["number 1,550 dollars"],
+    );
+    check("We drove 5 km in 90 minutes.", "They drove 5,000 m in 1.5 hours.", &[], &[]);
+    check("It weighs 5 kg.", "It weighs 5 lb.", &["number 5 kg"], &["number 5 lb"]);
+    check("About five thousand people came.", "5000 people came.", &[], &[]);
+    check("来了五千人，花了一万二千元。", "来了5000人，花费12,000元。", &[], &[]);
+    check("成功率是百分之九十五。", "成功率为95%。", &[], &[]);
+    check("预算是3.5万元。", "预算为35,000元。", &[], &[]);
+}
+
+#[test]
+fn numbers_within_ids_are_no_numbers() {
+    check(
+        "The order is plm_4187.",
+        "They ordered 4187 pieces of ORD-9.",
+        &["identifier plm_4187"],
+        &["identifier ORD-9"],
+    );
+    check("We need 4187 pieces.", "The order is plm_4187.", &["number 4187"], &["identifier plm_4187"]);
+    check("The invoice is INV-2024-0031.", "The invoice is inv-2024-0031.", &[], &[]);
+}
+
+#[test]
+fn days_are_the_same_in_other_spellings() {
+    check("We meet on March 5, 2026.", "The meeting is on 2026-03-05.", &[], &[]);
+    check("We meet on 5 March.", "3月5日见面。", &[], &[]);
+    check("我们3月5日见面。", "They meet on March 5th.", &[], &[]);
+    check("二〇二六年三月五日交货。", "Delivery on 5 Mar 2026.", &[], &[]);
+    check("It is due 2026-03-05.", "It is due on 2026-03-06.", &["date 2026-03-05"], &["date 2026-03-06"]);
+    check(
+        "It is due on March 5, 2026.",
+        "It is due on March 5, 2027.",
+        &["date March 5, 2026"],
+        &["date March 5, 2027"],
+    );
+    check("It is due on 03/05/2026.", "It is due on 3 May 2026.", &[], &[]);
+    check("We meet next Tuesday.", "The meeting is on Thursday.", &["date Tuesday"], &["date Thursday"]);
+}
+
+#[test]
+fn times_are_the_same_in_other_spellings() {
+    check("The train leaves at 7:30 p.m.", "The train leaves at 19:30.", &[], &[]);
+    check("火车晚上七点半开。", "火车19:30发车。", &[], &[]);
+    check("The shop opens at nine in the morning.", "It opens at 9 am.", &[], &[]);
+    check("The shop opens at 9:00.", "The shop opens at 9:15.", &["date 9:00"], &["date 9:15"]);
+}
+
+#[test]
+fn names_may_be_shortened_if_they_stay_clear() {
+    check("I met Marta Okafor in Lisbon.", "The user met Okafor in Lisbon.", &[], &[]);
+    check(
+        "I met Marta Okafor and Dario Okafor.",
+        "The user met Okafor.",
+        &["name Marta Okafor", "name Dario Okafor"],
+        &[],
+    );
+    check(
+        "I met Marta Okafor and Tomas Haddad.",
+        "Tomas Haddad met Marta Haddad.",
+        &["name Marta Okafor"],
+        &["name Marta Haddad"],
+    );
+    check("My sister Greta lives in Porto.", "Her sister lives in Porto.", &["name Greta"], &[]);
+    check("My sister lives in Porto.", "Her sister Greta lives in Porto.", &[], &["name Greta"]);
+    check("我跟李明哲说过了。", "用户已经告诉李明哲。", &[], &[]);
+    check("负责人是陈思远。", "负责人是陈思源。", &["name 陈思远"], &["name 陈思源"]);
+}
+
+#[test]
+fn a_denial_that_is_dropped_or_added_is_noticed() {
+    check(
+        "My brother does not drink coffee.",
+        "The brother drinks coffee.",
+        &["negation My brother does not drink coffee."],
+        &[],
+    );
+    check(
+        "My brother drinks coffee every morning.",
+        "The brother does not drink coffee in the morning.",
+        &[],
+        &["negation The brother does not drink coffee in the morning."],
+    );
+    check(
+        "The server is not down, the database is.",
+        "The database is not down, the server is.",
+        &["negation The server is not down, the database is."],
+        &["negation The database is not down, the server is."],
+    );
+    check("他不吃海鲜。", "他吃海鲜。", &["negation 他不吃海鲜。"], &[]);
+    check("他对花生过敏，不吃坚果。", "他不吃坚果，对花生过敏。", &[], &[]);
+}
+
+#[test]
+fn a_rule_may_be_told_in_other_words() {
+    check(
+        "Please never call me before nine in the morning.",
+        "They must not be phoned before 9 am.",
+        &[],
+        &[],
+    );
+    check(
+        "Always run the slow tests before you commit.",
+        "Commits require running the slow tests first.",
+        &[],
+        &[],
+    );
+    check(
+        "You must not touch the public API.",
+        "The public API must be touched.",
+        &["constraint You must not touch the public API."],
+        &["constraint The public API must be touched."],
+    );
+    check(
+        "Backups must be encrypted.",
+        "Backups may be encrypted.",
+        &["constraint Backups must be encrypted."],
+        &[],
+    );
+    check("Invite no more than 20 guests.", "Invite at most 20 guests.", &[], &[]);
+    check(
+        "Invite no more than 20 guests.",
+        "Invite at least 20 guests.",
+        &["constraint Invite no more than 20 guests."],
+        &["constraint Invite at least 20 guests."],
+    );
+    check("千万不要在早上九点之前给我打电话。", "早上9点前不得打电话。", &[], &[]);
+    check(
+        "付款必须在三天之内完成。",
+        "付款可以在三天之内完成。",
+        &["constraint 付款必须在三天之内完成。"],
+        &[],
+    );
+}
+
+#[test]
+fn questions_stay_open_until_somebody_answers_them() {
+    check(
+        "Which terminal does the night ferry leave from?\nLet me look into that.",
+        "They look into the ferry.",
+        &["question Which terminal does the night ferry leave from?"],
+        &[],
+    );
+    check(
+        "Which terminal does the night ferry leave from?\nThe night ferry leaves from terminal B.",
+        "The night ferry leaves from terminal B.",
+        &[],
+        &[],
+    );
+    check(
+        "Which terminal does the night ferry leave from?",
+        "Open question: which terminal the night ferry leaves from.",
+        &[],
+        &[],
+    );
+    check("夜班渡轮从哪个码头出发？\n我查一下。", "用户问夜班渡轮的出发码头。", &[], &[]);
+}
+
+#[test]
+fn what_somebody_said_may_be_told_and_a_title_may_not_change() {
+    check("He said “I will never sell the old house”.", "He will never sell the old house.", &[], &[]);
+    check(
+        "I am reading “The Silent Harbour”.",
+        "The user reads “The Hollow Harbour”.",
+        &["quote “The Silent Harbour”"],
+        &["quote “The Hollow Harbour”"],
+    );
+    check(
+        "我在看《沉默的车站》和《遥远的果园》。",
+        "用户在看《沉默的果园》。",
+        &["quote 《沉默的车站》", "quote 《遥远的果园》"],
+        &["quote 《沉默的果园》"],
+    );
+}
+
+#[test]
+fn paths_may_be_shortened_if_they_stay_clear() {
+    check("The fault is in src/billing/retry.rs.", "The fault is in retry.rs.", &[], &[]);
+    check(
+        "Compare src/billing/retry.rs with src/router/retry.rs.",
+        "Compare retry.rs.",
+        &["path src/billing/retry.rs", "path src/router/retry.rs"],
+        &[],
+    );
+    check(
+        "The fault is in src/billing/retry.rs.",
+        "The fault is in src/billing/limits.rs.",
+        &["path src/billing/retry.rs"],
+        &["path src/billing/limits.rs"],
+    );
+}
+
+#[test]
+fn code_is_compared_as_it_is_written() {
+    check(
+        "Call `getUserName` in commit 3f2a9c17b.",
+        "They call getUserName since 3f2a9c1.",
+        &["identifier 3f2a9c17b"],
+        &[],
+    );
+    check("Use v1.2.3 of the library.", "Use v1.2 of it.", &["identifier v1.2.3"], &["identifier v1.2"]);
+    check("See https://example.com/a/b.", "See http://example.com/a/b/.", &[], &[]);
+    check("Set MAX_RETRIES to 5000.", "MAX_RETRIES is 500.", &["number 5000"], &["number 500"]);
+}
+
+#[test]
+fn order_and_headings_do_not_matter() {
+    let summary = "## Overview\n**Current Focus:** the trip\n- 4 people go to Lisbon\n\n### Key Decisions\n1. Fly on 2026-03-05\n2. Pay $1,200\n\n### Next Steps\nNone.";
+    check("We pay $1,200.\nYes.\nWe fly on 5 March 2026 to Lisbon.\nAll four of us.", summary, &[], &[]);
+}
+
+#[test]
+fn a_correction_is_kept_if_only_the_new_value_is_told() {
+    check("Not Tuesday, Wednesday.", "It is on Wednesday.", &["date Tuesday"], &[]);
+    check("The visit is not on May 3, it is on May 10.", "The visit is on May 10.", &["date May 3"], &[]);
+    check(
+        "The visit is not on May 3, it is on May 10.",
+        "The visit is on May 3.",
+        &["negation The visit is not on May 3, it is on May 10.", "date May 10"],
+        &[],
+    );
+}
