@@ -4,6 +4,7 @@ use crate::quality::lex::{Form, Kind, Lexed};
 use crate::quality::lexicon::{is_common, is_stop};
 use crate::quality::numerals;
 use crate::quality::units::{self, Dimension, ONE, Quantity, Unit, decimal, magnitude, measure};
+use crate::request::is_filler;
 
 /// An amount, and how it stands in its text.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,8 @@ pub(super) struct Amount {
     pub(super) quantity: Quantity,
     /// The token after it.
     pub(super) next: usize,
+    /// The token after what it counts.
+    pub(super) shown: usize,
     /// Whether it says too little to be told as a fact, as the number of a line does.
     pub(super) is_weak: bool,
 }
@@ -35,8 +38,14 @@ pub(super) fn amount(lexed: &Lexed<'_>, at: usize) -> Option<Amount> {
     let (after, next) = unit_after(lexed, next, begin);
     let unit = sign.or(after);
     let quantity = Quantity::new(if is_negative(lexed, at) { -value } else { value }, unit);
+    let quantity = Quantity { is_count: unit.is_none() && counts(lexed, next), ..quantity };
     let is_weak = unit.is_none() && quantity.raw >= 0 && is_weak(lexed, at, next, value, read.is_words);
-    (!is_idiom(lexed, begin, next, &quantity)).then_some(Amount { quantity, next, is_weak })
+    (!is_idiom(lexed, begin, next, &quantity)).then_some(Amount {
+        quantity,
+        next,
+        shown: next + usize::from(quantity.is_count),
+        is_weak,
+    })
 }
 
 /// Reads a currency before a number: `$`, `US$`, `EUR`.
@@ -191,6 +200,20 @@ fn unit_after(lexed: &Lexed<'_>, next: usize, begin: usize) -> (Option<Unit>, us
     }
 }
 
+/// Tells whether what stands behind a number is counted by it.
+fn counts(lexed: &Lexed<'_>, next: usize) -> bool {
+    let word = lexed.str(next);
+    let is_noun = word.len() > 2
+        && word.bytes().all(|byte| byte.is_ascii_lowercase())
+        && !is_stop(word)
+        && !is_filler(word);
+    match lexed.kind(next) {
+        Some(Kind::Word) => is_noun,
+        Some(Kind::Han) => lexed.han(next).is_some_and(units::is_counter),
+        _ => false,
+    }
+}
+
 fn is_negative(lexed: &Lexed<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return false };
     let is_sign = matches!(lexed.mark(before), Some('-' | '−')) && lexed.touches(at);
@@ -201,7 +224,7 @@ fn is_negative(lexed: &Lexed<'_>, at: usize) -> bool {
 
 /// Tells whether a number without a unit says too little by itself.
 fn is_weak(lexed: &Lexed<'_>, at: usize, next: usize, value: i128, is_words: bool) -> bool {
-    if is_place_in_list(lexed, at, next) {
+    if is_place_in_list(lexed, at, next) || is_line_of_file(lexed, at) {
         return true;
     }
     if value.abs() > SMALL || value % ONE != 0 {
@@ -217,13 +240,13 @@ fn is_weak(lexed: &Lexed<'_>, at: usize, next: usize, value: i128, is_words: boo
 }
 
 fn is_noun(lexed: &Lexed<'_>, at: usize) -> bool {
-    if lexed.mark(at) == Some('#') {
-        return true;
-    }
     const BEFORE_COUNTS: [&str; 12] = [
         "about", "around", "least", "most", "only", "over", "under", "than", "nearly", "exactly", "another",
         "almost",
     ];
+    if lexed.mark(at) == Some('#') {
+        return true;
+    }
     let lower = lexed.str(at).to_ascii_lowercase();
     lexed.kind(at) == Some(Kind::Word)
         && lower.len() > 2
@@ -236,6 +259,12 @@ fn is_noun(lexed: &Lexed<'_>, at: usize) -> bool {
 fn is_place_in_list(lexed: &Lexed<'_>, at: usize, next: usize) -> bool {
     let is_marked = matches!(lexed.mark(next), Some('.' | ')' | '、' | ':')) && lexed.form == Form::Prose;
     lexed.is_line_start(at) && (is_marked || lexed.form == Form::Output)
+}
+
+/// Tells whether a number is that of a line: `main.rs:12`.
+fn is_line_of_file(lexed: &Lexed<'_>, at: usize) -> bool {
+    let is_path = at.checked_sub(2).is_some_and(|at| lexed.kind(at) == Some(Kind::Path));
+    is_path && lexed.mark(at - 1) == Some(':') && lexed.touches(at)
 }
 
 /// Tells whether Chinese digits are part of a word, such as `十分` (very) or `一样` (the same).

@@ -13,6 +13,12 @@ const LONG_SURNAMES: [&str; 14] = [
     "南宫",
 ];
 
+/// Surnames that most people have; others need more around them to be one.
+const USUAL: &str = "李王张刘陈杨赵黄周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛阎余潘杜戴钟汪田任姜范方姚谭廖邹熊陆郝孔崔康邱秦江顾侯邵孟龙段钱汤尹黎易贺赖龚马";
+
+/// Characters that given names often have.
+const GIVEN: &str = "伟芳娜敏静丽强磊军洋勇艳杰娟涛明超秀霞平刚桂英华玉萍红玲芬燕彬鹏飞辉波斌凯浩宇婷雪琳慧莹颖倩欣怡佳悦琪瑶蕾薇洁琴兰梅莉晶晨阳旭东峰森博文轩翔宁健威帅毅恒坚志思子雨涵梓睿琦曦诗梦美春秋冬国建民庆福德永胜立新云龙虎凤香珍珠翠莲菊荣昌盛达义信仁礼智宏伦佑腾圆若依嘉家俊哲瀚逸然奕辰昊泽皓天佩珊岚露露菲曼妮艺可馨源远航程海鑫磊宝成乐彤桐舒语钰锦绣蓉芸芝茹茜蓓薪炎焕煜灿烨铭锋钧钢铁柱根生财富贵祥瑞吉康泰安全顺利炅纶铮卓越岩岳峻崇山川江河湖波澜洁清泉淑贤惠兴邦振世继承绍祖光耀照朗晖旺帆";
+
 /// Characters that given names have not.
 const NOT_GIVEN: &str = "的了是在不有我你他她它们这那个么吗呢吧啊和与及或就都也很还要会能上下来去到对从把被给让向跟为之其此但而因所果没无非别又再只更最每各某几一二三四五六七八九十百千万年月日时分秒点号元块钱件次说做看想问走吃喝买卖用找先后前里外间过得着";
 
@@ -89,31 +95,46 @@ const PLACES: &[&str] = &[
 ];
 
 /// What may stand directly before a name.
-const BEFORE: &str = "是叫为给和与跟找问由让请对向同及名者替帮见约像派陪送把被比人";
+const BEFORE: &str = "是叫为给和与跟找问由让请对向同及名者替帮见约像派陪送把被比人系到，";
 
 /// What may stand directly behind a name.
-const AFTER: &str = "的说在是也和与会要将已来去负告问想喜建提同总把被就都有给跟明今昨住做写打发到不没从先女老经医教主博律护及";
+const AFTER: &str = "陪的说在是也和与会要将已来去负告问想喜建提同总把被就都有给跟明今昨住做写打发到不没从先女老经医教主博律护及商谈聊沟联确签认推参加拿买带开回请帮让下上正才需应必得表称觉希见了吧吗呢啊";
+
+/// Returns the surname of somebody who is called by surname and title: `王` of `王老师`.
+pub(super) fn surname_of_title(words: &str) -> Option<&str> {
+    let bare = TITLES.iter().find_map(|title| words.strip_suffix(title))?;
+    let is_surname = LONG_SURNAMES.contains(&bare) || (bare.chars().count() == 1 && SURNAMES.contains(bare));
+    is_surname.then_some(bare)
+}
 
 /// Finds the name that begins at a Chinese character, by its tokens.
 pub(super) fn name(lexed: &Lexed<'_>, at: usize) -> Option<Range<usize>> {
     lexed.han(at)?;
     let length = foreign(lexed, at)
         .or_else(|| place(lexed, at))
-        .or_else(|| PLACES.iter().find(|place| lexed.has_han(at, place)).map(|place| place.chars().count()))
+        .or_else(|| known_place(lexed, at))
         .or_else(|| person(lexed, at))?;
     Some(at..at + length)
+}
+
+fn known_place(lexed: &Lexed<'_>, at: usize) -> Option<usize> {
+    PLACES.iter().find(|place| lexed.has_han(at, place)).map(|place| place.chars().count())
+}
+
+/// Counts Chinese characters from a token on, up to a number.
+fn run_length(lexed: &Lexed<'_>, at: usize, most: usize) -> usize {
+    (at..at + most).take_while(|at| lexed.han(*at).is_some()).count()
 }
 
 /// `约翰·史密斯`.
 fn foreign(lexed: &Lexed<'_>, at: usize) -> Option<usize> {
     const LONGEST: usize = 6;
-    let run = |at: usize| (at..at + LONGEST).take_while(|at| lexed.han(*at).is_some()).count();
     if at.checked_sub(1).is_some_and(|before| lexed.han(before).is_some_and(|c| !BEFORE.contains(c))) {
         return None;
     }
-    let first = run(at);
+    let first = run_length(lexed, at, LONGEST);
     let is_joined = matches!(lexed.mark(at + first), Some('·' | '•' | '・')) && first >= 1;
-    let second = run(at + first + 1).min(4);
+    let second = run_length(lexed, at + first + 1, 4);
     (is_joined && second >= 1).then_some(first + 1 + second)
 }
 
@@ -124,20 +145,38 @@ fn person(lexed: &Lexed<'_>, at: usize) -> Option<usize> {
     if !is_long && !lexed.han(at).is_some_and(|c| SURNAMES.contains(c)) {
         return nickname(lexed, at);
     }
-    let is_word = WORDS.iter().any(|word| lexed.has_han(at, word));
+    let usual = |at: usize| lexed.han(at).is_some_and(|c| GIVEN.contains(c));
+    let is_usual = is_long || lexed.han(at).is_some_and(|c| USUAL.contains(c));
+    // `李子` is a plum, and `李子涵` somebody.
+    let is_somebody = is_usual && usual(at + surname) && usual(at + surname + 1);
+    let is_word = !is_somebody && WORDS.iter().any(|word| lexed.has_han(at, word));
     if is_whole_value(lexed, at) {
-        let length = (at..).take_while(|at| lexed.han(*at).is_some()).count();
+        let length = run_length(lexed, at, 8);
         return (!is_word && length > surname && length <= surname + 2).then_some(length);
     }
     let title =
         (surname..=surname + 2).find(|length| TITLES.iter().any(|title| lexed.has_han(at + length, title)));
     let is_given = |at: usize| lexed.han(at).is_some_and(|c| !NOT_GIVEN.contains(c));
     if let Some(length) = title.filter(|length| (surname..*length).all(|skip| is_given(at + skip))) {
-        return (!is_word || length == surname).then_some(length + 2);
+        // A title is part of what somebody is called only if no given name is told.
+        return (!is_word || length == surname).then_some(if length == surname {
+            length + 2
+        } else {
+            length
+        });
     }
-    let length = surname + 2;
-    let is_name = !is_word && is_given(at + surname) && is_given(at + surname + 1);
-    (is_name && is_bounded(lexed, at, at + length)).then_some(length)
+    let of = |length: usize| {
+        let given = at + surname..at + length;
+        let is_name = !is_word && given.clone().all(is_given) && begins(lexed, at);
+        let is_likely = is_usual && given.clone().all(usual);
+        let is_certain = is_likely && length > surname + 1;
+        let is_enough = is_likely || length > surname + 1;
+        is_name && is_enough && ends(lexed, at, at + length, is_certain)
+    };
+    // `王磊陪同`: the shorter name is likelier than one with a rare character.
+    let is_rare = !usual(at + surname + 1) && of(surname + 1);
+    let lengths = if is_rare { [surname + 1, surname + 2] } else { [surname + 2, surname + 1] };
+    lengths.into_iter().find(|length| of(*length))
 }
 
 /// `小张`, `老王`, `阿明`.
@@ -147,18 +186,28 @@ fn nickname(lexed: &Lexed<'_>, at: usize) -> Option<usize> {
     let is_surname =
         SURNAMES.contains(next) && !"时常方费国文师广东金黄白温石边水高车平安任何".contains(next);
     let is_word = ["小王子", "老王国", "小马路", "小孙子"].iter().any(|word| lexed.has_han(at, word));
-    (is_familiar && is_surname && !is_word && is_bounded(lexed, at, at + 2)).then_some(2)
+    let is_bounded = begins(lexed, at) && ends(lexed, at, at + 2, false);
+    (is_familiar && is_surname && !is_word && is_bounded).then_some(2)
 }
 
-/// Tells whether what is before and behind a word lets it be a name.
-fn is_bounded(lexed: &Lexed<'_>, start: usize, end: usize) -> bool {
+/// Tells whether what stands before lets a name begin.
+fn begins(lexed: &Lexed<'_>, start: usize) -> bool {
     let before = start.checked_sub(1).and_then(|before| lexed.han(before));
-    let is_begun = before.is_none_or(|c| BEFORE.contains(c));
-    let is_ended = lexed.han(end).is_none_or(|c| AFTER.contains(c));
-    // At the beginning of a sentence too many words look like names; there somebody must do something.
-    let is_told =
-        before.is_some() || lexed.han(end).is_some() || lexed.form.is_data() || is_labelled(lexed, start);
-    is_begun && is_ended && is_told
+    before.is_none_or(|c| BEFORE.contains(c))
+}
+
+/// Tells whether what stands behind lets a name end; behind a certain one anything may.
+fn ends(lexed: &Lexed<'_>, start: usize, end: usize, is_certain: bool) -> bool {
+    let before = start.checked_sub(1).and_then(|before| lexed.han(before));
+    let behind = lexed.han(end);
+    let is_ended = behind.is_none_or(|c| AFTER.contains(c)) || is_certain;
+    // Where nothing is before and nothing behind, too many words look like names.
+    let is_told = before.is_some()
+        || behind.is_some()
+        || is_certain
+        || lexed.form.is_data()
+        || is_labelled(lexed, start);
+    is_ended && is_told
 }
 
 /// Tells whether a colon or a list mark stands before.
@@ -169,7 +218,7 @@ fn is_labelled(lexed: &Lexed<'_>, start: usize) -> bool {
 /// Tells whether a word is a whole value of JSON.
 fn is_whole_value(lexed: &Lexed<'_>, at: usize) -> bool {
     let is_quote = |at: usize| lexed.mark(at) == Some('"');
-    let end = (at..).find(|at| lexed.han(*at).is_none()).unwrap_or(at);
+    let end = at + run_length(lexed, at, 8);
     let is_key = matches!(lexed.mark(end + 1), Some(':'));
     lexed.form == Form::Json && at.checked_sub(1).is_some_and(is_quote) && is_quote(end) && !is_key
 }
@@ -187,7 +236,7 @@ fn place(lexed: &Lexed<'_>, at: usize) -> Option<usize> {
         return None;
     }
     let run = (at..at + LONGEST)
-        .take_while(|at| lexed.han(*at).is_some_and(|c| !"的了是在和与及把被给就都也，".contains(c)))
+        .take_while(|at| lexed.han(*at).is_some_and(|c| !JOINS.contains(c) && !"就都也".contains(c)))
         .count();
     let length = (2..=run).find_map(|end| {
         let ending = ENDINGS.iter().find(|ending| {
@@ -196,7 +245,9 @@ fn place(lexed: &Lexed<'_>, at: usize) -> Option<usize> {
         })?;
         let is_plain =
             ending.chars().count() == 1 && NO_NAMES.iter().any(|word| lexed.has_han(at + end - 2, word));
-        (!is_plain).then_some(end)
+        let goes_on =
+            *ending == "市" && lexed.han(at + end).is_some_and(|c| "场区民政中长价集面".contains(c));
+        (!is_plain && !goes_on).then_some(end)
     })?;
     let is_short = length <= 4 || lexed.kind(at + length) != Some(Kind::Han);
     is_short.then_some(length)

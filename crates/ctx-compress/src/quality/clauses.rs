@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use crate::quality::lex::{Kind, Lexed};
 use crate::quality::lexicon::is_abbreviation;
-use crate::quality::signs::{Signs, chinese_signs, english_signs};
+use crate::quality::signs::{self, Signs, chinese_signs, english_signs};
 use crate::quality::stems;
 
 /// A sentence of a text.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug)]
 pub(super) struct Sentence {
     /// Its bytes.
@@ -16,6 +17,22 @@ pub(super) struct Sentence {
     pub(super) is_question: bool,
     /// Whether it asks for yes or no.
     pub(super) is_yes_or_no: bool,
+    /// Whether it is in Chinese, where each character is a stem.
+    pub(super) is_chinese: bool,
+    /// Whether it begins with yes or no.
+    pub(super) says_yes_or_no: bool,
+}
+
+impl Sentence {
+    /// What makes two sentences the same: what their clauses are about, and what they do.
+    pub(super) fn key(&self) -> Vec<u32> {
+        let mut key = Vec::new();
+        for clause in &self.clauses {
+            key.extend(&clause.stems);
+            key.push(clause.signs.bits());
+        }
+        key
+    }
 }
 
 /// A part of a sentence that says one thing.
@@ -25,6 +42,8 @@ pub(super) struct Clause {
     pub(super) stems: Vec<u32>,
     /// Those of them that are values.
     pub(super) values: Vec<u32>,
+    /// If it denies something: those behind the word that does.
+    pub(super) denied: Vec<u32>,
     pub(super) signs: Signs,
 }
 
@@ -69,19 +88,29 @@ fn sentence(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> 
     let begin = label_end(lexed, first..tokens.end);
     let clauses = clauses(lexed, begin..tokens.end, of_value);
     let is_question = is_question(lexed, tokens.clone());
-    let is_yes_or_no = is_question && asks_yes_or_no(lexed, begin, tokens);
-    Some(Sentence { bytes, clauses, is_question, is_yes_or_no })
+    let is_yes_or_no = is_question && asks_yes_or_no(lexed, begin, tokens.clone());
+    let is_chinese = tokens.clone().filter(|at| lexed.kind(*at) == Some(Kind::Han)).count() >= 4;
+    let says_yes_or_no = says_yes_or_no(lexed, first);
+    Some(Sentence { bytes, clauses, is_question, is_yes_or_no, is_chinese, says_yes_or_no })
 }
 
 /// Reads words in quotation marks as one sentence, if they are more than a title.
 pub(super) fn utterance(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> Option<Sentence> {
-    const LEAST_WORDS: usize = 4;
-    const LEAST_CHINESE: usize = 8;
+    is_utterance(lexed, tokens.clone()).then(|| sentence(lexed, tokens, of_value)).flatten()
+}
+
+/// Tells whether words in quotation marks are more than a title.
+pub(super) fn is_utterance(lexed: &Lexed<'_>, tokens: Range<usize>) -> bool {
+    const MOST_WORDS: usize = 4;
+    const MOST_CHINESE: usize = 8;
     let count =
         |wanted: fn(Kind) -> bool| tokens.clone().filter(|at| lexed.kind(*at).is_some_and(wanted)).count();
     let words = count(|kind| !matches!(kind, Kind::Han | Kind::Mark(_) | Kind::Break));
-    let is_long = words >= LEAST_WORDS || count(|kind| kind == Kind::Han) >= LEAST_CHINESE;
-    is_long.then(|| sentence(lexed, tokens, of_value)).flatten()
+    let is_called = tokens
+        .end
+        .checked_sub(1)
+        .is_some_and(|last| matches!(lexed.mark(last), Some('?' | '!' | '？' | '！')));
+    is_called || words > MOST_WORDS || count(|kind| kind == Kind::Han) > MOST_CHINESE
 }
 
 /// Skips a label such as `Open question:` at the beginning of a line.
@@ -109,12 +138,21 @@ fn is_question(lexed: &Lexed<'_>, tokens: Range<usize>) -> bool {
 }
 
 fn asks_yes_or_no(lexed: &Lexed<'_>, begin: usize, tokens: Range<usize>) -> bool {
-    const VERBS: [&str; 24] = [
-        "am", "are", "aren't", "can", "can't", "could", "did", "didn't", "do", "does", "doesn't", "don't",
-        "had", "has", "have", "is", "isn't", "may", "should", "was", "were", "will", "won't", "would",
+    const VERBS: [&str; 27] = [
+        "might", "need", "shall", "am", "are", "aren't", "can", "can't", "could", "did", "didn't", "do",
+        "does", "doesn't", "don't", "had", "has", "have", "is", "isn't", "may", "should", "was", "were",
+        "will", "won't", "would",
     ];
     let first = lexed.str(begin).to_lowercase().replace('’', "'");
     VERBS.contains(&first.as_str()) || tokens.rev().take(3).any(|at| lexed.han(at) == Some('吗'))
+}
+
+fn says_yes_or_no(lexed: &Lexed<'_>, first: usize) -> bool {
+    let word = lexed.str(first).to_lowercase();
+    matches!(&*word, "yes" | "yeah" | "yep" | "yup" | "no" | "nope" | "definitely" | "absolutely")
+        || ["是的", "对", "不是", "没有", "不用", "有的", "要的", "可以"]
+            .iter()
+            .any(|word| lexed.has_han(first, word))
 }
 
 /// Splits a sentence where another thing begins to be said.
@@ -152,13 +190,15 @@ fn clause(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> Op
     let mut chinese = String::new();
     let mut values = Vec::new();
     for at in tokens.clone() {
-        values.extend(of_value(at).filter(|value| !values.contains(value)));
+        // Values stay in place, so that what stands before and behind them is told apart; their words say nothing.
+        if let Some(value) = of_value(at) {
+            values.extend(Some(value).filter(|value| !values.contains(value)));
+            words.push("#".to_owned());
+            continue;
+        }
         match lexed.kind(at) {
             Some(Kind::Word) => words.push(lexed.str(at).to_lowercase().replace('’', "'")),
-            // Values stay in place, so that what stands before and behind them is told apart.
-            Some(Kind::Number | Kind::Measure | Kind::Day | Kind::Clock | Kind::Id | Kind::Path) => {
-                words.push("#".to_owned())
-            }
+            Some(Kind::Number | Kind::Measure | Kind::Id | Kind::Path) => words.push("#".to_owned()),
             Some(Kind::Han) => chinese.extend(lexed.han(at)),
             Some(Kind::Mark('≤' | '<')) => words.push("≤".to_owned()),
             Some(Kind::Mark('≥' | '>')) => words.push("≥".to_owned()),
@@ -168,6 +208,16 @@ fn clause(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> Op
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let has_value = !values.is_empty();
     let signs = english_signs(&words, has_value).and(chinese_signs(&chinese, has_value));
-    let stems = stems::of(lexed, tokens, of_value);
-    (!stems.is_empty() || signs != Signs::default()).then_some(Clause { stems, values, signs })
+    let stems = stems::of(lexed, tokens.clone(), of_value);
+    let denial = tokens.clone().find(|at| is_denial(lexed, *at)).filter(|_| signs.denies);
+    let denied = denial.map_or_else(Vec::new, |at| stems::of(lexed, at + 1..tokens.end, of_value));
+    (!stems.is_empty() || signs != Signs::default()).then_some(Clause { stems, values, denied, signs })
+}
+
+fn is_denial(lexed: &Lexed<'_>, at: usize) -> bool {
+    match lexed.kind(at) {
+        Some(Kind::Word) => signs::is_denial(&lexed.str(at).to_lowercase().replace('’', "'")),
+        Some(Kind::Han) => lexed.han(at).is_some_and(signs::is_chinese_denial),
+        _ => false,
+    }
 }

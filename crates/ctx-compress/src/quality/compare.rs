@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::quality::chinese_names::surname_of_title;
 use crate::quality::clauses::Sentence;
 use crate::quality::fact::{Fact, FactKind, Place};
 use crate::quality::key::{Key, normal};
@@ -108,7 +109,7 @@ impl<'a> Lookup<'a> {
                 Key::Name { words, .. } if words.contains(' ') => {
                     words.split(' ').for_each(|word| *shared.entry(hash(word)).or_default() += 1);
                 }
-                Key::Literal(path) if fact.kind == FactKind::Path => {
+                Key::Literal(path) if fact.kind == FactKind::Path && path.contains('/') => {
                     *shared.entry(hash(last_part(path))).or_default() += 1;
                 }
                 _ => {}
@@ -186,7 +187,14 @@ impl<'a> Lookup<'a> {
             let is_one = self.shared.get(&hash(word)).is_some_and(|names| *names == 1);
             is_one && word.len() > 2 && !is_common(word) && self.other.alone.contains(&hash(word))
         };
-        words.contains(' ') && words.split(' ').any(is_clear)
+        let is_relative = |surname: &str| {
+            self.other
+                .facts
+                .iter()
+                .any(|fact| matches!(&fact.key, Key::Name { words, .. } if words.starts_with(surname)))
+        };
+        surname_of_title(words).is_some_and(is_relative)
+            || (words.contains(' ') && words.split(' ').any(is_clear))
     }
 
     /// Tells whether the last part of a path stands alone and can mean no other one.
@@ -207,6 +215,7 @@ impl<'a> Lookup<'a> {
             return true;
         }
         match (parts.next(), parts.next()) {
+            (Some(word), None) if surname_of_title(word).is_some() => self.is_called_in_short(words),
             (Some(word), None) => is_known(word) || is_known_form(word, &is_known),
             // A sentence may begin with a word that is no name before one that is.
             (Some(first), Some(second)) if is_soft => {

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use crate::quality::amounts::amount;
 use crate::quality::chinese_names;
-use crate::quality::clauses::{Sentence, sentences, utterance};
+use crate::quality::clauses::{self, Sentence, sentences, utterance};
 use crate::quality::fact::FactKind;
 use crate::quality::key::{Key, literal, normal};
 use crate::quality::lex::{Form, Kind, Lexed};
-use crate::quality::moments::{Moment, moment};
+use crate::quality::moments::{Moment, further_day, moment};
 use crate::quality::names;
 use crate::quality::quotes::quotes;
 use crate::quality::stems;
@@ -105,18 +105,27 @@ impl Values<'_> {
     }
 
     fn take_moments_and_amounts(&mut self) {
-        let mut at = 0;
+        let (mut at, mut last) = (0, None);
         while at < self.lexed.tokens.len() {
-            if let Some((moment, next)) = moment(self.lexed, at) {
+            let further = last.and_then(|(day, end)| further_day(self.lexed, at, day, end));
+            if let Some((moment, next)) = further.or_else(|| moment(self.lexed, at)) {
                 let key = match moment {
                     Moment::Day(day) => Key::Day(day),
                     Moment::Weekday(day) => Key::Weekday(day),
                     Moment::Clock(clock) => Key::Clock(clock),
                 };
+                if let Moment::Day(day) = moment {
+                    last = Some((day, next));
+                }
                 self.push(FactKind::Date, key, at..next, false);
                 at = next;
             } else if let Some(found) = amount(self.lexed, at) {
                 self.push(FactKind::Number, Key::Amount(found.quantity), at..found.next, found.is_weak);
+                // What is counted is told with the number, and is a word of its sentence all the same.
+                let end = self.lexed.tokens.get(found.shown - 1).map_or(0, |token| token.end);
+                if let Some(told) = self.found.last_mut() {
+                    told.bytes.end = told.bytes.end.max(end);
+                }
                 at = found.next;
             } else {
                 at += 1;
@@ -185,7 +194,14 @@ impl Values<'_> {
         let (found, next) = names::name(self.lexed, at, &|at| self.is_free(at));
         if let Some(name) = found {
             let words = normal(self.text_of(&name.tokens));
+            let is_possessor = names::is_possessive(self.lexed.str(name.tokens.end - 1));
+            let words = words.strip_suffix(" s").filter(|_| is_possessor).unwrap_or(&words).to_owned();
             if !words.is_empty() {
+                // The number of a model is no number of anything.
+                let last = self.owners.get(name.tokens.end - 1).copied().flatten();
+                if let Some(number) = last.and_then(|owner| self.found.get_mut(owner)) {
+                    number.is_weak = true;
+                }
                 self.push(FactKind::Name, Key::Name { words, is_soft: name.is_soft }, name.tokens, false);
             }
         }
@@ -226,6 +242,12 @@ impl Values<'_> {
                 .and_then(|owner| self.found.get(owner))
                 .is_some_and(|found| found.kind == FactKind::Name);
             if !words.is_empty() && (!is_value || is_name) {
+                // The words of a title say nothing in the sentence around it.
+                if !clauses::is_utterance(self.lexed, first..last)
+                    && let Some(owners) = self.owners.get_mut(first..last)
+                {
+                    owners.fill(Some(self.found.len()));
+                }
                 self.found.push(Found {
                     kind: FactKind::Quote,
                     key: Key::Words(words),

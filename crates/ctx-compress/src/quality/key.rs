@@ -28,15 +28,19 @@ pub(super) enum Key {
 
 impl Key {
     /// Returns a hash that is the same for values that a reader takes for the same; `None` for names, whose words
-    /// count one by one.
+    /// count one by one, and for sentences.
     pub(super) fn stem(&self) -> Option<u32> {
         let text = match self {
             Self::Amount(amount) => format!("{}", amount.raw),
-            Self::Day(day) => format!("{:?}/{:?}", day.month, day.day),
+            // `the 24th` may be told as `June 24`.
+            Self::Day(day) => match (day.day, day.month) {
+                (Some(day), _) => format!("d{day}"),
+                (None, month) => format!("m{month:?}{:?}", day.year),
+            },
             Self::Weekday(day) => format!("w{day}"),
             Self::Clock(clock) => format!("{}:", clock.minutes % 720),
-            Self::Literal(text) => text.clone(),
-            Self::Name { .. } | Self::Words(_) | Self::Rule(_) => return None,
+            Self::Literal(text) | Self::Words(text) => text.clone(),
+            Self::Name { .. } | Self::Rule(_) => return None,
         };
         Some(value_stem(&text))
     }

@@ -292,29 +292,32 @@ impl Lexer<'_> {
         let mut before = c;
         let mut rest = self.rest().chars().peekable();
         while let Some(c) = rest.next() {
-            if !is_run(c) && !(end == self.at && begins_path) {
-                let next = rest.peek().copied();
-                let joins = match c {
-                    ',' => before.is_numeric() && next.is_some_and(char::is_numeric),
-                    '\'' | '’' => before.is_alphabetic() && next.is_some_and(char::is_alphabetic),
-                    '/' | '\\' | '.' | ':' => {
-                        next.is_some_and(|next| {
-                            is_run(next)
-                                || (next != c || c == ':' || c == '/')
-                                    && matches!(next, '/' | '\\' | '.' | ':')
-                        }) && self.goes_on(end + c.len_utf8())
-                    }
-                    '-' | '@' => next.is_some_and(is_run),
-                    _ => false,
-                };
-                if !joins || (c == '\\' && self.lexed.form.is_data()) {
-                    break;
-                }
+            let is_inside = is_run(c) || (end == self.at && begins_path);
+            if !is_inside && !self.joins(c, (before, rest.peek().copied()), end + c.len_utf8()) {
+                break;
             }
             before = c;
             end += c.len_utf8();
         }
         Some(end)
+    }
+
+    /// Tells whether a sign joins what stands before and behind it.
+    fn joins(&self, sign: char, (before, next): (char, Option<char>), after: usize) -> bool {
+        let Some(next) = next else { return false };
+        match sign {
+            ',' => before.is_numeric() && next.is_numeric(),
+            '\'' | '’' => before.is_alphabetic() && next.is_alphabetic(),
+            '\\' if self.lexed.form.is_data() => false,
+            '/' | '\\' | '.' | ':' => {
+                // `::` and `//` join, `..` joins only as a folder of a path.
+                let is_sign =
+                    matches!(next, '/' | '\\' | '.' | ':') && (next != sign || matches!(sign, ':' | '/'));
+                (is_run(next) || is_sign) && self.goes_on(after)
+            }
+            '-' | '@' => is_run(next),
+            _ => false,
+        }
     }
 
     /// Tells whether a run goes on after signs that join.

@@ -11,8 +11,8 @@ use crate::quality::units::{Dimension, ONE, Quantity};
 #[derive(Debug, Default)]
 pub(super) struct Values {
     amounts: HashSet<(Dimension, i128)>,
-    /// Numbers as they are written; true if one of them stands without a unit.
-    raws: HashMap<i128, bool>,
+    /// Numbers as they are written, and how.
+    raws: HashMap<i128, Written>,
     /// Groups of digits within names for machines.
     within: HashSet<i128>,
     days: HashSet<(Year, u8, u8)>,
@@ -26,6 +26,15 @@ pub(super) struct Values {
     pub(super) stems: HashSet<u32>,
     /// Beginnings of long literals, for hashes that are cut short.
     beginnings: HashSet<String>,
+}
+
+/// How a number is written, here or there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    /// With nothing behind it that says what it is a number of.
+    is_alone: bool,
+    /// Before things that it counts.
+    is_count: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +60,9 @@ impl Values {
         match &found.key {
             Key::Amount(amount) => {
                 self.amounts.insert((amount.dimension, amount.base));
-                *self.raws.entry(amount.raw).or_default() |= amount.is_bare();
+                let written = self.raws.entry(amount.raw).or_default();
+                written.is_count |= amount.is_count;
+                written.is_alone |= amount.is_bare() && !amount.is_count;
             }
             Key::Day(day) => self.note_day(*day),
             Key::Weekday(day) => {
@@ -69,7 +80,7 @@ impl Values {
         for day in [day].into_iter().chain(Some(turned).filter(|_| day.is_either)) {
             let (month, date) = (day.month.unwrap_or(0), day.day.unwrap_or(0));
             for year in [year, Year::Any] {
-                self.days.extend([(year, month, date), (year, month, 0)]);
+                self.days.extend([(year, month, date), (year, month, 0), (year, 0, date)]);
             }
             self.days.insert((year, 0, 0));
         }
@@ -108,19 +119,20 @@ impl Values {
         if self.amounts.contains(&(amount.dimension, amount.base)) {
             return true;
         }
-        let is_bare_here = self.raws.get(&amount.raw).copied();
-        let year = u16::try_from(amount.raw / ONE).ok().filter(|_| amount.raw % ONE == 0);
-        match amount.is_bare() {
-            // A number may have lost its unit, or be a year or an hour.
-            true => {
-                is_bare_here.is_some()
-                    || year.is_some_and(|year| {
-                        self.days.contains(&(Year::Is(year), 0, 0))
-                            || self.any_clocks.contains(&(year.saturating_mul(60) % 720)) && year <= 24
-                    })
-            }
-            false => is_bare_here == Some(true) && amount.raw.abs() > SMALL,
+        let here = self.raws.get(&amount.raw).copied();
+        if amount.is_count {
+            return here.is_some_and(|here| here.is_alone || here.is_count);
         }
+        if !amount.is_bare() {
+            return here.is_some_and(|here| here.is_alone) && amount.raw.abs() > SMALL;
+        }
+        // A number may have lost its unit, or be a year or an hour.
+        let whole = u16::try_from(amount.raw / ONE).ok().filter(|_| amount.raw % ONE == 0);
+        let is_moment = |number: u16| {
+            let is_hour = number <= 24 && self.any_clocks.contains(&(number * 60 % 720));
+            is_hour || self.days.contains(&(Year::Is(number), 0, 0))
+        };
+        here.is_some() || whole.is_some_and(is_moment)
     }
 
     fn has_day(&self, day: Day) -> bool {

@@ -5,6 +5,7 @@ use crate::quality::numerals;
 use crate::quality::units::{ONE, decimal, half_width, is_ordinal, measure};
 
 /// A day, a month or a year; what is not said is absent.
+#[expect(clippy::struct_field_names, reason = "a day has a day of the month")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Day {
     pub(super) year: Option<u16>,
@@ -151,6 +152,25 @@ pub(super) fn moment(lexed: &Lexed<'_>, at: usize) -> Option<(Moment, usize)> {
     }
 }
 
+/// Reads the second day of `June 12 to 24` or `6月12日至24日`: in the month of the first, which ends at a token.
+pub(super) fn further_day(lexed: &Lexed<'_>, at: usize, first: Day, end: usize) -> Option<(Moment, usize)> {
+    let joins = matches!(lexed.str(end), "to" | "until" | "till" | "through" | "and" | "or")
+        || matches!(lexed.mark(end), Some('-' | '–' | '—' | '~' | '、'))
+        || lexed.han(end).is_some_and(|c| matches!(c, '到' | '至' | '和'));
+    first.day.filter(|_| joins && at == end + 1)?;
+    let (number, next) =
+        day_number(lexed, at).map(|number| (number, at + 1)).or_else(|| chinese_number(lexed, at))?;
+    let is_day = lexed.han(next).is_some_and(|c| matches!(c, '日' | '号'));
+    let is_end = matches!(lexed.kind(next), None | Some(Kind::Break | Kind::Mark(_)))
+        || matches!(lexed.str(next), "with" | "in" | "at" | "for" | "and" | "we" | "i" | "I");
+    let day = u8::try_from(number).ok().filter(|day| (1..=31).contains(day))?;
+    let month = month(lexed.str(next)).is_some();
+    (!month && (is_day || is_end)).then_some((
+        Moment::Day(Day { day: Some(day), is_either: false, ..first }),
+        next + usize::from(is_day),
+    ))
+}
+
 /// Reads a time in digits, with the half of the day behind it.
 fn clock_here(lexed: &Lexed<'_>, at: usize) -> Option<Clock> {
     let clock = Clock::parse(lexed.str(at))?;
@@ -178,11 +198,28 @@ fn numbered(lexed: &Lexed<'_>, at: usize) -> Option<(Moment, usize)> {
     if let Some((half, next)) = day_part(lexed, at + 1) {
         return Some((Moment::Clock(Clock::new(number, 0, half)?), next));
     }
+    if let Some(day) = day_alone(lexed, at, number) {
+        return Some((Moment::Day(day), at + 1));
+    }
     let joins = usize::from(lexed.str(at + 1) == "of" || lexed.mark(at + 1) == Some('-'));
     let month = month(lexed.str(at + 1 + joins))?;
     let day = u8::try_from(number).ok().filter(|day| (1..=31).contains(day))?;
     let (year, next) = year_after(lexed, at + 2 + joins);
     Some((Moment::Day(Day::new(year, month, Some(day))), next))
+}
+
+/// Reads `the 24th`, with nothing behind it that it could count.
+fn day_alone(lexed: &Lexed<'_>, at: usize, number: u16) -> Option<Day> {
+    let is_ordinal = lexed.kind(at) == Some(Kind::Measure);
+    let is_the = at.checked_sub(1).is_some_and(|before| lexed.str(before).eq_ignore_ascii_case("the"));
+    let is_end = matches!(lexed.kind(at + 1), None | Some(Kind::Break | Kind::Mark(_)));
+    let day = u8::try_from(number).ok().filter(|day| (1..=31).contains(day))?;
+    (is_ordinal && is_the && is_end).then_some(Day {
+        year: None,
+        month: None,
+        day: Some(day),
+        is_either: false,
+    })
 }
 
 /// A number that may be a day or an hour.
@@ -419,6 +456,7 @@ fn chinese_clock(lexed: &Lexed<'_>, at: usize, half: Option<Half>) -> Option<(Mo
     // `三点建议` are three pieces of advice.
     let follows = lexed.han(end);
     let is_time = half.is_some()
+        || lexed.kind(at) == Some(Kind::Number)
         || is_told
         || follows.is_none()
         || follows.is_some_and(|c| "之前后左到至开出在的了见吧".contains(c));

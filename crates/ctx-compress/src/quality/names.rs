@@ -6,6 +6,7 @@ use crate::quality::lex::{Form, Kind, Lexed};
 use crate::quality::lexicon::{
     is_abbreviation, is_common, is_common_abbreviation, is_honorific, is_of_people, is_particle, is_stop,
 };
+use crate::quality::shapes::has_hump;
 
 /// A name in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,23 @@ pub(super) fn name(lexed: &Lexed<'_>, at: usize, is_free: &dyn Fn(usize) -> bool
         return (None, at + 1);
     }
     let end = run_end(lexed, at, &is_part);
-    (checked(lexed, at..end), end)
+    let name = checked(lexed, at..end).map(|name| with_number(lexed, name));
+    let end = name.as_ref().map_or(end, |name| end.max(name.tokens.end));
+    (name, end)
+}
+
+/// Takes the number of a model to its name: `Windows 11`.
+fn with_number(lexed: &Lexed<'_>, name: Name) -> Name {
+    let end = name.tokens.end;
+    let is_number =
+        lexed.kind(end) == Some(Kind::Number) && lexed.str(end).bytes().all(|byte| byte.is_ascii_digit());
+    let is_counted =
+        matches!(lexed.kind(end + 1), Some(Kind::Word | Kind::Han)) || lexed.mark(end + 1) == Some('%');
+    let goes_on = matches!(lexed.kind(end + 1), Some(Kind::Word)) && lexed.str(end + 1).len() <= 3;
+    match is_number && (!is_counted || goes_on) && !is_possessive(lexed.str(end - 1)) {
+        true => Name { tokens: name.tokens.start..end + 1, ..name },
+        false => name,
+    }
 }
 
 /// Finds the end of capitalised words with particles and initials between them.
@@ -71,7 +88,8 @@ fn is_product(word: &str) -> bool {
     is_small && characters.next().is_some_and(char::is_uppercase) && characters.any(char::is_lowercase)
 }
 
-fn is_possessive(word: &str) -> bool {
+/// Tells whether a word has the ending of a possessor.
+pub(super) fn is_possessive(word: &str) -> bool {
     word.ends_with("'s") || word.ends_with("’s")
 }
 
@@ -127,9 +145,9 @@ fn is_single_name(lexed: &Lexed<'_>, at: usize, is_start: bool) -> bool {
         // Airports and companies; longer ones are words that somebody shouts.
         return (3..=5).contains(&letters) && !is_common_abbreviation(word) && !is_start;
     }
-    match is_start {
+    match is_start && !has_hump(word) {
         false => true,
-        true => is_possessive(word) || is_of_people(lexed.str(at + 1)),
+        true => (is_possessive(word) && !is_label(lexed, &[at])) || is_of_people(lexed.str(at + 1)),
     }
 }
 
@@ -156,7 +174,7 @@ fn is_label(lexed: &Lexed<'_>, words: &[usize]) -> bool {
     let mut after = last + 1..last + 5;
     let ends = after.find_map(|at| match lexed.kind(at) {
         None | Some(Kind::Break | Kind::Mark(':' | '：')) => Some(true),
-        Some(Kind::Mark('*' | '_' | '#' | ')' | '&' | '/')) | Some(Kind::Word) => None,
+        Some(Kind::Mark('*' | '_' | '#' | ')' | '&' | '/') | Kind::Word) => None,
         _ => Some(false),
     });
     begins_line && ends == Some(true)
@@ -180,7 +198,7 @@ pub(super) fn begins_sentence(lexed: &Lexed<'_>, at: usize) -> bool {
                 return true;
             }
             Some(Kind::Mark('*' | '_' | '-' | '–' | '—' | '•' | '(' | '[' | '#' | '\'' | '‘')) => {
-                before = previous
+                before = previous;
             }
             _ => return false,
         }

@@ -40,12 +40,10 @@ fn with_powers(characters: &[char]) -> i128 {
             continue;
         }
         let power = power(*c).unwrap_or(1);
-        if power > 10_000 {
-            (total, section) = ((total + section + last) * power, 0);
-        } else if power == 10_000 {
-            (total, section) = (total + (section + last) * power, 0);
-        } else {
-            section += if last == 0 { 1 } else { last } * power;
+        match power {
+            10_000 => (total, section) = (total + (section + last) * power, 0),
+            10_001.. => (total, section) = ((total + section + last) * power, 0),
+            _ => section += if last == 0 { 1 } else { last } * power,
         }
         (last, last_power, is_after_zero) = (0, power, false);
     }

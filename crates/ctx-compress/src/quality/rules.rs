@@ -14,6 +14,8 @@ pub(super) struct Rules {
     sentences: Vec<Said>,
     /// Which sentences have a stem.
     by_stem: HashMap<u32, Vec<u32>>,
+    /// The first sentence of each key.
+    by_key: HashMap<Vec<u32>, usize>,
 }
 
 #[derive(Debug)]
@@ -47,6 +49,7 @@ impl Rules {
                 list.push(number);
             }
         }
+        self.by_key.entry(sentence.key()).or_insert(self.sentences.len());
         self.sentences.push(Said { sentence, passage, role });
     }
 
@@ -79,10 +82,7 @@ impl Rules {
             .take_while(|said| said.role != asked.role)
             .filter(|said| !said.sentence.is_question)
             .peekable();
-        let is_brief =
-            |said: &&Said| said.sentence.clauses.iter().map(|clause| clause.stems.len()).sum::<usize>() <= 3;
-        // `Is it open?` is answered by any short reply, such as `Yes.`
-        if asked.sentence.is_yes_or_no && replies.peek().is_some_and(is_brief) {
+        if asked.sentence.is_yes_or_no && replies.peek().is_some_and(|said| said.sentence.says_yes_or_no) {
             return true;
         }
         replies.any(|said| {
@@ -99,6 +99,9 @@ impl Rules {
 
     /// Looks for a sentence that says what a sentence of the other side says. O(stems).
     pub(super) fn answer(&self, sentence: &Sentence, kind: FactKind) -> Answer {
+        if let Some(at) = self.by_key.get(&sentence.key()) {
+            return Answer::Same(*at);
+        }
         let about = about_for(sentence, kind);
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for stem in &about {
@@ -113,7 +116,7 @@ impl Rules {
         for (number, count) in candidates.iter().filter(|(_, count)| *count >= enough(about.len())) {
             let at = *number as usize;
             let Some(said) = self.sentences.get(at) else { continue };
-            if kind == FactKind::Question || matches(sentence, &said.sentence, &about) {
+            if kind == FactKind::Question || matches((sentence, kind), &said.sentence, &about) {
                 return Answer::Same(at);
             }
             if opposite.is_none() && *count * 4 >= about.len() * 3 {
@@ -138,16 +141,17 @@ fn enough(stems: usize) -> usize {
 
 /// What kind of fact a sentence is.
 fn kind(sentence: &Sentence) -> Option<FactKind> {
+    // A Chinese word has two characters or more.
+    let least = if sentence.is_chinese { 3 } else { 2 };
     let stems = about(sentence).len();
     if sentence.is_question {
-        return (stems >= 2).then_some(FactKind::Question);
+        return (stems >= least).then_some(FactKind::Question);
     }
-    let is_rule = |clause: &&Clause| clause.signs.demands;
-    let is_denial = |clause: &&Clause| clause.signs.denies && clause.stems.len() >= 2;
-    if stems >= 2 && sentence.clauses.iter().any(|clause| is_rule(&clause)) {
+    if stems > 0 && sentence.clauses.iter().any(|clause| clause.signs.demands) {
         return Some(FactKind::Constraint);
     }
-    sentence.clauses.iter().any(|clause| is_denial(&clause)).then_some(FactKind::Negation)
+    let is_denial = |clause: &Clause| clause.signs.denies && clause.stems.len() >= 2;
+    sentence.clauses.iter().any(is_denial).then_some(FactKind::Negation)
 }
 
 /// All stems of a sentence, each once.
@@ -159,14 +163,18 @@ fn about(sentence: &Sentence) -> Vec<u32> {
     stems
 }
 
-/// The stems of the clauses for which a sentence is a fact of its kind.
-fn about_for(sentence: &Sentence, kind: FactKind) -> Vec<u32> {
-    let counts = |clause: &&Clause| match kind {
+/// Tells whether a sentence is a fact of its kind for this clause.
+const fn counts(clause: &Clause, kind: FactKind) -> bool {
+    match kind {
         FactKind::Constraint => clause.signs.demands,
         FactKind::Negation => clause.signs.denies,
         _ => true,
-    };
-    let clauses = sentence.clauses.iter().filter(counts);
+    }
+}
+
+/// The stems of the clauses for which a sentence is a fact of its kind.
+fn about_for(sentence: &Sentence, kind: FactKind) -> Vec<u32> {
+    let clauses = sentence.clauses.iter().filter(|clause| counts(clause, kind));
     let mut stems: Vec<u32> = clauses.flat_map(|clause| clause.stems.iter().copied()).collect();
     stems.sort_unstable();
     stems.dedup();
@@ -175,14 +183,10 @@ fn about_for(sentence: &Sentence, kind: FactKind) -> Vec<u32> {
 }
 
 /// Tells whether a sentence does what the other does where both are about the same.
-fn matches(fact: &Sentence, other: &Sentence, about: &[u32]) -> bool {
+fn matches((fact, kind): (&Sentence, FactKind), other: &Sentence, about: &[u32]) -> bool {
     let shared =
         |clause: &Clause| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
-    let mine = joined(
-        fact.clauses
-            .iter()
-            .filter(|clause| clause.signs.denies || clause.signs.demands || clause.signs.limit.is_some()),
-    );
+    let mine = joined(fact.clauses.iter().filter(|clause| counts(clause, kind)));
     // What stands in clauses about other things does not count, unless the clauses only share the matter.
     let best = other.clauses.iter().map(shared).max().unwrap_or(0);
     let theirs =
@@ -191,10 +195,7 @@ fn matches(fact: &Sentence, other: &Sentence, about: &[u32]) -> bool {
         return false;
     }
     if mine.denies {
-        // `The server is not down, the database is` does not say that the database is not down.
-        let in_denials =
-            other.clauses.iter().filter(|clause| clause.signs.denies).map(shared).max().unwrap_or(0);
-        if in_denials * 2 <= about.len() && about.len() > 1 && best > 0 && other.clauses.len() > 1 {
+        if !denies_the_same(fact, other, about) {
             return false;
         }
     } else if theirs.denies && !theirs_denies_elsewhere(other, about) {
@@ -202,9 +203,26 @@ fn matches(fact: &Sentence, other: &Sentence, about: &[u32]) -> bool {
     }
     let limits_differ =
         mine.limit.is_some() && theirs.limit != mine.limit && (theirs.limit.is_some() || mine.demands);
-    let is_weakened =
-        mine.demands && !mine.denies && mine.limit.is_none() && theirs.allows && !theirs.demands;
+    let is_weakened = mine.is_duty && !mine.denies && theirs.allows && !theirs.is_duty;
     !(limits_differ || is_weakened)
+}
+
+/// Tells whether two sentences deny the same thing.
+///
+/// `The server is not down, the database is` does not say that the database is not down. Of a long sentence only what
+/// is behind the word that denies must be denied by the other too.
+fn denies_the_same(fact: &Sentence, other: &Sentence, about: &[u32]) -> bool {
+    const SHORT: usize = 4;
+    let denying = || other.clauses.iter().filter(|clause| clause.signs.denies);
+    let shared =
+        |clause: &Clause, with: &[u32]| clause.stems.iter().filter(|stem| with.contains(stem)).count();
+    let is_denied = |stem: &&u32| denying().any(|clause| clause.stems.contains(stem));
+    if other.clauses.len() == 1 || about.iter().filter(is_denied).count() * 2 > about.len() {
+        return true;
+    }
+    let denied: Vec<u32> = fact.clauses.iter().flat_map(|clause| clause.denied.iter().copied()).collect();
+    let behind = denying().map(|clause| shared(clause, &denied)).max().unwrap_or(0);
+    about.len() > SHORT && behind * 2 >= denied.len()
 }
 
 /// Tells whether only clauses with less of the matter deny something.
@@ -213,7 +231,7 @@ fn theirs_denies_elsewhere(other: &Sentence, about: &[u32]) -> bool {
         |clause: &&Clause| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
     let (denying, others): (Vec<&Clause>, Vec<&Clause>) =
         other.clauses.iter().partition(|clause| clause.signs.denies);
-    let most = |clauses: &[&Clause]| clauses.iter().map(|clause| shared(clause)).max().unwrap_or(0);
+    let most = |clauses: &[&Clause]| clauses.iter().map(&shared).max().unwrap_or(0);
     most(&denying) < most(&others)
 }
 

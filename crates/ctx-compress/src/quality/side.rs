@@ -1,6 +1,7 @@
 //! One side of a comparison: its facts, and everything by which facts of the other side are looked up.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use ctx_types::Message;
 
@@ -45,6 +46,8 @@ pub(super) struct Side<'a> {
     /// How many facts were found for which there was no room.
     pub(super) left_out: usize,
     index: HashMap<(FactKind, Key), usize>,
+    /// Passages and bytes of the sentences that are facts, in their order.
+    told: Vec<(u32, Range<usize>)>,
 }
 
 /// A fact, wherever it stands.
@@ -55,7 +58,7 @@ pub(super) struct Distinct {
     /// Whether some place of it says enough to be told.
     pub(super) is_told: bool,
     /// Passages and bytes.
-    pub(super) places: Vec<(u32, std::ops::Range<usize>)>,
+    pub(super) places: Vec<(u32, Range<usize>)>,
     pub(super) count: usize,
     /// What it says, if it is more than a value.
     pub(super) sentence: Option<Box<Sentence>>,
@@ -192,12 +195,29 @@ impl<'a> Side<'a> {
             let Some((passage, sentence)) = self.rules.sentence(at) else { continue };
             let found = Found {
                 kind,
-                key: Key::Rule(rule_key(sentence)),
+                key: Key::Rule(sentence.key()),
                 bytes: sentence.bytes.clone(),
                 is_weak: false,
                 sentence: Some(Box::new(sentence.clone())),
             };
+            self.told.push((passage, sentence.bytes.clone()));
             self.add_fact(found, passage);
+        }
+        self.hush_quotes();
+    }
+
+    /// What somebody says is one fact: if a quotation holds a rule or a question, it is no other one.
+    fn hush_quotes(&mut self) {
+        for fact in
+            self.facts.iter_mut().filter(|fact| fact.kind == FactKind::Quote && fact.sentence.is_some())
+        {
+            let is_told = |(passage, quote): &(u32, Range<usize>)| {
+                let first = self
+                    .told
+                    .partition_point(|(other, bytes)| (*other, bytes.end) <= (*passage, quote.start));
+                self.told.get(first).is_some_and(|(other, bytes)| other == passage && bytes.start < quote.end)
+            };
+            fact.is_told &= !fact.places.iter().any(is_told);
         }
     }
 
@@ -218,16 +238,6 @@ impl<'a> Side<'a> {
         let length = word.find(|c: char| !c.is_alphanumeric()).unwrap_or(word.len());
         Some(passage.place(&(start..start + length)))
     }
-}
-
-/// What makes two sentences the same: what their clauses are about, and what they do.
-fn rule_key(sentence: &Sentence) -> Vec<u32> {
-    let mut key = Vec::new();
-    for clause in &sentence.clauses {
-        key.extend(&clause.stems);
-        key.push(u32::from(clause.signs.denies) | u32::from(clause.signs.demands) << 1);
-    }
-    key
 }
 
 /// Leaves out the lines of a note that explain the others: what stands there comes from no message.

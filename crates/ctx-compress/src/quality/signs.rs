@@ -6,8 +6,10 @@
 pub(super) struct Signs {
     /// It says that something is not so, or must not be.
     pub(super) denies: bool,
-    /// It says that something must be, or must not.
+    /// It says that something must be, or must not, or only so far.
     pub(super) demands: bool,
+    /// It does so by a word of duty or as an order, and not only by a limit.
+    pub(super) is_duty: bool,
     /// It says that something may be.
     pub(super) allows: bool,
     /// It says how much something may be.
@@ -22,11 +24,23 @@ pub(super) enum Limit {
 }
 
 impl Signs {
+    /// Returns a number of its own for each combination.
+    pub(super) fn bits(self) -> u32 {
+        let limit = match self.limit {
+            None => 0,
+            Some(Limit::AtMost) => 1,
+            Some(Limit::AtLeast) => 2,
+        };
+        let flags = [self.denies, self.demands, self.is_duty, self.allows];
+        flags.into_iter().fold(limit, |bits, flag| bits << 1 | u32::from(flag))
+    }
+
     /// Joins the signs of a clause's words of two languages.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             denies: self.denies || other.denies,
             demands: self.demands || other.demands,
+            is_duty: self.is_duty || other.is_duty,
             allows: self.allows || other.allows,
             limit: self.limit.or(other.limit),
         }
@@ -114,21 +128,23 @@ pub(super) fn english_signs(words: &[&str], has_value: bool) -> Signs {
         }
     };
     let is_harmless = |at: usize| {
-        let covers = |phrase: &&[&str]| {
+        let covers = |phrase: &[&str]| {
             (0..phrase.len()).any(|back| {
-                at.checked_sub(back).and_then(|start| words.get(start..start + phrase.len())) == Some(*phrase)
+                at.checked_sub(back).and_then(|start| words.get(start..start + phrase.len())) == Some(phrase)
             })
         };
-        HARMLESS.iter().any(|phrase| covers(&phrase))
+        HARMLESS.iter().any(|phrase| covers(phrase))
             || (strong.is_some()
-                && (AT_MOST.iter().any(|phrase| covers(&phrase))
-                    || AT_LEAST.iter().any(|phrase| covers(&phrase))))
+                && (AT_MOST.iter().any(|phrase| covers(phrase))
+                    || AT_LEAST.iter().any(|phrase| covers(phrase))))
     };
     let denies =
         (0..words.len()).any(|at| words.get(at).is_some_and(|word| is_denial(word)) && !is_harmless(at));
+    let is_duty = demands(words, denies);
     Signs {
         denies,
-        demands: strong.is_some() || demands(words, denies),
+        demands: strong.is_some() || is_duty,
+        is_duty,
         allows: words.iter().any(|word| {
             matches!(
                 *word,
@@ -139,7 +155,8 @@ pub(super) fn english_signs(words: &[&str], has_value: bool) -> Signs {
     }
 }
 
-fn is_denial(word: &str) -> bool {
+/// Tells whether an English word in lower case denies something.
+pub(super) fn is_denial(word: &str) -> bool {
     const WORDS: [&str; 25] = [
         "not",
         "no",
@@ -222,32 +239,31 @@ fn demands(words: &[&str], denies: bool) -> bool {
         _ => false,
     };
     let asks = words.contains(&"?");
-    let of_others = |word: &str, subjects: &[&str]| {
-        let at = words.iter().position(|found| *found == word);
-        at.is_some_and(|at| {
-            at > 0
-                && at
-                    .checked_sub(1)
-                    .and_then(|at| words.get(at))
-                    .is_some_and(|subject| !subjects.contains(subject))
-        })
-    };
-    // `We should meet` is a wish, and `I cannot come` an excuse.
-    let is_duty = of_others("should", &["i", "we", "what", "how", "who", "which", "where", "when"])
-        || of_others("shouldn't", &["i", "we"]);
+    // `You should try it` is advice; `it should be closed` is a rule.
+    let is_duty = words
+        .windows(2)
+        .any(|pair| pair[0] == "should" && matches!(pair[1], "be" | "only" | "stay" | "remain"));
     let is_ban = ["cannot", "can't"].iter().any(|word| {
         let at = words.iter().position(|found| found == word);
         at.is_some_and(|at| {
             at.checked_sub(1).and_then(|at| words.get(at)) == Some(&"you") || words.get(at + 1) == Some(&"be")
         })
     });
+    let is_forbidden =
+        words.windows(2).any(|pair| pair[0].ends_with("n't") && matches!(pair[1], "allowed" | "permitted"));
     let is_order = begins_as_order && words.len() > after_opener + 1;
     !asks
         && (words.iter().any(|word| DUTIES.contains(word))
             || PHRASES.iter().any(|phrase| has(phrase))
             || is_order
+            || is_forbidden
             || is_duty
             || is_ban)
+}
+
+/// Tells whether a Chinese character denies something.
+pub(super) fn is_chinese_denial(c: char) -> bool {
+    matches!(c, '不' | '没' | '无' | '未' | '别' | '勿' | '禁' | '莫' | '拒')
 }
 
 /// Chinese words in which a character that denies elsewhere denies nothing.
@@ -303,17 +319,13 @@ pub(super) fn chinese_signs(text: &str, has_value: bool) -> Signs {
         true => text.replace(word, " "),
         false => text,
     });
-    let denies = bare.contains(['不', '没', '无', '未', '别', '勿', '禁', '莫', '拒']);
+    let denies = bare.contains(is_chinese_denial);
     let is_duty = DUTIES.iter().any(|word| bare.contains(word)) || text.contains("不得不");
     let is_order = bare.trim_start().starts_with('别') || bare.contains("请别") || bare.contains("也别");
-    let should = text.find("应该").is_some_and(|at| {
-        !["我们", "我", "大家", "咱们"]
-            .iter()
-            .any(|who| text.get(..at).is_some_and(|before| before.ends_with(who)))
-    });
     Signs {
         denies,
-        demands: is_duty || is_order || should || (limit.is_some() && has_value),
+        demands: is_duty || is_order || (limit.is_some() && has_value),
+        is_duty: is_duty || is_order,
         allows: (text.contains("可以") || text.contains("允许") || text.contains("可选")) && !denies,
         limit: limit.filter(|_| has_value),
     }

@@ -55,25 +55,27 @@ pub(super) fn stem(word: &str) -> String {
         "ies", "ied", "edly", "ed", "es", "ly", "s", "e",
     ];
     const SHORTEST: usize = 3;
-    let of = representative(word);
-    if !of.is_ascii() || of.len() <= SHORTEST {
-        return of.to_owned();
+    if let Some(one) = representative(word) {
+        return one.to_owned();
     }
+    if !word.is_ascii() || word.len() <= SHORTEST {
+        return word.to_owned();
+    }
+    let is_enough = |bare: &&str, ending: &str| bare.len() >= SHORTEST + usize::from(ending == "ly");
     let cut = ENDINGS.iter().find_map(|ending| {
-        of.strip_suffix(ending)
-            .filter(|bare| bare.len() >= SHORTEST + usize::from(*ending == "ly"))
-            .map(|bare| (bare, *ending))
+        let bare = word.strip_suffix(ending).filter(|bare| is_enough(bare, ending))?;
+        Some((bare, *ending))
     });
-    let Some((bare, ending)) = cut else { return y_as_i(of) };
+    let Some((bare, ending)) = cut else { return y_as_i(word) };
     let bare = match ending {
         "ies" | "ied" => format!("{bare}i"),
         _ => undoubled(bare).to_owned(),
     };
-    let with_e = format!("{bare}e");
-    match representative(&with_e) {
-        same if same == with_e => y_as_i(representative(&bare)),
-        other => other.to_owned(),
-    }
+    let one = representative(&bare).or_else(|| representative(&format!("{bare}e")));
+    let one = one.or_else(|| {
+        representative(&bare.strip_suffix('i').map(|bare| format!("{bare}y")).unwrap_or_default())
+    });
+    one.map_or_else(|| y_as_i(&bare), str::to_owned)
 }
 
 /// `stopp` of `stopped` is `stop`.
@@ -97,7 +99,7 @@ fn light_length(lexed: &Lexed<'_>, at: usize) -> usize {
         "千万", "完全", "一定", "以后", "已经", "最好", "尽量", "其实", "真的", "非常", "特别", "比较", "可能", "应该", "应当", "必须", "务必", "需要", "可以", "能够",
         "不要", "不能", "不得", "禁止", "严禁", "我们", "你们", "他们", "咱们", "用户", "助手", "表示", "提到", "对方", "这个", "那个", "什么", "怎么", "时候", "而且",
     ];
-    const CHARACTERS: &str = "的了是在有我你他她它们这那个么吗呢吧啊哦嗯呀嘛和与及或就都也很还要会能可得给对把被让向为之其此但而因所如果不没无未别勿请再又才只更最每各着过";
+    const CHARACTERS: &str = "的了是在有我你您咱他她它们这那个么吗呢吧啊哦嗯呀嘛和与及或就都也很还要会能可得给对把被让向为之其此但而因所如果不没无未别勿请再又才只更最每各着过";
     if let Some(word) = WORDS.iter().find(|word| lexed.has_han(at, word)) {
         return word.chars().count();
     }

@@ -47,12 +47,19 @@ pub(super) struct Quantity {
     /// The number of base units, in millionths.
     pub(super) base: i128,
     pub(super) dimension: Dimension,
+    /// Whether it says how many of some things there are.
+    pub(super) is_count: bool,
 }
 
 impl Quantity {
     pub(super) fn new(raw: i128, unit: Option<Unit>) -> Self {
         let unit = unit.unwrap_or(Unit { dimension: Dimension::Bare, factor: 1 });
-        Self { raw, base: raw.saturating_mul(i128::from(unit.factor)), dimension: unit.dimension }
+        Self {
+            raw,
+            base: raw.saturating_mul(i128::from(unit.factor)),
+            dimension: unit.dimension,
+            is_count: false,
+        }
     }
 
     pub(super) const fn is_bare(&self) -> bool {
@@ -60,23 +67,23 @@ impl Quantity {
     }
 }
 
-const fn unit(dimension: Dimension, factor: i64) -> Option<Unit> {
-    Some(Unit { dimension, factor })
+const fn unit(dimension: Dimension, factor: i64) -> Unit {
+    Unit { dimension, factor }
 }
 
-const fn money(letters: [u8; 3]) -> Option<Unit> {
+const fn money(letters: [u8; 3]) -> Unit {
     unit(Dimension::Money(letters), 1)
 }
 
-const DOLLAR: Option<Unit> = money(*b"USD");
-const EURO: Option<Unit> = money(*b"EUR");
-const POUND: Option<Unit> = money(*b"GBP");
-const YUAN: Option<Unit> = money(*b"CNY");
-const YEN: Option<Unit> = money(*b"JPY");
+const DOLLAR: Unit = money(*b"USD");
+const EURO: Unit = money(*b"EUR");
+const POUND: Unit = money(*b"GBP");
+const YUAN: Unit = money(*b"CNY");
+const YEN: Unit = money(*b"JPY");
 
 /// Returns the unit that stands as a sign before or after a number.
 pub(super) fn of_sign(sign: char) -> Option<Unit> {
-    match sign {
+    Some(match sign {
         '$' => DOLLAR,
         '€' => EURO,
         '£' => POUND,
@@ -86,32 +93,14 @@ pub(super) fn of_sign(sign: char) -> Option<Unit> {
         '₩' => money(*b"KRW"),
         '%' | '％' => unit(Dimension::Percent, 1),
         '℃' => unit(Dimension::Celsius, 1),
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Returns the unit that letters behind a number are; `is_attached` if no blank stands between.
 pub(super) fn of_word(word: &str, is_attached: bool) -> Option<Unit> {
-    // Sizes of letters tell bits from bytes and thousands from kelvins; elsewhere they tell nothing.
-    match word {
-        "b" | "bit" | "bits" if word != "b" => return unit(Dimension::Information, 1),
-        "B" if is_attached => return unit(Dimension::Information, 8),
-        "C" | "°C" => return unit(Dimension::Celsius, 1),
-        "F" | "°F" => return unit(Dimension::Fahrenheit, 1),
-        "W" => return unit(Dimension::Power, 1_000),
-        "kW" => return unit(Dimension::Power, 1_000_000),
-        "MW" => return unit(Dimension::Power, 1_000_000_000),
-        "RMB" | "CNY" => return YUAN,
-        "USD" => return DOLLAR,
-        "EUR" => return EURO,
-        "GBP" => return POUND,
-        "JPY" => return YEN,
-        "INR" | "RUB" | "KRW" | "CHF" | "AUD" | "CAD" | "HKD" | "SGD" | "TWD" | "SEK" | "NOK" | "DKK"
-        | "PLN" => {
-            let letters = word.as_bytes();
-            return letters.try_into().ok().and_then(money);
-        }
-        _ => {}
+    if let Some(unit) = of_exact(word, is_attached) {
+        return Some(unit);
     }
     let lower = word.to_ascii_lowercase();
     let is_short = lower.len() <= 2;
@@ -125,13 +114,32 @@ pub(super) fn of_word(word: &str, is_attached: bool) -> Option<Unit> {
     of_lower(&lower).or_else(|| of_lower(lower.strip_suffix('s')?))
 }
 
+/// Units whose letters mean something else in another size, and currencies.
+fn of_exact(word: &str, is_attached: bool) -> Option<Unit> {
+    Some(match word {
+        "B" if is_attached => unit(Dimension::Information, 8),
+        "Ki" => unit(Dimension::Information, 8_192),
+        "Mi" => unit(Dimension::Information, 8_388_608),
+        "Gi" => unit(Dimension::Information, 8_589_934_592),
+        "C" | "°C" => unit(Dimension::Celsius, 1),
+        "F" | "°F" => unit(Dimension::Fahrenheit, 1),
+        "W" => unit(Dimension::Power, 1_000),
+        "kW" => unit(Dimension::Power, 1_000_000),
+        "MW" => unit(Dimension::Power, 1_000_000_000),
+        "RMB" | "CNY" => YUAN,
+        "INR" | "RUB" | "KRW" | "CHF" | "AUD" | "CAD" | "HKD" | "SGD" | "TWD" | "SEK" | "NOK" | "DKK"
+        | "PLN" => money(word.as_bytes().try_into().ok()?),
+        _ => return None,
+    })
+}
+
 #[rustfmt::skip]
 fn of_lower(word: &str) -> Option<Unit> {
     use Dimension::{Area, Celsius, Duration, Fahrenheit, Information, Length, Mass, Months, Percent, Power, Volume, Years};
-    match word {
+    Some(match word {
         "percent" | "per cent" | "pct" => unit(Percent, 1),
         "dollar" | "buck" | "usd" => DOLLAR,
-        "cent" => None,
+        "bit" => unit(Information, 1),
         "euro" | "eur" => EURO,
         "pound" | "quid" | "gbp" => POUND,
         "yuan" | "rmb" | "cny" => YUAN,
@@ -179,13 +187,13 @@ fn of_lower(word: &str) -> Option<Unit> {
         "fahrenheit" => unit(Fahrenheit, 1),
         "watt" => unit(Power, 1_000),
         "kilowatt" => unit(Power, 1_000_000),
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Chinese units, the longer ones first.
 #[rustfmt::skip]
-const CHINESE: &[(&str, Option<Unit>)] = &[
+const CHINESE: &[(&str, Unit)] = &[
     ("人民币", YUAN), ("平方米", unit(Dimension::Area, 1_000_000)), ("摄氏度", unit(Dimension::Celsius, 1)),
     ("个小时", unit(Dimension::Duration, 3_600_000)), ("个星期", unit(Dimension::Duration, 604_800_000)),
     ("块钱", YUAN), ("美元", DOLLAR), ("美金", DOLLAR), ("欧元", EURO), ("英镑", POUND), ("日元", YEN), ("港币", money(*b"HKD")),
@@ -197,7 +205,7 @@ const CHINESE: &[(&str, Option<Unit>)] = &[
     ("小时", unit(Dimension::Duration, 3_600_000)), ("钟头", unit(Dimension::Duration, 3_600_000)),
     ("分钟", unit(Dimension::Duration, 60_000)), ("毫秒", unit(Dimension::Duration, 1)), ("秒钟", unit(Dimension::Duration, 1_000)),
     ("个月", unit(Dimension::Months, 1)), ("星期", unit(Dimension::Duration, 604_800_000)), ("周岁", unit(Dimension::Years, 1)),
-    ("元", YUAN), ("块", YUAN), ("米", unit(Dimension::Length, 1_000_000)), ("里", None),
+    ("元", YUAN), ("块", YUAN), ("米", unit(Dimension::Length, 1_000_000)),
     ("克", unit(Dimension::Mass, 1_000)), ("斤", unit(Dimension::Mass, 500_000)), ("吨", unit(Dimension::Mass, 1_000_000_000)),
     ("升", unit(Dimension::Volume, 1_000)), ("秒", unit(Dimension::Duration, 1_000)),
     ("天", unit(Dimension::Duration, 86_400_000)), ("晚", unit(Dimension::Duration, 86_400_000)),
@@ -208,7 +216,7 @@ const CHINESE: &[(&str, Option<Unit>)] = &[
 /// Returns the Chinese unit that a text begins with, and its length in characters.
 pub(super) fn of_chinese(text: &str) -> Option<(Unit, usize)> {
     let found = CHINESE.iter().find(|(word, _)| text.starts_with(word))?;
-    Some((found.1?, found.0.chars().count()))
+    Some((found.1, found.0.chars().count()))
 }
 
 /// Tells whether a Chinese character counts things, people or times.

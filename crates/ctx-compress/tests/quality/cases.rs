@@ -52,7 +52,12 @@ fn numbers_within_ids_are_no_numbers() {
         &["identifier plm_4187"],
         &["identifier ORD-9"],
     );
-    check("We need 4187 pieces.", "The order is plm_4187.", &["number 4187"], &["identifier plm_4187"]);
+    check(
+        "We need 4187 pieces.",
+        "The order is plm_4187.",
+        &["number 4187 pieces"],
+        &["identifier plm_4187"],
+    );
     check("The invoice is INV-2024-0031.", "The invoice is inv-2024-0031.", &[], &[]);
 }
 

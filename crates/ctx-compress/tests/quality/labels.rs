@@ -75,13 +75,8 @@ pub(crate) struct Score {
 impl Score {
     pub(crate) fn add(&mut self, name: &str, report: &QualityReport, labels: &Labels, summary: &str) {
         let summary = summary.to_lowercase();
-        for (at, label) in labels
-            .lost
-            .iter()
-            .enumerate()
-            .map(|(_, label)| (0, label))
-            .chain(labels.invented.iter().map(|label| (2, label)))
-        {
+        let lost = labels.lost.iter().map(|label| (0, label));
+        for (at, label) in lost.chain(labels.invented.iter().map(|label| (2, label))) {
             let facts = if at == 0 { &report.lost } else { &report.invented };
             let is_found = facts.iter().any(|fact| label.is(fact));
             let counts = self.kinds.entry(label.kind.clone()).or_default();
@@ -172,5 +167,5 @@ impl Score {
 }
 
 fn percent(part: usize, whole: usize) -> usize {
-    if whole == 0 { 100 } else { part * 100 / whole }
+    (part * 100).checked_div(whole).unwrap_or(100)
 }

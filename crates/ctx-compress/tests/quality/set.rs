@@ -35,7 +35,7 @@ fn label(value: &Value) -> Label {
     }
 }
 
-fn score(folder: &Path) -> Score {
+pub(crate) fn score(folder: &Path) -> Score {
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let mut score = Score::default();
@@ -67,6 +67,7 @@ fn lost_and_invented_facts_are_found_in_the_labelled_conversations() {
     let score = score(&Path::new(env!("CARGO_MANIFEST_DIR")).join("conversations"));
     println!("{}", score.table());
     let shown = score.faults.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
+    println!("{shown}");
     assert!(score.recall_of_lost() >= 98, "{shown}");
     assert!(score.recall_of_invented() >= 98, "{shown}");
     assert!(score.precision() >= 98 && score.strict_precision() >= 98, "{shown}");

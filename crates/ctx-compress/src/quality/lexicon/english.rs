@@ -2,7 +2,7 @@
 
 /// Words that are no names, however they are written: what every text has, and what headings say.
 #[rustfmt::skip]
-pub(super) const COMMON: [&str; 2038] = [
+pub(super) static COMMON: [&str; 2038] = [
     "a", "about", "above", "absolutely", "accept", "access", "according", "accordingly", "account",
     "across", "act", "action", "actions", "active", "activity", "actually", "add", "added", "adding",
     "addition", "additional", "additionally", "address", "after", "afternoon", "afterwards", "again",
@@ -211,30 +211,32 @@ pub(super) const COMMON: [&str; 2038] = [
 
 /// Words that do not say what a sentence is about: function words, words of duty, and who asks.
 #[rustfmt::skip]
-pub(super) const STOP: [&str; 283] = [
+pub(super) const STOP: [&str; 296] = [
     "a", "able", "about", "above", "actually", "after", "again", "against", "all", "allowed", "also",
-    "always", "am", "an", "and", "another", "any", "anyway", "are", "aren't", "as", "asked", "asks",
-    "assistant", "at", "avoid", "be", "became", "because", "become", "been", "before", "being", "below",
-    "between", "both", "but", "by", "came", "can", "can't", "cannot", "could", "couldn't", "currently",
-    "did", "didn't", "do", "does", "doesn't", "doing", "don't", "done", "down", "during", "each", "either",
-    "else", "ensure", "even", "ever", "every", "explicitly", "for", "forbidden", "from", "further", "gave",
-    "get", "gets", "getting", "give", "go", "goes", "going", "gone", "got", "had", "hadn't", "has",
-    "hasn't", "have", "haven't", "having", "he", "he'd", "he'll", "he's", "her", "here", "here's", "hers",
-    "herself", "him", "himself", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is",
-    "isn't", "it", "it'd", "it'll", "it's", "its", "itself", "just", "let", "let's", "like", "made", "make",
-    "makes", "mandatory", "many", "may", "maybe", "me", "mentioned", "might", "mine", "more", "most",
-    "much", "must", "my", "myself", "need", "needed", "needs", "neither", "never", "no", "nobody", "none",
-    "nor", "not", "noted", "notes", "nothing", "now", "of", "off", "oh", "ok", "okay", "on", "once", "one",
-    "only", "onto", "open", "or", "other", "our", "ours", "ourselves", "out", "over", "own", "perhaps",
-    "permitted", "please", "prohibited", "put", "question", "quite", "rather", "really", "remember",
-    "require", "required", "requirement", "requires", "said", "same", "say", "says", "shall", "shan't",
-    "she", "she'd", "she'll", "she's", "should", "shouldn't", "simply", "so", "some", "somebody", "someone",
-    "something", "stated", "still", "such", "supposed", "sure", "take", "than", "that", "that's", "the",
-    "their", "theirs", "them", "themselves", "then", "there", "there's", "these", "they", "they'd",
-    "they'll", "they're", "they've", "thing", "things", "this", "those", "though", "through", "thus", "to",
-    "too", "toward", "under", "until", "up", "upon", "us", "used", "user", "users", "very", "via", "wanted",
-    "wants", "was", "wasn't", "way", "we", "we'd", "we'll", "we're", "we've", "well", "were", "weren't",
-    "what", "what's", "when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will",
-    "with", "within", "without", "won't", "would", "wouldn't", "yes", "yet", "you", "you'd", "you'll",
-    "you're", "you've", "your", "yours", "yourself",
+    "altogether", "always", "am", "an", "and", "another", "any", "anyway", "are", "aren't", "as", "asked",
+    "asks", "assistant", "at", "avoid", "be", "became", "because", "become", "been", "before", "being",
+    "below", "between", "both", "but", "by", "came", "can", "can't", "cannot", "could", "couldn't",
+    "currently", "did", "didn't", "do", "does", "doesn't", "doing", "don't", "done", "during", "each",
+    "either", "else", "ensure", "entire", "even", "ever", "every", "exceed", "exceeded", "exceeds",
+    "explicitly", "for", "forbidden", "from", "further", "gave", "get", "gets", "getting", "give", "go",
+    "goes", "going", "gone", "got", "had", "hadn't", "has", "hasn't", "have", "haven't", "having", "he",
+    "he'd", "he'll", "he's", "her", "here", "here's", "hers", "herself", "him", "himself", "his", "how",
+    "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "isn't", "it", "it'd", "it'll", "it's",
+    "its", "itself", "just", "let", "let's", "like", "limit", "limited", "limits", "made", "make", "makes",
+    "mandatory", "many", "max", "maximum", "may", "maybe", "me", "mentioned", "might", "min", "mine",
+    "minimum", "more", "most", "much", "must", "my", "myself", "need", "needed", "needs", "neither",
+    "never", "no", "nobody", "none", "nor", "not", "note", "noted", "notes", "nothing", "noting", "now",
+    "of", "oh", "ok", "okay", "on", "once", "one", "only", "onto", "open", "or", "other", "our", "ours",
+    "ourselves", "own", "perhaps", "permitted", "please", "prohibited", "put", "question", "quite",
+    "rather", "really", "remember", "remind", "reminder", "require", "required", "requirement", "requires",
+    "said", "same", "say", "says", "shall", "shan't", "she", "she'd", "she'll", "she's", "should",
+    "shouldn't", "simply", "so", "some", "somebody", "someone", "something", "stated", "still", "such",
+    "supposed", "sure", "take", "than", "that", "that's", "the", "their", "theirs", "them", "themselves",
+    "then", "there", "there's", "these", "they", "they'd", "they'll", "they're", "they've", "thing",
+    "things", "this", "those", "though", "through", "thus", "to", "too", "total", "toward", "under",
+    "until", "upon", "us", "used", "user", "users", "very", "via", "wanted", "wants", "was", "wasn't",
+    "way", "we", "we'd", "we'll", "we're", "we've", "well", "were", "weren't", "what", "what's", "when",
+    "where", "whether", "which", "while", "who", "whole", "whom", "whose", "why", "will", "with", "within",
+    "without", "won't", "would", "wouldn't", "yes", "yet", "you", "you'd", "you'll", "you're", "you've",
+    "your", "yours", "yourself",
 ];
