@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use compress::{
     CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments, MaskArguments,
-    MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments, RunArguments,
+    MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments, ReportArguments, RunArguments,
     SummarizerArguments, SummarizerChoice, SummaryArguments,
 };
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};

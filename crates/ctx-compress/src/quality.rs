@@ -18,6 +18,7 @@ mod lexicon;
 mod lookup;
 mod moments;
 mod names;
+mod node;
 mod numerals;
 mod passages;
 mod phrases;

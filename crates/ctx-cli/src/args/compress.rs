@@ -29,6 +29,7 @@ pub(crate) enum CompressCommand {
     Delete(SwitchSummaryArguments),
     Edit(EditArguments),
     Regenerate(RegenerateArguments),
+    Report(ReportArguments),
 }
 
 /// Shows what would become of each message of a conversation, and why; no file is touched
@@ -246,6 +247,40 @@ pub(crate) struct RegenerateArguments {
     pub(crate) summarizer: SummarizerArguments,
     #[command(flatten)]
     pub(crate) settings: MaskSettingArguments,
+}
+
+/// Tells which facts summaries, or a pass, kept, lost and made up
+///
+/// What was said is compared with what is left of it, by rules and without a model; no file is touched.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx compress report --session chat.json\n  \
+    ctx compress report compression_4f1c --session chat.json --json\n  \
+    ctx compress report --session chat.json --budget 8000 --strategy sentences\n\n\
+    Facts are rules, denials, open questions, dates, numbers, names, identifiers, paths and quotes, in\n\
+    English and Chinese. Each is shown with its message and the byte where it begins.\n\n\
+    Exit codes: 0 whatever was lost, 2 there is no such summary, 3 a file cannot be read, 5 what must\n\
+    stay is more than the budget.")]
+pub(crate) struct ReportArguments {
+    /// The id of a summary, or the beginning of it; all summaries if absent
+    #[arg(value_name = "NODE")]
+    pub(crate) node: Option<String>,
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: PathBuf,
+    /// Reports on a pass too, which fits the messages into so many tokens
+    #[arg(long, value_name = "N")]
+    pub(crate) budget: Option<u64>,
+    /// How the pass chooses messages: `telegraphic`, `sentences`, `key-message` or `last-rounds`
+    #[arg(long, value_name = "NAME", default_value = "telegraphic", requires = "budget")]
+    pub(crate) strategy: String,
+    #[command(flatten)]
+    pub(crate) counting: CountingArguments,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
 }
 
 /// How tokens are counted.

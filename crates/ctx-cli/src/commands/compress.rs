@@ -3,6 +3,7 @@
 mod batch;
 mod mask;
 mod program;
+mod report;
 mod settings;
 mod summaries;
 mod waiting;
@@ -17,7 +18,9 @@ use ctx_compress::request::{
 use ctx_types::{Diagnostic, Message, Node, Note, Place, Session, closest};
 use serde_json::{Map, Value, json};
 
-use crate::args::{CompressArguments, CompressCommand, PassArguments, RunArguments};
+use crate::args::{
+    CompressArguments, CompressCommand, ConfigArguments, CountingArguments, PassArguments, RunArguments,
+};
 use crate::commands::compress::batch::Done;
 use crate::commands::counting::TokenCounting;
 use crate::commands::inputs::{self, InputFile};
@@ -25,7 +28,7 @@ use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::show::{self, Sources};
 
-/// Plans or runs a pass, or changes a summary.
+/// Plans or runs a pass, changes a summary, or reports on what was kept.
 pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
     match &arguments.command {
         CompressCommand::Plan(arguments) if arguments.pass.mask.mask => mask::plan(&arguments.pass),
@@ -37,6 +40,7 @@ pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
         CompressCommand::Delete(arguments) => summaries::delete(&arguments.summary),
         CompressCommand::Edit(arguments) => summaries::edit(arguments),
         CompressCommand::Regenerate(arguments) => summaries::regenerate(arguments),
+        CompressCommand::Report(arguments) => report::run(arguments),
     }
 }
 
@@ -105,24 +109,14 @@ struct Pass {
 impl Pass {
     fn of(arguments: &PassArguments) -> Result<Self> {
         inputs::check_stdin(arguments.session.iter().chain(&arguments.counting.models))?;
-        let Some(strategy) = strategy(&arguments.strategy) else {
-            return Err(unknown(&arguments.strategy).into());
-        };
         let Some(budget) = arguments.budget else {
             let message = "name what is wanted: `--budget N` fits the messages into so many tokens, `--mask` hides \
                            older ones behind a summary";
             return Err(UsageError(message.to_owned()).into());
         };
-        let mut sources = Sources::default();
-        let config = Config::read(&arguments.config, &mut sources)?;
-        let mut found = config.found.clone();
-        let counting = TokenCounting::of(&arguments.counting, &config, &mut sources, &mut found)?;
-        sources.show(&found);
-        let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
-        Ok(Self {
-            pipeline: pipeline.with_strategy(strategy).with_meter(counting.meter()),
-            protection: arguments.loop_start.map_or(Protection::LastUserMessage, Protection::CurrentLoop),
-        })
+        let pipeline = pipeline(budget, &arguments.strategy, &arguments.counting, &arguments.config)?;
+        let protection = arguments.loop_start.map_or(Protection::LastUserMessage, Protection::CurrentLoop);
+        Ok(Self { pipeline, protection })
     }
 
     /// Reads what is sent of a conversation.
@@ -130,6 +124,23 @@ impl Pass {
         let conversation = inputs::conversation(&InputFile::from(path), sources)?;
         Ok((messages(&conversation.value), conversation.diagnostics))
     }
+}
+
+/// Makes the pipeline of a pass.
+fn pipeline(
+    budget: u64,
+    name: &str,
+    counting: &CountingArguments,
+    config: &ConfigArguments,
+) -> Result<CompressionPipeline<'static>> {
+    let Some(strategy) = strategy(name) else { return Err(unknown(name).into()) };
+    let mut sources = Sources::default();
+    let config = Config::read(config, &mut sources)?;
+    let mut found = config.found.clone();
+    let counting = TokenCounting::of(counting, &config, &mut sources, &mut found)?;
+    sources.show(&found);
+    let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
+    Ok(pipeline.with_strategy(strategy).with_meter(counting.meter()))
 }
 
 fn unknown(name: &str) -> UsageError {

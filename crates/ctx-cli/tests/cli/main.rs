@@ -26,6 +26,7 @@ mod macros;
 mod masks;
 mod places;
 mod processors;
+mod report;
 mod session;
 #[cfg(unix)]
 mod summarizers;

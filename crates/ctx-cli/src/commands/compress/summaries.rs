@@ -172,7 +172,7 @@ impl<'a> Work<'a> {
 }
 
 /// Finds a summary by its id, or by the beginning of it.
-fn find(session: &Session, text: &str) -> Result<NodeId, UsageError> {
+pub(super) fn find(session: &Session, text: &str) -> Result<NodeId, UsageError> {
     if let Some(node) = session.node(text) {
         return match node.is_summary() {
             true => Ok(text.into()),
