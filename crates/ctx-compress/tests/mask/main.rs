@@ -1,5 +1,20 @@
 //! Masks through the public API.
 //!
+//! The invariants of the design about masks are property tests over the generator in `generate.rs`, 1,000 cases each;
+//! `cargo xtask properties` tries more. Those about requests, 1 to 12, are in `tests/request/`.
+//!
+//! | number | invariant | test |
+//! |---|---|---|
+//! | 13 | no operation changes a message; undoing restores every byte | `property::any_history_can_be_undone_step_by_step` |
+//! | 14 | switched off or deleted, a summary shows what was there before | `property::a_compression_hides_its_range_and_can_be_taken_back` |
+//! | 15 | summaries over summaries; circles and foreign ids hide nothing | `invariants::summaries_over_summaries_are_taken_away_one_by_one`, `property::any_history_can_be_undone_step_by_step` |
+//! | 16 | other branches show what they showed | `property::a_compression_hides_its_range_and_can_be_taken_back` |
+//! | 17 | only candidates, oldest first, whole groups, nothing protected | `property::a_compression_hides_its_range_and_can_be_taken_back` |
+//! | 18 | a commit fits the session or is refused; work can be given up | `property::a_commit_fits_the_session_or_is_refused`, `invariants::work_that_is_given_up_leaves_the_session_as_it_was` |
+//! | 19 | only shorter text that is no call is accepted | `invariants::only_text_that_is_shorter_and_no_call_is_accepted` |
+//! | 20 | one step to undo and to do again; later messages stay | `property::any_history_can_be_undone_step_by_step`, `property::messages_that_follow_survive_the_undoing` |
+//! | 21 | every request has a time limit, and there are few | `invariants::every_request_has_a_time_limit_and_there_are_few` |
+//!
 //! Conversations are written in words: `s`ystem, `u`ser, `a`ssistant; `a:x,y` with calls; `t:x` a result; `~`
 //! before what is switched off; `g` a greeting that nobody has answered; `S[n1,n2]` a summary with what it
 //! lists. The nodes are `n1`, `n2`, … in their order.
@@ -15,6 +30,7 @@ mod config;
 mod details;
 mod extract;
 mod generate;
+mod invariants;
 mod kind;
 mod parts;
 mod property;

@@ -17,7 +17,7 @@ use crate::generate::{Draw, Event, draws, events, session};
 use crate::{Scripted, bytes, summarize, visible};
 
 /// How many conversations each rule is tried on; `PROPTEST_CASES` asks for more.
-fn cases() -> ProptestConfig {
+pub(crate) fn cases() -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig { cases: default.cases.max(1_000), failure_persistence: None, ..default }
 }
@@ -321,16 +321,19 @@ fn check_later_messages(draws: &[Draw], event: Event) {
 proptest! {
     #![proptest_config(cases())]
 
+    /// Invariants 14, 16 and 17.
     #[test]
     fn a_compression_hides_its_range_and_can_be_taken_back(draws in draws(), event in (0_u8..4, any::<usize>(), any::<usize>(), any::<u8>())) {
         check_compression(&draws, event);
     }
 
+    /// Invariants 13, 15 and 20.
     #[test]
     fn any_history_can_be_undone_step_by_step(draws in draws(), events in events()) {
         check_history(&draws, &events);
     }
 
+    /// Invariant 18, where something happens meanwhile.
     #[test]
     fn a_commit_fits_the_session_or_is_refused(
         draws in draws(),
@@ -340,6 +343,7 @@ proptest! {
         check_meanwhile(&draws, event, meanwhile);
     }
 
+    /// Invariant 20, with later messages.
     #[test]
     fn messages_that_follow_survive_the_undoing(draws in draws(), event in (0_u8..4, any::<usize>(), any::<usize>(), any::<u8>())) {
         check_later_messages(&draws, event);
