@@ -33,6 +33,12 @@ pub const CYCLIC_SUMMARY: Code = Code::new(830, "cyclic summary");
 pub const FOREIGN_SUMMARY_ID: Code = Code::new(831, "foreign id in a summary");
 /// A summary lists nothing that it could stand for.
 pub const EMPTY_SUMMARY: Code = Code::new(832, "summary of nothing");
+/// A summary lists a message twice.
+pub const DOUBLED_SUMMARY_ID: Code = Code::new(833, "doubled id in a summary");
+/// Two summaries that are both sent stand for the same messages.
+pub const OVERLAPPING_SUMMARIES: Code = Code::new(834, "overlapping summaries");
+/// A summary lists another one that is switched off.
+pub const SUMMARY_OF_A_DISABLED_ONE: Code = Code::new(835, "summary of one that is switched off");
 
 /// A report on facts did not look at everything, because there was too much.
 pub const REPORT_LIMIT: Code = Code::new(840, "report not whole");

@@ -14,6 +14,7 @@ use crate::args::CheckArguments;
 use crate::codes;
 use crate::commands::folder::{self, Found};
 use crate::commands::inputs::{self, AgentFile};
+use crate::commands::session_file::pointer_in;
 use crate::exit::Exit;
 use crate::files;
 use crate::show::{self, Position, Sources, plural};
@@ -120,10 +121,7 @@ fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>
 /// Returns what was found in a conversation, and what is wrong with its summaries.
 fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnostic> {
     let of_summaries = check_summaries(&conversation.value).into_iter().map(|mut found| {
-        if conversation.format != Format::Session {
-            // Another form has its keys elsewhere.
-            found.location.pointer = None;
-        }
+        found.location.pointer = pointer_in(conversation.format, found.location.pointer.take());
         found.in_document(name)
     });
     let of_summaries: Vec<Diagnostic> = of_summaries.collect();

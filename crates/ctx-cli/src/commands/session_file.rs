@@ -79,10 +79,7 @@ impl SessionFile {
         let imported = inputs::conversation(&file, sources)?;
         let (history, odd) = History::read(&imported.value.header);
         let of_tree = odd.into_iter().chain(check_summaries(&imported.value)).map(|mut found| {
-            if imported.format != Format::Session {
-                // Another form has its keys elsewhere.
-                found.location.pointer = None;
-            }
+            found.location.pointer = pointer_in(imported.format, found.location.pointer.take());
             found.in_document(&*file.name)
         });
         let found = imported.diagnostics.into_iter().chain(of_tree).collect();
@@ -183,5 +180,14 @@ impl SessionFile {
             entries.iter().rev().map(step).collect::<Value>()
         };
         serde_json::json!({ "undo": steps(self.history.undoable()), "redo": steps(self.history.redoable()) })
+    }
+}
+
+/// Leads a pointer into a session to where its form has that; none where it has it elsewhere.
+pub(crate) fn pointer_in(format: Format, pointer: Option<String>) -> Option<String> {
+    match format {
+        Format::Session => pointer,
+        Format::SessionHalves => pointer.map(|pointer| format!("/detail{pointer}")),
+        _ => None,
     }
 }

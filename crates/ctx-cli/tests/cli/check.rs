@@ -386,3 +386,73 @@ fn at_the_end_of_the_conversation_it_breaks_nothing() {
     1 file checked: 0 errors, 0 warnings
     ");
 }
+
+/// A conversation with summaries that list what they should not, each in its own way.
+const SUMMARIES: &str = r#"{
+  "id": "s", "rootNodeId": "root", "activeLeafId": "q",
+  "nodes": {
+    "root": { "id": "root", "parentId": null, "childrenIds": ["a"], "role": "system", "content": "" },
+    "a": { "id": "a", "parentId": "root", "childrenIds": ["b", "x"], "role": "user", "content": "Hello" },
+    "x": { "id": "x", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "elsewhere" },
+    "b": { "id": "b", "parentId": "a", "childrenIds": ["s1"], "role": "assistant", "content": "Hi" },
+    "s1": { "id": "s1", "parentId": "b", "childrenIds": ["s2"], "role": "system", "content": "They greet.",
+      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
+    "s2": { "id": "s2", "parentId": "s1", "childrenIds": ["s3"], "role": "system", "content": "They greet each other.",
+      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["b", "gone"] } },
+    "s3": { "id": "s3", "parentId": "s2", "childrenIds": ["s4"], "role": "system", "content": "Off.", "isEnabled": false,
+      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
+    "s4": { "id": "s4", "parentId": "s3", "childrenIds": ["q"], "role": "system", "content": "Of one that is off.",
+      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3"] } },
+    "q": { "id": "q", "parentId": "s4", "childrenIds": [], "role": "user", "content": "So?" }
+  }
+}"#;
+
+#[test]
+fn what_is_odd_about_summaries_is_shown_at_the_id() {
+    assert_snapshot!(ctx("check chat.json", &[("chat.json", SUMMARIES)]), @r#"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 2 warnings
+    === errors
+    warning[CTX0833]: the summary `s1` lists `a` twice
+     --> chat.json:9:80
+      |
+    9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
+      |                                                                                ^^^
+
+    info[CTX0831]: the summary `s1` lists `x`, which is not on its branch: it hides nothing there
+     --> chat.json:9:85
+      |
+    9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
+      |                                                                                     ^^^
+
+    info[CTX0831]: the summary `s2` lists `gone`, which is no node: it hides nothing there
+      --> chat.json:11:75
+       |
+    11 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["b", "gone"] } },
+       |                                                                           ^^^^^^
+
+    warning[CTX0830]: the summary `s3` lists itself, alone or in a circle of summaries
+      --> chat.json:13:69
+       |
+    13 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
+       |                                                                     ^^^^^^^^^^^
+
+    info[CTX0835]: the summary `s4` lists the summary `s3`, which is switched off: it hides what that one lists
+      --> chat.json:15:70
+       |
+    15 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3"] } },
+       |                                                                      ^^^^
+       |
+       = help: switch the outer one off to see those messages
+    "#);
+    let halves = format!(r#"{{ "index": {{ "id": "s" }}, "detail": {SUMMARIES} }}"#);
+    let found = crate::assemble::json(&ctx("check chat.json --json", &[("chat.json", &halves)]));
+    let pointers: Vec<&str> = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["location"]["pointer"].as_str())
+        .collect();
+    assert!(pointers.contains(&"/detail/nodes/s1/metadata/compressedNodeIds/2"), "{pointers:?}");
+}

@@ -1,51 +1,136 @@
 //! What is wrong with the summaries of a session; whatever it is, it hides nothing that it should not.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ctx_types::{Diagnostic, Node, NodeId, Session, excerpt};
+use ctx_types::{Code, Diagnostic, DisplayState, Node, NodeId, Session, display_path, excerpt};
 
 use crate::codes;
 
-/// Reports summaries that list themselves, each other in a circle, foreign nodes or nothing.
+/// Reports summaries that list themselves, each other in a circle, foreign nodes, nothing, or nodes twice; those
+/// that stand for the same messages as another one that is sent; and those that hide one that is switched off.
 ///
-/// Such ids count for nothing, so that these are findings about the file and no faults of what is sent.
-/// O(nodes + listed ids).
+/// Ids that mean nothing count for nothing, so that these are findings about the file and no faults of what is sent.
+/// Pointers lead into the session's own form. O(nodes + listed ids).
+///
+/// ```
+/// use ctx_compress::mask::check_summaries;
+/// use ctx_types::{Node, Role, Session};
+///
+/// let mut summary = Node::new(Role::System, "They talk.");
+/// let metadata = summary.metadata.get_or_insert_default();
+/// (metadata.is_compression_node, metadata.compressed_node_ids) = (Some(true), vec!["n1".into(), "n9".into()]);
+/// let (session, _) = Session::linear("s1", [Node::new(Role::User, "Hello"), summary]);
+/// let found = check_summaries(&session);
+/// assert_eq!(found[0].location.pointer.as_deref(), Some("/nodes/n2/metadata/compressedNodeIds/1"));
+/// ```
 pub fn check_summaries(session: &Session) -> Vec<Diagnostic> {
     let circles = circles(session);
     let spans = Spans::of(session);
+    let mut overlaps = overlaps(session);
     let summaries = session.nodes().filter(|(_, node)| node.is_summary());
     let mut found = Vec::new();
     for (id, node) in summaries {
-        let pointer =
-            format!("/nodes/{}/metadata/compressedNodeIds", id.replace('~', "~0").replace('/', "~1"));
+        let name = excerpt(id);
         if circles.contains(id) {
-            let message =
-                format!("the summary `{}` lists itself, alone or in a circle of summaries", excerpt(id));
-            found.push(Diagnostic::warning(codes::CYCLIC_SUMMARY, message).at_pointer(pointer.as_str()));
+            let message = format!("the summary `{name}` lists itself, alone or in a circle of summaries");
+            found.push(finding(codes::CYCLIC_SUMMARY, message, id, None));
         }
-        let is_near = |listed: &NodeId| spans.is_above(listed, id) || spans.is_above(id, listed);
-        let others = || node.summarized_ids().iter().filter(|listed| *listed != id);
-        let foreign: Vec<&NodeId> = others().filter(|listed| !is_near(listed)).collect();
-        let finding = check_listed(id, others().count(), &foreign);
-        found.extend(finding.map(|finding| finding.at_pointer(pointer)));
+        found.extend(check_listed(session, id, node, &spans));
+        found.extend(overlaps.remove(id));
     }
     found
 }
 
-/// Reports ids that no path with the summary leads through, and a summary with no others.
-fn check_listed(id: &NodeId, listed: usize, foreign: &[&NodeId]) -> Option<Diagnostic> {
-    let name = excerpt(id);
-    if foreign.len() == listed {
+/// Makes a warning about the ids of a summary, or one of them.
+fn finding(code: Code, message: String, summary: &NodeId, index: Option<usize>) -> Diagnostic {
+    let summary = summary.replace('~', "~0").replace('/', "~1");
+    let item = index.map(|index| format!("/{index}")).unwrap_or_default();
+    let pointer = format!("/nodes/{summary}/metadata/compressedNodeIds{item}");
+    Diagnostic::warning(code, message).at_pointer(pointer)
+}
+
+/// Reports what a summary lists and cannot stand for, what it lists twice, and what is switched off.
+fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) -> Vec<Diagnostic> {
+    let (name, ids) = (excerpt(id), node.summarized_ids());
+    let is_near = |listed: &NodeId| spans.is_above(listed, id) || spans.is_above(id, listed);
+    let foreign: Vec<usize> = ids
+        .iter()
+        .enumerate()
+        .filter(|(_, listed)| *listed != id && !is_near(listed))
+        .map(|(index, _)| index)
+        .collect();
+    if foreign.len() == ids.iter().filter(|listed| *listed != id).count() {
         let message = format!("the summary `{name}` lists no message of its branch; it hides nothing");
-        return Some(Diagnostic::warning(codes::EMPTY_SUMMARY, message));
+        return vec![finding(codes::EMPTY_SUMMARY, message, id, None)];
     }
-    let first = excerpt(foreign.first()?);
-    let what = match foreign.len() {
-        1 => format!("`{first}`, which is"),
-        count => format!("{count} nodes, the first of them `{first}`, which are"),
+    let mut found = Vec::new();
+    if let Some((index, first)) = foreign.first().and_then(|index| Some((*index, ids.get(*index)?))) {
+        let shown = excerpt(first);
+        let why =
+            if session.node(first).is_none() { "which is no node" } else { "which is not on its branch" };
+        let message = match foreign.len() {
+            1 => format!("the summary `{name}` lists `{shown}`, {why}: it hides nothing there"),
+            count => format!(
+                "the summary `{name}` lists {count} ids, the first of them `{shown}`, of nodes that are not on its branch: it hides nothing there"
+            ),
+        };
+        let finding = finding(codes::FOREIGN_SUMMARY_ID, message, id, Some(index));
+        found.push(Diagnostic { severity: ctx_types::Severity::Info, ..finding });
+    }
+    let mut seen = BTreeSet::new();
+    let doubled = ids.iter().enumerate().find(|(_, listed)| !seen.insert(*listed));
+    found.extend(doubled.map(|(index, listed)| {
+        let message = format!("the summary `{name}` lists `{}` twice", excerpt(listed));
+        finding(codes::DOUBLED_SUMMARY_ID, message, id, Some(index))
+    }));
+    let is_off = |listed: &NodeId| {
+        let node = session.node(listed).filter(|_| is_near(listed));
+        node.is_some_and(|node| node.is_summary() && !node.is_enabled())
     };
-    let message = format!("the summary `{name}` lists {what} not on its branch: it hides nothing there");
-    Some(Diagnostic::info(codes::FOREIGN_SUMMARY_ID, message))
+    let off = ids.iter().enumerate().find(|(_, listed)| node.is_enabled() && is_off(listed));
+    found.extend(off.map(|(index, listed)| {
+        let inner = excerpt(listed);
+        let message =
+            format!("the summary `{name}` lists the summary `{inner}`, which is switched off: it hides what that one lists");
+        let help = "switch the outer one off to see those messages";
+        let finding = finding(codes::SUMMARY_OF_A_DISABLED_ONE, message, id, Some(index)).with_help(help);
+        Diagnostic { severity: ctx_types::Severity::Info, ..finding }
+    }));
+    found
+}
+
+/// Finds summaries of the active path that are sent and list what an earlier one lists that is sent too.
+fn overlaps(session: &Session) -> BTreeMap<NodeId, Diagnostic> {
+    let path = display_path(session, &[]);
+    let on_path: BTreeSet<&NodeId> = path.iter().map(|shown| shown.id).collect();
+    let is_sent = |state: &DisplayState| *state == DisplayState::Visible;
+    let mut owners: BTreeMap<&NodeId, &NodeId> = BTreeMap::new();
+    let mut found = BTreeMap::new();
+    for shown in path.iter().filter(|shown| shown.node.is_summary() && is_sent(&shown.state)) {
+        let ids = shown.node.summarized_ids().iter().enumerate().filter(|(_, id)| on_path.contains(id));
+        let mut shared: Vec<(usize, &NodeId, &NodeId)> = Vec::new();
+        for (index, id) in ids {
+            match owners.get(id) {
+                Some(owner) if *owner != shown.id => shared.push((index, id, owner)),
+                Some(_) => {}
+                None => drop(owners.insert(id, shown.id)),
+            }
+        }
+        let Some((index, first, owner)) = shared.first() else { continue };
+        let (name, owner, first) = (excerpt(shown.id), excerpt(owner), excerpt(first));
+        let count = shared.len();
+        let nodes = if count == 1 {
+            format!("`{first}`")
+        } else {
+            format!("{count} nodes, the first of them `{first}`,")
+        };
+        let message =
+            format!("the summary `{name}` lists {nodes} for which `{owner}` stands too: both are sent");
+        let help = "switch one of them off, or delete it";
+        let finding = finding(codes::OVERLAPPING_SUMMARIES, message, shown.id, Some(*index)).with_help(help);
+        found.insert(shown.id.clone(), finding);
+    }
+    found
 }
 
 /// When a walk through the whole tree enters each node and when it leaves it.

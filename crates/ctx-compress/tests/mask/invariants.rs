@@ -156,10 +156,10 @@ fn check_acceptance(draws: &[Draw], answers: &[SummaryAnswer], retries: u32, has
     let last = &answers[(asked - 1) % answers.len()];
     match draft.made_by {
         MadeBy::Summarizer => {
-            assert_eq!((last.text.trim(), last.finish), (draft.text.trim(), SummaryFinish::Complete))
+            assert_eq!((last.text.trim(), last.finish), (draft.text.trim(), SummaryFinish::Complete));
         }
         MadeBy::Extract | MadeBy::Both => {
-            assert_eq!((&*draft.text, draft.failure.is_some()), ("It is said.", true))
+            assert_eq!((&*draft.text, draft.failure.is_some()), ("It is said.", true));
         }
     }
 }

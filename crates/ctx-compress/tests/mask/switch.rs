@@ -2,7 +2,7 @@
 
 use ctx_compress::mask::{check_summaries, delete_summary, edit_summary, switch_summary};
 use ctx_tokens::Counter;
-use ctx_types::Session;
+use ctx_types::{Node, Role, Session, SessionOp};
 use serde_json::json;
 
 use crate::{bytes, conversation, ids, visible};
@@ -90,9 +90,43 @@ fn foreign_ids_are_found() {
     check(
         &conversation("u a S[n1,x,y,n4] u S[z] S[]"),
         &[
-            "the summary `n3` lists 2 nodes, the first of them `x`, which are not on its branch: it hides nothing there",
+            "the summary `n3` lists 2 ids, the first of them `x`, of nodes that are not on its branch: it hides nothing there",
             "the summary `n5` lists no message of its branch; it hides nothing",
             "the summary `n6` lists no message of its branch; it hides nothing",
         ],
     );
+}
+
+#[test]
+fn ids_of_no_node_and_of_other_branches_are_told_apart() {
+    check(
+        &conversation("u a S[n1,x] u"),
+        &["the summary `n3` lists `x`, which is no node: it hides nothing there"],
+    );
+    let mut session = conversation("u a S[n1,x2] u");
+    let branch =
+        SessionOp::Append { parent: "n1".into(), node: Box::new(Node::new(Role::User, "hi").with_id("x2")) };
+    session.apply(&branch).unwrap();
+    check(&session, &["the summary `n3` lists `x2`, which is not on its branch: it hides nothing there"]);
+}
+
+#[test]
+fn ids_that_are_listed_twice_are_found() {
+    check(&conversation("u a S[n1,n2,n1] u"), &["the summary `n3` lists `n1` twice"]);
+}
+
+#[test]
+fn summaries_of_the_same_messages_are_found_if_both_are_sent() {
+    let overlap = "the summary `n6` lists `n2` for which `n3` stands too: both are sent";
+    check(&conversation("u a S[n1,n2] u a S[n2,n4] u"), &[overlap]);
+    check(&conversation("u a ~S[n1,n2] u a S[n2,n4] u"), &[]);
+    check(&conversation("u a S[n1,n2] u a S[n1,n2,n3,n4] u"), &[]);
+}
+
+#[test]
+fn a_summary_of_one_that_is_switched_off_is_said() {
+    let chain =
+        "the summary `n6` lists the summary `n3`, which is switched off: it hides what that one lists";
+    check(&conversation("u a ~S[n1,n2] u a S[n1,n2,n3,n4] u"), &[chain]);
+    check(&conversation("u a ~S[n1,n2] u a ~S[n1,n2,n3,n4] u"), &[]);
 }
