@@ -10,6 +10,7 @@ use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
 use crate::findings::Findings;
+use crate::known_texts::TextForm;
 use crate::parse::markers;
 use crate::space::SpaceSet;
 use crate::state::{Scope, State};
@@ -34,7 +35,7 @@ pub struct Call<'a> {
     pub(crate) template: &'a Template,
     /// The text that the call's span is a part of: the template, or what a pass reads.
     pub(crate) text: &'a str,
-    /// Where the last call was whose place was asked for.
+    /// Where the last call was whose place was asked for, and the like.
     pub(crate) place: &'a mut Place,
     /// What `{{original}}` gives, until it has given it.
     pub(crate) original: &'a mut Option<Text>,
@@ -42,12 +43,16 @@ pub struct Call<'a> {
     pub(crate) is_card: bool,
 }
 
-/// A place in a text, counted as SillyTavern counts it.
+/// What is remembered from call to call in one text: a place, counted as SillyTavern counts it, and who talks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     bytes: usize,
     /// In UTF-16 units, after old spellings were rewritten if the dialect does that first.
     units: usize,
+    /// What stands for the conversation in draws, once it was asked for.
+    conversation_key: Option<u64>,
+    /// The number by which SillyTavern knows the chat, once it was asked for.
+    chat_number: Option<u64>,
 }
 
 /// The value of one argument.
@@ -73,6 +78,13 @@ pub enum Value {
     Template(Text),
     /// Nothing, and characters of this set are removed on both sides of the place, whoever wrote them.
     Trim(SpaceSet),
+}
+
+impl Place {
+    /// Goes to the beginning of the text, or of another one.
+    pub(crate) const fn begin(&mut self) {
+        (self.bytes, self.units) = (0, 0);
+    }
 }
 
 /// Why a macro gives no value; its call stays as it is written.
@@ -163,8 +175,14 @@ impl<'a> Call<'a> {
     pub fn draw_for_conversation(&mut self, bound: u64) -> u64 {
         let source = random::second_key(self.source_key);
         let ordinal = self.state.next_draw(source);
-        let conversation = self.env.conversation.id.as_deref().unwrap_or_default();
-        random::draw(random::text_key(conversation), source, ordinal, bound)
+        let key = || random::text_key(self.env.conversation.id.as_deref().unwrap_or_default());
+        let conversation = *self.place.conversation_key.get_or_insert_with(key);
+        random::draw(conversation, source, ordinal, bound)
+    }
+
+    /// Returns the number by which SillyTavern knows the chat.
+    pub(crate) fn chat_number(&mut self) -> u64 {
+        *self.place.chat_number.get_or_insert_with(|| self.env.conversation.number())
     }
 
     /// Returns the zone of the turn, as [`Call::now`] does.
@@ -186,16 +204,19 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the text of a card, with its macros to be expanded; nothing inside of such a text.
-    pub(crate) fn card_text(&self, text: Option<&Text>) -> Value {
+    pub(crate) fn card_text(&mut self, text: Option<&Text>) -> Value {
+        self.made_text(text, TextForm::Trimmed, |text| without_returns(space::trim(text)))
+    }
+
+    /// Returns what is made of a text of the card, as [`Call::card_text`] does.
+    pub(crate) fn made_text(
+        &mut self,
+        text: Option<&Text>,
+        form: TextForm,
+        make: fn(&str) -> Cow<'_, str>,
+    ) -> Value {
         match text {
-            Some(text) if !self.is_card => {
-                let trimmed = space::trim(text);
-                match (trimmed.len() == text.len(), memchr::memchr(b'\r', trimmed.as_bytes())) {
-                    (true, None) => Value::Template(text.clone()),
-                    (false, None) => Value::Template(Text::from(trimmed)),
-                    (_, Some(_)) => Value::Template(Text::from(trimmed.replace('\r', ""))),
-                }
-            }
+            Some(text) if !self.is_card => Value::Template(self.state.known_texts().made(text, form, make)),
             _ => Value::EMPTY,
         }
     }
@@ -204,7 +225,7 @@ impl<'a> Call<'a> {
     /// the last one is not counted again.
     pub(crate) fn place(&mut self) -> usize {
         if self.place.bytes > self.span.start {
-            *self.place = Place::default();
+            self.place.begin();
         }
         let before = self.text.get(self.place.bytes..self.span.start).unwrap_or_default();
         let units = if before.is_ascii() { before.len() } else { before.encode_utf16().count() };
@@ -237,6 +258,14 @@ impl<'a> Call<'a> {
     pub fn note(&mut self, code: Code, message: impl Into<String>) {
         let span = self.span;
         self.findings.add(|| Diagnostic::info(code, message).at_span(span));
+    }
+}
+
+/// Removes carriage returns.
+pub(crate) fn without_returns(text: &str) -> Cow<'_, str> {
+    match memchr::memchr(b'\r', text.as_bytes()) {
+        Some(_) => Cow::Owned(text.replace('\r', "")),
+        None => Cow::Borrowed(text),
     }
 }
 

@@ -334,7 +334,8 @@ impl<'a> Run<'a> {
         if self.is_card {
             return Ok((Text::default(), writer));
         }
-        let template = Template::parse(text, self.template.dialect(), self.template.registry());
+        let (dialect, registry) = (self.template.dialect(), self.template.registry());
+        let template = self.state.known_texts().template(text, dialect, registry);
         if template.is_plain() {
             return Ok((text.clone(), writer));
         }

@@ -42,6 +42,7 @@ mod expansion;
 mod findings;
 mod head;
 mod instant;
+mod known_texts;
 mod listing;
 pub mod number;
 mod op;

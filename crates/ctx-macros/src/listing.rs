@@ -26,7 +26,10 @@ pub(crate) fn read(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<
             continue;
         }
         let head = head::read(source, start + 2, dialect);
-        let Some(end) = end_of(&head.follow, &mut closer) else { continue };
+        let Some(end) = end_of(&head.follow, &mut closer) else {
+            check.report_unclosed(start, head.name);
+            continue;
+        };
         let span = Span::new(start, end);
         match check.find(head.name) {
             Some(definition) => calls.push(Op::Call { definition, span, arguments: 0 }),

@@ -83,7 +83,7 @@ impl<'a> Passes<'a> {
         let before = std::mem::take(output);
         let mut copier = before.copier();
         let mut at = 0;
-        self.place = Place::default();
+        self.place.begin();
         while let Some(found) = next(before.text(), at) {
             copier.copy(at..found.range.start, output);
             at = found.range.end;

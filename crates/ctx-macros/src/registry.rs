@@ -125,6 +125,11 @@ impl Registry {
         self.definitions.iter()
     }
 
+    /// Tells whether two registries are the very same shared one.
+    pub(crate) fn is_shared_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.definitions, &other.definitions)
+    }
+
     /// Returns the number of macros.
     pub(crate) fn len(&self) -> usize {
         self.definitions.len()
@@ -165,11 +170,19 @@ impl Registry {
 
 /// A quick hash for short names, which it is the host that registers.
 #[derive(Clone, Copy, Debug, Default)]
-struct NameHasher(u64);
+pub(crate) struct NameHasher(u64);
 
 impl NameHasher {
-    const fn add(&mut self, word: u64) {
+    pub(crate) const fn new() -> Self {
+        Self(0)
+    }
+
+    pub(crate) const fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    pub(crate) const fn value(self) -> u64 {
+        self.0 ^ (self.0 >> 32)
     }
 }
 
@@ -186,7 +199,7 @@ impl Hasher for NameHasher {
     fn write_u8(&mut self, _: u8) {}
 
     fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
+        self.value()
     }
 }
 

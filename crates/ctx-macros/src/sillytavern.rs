@@ -5,6 +5,7 @@ mod conversation;
 mod dice;
 mod instruct;
 pub(crate) mod legacy;
+mod legacy_names;
 mod legacy_shape;
 mod model;
 mod moment;

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use crate::call::Failure;
+use crate::known_texts::KnownTexts;
 use crate::{codes, number};
 
 /// How much one run may do; reaching a limit leaves the rest of a text as it is written.
@@ -69,6 +70,7 @@ pub struct State {
     /// How many random numbers each text has drawn, by the key of its source.
     draws: BTreeMap<u64, u64>,
     zone: Option<(Arc<str>, TimeZone)>,
+    known_texts: KnownTexts,
 }
 
 /// Which of the two sets of variables is meant.
@@ -84,9 +86,18 @@ pub enum Scope {
 #[derive(Clone, Debug)]
 struct Variable {
     value: Text,
-    /// The value is the result of counting.
-    is_number: bool,
+    kind: Kind,
     trust: Trust,
+}
+
+/// What is known of a variable's value besides its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    /// It is the result of counting.
+    Number,
+    /// It is a JSON list, written as this crate writes lists.
+    List,
 }
 
 impl State {
@@ -101,6 +112,7 @@ impl State {
             variable_bytes: 0,
             draws: BTreeMap::new(),
             zone: None,
+            known_texts: KnownTexts::default(),
         }
     }
 
@@ -121,9 +133,9 @@ impl State {
 
     /// Returns the variables as JSON, sorted by name: what was counted is a number, the rest is text.
     pub fn variables_json(&self, scope: Scope) -> Map<String, Value> {
-        let json = |variable: &Variable| match variable.is_number {
-            true => number::json(&variable.value),
-            false => Value::from(variable.value.as_str()),
+        let json = |variable: &Variable| match variable.kind {
+            Kind::Number => number::json(&variable.value),
+            Kind::Text | Kind::List => Value::from(variable.value.as_str()),
         };
         self.set(scope).iter().map(|(name, variable)| (name.to_string(), json(variable))).collect()
     }
@@ -139,7 +151,7 @@ impl State {
         value: Text,
         trust: Trust,
     ) -> Result<(), Failure> {
-        self.put(scope, name, Variable { value, is_number: false, trust })
+        self.put(scope, name, Variable { value, kind: Kind::Text, trust })
     }
 
     /// Sets a variable to the result of counting, written as JavaScript writes numbers.
@@ -148,7 +160,23 @@ impl State {
     /// As with [`State::set_variable`].
     pub fn set_number(&mut self, scope: Scope, name: &str, value: f64, trust: Trust) -> Result<(), Failure> {
         let value = Text::from(number::write(value));
-        self.put(scope, name, Variable { value, is_number: true, trust })
+        self.put(scope, name, Variable { value, kind: Kind::Number, trust })
+    }
+
+    /// Sets a variable to a JSON list without white space between its elements.
+    pub(crate) fn set_list(
+        &mut self,
+        scope: Scope,
+        name: &str,
+        value: Text,
+        trust: Trust,
+    ) -> Result<(), Failure> {
+        self.put(scope, name, Variable { value, kind: Kind::List, trust })
+    }
+
+    /// Tells whether a variable was set to a list by [`State::set_list`].
+    pub(crate) fn is_list(&self, scope: Scope, name: &str) -> bool {
+        self.set(scope).get(name).is_some_and(|variable| variable.kind == Kind::List)
     }
 
     /// Removes a variable and tells whether it was set.
@@ -248,6 +276,11 @@ impl State {
         self.check_output(bytes)?;
         self.output_left -= bytes;
         Ok(())
+    }
+
+    /// Returns what this run made of texts.
+    pub(crate) const fn known_texts(&mut self) -> &mut KnownTexts {
+        &mut self.known_texts
     }
 
     /// Returns the time zone that this run found for a name before.

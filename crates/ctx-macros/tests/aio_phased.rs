@@ -78,7 +78,8 @@ fn a_backslash_keeps_a_call() {
 fn what_is_no_call_stays() {
     check_in(&env(), "{{nobody}} {{User}} {{user}}", "{{nobody}} {{User}} Mei", &[codes::UNKNOWN_MACRO; 2]);
     check_in(&env(), "{{setvar::a}}", "{{setvar::a}}", &[codes::MISSING_ARGUMENT]);
-    check("{{}} {{user} }} {{ user }} {{\nuser\n}}", "{{}} {{user} }} Mei Mei");
+    let text = "{{}} {{user} }} {{ user }} {{\nuser\n}}";
+    check_in(&env(), text, "{{}} {{user} }} Mei Mei", &[codes::UNCLOSED_CALL]);
     check("{{{user}}} {{user::x}}", "{{{user}}} Mei");
     check("{{{user}}} {{user}}", "{Mei} Mei");
 }

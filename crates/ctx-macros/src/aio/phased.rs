@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::template::Template;
 
 /// How many bytes the passes over one text may rewrite.
-const MAX_WORK: usize = 64 << 20;
+const MAX_WORK: usize = 8 << 20;
 
 /// Evaluates a text in passes.
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {

@@ -58,8 +58,11 @@ enum Token {
 pub(crate) fn format(pattern: &str, time: DateTime, locale: &Locale) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut rest = pattern;
+    let last_close = memchr::memrchr(b']', pattern.as_bytes()).unwrap_or(0);
     while let Some(first) = rest.chars().next() {
-        rest = if let Some((literal, after)) = quoted(rest) {
+        let is_closed = pattern.len() - rest.len() < last_close;
+        let quoted = if is_closed { quoted(rest) } else { None };
+        rest = if let Some((literal, after)) = quoted {
             out.push_str(literal);
             after
         } else if let Some((token, after)) = token(rest) {

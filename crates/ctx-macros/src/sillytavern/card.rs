@@ -1,11 +1,14 @@
 //! The texts of the card and of the profile; the macros in them are expanded.
 
+use std::borrow::Cow;
+
 use ctx_types::{Text, Trust, excerpt};
 
-use crate::call::{Call, Failure, Value};
+use crate::call::{Call, Failure, Value, without_returns};
 use crate::definition::Definition;
 use crate::dialect::{Dialect, DialectSet};
 use crate::env::Env;
+use crate::known_texts::TextForm;
 use crate::space;
 
 pub(super) fn definitions() -> Vec<Definition> {
@@ -100,16 +103,13 @@ fn not_a_number(text: &str) -> Failure {
 }
 
 fn examples(call: &mut Call<'_>) -> Value {
-    let Some(text) = call.env().card.examples.as_ref() else {
-        return Value::EMPTY;
-    };
-    let mut written = String::new();
-    for block in blocks(space::trim(text)) {
-        written.extend([START, "\n", block, "\n"]);
-    }
     call.limit_trust(call.env().agent_trust);
-    // As a card's text, but for the line break at the end, which is part of the form.
-    if call.is_card { Value::EMPTY } else { Value::Template(Text::from(written.replace('\r', ""))) }
+    call.made_text(call.env().card.examples.as_ref(), TextForm::Examples, |text| {
+        let blocks = blocks(space::trim(text)).into_iter();
+        let written: String = blocks.flat_map(|block| [START, "\n", block, "\n"]).collect();
+        // As a card's text, but for the line break at the end, which is part of the form.
+        Cow::Owned(without_returns(&written).into_owned())
+    })
 }
 
 /// What begins a block of examples, in any case.

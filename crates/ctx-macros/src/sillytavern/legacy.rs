@@ -9,6 +9,7 @@ use crate::env::Env;
 use crate::expansion::{self, Expansion, Output, Writer};
 use crate::findings::Findings;
 use crate::passes::{Found, Passes, Stop};
+use crate::sillytavern::legacy_names::{self, Names};
 use crate::sillytavern::legacy_shape::{Search, Shape, Spacing};
 use crate::state::State;
 use crate::template::Template;
@@ -18,14 +19,24 @@ struct Pass {
     name: &'static str,
     shape: Shape,
     macro_name: &'static str,
+    /// What `Names` knows it by.
+    key: Option<u64>,
 }
 
 const fn pass(name: &'static str, shape: Shape, macro_name: &'static str) -> Pass {
-    Pass { name, shape, macro_name }
+    Pass { name, shape, macro_name, key: legacy_names::key(name, shape) }
 }
 
 const fn bare(name: &'static str) -> Pass {
     pass(name, Shape::Bare, name)
+}
+
+/// What a pass searches for and calls.
+#[derive(Clone, Copy)]
+struct Sought<'n> {
+    name: &'n str,
+    shape: Shape,
+    definition: usize,
 }
 
 /// The passes before those of the environment.
@@ -174,34 +185,38 @@ pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin
 
 impl Passes<'_> {
     fn legacy(&mut self, output: &mut Output) -> Result<(), Stop> {
+        let mut names = Names::default();
         for pass in BEFORE.iter().chain(ENVIRONMENT) {
-            self.legacy_pass(pass, output)?;
+            self.legacy_pass(pass, &mut names, output)?;
         }
-        self.hosts_own(output)?;
+        self.hosts_own(&mut names, output)?;
         for pass in AFTER {
-            self.legacy_pass(pass, output)?;
+            self.legacy_pass(pass, &mut names, output)?;
         }
         Ok(())
     }
 
-    fn legacy_pass(&mut self, pass: &Pass, output: &mut Output) -> Result<(), Stop> {
+    fn legacy_pass(&mut self, pass: &Pass, names: &mut Names, output: &mut Output) -> Result<(), Stop> {
         let is_absent = match pass.name {
             "original" => self.env.original.is_none(),
             "lastChatMessage" => !self.env.texts.contains_key("lastChatMessage"),
             _ => false,
         };
-        if is_absent || self.is_card && CARD.contains(&pass.name) {
+        if is_absent || !names.may_hold(pass.key, output) || self.is_card && CARD.contains(&pass.name) {
             return Ok(());
         }
         let found = self.template.registry().find(pass.macro_name, Dialect::SillyTavernLegacy);
         match found {
-            Some(definition) => self.replace(pass.name, pass.shape, definition, output),
+            Some(definition) => {
+                let sought = Sought { name: pass.name, shape: pass.shape, definition };
+                self.replace(sought, names, output)
+            }
             None => Ok(()),
         }
     }
 
     /// The macros that a host has registered, which have no arguments here.
-    fn hosts_own(&mut self, output: &mut Output) -> Result<(), Stop> {
+    fn hosts_own(&mut self, names: &mut Names, output: &mut Output) -> Result<(), Stop> {
         let registry = self.template.registry();
         let is_own = |known: &Definition| {
             let is_here = known.dialects.contains(Dialect::SillyTavernLegacy);
@@ -209,7 +224,10 @@ impl Passes<'_> {
         };
         for (definition, known) in registry.iter().enumerate().filter(|(_, known)| is_own(known)) {
             for name in known.names() {
-                self.replace(name, Shape::Bare, definition, output)?;
+                if names.may_hold(legacy_names::key(name, Shape::Bare), output) {
+                    let sought = Sought { name, shape: Shape::Bare, definition };
+                    self.replace(sought, names, output)?;
+                }
             }
         }
         Ok(())
@@ -217,9 +235,8 @@ impl Passes<'_> {
 
     fn replace(
         &mut self,
-        name: &str,
-        shape: Shape,
-        definition: usize,
+        Sought { name, shape, definition }: Sought<'_>,
+        names: &mut Names,
         output: &mut Output,
     ) -> Result<(), Stop> {
         let mut search = Search::new(name, shape);
@@ -235,6 +252,7 @@ impl Passes<'_> {
                 Value::Template(text) => passes.card_text(&text, trust)?,
                 value => (value, trust),
             };
+            names.note(before.text(), found.range.start, &value);
             Ok(Some((value, Writer::of_macro(definition, trust))))
         };
         self.pass(output, |text, at| search.next(text, at), write)
@@ -245,10 +263,13 @@ impl Passes<'_> {
         if self.is_card {
             return Ok((Value::EMPTY, trust));
         }
-        let template = Template::parse(text, self.template.dialect(), self.template.registry());
+        let (dialect, registry) = (self.template.dialect(), self.template.registry());
+        let template = self.state.known_texts().template(text, dialect, registry);
         if template.is_plain() {
             return Ok((Value::Text(text.clone()), trust));
         }
+        // Reading the text is work of the run, also where nothing is written.
+        self.state.take_output(text.len()).map_err(Stop)?;
         let mut passes = Passes {
             template: &template,
             env: self.env,

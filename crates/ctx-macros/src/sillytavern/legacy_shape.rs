@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use crate::passes::Found;
 
@@ -87,22 +87,21 @@ impl<'n> Search<'n> {
 
     /// Returns the first match that begins at `at` or behind it.
     pub(super) fn next<'t>(&mut self, text: &'t str, at: usize) -> Option<Found<'t>> {
+        let bytes = text.as_bytes();
         let opener: &[u8] = if self.shape == Shape::Angled { b"<" } else { b"{{" };
-        let mut at = at;
-        loop {
-            let rest = text.as_bytes().get(at..)?;
-            let start = at + memmem::find(rest, opener)?;
+        for found in memchr_iter(opener[0], bytes.get(at..)?) {
+            let start = at + found;
             let name = start + opener.len();
-            let is_named = text
-                .as_bytes()
-                .get(name..name + self.name.len())
-                .is_some_and(|found| found.eq_ignore_ascii_case(self.name.as_bytes()));
-            let found = if is_named { self.read(text, name + self.name.len()) } else { None };
-            if let Some((arguments, end)) = found {
+            let is_named = bytes.get(start..name) == Some(opener)
+                && bytes
+                    .get(name..name + self.name.len())
+                    .is_some_and(|found| found.eq_ignore_ascii_case(self.name.as_bytes()));
+            let read = if is_named { self.read(text, name + self.name.len()) } else { None };
+            if let Some((arguments, end)) = read {
                 return Some(Found { range: start..end, arguments });
             }
-            at = start + 1;
         }
+        None
     }
 
     /// Reads what follows the name.

@@ -5,18 +5,6 @@ use std::fmt::Write as _;
 use jiff::Zoned;
 use memchr::{memchr, memrchr};
 
-/// The tokens, each before those that it begins with.
-const TOKENS: [&str; 67] = [
-    "YYYYYY", "YYYYY", "YYYY", "YY", "Y", "yyyy", "yyy", "yy", "yo", "y", "NNNNN", "NNNN", "NNN", "NN", "N",
-    "Qo", "Q", "MMMM", "MMM", "MM", "Mo", "M", "DDDD", "DDDo", "DDD", "DD", "Do", "D", "dddd", "ddd", "dd",
-    "do", "d", "E", "e", "ww", "wo", "w", "WW", "Wo", "W", "ggggg", "gggg", "gg", "GGGGG", "GGGG", "GG", "A",
-    "a", "Hmmss", "Hmm", "HH", "H", "hmmss", "hmm", "hh", "h", "kk", "k", "mm", "m", "ss", "s", "ZZ", "Z",
-    "X", "x",
-];
-
-/// Names of the zone, which Moment.js has for times in UTC only and not for those of a zone.
-const ZONE_NAMES: [&str; 2] = ["zz", "z"];
-
 /// The tokens of the locale, each before those that it begins with, and what they stand for in American English.
 const LONG_FORMS: [(&str, &str); 10] = [
     ("LTS", "h:mm:ss A"),
@@ -94,6 +82,16 @@ fn expand(pattern: &str) -> String {
     expanded
 }
 
+/// Tells whether a pattern has an opening bracket without a closing one.
+pub(super) fn has_open_bracket(pattern: &str) -> bool {
+    let mut rest = pattern;
+    while let Some(open) = memchr(b'[', rest.as_bytes()) {
+        let Some(length) = bracketed(rest.get(open..).unwrap_or_default()) else { return true };
+        rest = rest.get(open + length..).unwrap_or_default();
+    }
+    false
+}
+
 /// Returns the length of a text in brackets at the start of a pattern: up to the last closing bracket before the
 /// next opening one.
 fn bracketed(pattern: &str) -> Option<usize> {
@@ -132,12 +130,24 @@ fn next(pattern: &str, first: char) -> (usize, Piece<'_>) {
 
 /// Returns the length of the token at the start of a pattern.
 fn token_len(pattern: &str) -> Option<usize> {
-    let digits = pattern.bytes().take(9).take_while(|byte| *byte == b'S').count();
-    if digits > 0 {
-        return Some(digits);
+    let first = *pattern.as_bytes().first()?;
+    let run = pattern.bytes().take(9).take_while(|byte| *byte == first).count();
+    let is_ordinal = pattern.as_bytes().get(1) == Some(&b'o');
+    match first {
+        b'M' | b'D' | b'd' | b'w' | b'W' | b'Q' | b'y' if is_ordinal => Some(2),
+        b'D' if pattern.starts_with("DDDo") => Some(4),
+        b'H' | b'h' if pattern.get(1..).is_some_and(|rest| rest.starts_with("mmss")) => Some(5),
+        b'H' | b'h' if pattern.get(1..).is_some_and(|rest| rest.starts_with("mm")) => Some(3),
+        b'Y' if run == 3 => Some(2),
+        b'Y' => Some(run.min(6)),
+        b'N' => Some(run.min(5)),
+        b'y' | b'M' | b'D' | b'd' => Some(run.min(4)),
+        b'g' | b'G' => [None, None, Some(2), Some(2), Some(4), Some(5)][run.min(5)],
+        b'w' | b'W' | b'H' | b'h' | b'k' | b'm' | b's' | b'z' | b'Z' => Some(run.min(2)),
+        b'S' => Some(run),
+        b'Q' | b'E' | b'e' | b'A' | b'a' | b'X' | b'x' => Some(1),
+        _ => None,
     }
-    let mut known = TOKENS.iter().chain(&ZONE_NAMES);
-    known.find(|token| pattern.starts_with(**token)).map(|token| token.len())
 }
 
 fn write_token(time: &Zoned, token: &str, out: &mut String) {
@@ -147,6 +157,7 @@ fn write_token(time: &Zoned, token: &str, out: &mut String) {
         b'd' | b'E' | b'e' => write_day(time, token, out),
         b'w' | b'W' | b'g' | b'G' => write_week(time, token, out),
         b'Z' | b'X' | b'x' => write_zone(time, token, out),
+        // Moment.js names the zone of times in UTC only, and not of those of a zone.
         b'z' => Ok(()),
         _ => write_clock(time, token, out),
     };

@@ -57,7 +57,7 @@ pub(super) fn index_of(drawn: f64, length: usize) -> usize {
 /// Returns what SillyTavern's generator starts from at this place: the hash of the hashes of chat and text, of the
 /// place in the text, and of what was said to have it choose again.
 fn pick_seed(call: &mut Call<'_>) -> String {
-    let (chat, text, place) = (call.env().conversation.number(), call.template.hash(), call.place());
+    let (chat, text, place) = (call.chat_number(), call.template.hash(), call.place());
     let mut seeded = format!("{chat}-{text}-{place}");
     if let Some(again) = &call.env().conversation.pick_again {
         seeded.extend(["-", again]);

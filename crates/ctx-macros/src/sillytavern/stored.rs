@@ -34,8 +34,9 @@ pub(crate) fn add(
 ) -> Result<(Text, Trust), Failure> {
     let (old, known) = read(state, scope, name).unwrap_or((Text::default(), trust));
     let trust = known.max(trust);
-    if let Some(list) = appended(&old, added) {
-        put(state, scope, name, list, trust)?;
+    if let Some(list) = appended(&old, added, state.is_list(scope, name), state)? {
+        state.take_output(list.len()).map_err(Failure::limit)?;
+        state.set_list(scope, name, Text::from(list), trust)?;
     } else if let (Some(left), Some(right)) = (number::read(&old), added.number()) {
         let sum = left + right;
         if sum.is_nan() {
@@ -79,16 +80,39 @@ fn put(state: &mut State, scope: Scope, name: &str, value: String, trust: Trust)
 }
 
 /// Returns a JSON list with one more element; `None` if `list` is none.
-fn appended(list: &str, added: Added<'_>) -> Option<String> {
-    if !list.trim_start().starts_with('[') {
-        return None;
+///
+/// One that this crate wrote is not read; reading any other costs as much as a call for each few bytes.
+fn appended(
+    list: &str,
+    added: Added<'_>,
+    is_written: bool,
+    state: &mut State,
+) -> Result<Option<String>, Failure> {
+    let element = added.json().to_string();
+    if let Some(elements) = list.strip_suffix(']').filter(|_| is_written) {
+        let divider = if elements == "[" { "" } else { "," };
+        return Ok(Some([elements, divider, &element, "]"].concat()));
     }
-    let Json::Array(mut elements) = serde_json::from_str(list).ok()? else {
-        return None;
+    if !may_be_list(list) {
+        return Ok(None);
+    }
+    state.take_steps((list.len() / BYTES_A_STEP) as u64).map_err(Failure::limit)?;
+    let Ok(Json::Array(mut elements)) = serde_json::from_str(list) else {
+        return Ok(None);
     };
     elements.push(added.json());
     elements.iter_mut().for_each(write_numbers_as_javascript);
-    serde_json::to_string(&elements).ok()
+    Ok(serde_json::to_string(&elements).ok())
+}
+
+/// How many bytes of JSON are read at the cost of a call.
+const BYTES_A_STEP: usize = 8;
+
+/// Tells whether a text begins and ends as a JSON list does.
+fn may_be_list(text: &str) -> bool {
+    let inner = text.trim_ascii().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let first = inner.map(|inner| inner.trim_ascii_start().bytes().next());
+    first.is_some_and(|first| first.is_none_or(|byte| b"[{\"-0123456789tfn".contains(&byte)))
 }
 
 /// Makes integers of whole numbers, which JavaScript writes without a fraction. The depth is that of a JSON

@@ -23,13 +23,10 @@ pub(super) fn definitions() -> Vec<Definition> {
         formatted("weekday", "dddd", "The day of the week, such as `Friday`."),
         formatted("isotime", "HH:mm", "The time of day, such as `22:30`."),
         formatted("isodate", "YYYY-MM-DD", "The date, such as `2025-11-07`."),
-        Definition::new("datetimeformat", |call| format(call, call.argument(0)))
-            .arity(1, 1)
-            .volatile()
-            .describe(
-                "Date and time in a format of Moment.js; text in brackets stays as it is.",
-                "{{datetimeformat::DD.MM.YYYY [at] HH:mm}}",
-            ),
+        Definition::new("datetimeformat", date_and_time).arity(1, 1).volatile().describe(
+            "Date and time in a format of Moment.js; text in brackets stays as it is.",
+            "{{datetimeformat::DD.MM.YYYY [at] HH:mm}}",
+        ),
         Definition::new("idleDuration", idle)
             .alias("idle_duration")
             .volatile()
@@ -51,6 +48,14 @@ fn format(call: &mut Call<'_>, pattern: &str) -> Result<Value, Failure> {
     let written = moment::format(&now, pattern);
     call.check_output(written.len())?;
     Ok(written.into())
+}
+
+fn date_and_time(call: &mut Call<'_>) -> Result<Value, Failure> {
+    let pattern = call.argument(0);
+    if moment::has_open_bracket(pattern) {
+        call.warn(codes::BAD_PATTERN, "a bracket of the pattern is not closed, so it is text");
+    }
+    format(call, pattern)
 }
 
 /// What is no offset gives the time of the turn's zone, as in SillyTavern, with a finding.

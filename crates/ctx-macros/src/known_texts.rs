@@ -1,0 +1,74 @@
+//! What a run made of texts that macros insert again and again: those of the card and the profile.
+
+use std::borrow::Cow;
+
+use ctx_types::Text;
+
+use crate::dialect::Dialect;
+use crate::registry::Registry;
+use crate::template::Template;
+
+/// How many texts of each kind are remembered; more than a card has, but for its greetings.
+const MOST: usize = 64;
+
+/// Texts by the shared body that they were made of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownTexts {
+    made: Vec<Made>,
+    templates: Vec<Template>,
+}
+
+#[derive(Clone, Debug)]
+struct Made {
+    of: Text,
+    form: TextForm,
+    text: Text,
+}
+
+/// What is made of a text before it is inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextForm {
+    /// It has no white space around it, and no carriage returns.
+    Trimmed,
+    /// It is written as examples of dialogue.
+    Examples,
+}
+
+impl KnownTexts {
+    /// Returns what is made of a text, made now or before. O(texts of a card) where it was made before.
+    pub(crate) fn made(&mut self, of: &Text, form: TextForm, make: fn(&str) -> Cow<'_, str>) -> Text {
+        let is_meant = |known: &&Made| known.form == form && known.of.is_shared_with(of);
+        if let Some(known) = self.made.iter().find(is_meant) {
+            return known.text.clone();
+        }
+        let text = match make(of) {
+            Cow::Borrowed(same) if same.len() == of.len() => of.clone(),
+            made => Text::from(made.into_owned()),
+        };
+        make_room(&mut self.made);
+        self.made.push(Made { of: of.clone(), form, text: text.clone() });
+        text
+    }
+
+    /// Returns the template of a text, compiled now or before.
+    pub(crate) fn template(&mut self, text: &Text, dialect: Dialect, registry: &Registry) -> Template {
+        let is_meant = |known: &&Template| {
+            known.text().is_shared_with(text)
+                && known.dialect() == dialect
+                && known.registry().is_shared_with(registry)
+        };
+        if let Some(known) = self.templates.iter().find(is_meant) {
+            return known.clone();
+        }
+        let template = Template::parse(text, dialect, registry);
+        make_room(&mut self.templates);
+        self.templates.push(template.clone());
+        template
+    }
+}
+
+fn make_room<T>(known: &mut Vec<T>) {
+    if known.len() >= MOST {
+        known.remove(0);
+    }
+}
