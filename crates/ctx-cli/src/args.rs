@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ctx_engine::Dialect;
 
 pub(crate) use compress::{
     CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments, MaskArguments,
@@ -61,6 +62,7 @@ pub(crate) enum Command {
 #[command(after_help = "Examples:\n  \
     ctx assemble agent.yaml --session chat.json --profile me.yaml\n  \
     ctx assemble agent.yaml --input \"Hello\" --format openai\n  \
+    ctx assemble agent.yaml --session chat.json --model claude-opus-5 --format anthropic\n  \
     ctx assemble --session chat.jsonl --context-tokens 8000 --format openai\n  \
     ctx assemble --session chat.jsonl --at 2026-01-31T12:00:00Z --format snapshot")]
 pub(crate) struct AssembleArguments {
@@ -72,6 +74,10 @@ pub(crate) struct AssembleArguments {
     /// Prints JSON: short for `--format json`
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+    /// How a text completion writes turns: the name of a template, or a file with one (JSON or YAML);
+    /// by default what suits the model's name
+    #[arg(long, value_name = "NAME|FILE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) template: Option<String>,
     /// Writes the report (JSON) to a file too
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -90,6 +96,28 @@ pub(crate) enum Format {
     Snapshot,
     /// The request body of OpenAI's chat completions
     Openai,
+    /// The request body of OpenAI's responses
+    OpenaiResponses,
+    /// The request body of Anthropic's messages
+    Anthropic,
+    /// The request body of Gemini's generateContent
+    Gemini,
+    /// The request body of a text completion, with turns written by a template
+    Completion,
+}
+
+impl Format {
+    /// Returns the dialect of a request body; none for what is no request body.
+    pub(crate) const fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::Table | Self::Json | Self::Text | Self::Snapshot => None,
+            Self::Openai => Some(Dialect::OpenaiChat),
+            Self::OpenaiResponses => Some(Dialect::OpenaiResponses),
+            Self::Anthropic => Some(Dialect::Anthropic),
+            Self::Gemini => Some(Dialect::Gemini),
+            Self::Completion => Some(Dialect::Completion),
+        }
+    }
 }
 
 /// Explains a context: the stages that made it, its budget, and what became of everything

@@ -1,7 +1,7 @@
 //! The façade of `ctx`: compile an agent once, assemble any number of contexts.
 //!
 //! Layer 4: pure. Bytes come in through [`read_agent`] and its kin, request bodies go out through
-//! [`openai_chat`]; files, clocks and networks are the caller's.
+//! [`Context::encode`]; files, clocks and networks are the caller's.
 //!
 //! ```
 //! use ctx_engine::{Compile, Engine, Limits, Request, openai_chat, read_agent, read_conversation};
@@ -27,6 +27,7 @@ mod cache_lint;
 pub mod codes;
 mod compiled;
 mod context;
+mod encode;
 mod engine;
 mod limiting;
 mod memory;
@@ -49,4 +50,5 @@ pub use switches::Switches;
 pub use ctx_preset_import::{
     Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile,
 };
-pub use ctx_wire::{Encoded, Request, openai_chat};
+pub use ctx_wire::completion::Template;
+pub use ctx_wire::{Dialect, Encoded, Options, Request, SystemPlacement, openai_chat};

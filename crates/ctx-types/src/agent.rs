@@ -211,6 +211,7 @@ impl StoredAttachment {
             mime_type: self.mime_type.clone(),
             path: self.path.clone(),
             kept: Arc::new(crate::persist::Persist::write(self)),
+            loaded: None,
         }
     }
 }

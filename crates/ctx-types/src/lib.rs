@@ -16,6 +16,7 @@
 
 mod agent;
 mod attachment;
+mod cache_mark;
 pub mod codes;
 mod config_field;
 mod content;
@@ -47,6 +48,7 @@ mod worldbook;
 
 pub use agent::*;
 pub use attachment::*;
+pub use cache_mark::*;
 pub use config_field::{ConfigField, FieldKind, FieldOption};
 pub use content::*;
 pub use decision::*;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::attachment::Attachment;
+use crate::cache_mark::CacheMark;
 use crate::content::Content;
 use crate::note::Note;
 use crate::placement::Placement;
@@ -122,6 +123,10 @@ pub struct MessageExtras {
     pub written: Vec<Segment>,
     /// What is known about the lines of a note that a compressor wrote in place of older messages.
     pub note: Option<Arc<Note>>,
+    /// The wish that the provider keeps the request up to here.
+    pub cache_mark: Option<CacheMark>,
+    /// Fields that one provider's messages have and others' have not, by the name of its dialect.
+    pub provider_fields: Option<Arc<Value>>,
 }
 
 impl Message {
@@ -246,6 +251,8 @@ impl Extras {
             placement: None,
             written: Vec::new(),
             note: None,
+            cache_mark: None,
+            provider_fields: None,
         };
         self.0.as_deref().unwrap_or(&NOTHING)
     }

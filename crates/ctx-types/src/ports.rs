@@ -81,13 +81,20 @@ pub trait AssetStore: Send + Sync {
     }
 }
 
-/// The bytes of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The bytes of a file; shared, and shown by their number alone.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Asset {
     /// The bytes.
     pub bytes: Arc<[u8]>,
     /// The media type that the store knows for them, for example `image/png`.
     pub mime_type: Option<Arc<str>>,
+}
+
+impl fmt::Debug for Asset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bytes, mime_type } = self;
+        write!(f, "Asset({} bytes, {})", bytes.len(), mime_type.as_deref().unwrap_or("of unknown type"))
+    }
 }
 
 /// Turns recordings and pictures into text.

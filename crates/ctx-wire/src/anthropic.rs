@@ -1,41 +1,24 @@
 //! Anthropic's messages (`POST /v1/messages`): the request body, whole replies and streams.
 
 mod block;
+mod parameters;
 mod reply;
 pub(crate) mod stream;
+mod system;
+mod turns;
 
-use ctx_types::{Diagnostic, Message, Role, excerpt};
-use serde_json::{Map, Value, json};
+use ctx_types::{Diagnostic, Message};
+use serde_json::{Map, Value};
 
 use crate::codes;
+use crate::json::object;
 use crate::lint;
-use crate::request::{Encoded, Request, put_parameters};
-use block::Blocks;
+use crate::marks;
+use crate::request::{Encoded, Options, Request, SystemPlacement, put_parameters};
+use crate::tools::Tool;
+use turns::Turns;
 
 pub use reply::decode;
-
-/// The tokens of an answer where nobody says how many; the API demands a number.
-const DEFAULT_MAX_TOKENS: u32 = 4_096;
-
-/// What stands before a conversation that the assistant begins; the API wants the user to begin.
-const OPENING: &str = "(The conversation begins.)";
-
-/// Parameters that other dialects have and this one refuses.
-const FOREIGN: &[&str] = &[
-    "frequency_penalty",
-    "presence_penalty",
-    "repetition_penalty",
-    "logit_bias",
-    "logprobs",
-    "top_logprobs",
-    "n",
-    "seed",
-    "response_format",
-    "min_p",
-    "stream_options",
-    "max_completion_tokens",
-    "stop",
-];
 
 /// Writes the request body for a list of messages.
 ///
@@ -48,133 +31,70 @@ const FOREIGN: &[&str] = &[
 ///
 /// Reported: what is moved, wrapped, added or left out, and what [`lint`] finds in the body. O(size of the body).
 pub fn encode(messages: &[Message], request: &Request<'_>) -> Encoded {
+    encode_with(messages, request, &Options::default())
+}
+
+/// Writes the request body as [`encode`] does, for a target of which more is known.
+///
+/// [`SystemPlacement::InPlace`] keeps a later system message where it stands if the provider's rules allow it:
+/// behind a user's message or results of tools, and before the assistant's or at the end. Without
+/// [`Options::prefill`] a user's message asks for the rest of an unfinished answer.
+pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Options<'_>) -> Encoded {
     let mut found = Vec::new();
     let mut body = Map::new();
     body.insert("model".to_owned(), Value::from(request.model));
-    body.insert("max_tokens".to_owned(), max_tokens(request.parameters, &mut found));
+    body.insert("max_tokens".to_owned(), parameters::max_tokens(request.parameters, &mut found));
+    let mut marks = marks::written(messages, &mut found);
+    marks::off_trailing_instructions(&mut marks, messages);
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
-    let (system, rest) = messages.split_at(leading);
-    if let Some(system) = system_of(system) {
+    let mut turns = Turns::new(options, &mut found);
+    for (index, (message, mark)) in messages.iter().zip(&marks).enumerate().skip(leading) {
+        turns.add(index, message, *mark, messages.get(index + 1..).unwrap_or_default());
+    }
+    turns.add_files_of_instructions(messages.get(..leading).unwrap_or_default());
+    let (written, hoisted) = turns.finish();
+    let system = messages.iter().zip(&marks).take(leading);
+    if let Some(system) = system::field(system, hoisted) {
         body.insert("system".to_owned(), system);
     }
-    body.insert("messages".to_owned(), turns(rest, leading, &mut found));
+    body.insert("messages".to_owned(), written);
     if !request.tools.is_empty() {
         body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
     }
-    let parameters = parameters(request.parameters, &mut found);
+    let parameters = parameters::own(request.parameters, &mut found);
     put_parameters(&mut body, &parameters, &["model", "messages", "tools", "system"], &mut found);
     let body = Value::Object(body);
-    found.extend(lint::anthropic(&body));
+    let is_news = |finding: &Diagnostic| {
+        // Whoever asked for it knows that older models refuse it.
+        !(finding.code == codes::ROLE_ORDER
+            && finding.severity == ctx_types::Severity::Warning
+            && options.system == SystemPlacement::InPlace)
+    };
+    found.extend(lint::anthropic(&body).into_iter().filter(is_news));
     let Value::Object(body) = body else { return Encoded::new(Map::new(), found) };
     Encoded::new(body, found)
 }
 
-/// One text is a string, several are blocks, so that none runs into the next.
-fn system_of(messages: &[Message]) -> Option<Value> {
-    let texts: Vec<_> = messages.iter().map(Message::text).filter(|text| !text.trim().is_empty()).collect();
-    match texts.as_slice() {
-        [] => None,
-        [text] => Some(Value::from(&**text)),
-        texts => Some(texts.iter().map(|text| json!({ "type": "text", "text": text })).collect()),
-    }
-}
-
-/// Writes the turns: messages of one side that follow each other are one turn.
-fn turns(messages: &[Message], first: usize, found: &mut Vec<Diagnostic>) -> Value {
-    let mut turns: Vec<Turn> = Vec::new();
-    for (index, message) in messages.iter().enumerate() {
-        let role = if message.role == Role::Assistant { "assistant" } else { "user" };
-        let mut blocks = Blocks::new(first + index, found);
-        blocks.add(message);
-        let blocks = blocks.into_values();
-        match turns.last_mut() {
-            Some(turn) if turn.role == role => turn.blocks.extend(blocks),
-            _ if blocks.is_empty() => {}
-            _ => turns.push(Turn { role, blocks }),
-        }
-    }
-    if turns.first().is_some_and(|turn| turn.role == "assistant") {
-        let text = "the assistant begins, which this dialect refuses: a user's message is put before it";
-        found.push(Diagnostic::info(codes::MESSAGE_MOVED, text).at_pointer("/messages/0"));
-        turns.insert(0, Turn { role: "user", blocks: vec![json!({ "type": "text", "text": OPENING })] });
-    }
-    if let Some(turn) = turns.last_mut().filter(|turn| turn.role == "assistant") {
-        turn.trim_end();
-    }
-    turns.into_iter().map(Turn::into_value).collect()
-}
-
-/// What one side says before the other does.
-struct Turn {
-    role: &'static str,
-    blocks: Vec<Value>,
-}
-
-impl Turn {
-    /// The API refuses a beginning of an answer that ends in white space.
-    fn trim_end(&mut self) {
-        let text = self.blocks.last_mut().and_then(|block| block.get_mut("text"));
-        if let Some(Value::String(text)) = text {
-            text.truncate(text.trim_end().len());
-        }
-    }
-
-    /// A single text is a string; results of tools come before anything else.
-    fn into_value(mut self) -> Value {
-        self.blocks.sort_by_key(|block| u8::from(self.role == "user" && !is_of(block, "tool_result")));
-        if let [block] = self.blocks.as_slice()
-            && is_of(block, "text")
-        {
-            return json!({ "role": self.role, "content": block["text"] });
-        }
-        json!({ "role": self.role, "content": self.blocks })
-    }
-}
-
-/// Tells whether a block is of a type.
+/// Tells whether a block is of a type; while a body is put together, a bare text stands for a block of text.
 fn is_of(block: &Value, kind: &str) -> bool {
-    block.get("type").and_then(Value::as_str) == Some(kind)
-}
-
-/// The limit of the answer, which the API demands.
-fn max_tokens(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) -> Value {
-    let set = ["max_tokens", "max_completion_tokens"].into_iter().find_map(|name| parameters.get(name));
-    set.filter(|value| value.is_u64()).cloned().unwrap_or_else(|| {
-        let text =
-            format!("`max_tokens` is not set, and {DEFAULT_MAX_TOKENS} is sent: this dialect demands it");
-        found.push(Diagnostic::info(codes::PARAMETER_ADDED, text).at_pointer("/max_tokens"));
-        Value::from(DEFAULT_MAX_TOKENS)
-    })
-}
-
-/// The parameters as this dialect has them.
-fn parameters(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) -> Map<String, Value> {
-    let mut written = Map::new();
-    for (name, value) in parameters.iter().filter(|(name, _)| *name != "max_tokens") {
-        match (name.as_str(), value) {
-            ("stop", Value::String(_)) => drop(written.insert("stop_sequences".to_owned(), json!([value]))),
-            ("stop", Value::Array(_)) => drop(written.insert("stop_sequences".to_owned(), value.clone())),
-            ("max_completion_tokens", _) => {}
-            (name, _) if FOREIGN.contains(&name) => {
-                let text =
-                    format!("parameter `{}` is not sent: this dialect has none of that name", excerpt(name));
-                found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
-            }
-            (name, value) => drop(written.insert(name.to_owned(), value.clone())),
-        }
+    match block {
+        Value::String(_) => kind == "text",
+        block => block.get("type").and_then(Value::as_str) == Some(kind),
     }
-    written
+}
+
+/// Writes a block out, if it is a bare text.
+fn whole(block: Value) -> Value {
+    match block {
+        text @ Value::String(_) => object([("type", Value::from("text")), ("text", text)]),
+        block => block,
+    }
 }
 
 /// A tool as this dialect defines it; definitions that are in its form already stay.
 fn tool(definition: &Value) -> Value {
-    let Some(function) = definition.get("function") else { return definition.clone() };
-    let mut tool = Map::new();
-    for (to, from) in [("name", "name"), ("description", "description"), ("input_schema", "parameters")] {
-        if let Some(value) = function.get(from) {
-            tool.insert(to.to_owned(), value.clone());
-        }
+    match Tool::read(definition) {
+        Some(tool) if definition.get("input_schema").is_none() => Value::Object(tool.write("input_schema")),
+        _ => definition.clone(),
     }
-    tool.entry("input_schema").or_insert_with(|| json!({ "type": "object", "properties": {} }));
-    Value::Object(tool)
 }

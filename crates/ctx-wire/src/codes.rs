@@ -8,6 +8,14 @@ pub const NO_MESSAGES: Code = Code::new(500, "no messages");
 pub const NO_MODEL: Code = Code::new(501, "no model");
 /// A parameter has the name of something that the request sets itself.
 pub const RESERVED_PARAMETER: Code = Code::new(502, "reserved parameter");
+/// The dialect has no such parameter, or writes it otherwise.
+pub const PARAMETER_NOT_SENT: Code = Code::new(503, "parameter not sent");
+/// The dialect demands a parameter that nobody set, and a default is sent.
+pub const PARAMETER_ADDED: Code = Code::new(504, "parameter added");
+/// A text says what the template of a text completion means as a border of turns.
+pub const BORDER_IN_TEXT: Code = Code::new(505, "border of turns in a text");
+/// A template of text completions has a field that means nothing, or a value of the wrong type.
+pub const TEMPLATE: Code = Code::new(506, "template of completions");
 /// The name of a speaker cannot be sent.
 pub const NAME_NOT_SENT: Code = Code::new(510, "name not sent");
 /// The dialect has no mark for an answer that is to be continued, or the answer is not the last message.
@@ -20,16 +28,14 @@ pub const ATTACHMENT_NOT_SENT: Code = Code::new(513, "attachment not sent");
 pub const PART_NOT_ACCEPTED: Code = Code::new(514, "content part not accepted");
 /// Tool calls, or the id of one, stand on a message of a role that has none.
 pub const CALLS_NOT_SENT: Code = Code::new(515, "tool calls not sent");
-/// The dialect has no such parameter, or writes it otherwise.
-pub const PARAMETER_NOT_SENT: Code = Code::new(503, "parameter not sent");
-/// The dialect demands a parameter that nobody set, and a default is sent.
-pub const PARAMETER_ADDED: Code = Code::new(504, "parameter added");
 /// A message has another place or role in this dialect than it has in the context.
 pub const MESSAGE_MOVED: Code = Code::new(516, "message moved");
 /// The provider takes no messages without words, so one is not sent.
 pub const BLANK_NOT_SENT: Code = Code::new(517, "blank message not sent");
 /// The arguments of a tool call are no JSON object.
 pub const ARGUMENTS: Code = Code::new(518, "tool arguments");
+/// A cache mark stands elsewhere than it was put, or lasts shorter, or is not written.
+pub const CACHE_MARK: Code = Code::new(519, "cache mark");
 /// A tool call or a tool result has no id.
 pub const NO_CALL_ID: Code = Code::new(520, "no call id");
 /// A tool result answers no call before it.

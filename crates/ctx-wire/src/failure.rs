@@ -70,6 +70,13 @@ impl Failure {
         Some(failure)
     }
 
+    /// Reads an event of a stream that is an error itself.
+    pub(crate) fn of_event(event: &Value) -> Self {
+        let mut failure = Self::of_error(event);
+        failure.kind = by_words(&failure).unwrap_or(FailureKind::Unavailable);
+        failure
+    }
+
     /// Says that a body is not what the dialect answers.
     pub(crate) fn unreadable(message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Unreadable, status: None, code: None, message: message.into() }

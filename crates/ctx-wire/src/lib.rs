@@ -22,17 +22,25 @@
 
 pub mod anthropic;
 pub mod codes;
+pub mod completion;
 mod dialect;
 mod failure;
+pub mod gemini;
+mod json;
 pub mod lint;
+mod marks;
+mod media;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod pairing;
+mod reasoning;
 mod reply;
 mod request;
 mod stream;
+mod tools;
 
 pub use dialect::Dialect;
 pub use failure::{Failure, FailureKind};
 pub use reply::{Finish, Reply, ReplyUsage};
-pub use request::{Encoded, Request, tool_definition};
+pub use request::{Encoded, Options, Request, SystemPlacement, tool_definition};
 pub use stream::{Delta, ReplyLimits, ReplyStream, StreamError};

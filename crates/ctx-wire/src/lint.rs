@@ -1,7 +1,10 @@
 //! The request linter: what a provider would refuse in a body, before it is sent.
 
 mod anthropic;
+mod completion;
+mod gemini;
 mod openai_chat;
+mod openai_responses;
 mod tools;
 
 use ctx_types::{Code, Diagnostic};
@@ -11,6 +14,9 @@ use crate::codes;
 use crate::dialect::Dialect;
 
 pub(crate) use anthropic::check as anthropic;
+pub(crate) use completion::check as completion;
+pub(crate) use gemini::check as gemini;
+pub(crate) use openai_responses::check as openai_responses;
 
 /// Finds what a provider would refuse in a request body, ours or anybody's.
 ///
@@ -29,17 +35,31 @@ pub(crate) use anthropic::check as anthropic;
 pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
     match dialect {
         Dialect::OpenaiChat => openai_chat::check(body),
+        Dialect::OpenaiResponses => openai_responses::check(body),
         Dialect::Anthropic => anthropic::check(body),
+        Dialect::Gemini => gemini::check(body),
+        Dialect::Completion => completion::check(body),
     }
 }
 
 /// Tells in which dialect a request body is written; `None` if it is no request body.
 ///
 /// A list of messages makes a body. Anthropic's has `system` or `max_tokens` beside blocks, tools with an
-/// `input_schema`, or calls and results as blocks.
+/// `input_schema`, or calls and results as blocks. `contents` are Gemini's, `input` is that of responses, and a
+/// `prompt` of one text that of a completion.
 pub fn detect(body: &Value) -> Option<Dialect> {
+    if body.get("contents").is_some_and(Value::is_array) {
+        return Some(Dialect::Gemini);
+    }
+    let is_named = body.get("model").is_some_and(Value::is_string);
+    if is_named && body.get("input").is_some_and(|input| input.is_array() || input.is_string()) {
+        return Some(Dialect::OpenaiResponses);
+    }
+    if is_named && body.get("prompt").is_some_and(Value::is_string) {
+        return Some(Dialect::Completion);
+    }
     let messages = body.get("messages")?.as_array()?;
-    body.get("model").filter(|model| model.is_string())?;
+    is_named.then_some(())?;
     let blocks = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
     let mut kinds = blocks.filter_map(|block| block.get("type")?.as_str());
     let has_blocks = kinds.any(|kind| matches!(kind, "tool_use" | "tool_result" | "thinking" | "image"));

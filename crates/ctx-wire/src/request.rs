@@ -3,10 +3,12 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use ctx_types::{Diagnostic, ToolDefinition, excerpt};
+use ctx_types::{Attachment, Diagnostic, ToolDefinition, excerpt};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
+use crate::completion::Template;
+use crate::json;
 
 /// How many findings one request reports; beyond it the most severe are kept and the rest is counted.
 const MAX_DIAGNOSTICS: usize = 1_000;
@@ -16,7 +18,9 @@ const MAX_DIAGNOSTICS: usize = 1_000;
 pub struct Request<'a> {
     /// The model, as the provider names it.
     pub model: &'a str,
-    /// Tool definitions in the dialect's own form, written as they are; none means that no list is written.
+    /// Tool definitions in the form of any dialect; none means that no list is written.
+    ///
+    /// Functions are written as the dialect has them, and a definition in its own form stays as it is.
     pub tools: &'a [Value],
     /// Further top-level fields, such as `temperature`, written last and in this order.
     ///
@@ -47,6 +51,45 @@ pub fn tool_definition(tool: &ToolDefinition) -> Value {
     json!({ "type": "function", "function": function })
 }
 
+/// What is known about the target beyond its dialect, and how the caller wants things written.
+///
+/// By default the model continues an unfinished answer, and system messages inside the conversation become the
+/// user's where the dialect has none.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Whether the model goes on where a last message of the assistant ends; by default it does.
+    ///
+    /// Where it does not, a user's message asks it to, in dialects whose servers refuse such requests.
+    pub prefill: bool,
+    /// Where system messages inside the conversation go, in dialects that have none there.
+    pub system: SystemPlacement,
+    /// Whether visible reasoning goes back as `reasoning_content` beside calls of a chat completion, as
+    /// `DeepSeek`, Kimi and GLM want it; by default not.
+    pub echo_reasoning: bool,
+    /// How a text completion writes turns; `chatml` by default.
+    pub template: Option<&'a Template>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { prefill: true, system: SystemPlacement::default(), echo_reasoning: false, template: None }
+    }
+}
+
+/// Where a system message inside the conversation goes, in dialects that have a field of their own for
+/// instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SystemPlacement {
+    /// In its place as the user's, wrapped in `<system>`.
+    #[default]
+    Wrapped,
+    /// In its place with its role, for models that take it there; wrapped where the rules forbid that.
+    InPlace,
+    /// At the end of the instructions, before the conversation; a change of it costs the whole prompt cache.
+    Hoisted,
+}
+
 /// A request body, with what was found on the way.
 ///
 /// Its `Display` is the body as compact JSON; equal inputs give equal bytes.
@@ -65,7 +108,7 @@ impl Encoded {
 
     /// Returns the body as compact JSON in UTF-8, ready to be sent.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.to_string().into_bytes()
+        json::to_bytes(&self.body)
     }
 }
 
@@ -90,6 +133,12 @@ pub(crate) fn put_parameters(
             body.insert(name.clone(), value.clone());
         }
     }
+}
+
+/// Reports a file that is a reference still.
+pub(crate) fn nothing_loaded(file: &Attachment) -> Diagnostic {
+    let text = format!("attachment `{}` is not sent: nothing loaded its bytes", excerpt(file.label()));
+    Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)
 }
 
 fn limit(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {

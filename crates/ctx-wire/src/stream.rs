@@ -10,7 +10,7 @@ use crate::codes;
 use crate::dialect::Dialect;
 use crate::failure::Failure;
 use crate::reply::{Finish, Reply, ReplyUsage};
-use crate::{anthropic, openai_chat};
+use crate::{anthropic, completion, gemini, openai_chat, openai_responses};
 
 /// What one answer may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,8 +124,14 @@ impl ReplyStream {
         }
         let deltas = match self.dialect {
             Dialect::OpenaiChat => openai_chat::stream::read(&value, &mut self.building),
+            Dialect::OpenaiResponses => openai_responses::stream::read(&value, &mut self.building),
             Dialect::Anthropic => anthropic::stream::read(&value, &mut self.building),
+            Dialect::Gemini => gemini::stream::read(&value, &mut self.building),
+            Dialect::Completion => completion::stream::read(&value, &mut self.building),
         };
+        if let Some(failure) = self.building.failure.take() {
+            return Err(StreamError::Provider(failure));
+        }
         self.check_limits()?;
         Ok(deltas)
     }
@@ -147,7 +153,7 @@ impl ReplyStream {
 
     /// Returns what came so far, as an answer that was cut off.
     pub fn partial(&self) -> Reply {
-        let mut reply = self.building.clone().into_reply();
+        let mut reply = self.built().into_reply();
         if self.building.finish.is_none() {
             reply.finish = Finish::Other("interrupted".to_owned());
         }
@@ -159,7 +165,15 @@ impl ReplyStream {
         if self.building.finish.is_none() {
             return Err(StreamError::Truncated);
         }
-        Ok(self.building.into_reply())
+        Ok(self.built().into_reply())
+    }
+
+    fn built(&self) -> Building {
+        let mut building = self.building.clone();
+        if self.dialect == Dialect::Completion {
+            building.take_written_calls();
+        }
+        building
     }
 
     fn check_limits(&self) -> Result<(), StreamError> {
@@ -182,10 +196,14 @@ pub(crate) struct Building {
     pub(crate) finish: Option<Finish>,
     pub(crate) usage: Option<ReplyUsage>,
     pub(crate) is_done: bool,
+    /// Why the provider broke off, if the last piece says so.
+    pub(crate) failure: Option<Failure>,
     text: String,
     reasoning: String,
     /// Signed reasoning by the place of its block.
     thoughts: BTreeMap<u64, Thought>,
+    /// Further state that goes back, as it goes back.
+    artifacts: Vec<Value>,
     /// Calls by the provider's number for them.
     calls: Vec<(u64, Call)>,
     bytes: usize,
@@ -250,6 +268,22 @@ impl Building {
         !self.calls.is_empty()
     }
 
+    /// Returns how many calls have begun.
+    pub(crate) fn call_count(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Tells whether anything of the arguments of a call has come.
+    pub(crate) fn has_arguments(&self, number: u64) -> bool {
+        self.calls.iter().any(|(known, call)| *known == number && !call.arguments.is_empty())
+    }
+
+    /// Adds state that the provider wants back unchanged.
+    pub(crate) fn add_artifact(&mut self, artifact: Value) {
+        self.bytes += artifact.to_string().len();
+        self.artifacts.push(artifact);
+    }
+
     /// Begins a block of reasoning that the provider wants back unchanged.
     pub(crate) fn open_thought(&mut self, number: u64, block: &Value) {
         self.bytes += block.to_string().len();
@@ -280,8 +314,24 @@ impl Building {
         })
     }
 
-    fn into_reply(self) -> Reply {
-        let artifacts = self.thoughts.into_values().map(|thought| Arc::new(thought.into_block())).collect();
+    /// Takes calls out of the words that were written as text.
+    pub(crate) fn take_written_calls(&mut self) {
+        let (words, calls) = completion::take_calls(&self.text);
+        if calls.is_empty() {
+            return;
+        }
+        self.text = words;
+        for (number, (name, arguments)) in calls.into_iter().enumerate() {
+            self.calls.push((number as u64, Call { id: String::new(), name, arguments }));
+        }
+        if self.finish == Some(Finish::Stop) {
+            self.finish = Some(Finish::ToolCalls);
+        }
+    }
+
+    pub(crate) fn into_reply(self) -> Reply {
+        let thoughts = self.thoughts.into_values().map(Thought::into_block);
+        let artifacts = thoughts.chain(self.artifacts).map(Arc::new).collect();
         let mut reply = Reply {
             id: self.id,
             model: self.model,

@@ -183,7 +183,7 @@ fn thinking_keeps_its_signature_byte_for_byte() {
 }
 
 #[test]
-fn whole_messages_of_both_dialects_say_the_same() {
+fn whole_messages_of_all_dialects_say_the_same() {
     check_body(
         Dialect::OpenaiChat,
         &json!({ "choices": [{ "message": { "role": "assistant", "content": "Hi" }, "finish_reason": "length" }], "usage": { "prompt_tokens": 1, "completion_tokens": 2 } }),
@@ -194,10 +194,157 @@ fn whole_messages_of_both_dialects_say_the_same() {
         &json!({ "content": [{ "type": "text", "text": "Hi" }], "stop_reason": "max_tokens", "usage": { "input_tokens": 1, "output_tokens": 2 } }),
         "[Hi]  Length 1+2",
     );
+    check_body(
+        Dialect::OpenaiResponses,
+        &json!({
+            "status": "incomplete", "incomplete_details": { "reason": "max_output_tokens" }, "error": null,
+            "output": [{ "type": "message", "id": "msg", "content": [{ "type": "output_text", "text": "Hi" }] }],
+            "usage": { "input_tokens": 1, "output_tokens": 2 },
+        }),
+        "[Hi]  Length 1+2",
+    );
+    check_body(
+        Dialect::Gemini,
+        &json!({
+            "candidates": [{ "content": { "parts": [{ "text": "Hi" }] }, "finishReason": "MAX_TOKENS" }],
+            "usageMetadata": { "promptTokenCount": 1, "candidatesTokenCount": 2 },
+        }),
+        "[Hi]  Length 1+2",
+    );
+    check_body(
+        Dialect::Completion,
+        &json!({ "choices": [{ "text": "Hi", "finish_reason": "length" }], "usage": { "prompt_tokens": 1, "completion_tokens": 2 } }),
+        "[Hi]  Length 1+2",
+    );
+}
+
+#[test]
+fn items_of_a_streamed_response_are_put_together() {
+    let reasoning = json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "z", "status": "completed" });
+    let call =
+        json!({ "type": "function_call", "id": "fc", "call_id": "c1", "name": "add", "arguments": "" });
+    let done = json!({ "type": "function_call", "id": "fc", "call_id": "c1", "name": "add", "arguments": "{\"a\":1}" });
+    let events = [
+        json!({ "type": "response.created", "response": { "id": "r", "model": "m", "status": "in_progress", "error": null } }),
+        json!({ "type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "hm" }),
+        json!({ "type": "response.output_item.done", "output_index": 0, "item": reasoning }),
+        json!({ "type": "response.output_text.delta", "output_index": 1, "delta": "Add" }),
+        json!({ "type": "response.output_text.delta", "output_index": 1, "delta": "ing" }),
+        json!({ "type": "response.output_item.done", "output_index": 1, "item": { "type": "message", "id": "msg_1", "content": [] } }),
+        json!({ "type": "response.output_item.added", "output_index": 2, "item": call }),
+        json!({ "type": "response.function_call_arguments.delta", "output_index": 2, "delta": "{\"a\":" }),
+        json!({ "type": "response.function_call_arguments.delta", "output_index": 2, "delta": "1}" }),
+        json!({ "type": "response.output_item.done", "output_index": 2, "item": done }),
+        json!({ "type": "response.completed", "response": { "id": "r", "status": "completed", "usage": { "input_tokens": 7, "output_tokens": 3 } } }),
+    ];
+    check_stream(Dialect::OpenaiResponses, &events, r#"[Adding] c1=add({"a":1}) ToolCalls 7+3"#);
+    let mut stream = ReplyStream::new(Dialect::OpenaiResponses, ReplyLimits::default());
+    for event in &events {
+        stream.push(&event.to_string()).unwrap();
+    }
+    let reasoning = stream.finish().unwrap().reasoning.unwrap();
+    assert_eq!(reasoning.text.unwrap(), "hm");
+    let artifacts: Vec<Value> = reasoning.artifacts.iter().map(|artifact| (**artifact).clone()).collect();
+    assert_eq!(
+        artifacts,
+        [
+            json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "z" }),
+            json!({ "type": "message", "id": "msg_1" }),
+        ]
+    );
+}
+
+#[test]
+fn a_response_that_fails_is_a_failure() {
+    let failed = json!({ "type": "response.failed", "response": { "status": "failed", "error": { "code": "server_error", "message": "sorry" } } });
+    check_stream(Dialect::OpenaiResponses, &[failed], "the provider broke off: sorry");
+    let error =
+        json!({ "type": "error", "code": "rate_limit_exceeded", "message": "slow down", "param": null });
+    check_stream(Dialect::OpenaiResponses, &[error], "the provider broke off: slow down");
+    let cut = json!({ "type": "response.incomplete", "response": { "status": "incomplete", "incomplete_details": { "reason": "max_output_tokens" } } });
+    check_stream(Dialect::OpenaiResponses, &[cut], "[]  Length");
+}
+
+#[test]
+fn chunks_of_gemini_are_put_together_and_calls_get_ids() {
+    let chunk = |parts: Value, more: Value| {
+        let mut chunk = json!({ "responseId": "r", "modelVersion": "m", "candidates": [{ "content": { "role": "model", "parts": parts } }] });
+        for (key, value) in more.as_object().unwrap() {
+            chunk["candidates"][0][key] = value.clone();
+        }
+        chunk
+    };
+    let mut end = chunk(
+        json!([
+            { "functionCall": { "name": "add", "args": { "a": 1 } }, "thoughtSignature": "s1" },
+            { "functionCall": { "id": "own", "name": "add", "args": {} } },
+        ]),
+        json!({ "finishReason": "STOP" }),
+    );
+    end["usageMetadata"] = json!({ "promptTokenCount": 7, "candidatesTokenCount": 2, "thoughtsTokenCount": 1, "cachedContentTokenCount": 4 });
+    let events = [
+        chunk(json!([{ "text": "hm", "thought": true }]), json!({})),
+        chunk(json!([{ "text": "Add" }]), json!({})),
+        chunk(json!([{ "text": "ing" }]), json!({})),
+        end,
+    ];
+    check_stream(Dialect::Gemini, &events, r#"[Adding] r-0=add({"a":1}) own=add({}) ToolCalls 7+3"#);
+    let mut stream = ReplyStream::new(Dialect::Gemini, ReplyLimits::default());
+    for event in &events {
+        stream.push(&event.to_string()).unwrap();
+    }
+    let reply = stream.finish().unwrap();
+    let reasoning = reply.reasoning.unwrap();
+    assert_eq!((reasoning.text.unwrap().as_str(), reply.usage.unwrap().cached), ("hm", Some(4)));
+    assert_eq!(*reasoning.artifacts[0], json!({ "thoughtSignature": "s1", "call": 0 }));
+}
+
+#[test]
+fn a_blocked_request_is_a_refusal() {
+    let blocked =
+        json!({ "promptFeedback": { "blockReason": "SAFETY" }, "usageMetadata": { "promptTokenCount": 1 } });
+    check_body(Dialect::Gemini, &blocked, "[]  Refused 1+0");
+    check_stream(Dialect::Gemini, &[blocked], "[]  Refused 1+0");
+}
+
+#[test]
+fn text_completions_are_read_and_calls_taken_out_of_the_words() {
+    let chunk = |text: &str, reason: Value| json!({ "choices": [{ "index": 0, "text": text, "finish_reason": reason }] });
+    check_stream(
+        Dialect::Completion,
+        &[chunk("Hi ", Value::Null), chunk("there", Value::Null), chunk("", json!("length"))],
+        "[Hi there]  Length",
+    );
+    check_stream(
+        Dialect::Completion,
+        &[
+            chunk("ok\n<tool_call>{\"name\": \"add\", ", Value::Null),
+            chunk("\"arguments\": {\"a\": 1}}</tool_call>\n", json!("stop")),
+        ],
+        r#"[ok] call_0=add({"a":1}) ToolCalls"#,
+    );
+    // What is no call stays what it is.
+    check_body(
+        Dialect::Completion,
+        &json!({ "choices": [{ "text": "<tool_call>oops</tool_call> <tool_call>", "finish_reason": "stop" }] }),
+        "[<tool_call>oops</tool_call> <tool_call>]  Stop",
+    );
+    // The server of llama.cpp has words of its own.
+    check_stream(
+        Dialect::Completion,
+        &[
+            json!({ "content": "Hi", "stop": false }),
+            json!({ "content": "", "stop": true, "stop_type": "limit" }),
+        ],
+        "[Hi]  Length",
+    );
 }
 
 #[test]
 fn a_body_that_is_no_reply_is_an_error() {
+    check_body(Dialect::OpenaiResponses, &json!({}), "the body has no list of output");
+    check_body(Dialect::Gemini, &json!({}), "the body has no candidate");
+    check_body(Dialect::Completion, &json!({}), "the body has no choice with a text");
     check_body(Dialect::OpenaiChat, &json!({ "choices": [] }), "the body has no choice with a message");
     check_body(Dialect::Anthropic, &json!([]), "the body has no list of content blocks");
     check_body(Dialect::OpenaiChat, &json!({ "error": { "message": "no" } }), "no");
@@ -240,8 +387,10 @@ fn failures_are_told_apart_by_what_helps() {
 proptest! {
     /// Whatever a server sends, nothing panics, and an answer is a message that pairs its calls.
     #[test]
-    fn any_pieces_are_survived(pieces in prop::collection::vec(any_piece(), 0..12), anthropic: bool) {
-        let dialect = if anthropic { Dialect::Anthropic } else { Dialect::OpenaiChat };
+    fn any_pieces_are_survived(
+        pieces in prop::collection::vec(any_piece(), 0..12),
+        dialect in prop::sample::select(Dialect::ALL.to_vec()),
+    ) {
         let mut stream = ReplyStream::new(dialect, ReplyLimits::default());
         for piece in pieces {
             drop(stream.push(&piece));
@@ -265,6 +414,13 @@ fn any_piece() -> impl Strategy<Value = String> {
         (0..3_u64, "[ab]?").prop_map(|(index, id)| {
             json!({ "type": "content_block_start", "index": index, "content_block": { "type": "tool_use", "id": id, "name": "f" } })
                 .to_string()
+        }),
+        (0..3_u64, "[ab]?").prop_map(|(index, id)| {
+            json!({ "type": "response.output_item.done", "output_index": index, "item": { "type": "function_call", "call_id": id } })
+                .to_string()
+        }),
+        "[ab]?".prop_map(|id| {
+            json!({ "candidates": [{ "content": { "parts": [{ "functionCall": { "id": id, "name": "f" } }] } }] }).to_string()
         }),
         Just(end("stop").to_string()),
     ]

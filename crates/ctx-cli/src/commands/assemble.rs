@@ -1,10 +1,15 @@
 //! `ctx assemble`: the messages that a model receives.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result};
+use ctx_engine::Template;
+use ctx_types::closest;
 
 use crate::args::{AssembleArguments, Format};
+use crate::commands::inputs::{self, InputFile};
 use crate::commands::turn;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing};
 use crate::show::{self, Sources};
 
@@ -18,13 +23,20 @@ pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
         let report = serde_json::to_vec_pretty(&context.report).context("cannot write the report as JSON")?;
         files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
     }
-    match if arguments.json { Format::Json } else { arguments.format } {
+    let format = if arguments.json { Format::Json } else { arguments.format };
+    match format {
         Format::Table => show::result(&show::context(&context))?,
         Format::Json => show::json(&context.to_json())?,
         Format::Text => show::result(&show::messages(&context.messages))?,
         Format::Snapshot => show::result(&context.to_snapshot())?,
-        Format::Openai => {
-            let (body, found) = turn.openai(&context);
+        Format::Openai
+        | Format::OpenaiResponses
+        | Format::Anthropic
+        | Format::Gemini
+        | Format::Completion => {
+            let dialect = format.dialect().unwrap_or_default();
+            let template = template(arguments, &mut sources)?;
+            let (body, found) = turn.body(&context, dialect, template.as_ref());
             sources.show(&turn.unnamed_model().into_iter().chain(found).collect::<Vec<_>>());
             show::json(&body)?;
         }
@@ -33,4 +45,25 @@ pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
         show::timings(&context.timings);
     }
     Ok(Exit::Success)
+}
+
+/// Reads the template of text completions: a built-in one by its name, else a file.
+fn template(arguments: &AssembleArguments, sources: &mut Sources) -> Result<Option<Template>> {
+    let Some(wanted) = arguments.template.as_deref() else { return Ok(None) };
+    if let Some(template) = Template::builtin(wanted) {
+        return Ok(Some(template));
+    }
+    let path = Path::new(wanted);
+    if !files::is_stdin(path) && !path.exists() {
+        let names: Vec<&str> = Template::names().collect();
+        let hint = match closest(wanted, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names.join(", ")),
+        };
+        let message = format!("`--template {wanted}` is neither a template nor a file; {hint}");
+        return Err(UsageError(message).into());
+    }
+    let (template, found) = inputs::template(&InputFile::from(path), sources)?;
+    sources.show(&found);
+    Ok(Some(template))
 }

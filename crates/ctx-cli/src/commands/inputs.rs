@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use ctx_engine::{
-    CompiledAgent, Engine, ImportError, Imported, Limits, read_agent, read_conversation, read_profile,
+    CompiledAgent, Engine, ImportError, Imported, Limits, Template, read_agent, read_conversation,
+    read_profile,
 };
 use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
@@ -132,6 +133,14 @@ pub(super) fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value
 
 /// Where settings of processors stand.
 const SETTINGS: [&str; 3] = ["processors", "contextManagement", "contextPostProcessing"];
+
+/// Reads a template of text completions.
+pub(super) fn template(file: &InputFile, sources: &mut Sources) -> Result<(Template, Vec<Diagnostic>)> {
+    let (value, mut found) = document(file, sources)?;
+    let (template, odd) = Template::read(&value);
+    found.extend(odd.into_iter().map(|odd| odd.in_document(&*file.name)));
+    Ok((template, found))
+}
 
 /// Reads a document of any shape.
 pub(super) fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {

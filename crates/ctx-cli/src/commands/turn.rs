@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Engine, MODEL_SETTINGS, Ports, Request, Switches,
-    USER_SETTINGS, openai_chat,
+    AssembleError, Compile, CompiledAgent, Context, Dialect, Engine, MODEL_SETTINGS, Options, Ports, Request,
+    Switches, Template, USER_SETTINGS,
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{Agent, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput, closest};
@@ -160,11 +160,17 @@ impl Turn {
         }
     }
 
-    /// Writes the request body, and what does not fit into it.
-    pub(super) fn openai(&self, context: &Context) -> (Value, Vec<Diagnostic>) {
+    /// Writes the request body in a dialect, and what does not fit into it.
+    pub(super) fn body(
+        &self,
+        context: &Context,
+        dialect: Dialect,
+        template: Option<&Template>,
+    ) -> (Value, Vec<Diagnostic>) {
         let model = self.compiled.model_name(&self.input).unwrap_or(UNNAMED_MODEL);
         let request = Request { model, tools: &self.tools, parameters: &Map::new() };
-        let encoded = openai_chat::encode(&context.messages, &request);
+        let options = Options { template, ..context.options() };
+        let encoded = dialect.encode_with(&context.messages, &request, &options);
         let of_body = |found: Diagnostic| found.in_document("request body");
         (encoded.body, encoded.diagnostics.into_iter().map(of_body).collect())
     }

@@ -95,14 +95,17 @@ fn help_of_assemble() {
           --timings                Tells how long each stage took
           --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
           --format <FORMAT>        What is printed [default: table] [possible values: table, json, text,
-                                   snapshot, openai]
+                                   snapshot, openai, openai-responses, anthropic, gemini, completion]
           --json                   Prints JSON: short for `--format json`
+          --template <NAME|FILE>   How a text completion writes turns: the name of a template, or a file
+                                   with one (JSON or YAML); by default what suits the model's name
           --report <FILE>          Writes the report (JSON) to a file too
       -h, --help                   Print help (see more with '--help')
 
     Examples:
       ctx assemble agent.yaml --session chat.json --profile me.yaml
       ctx assemble agent.yaml --input "Hello" --format openai
+      ctx assemble agent.yaml --session chat.json --model claude-opus-5 --format anthropic
       ctx assemble --session chat.jsonl --context-tokens 8000 --format openai
       ctx assemble --session chat.jsonl --at 2026-01-31T12:00:00Z --format snapshot
     "#);

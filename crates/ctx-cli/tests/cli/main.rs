@@ -17,6 +17,7 @@ mod compress;
 mod config;
 mod conversations;
 mod count;
+mod dialects;
 mod explain;
 mod help;
 mod hostile;

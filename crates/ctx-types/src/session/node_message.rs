@@ -12,6 +12,10 @@ use crate::session::{Node, NodeId, NodeMetadata, StoredToolCall};
 use crate::source::{Source, SourceKind, Trust};
 use crate::text::Text;
 
+/// The key of a node that holds fields for one provider's messages, by the name of its dialect:
+/// `{"openai": {"prefix": true}}`.
+const PROVIDER_FIELDS: &str = "providerFields";
+
 impl Node {
     /// Makes the message that the node stands for; its texts are shared, not copied.
     ///
@@ -39,6 +43,12 @@ impl Node {
             attachments: self.message_attachments(),
             reasoning: metadata.and_then(reasoning),
             note: note.map(Arc::new),
+            provider_fields: self
+                .kept
+                .get(PROVIDER_FIELDS)
+                .filter(|fields| fields.is_object())
+                .cloned()
+                .map(Arc::new),
             ..MessageExtras::default()
         };
         let mut message = Message::new(role, Text::default(), source).with_extras(extras);

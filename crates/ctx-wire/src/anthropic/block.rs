@@ -1,54 +1,97 @@
 //! The content blocks of one message.
 
-use ctx_types::{Content, ContentPart, Diagnostic, Message, Reasoning, Role, ToolCall, excerpt};
+use ctx_types::{Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt};
 use serde_json::{Value, json};
 
-use super::is_of;
+use super::{is_of, whole};
+use crate::Dialect;
 use crate::codes;
+use crate::json::object;
+use crate::media::{Data, Media, takes};
+use crate::reasoning::{self, Origin};
+use crate::request::nothing_loaded;
 
 /// Writes the blocks of a message and reports what has none.
 pub(super) struct Blocks<'a> {
     index: usize,
     written: Vec<Value>,
+    homeless: Vec<Value>,
     found: &'a mut Vec<Diagnostic>,
 }
 
 impl<'a> Blocks<'a> {
     /// Starts for the message at a place of the context.
     pub(super) fn new(index: usize, found: &'a mut Vec<Diagnostic>) -> Self {
-        Self { index, written: Vec::new(), found }
+        Self { index, written: Vec::new(), homeless: Vec::new(), found }
     }
 
-    /// Adds what a message says and calls.
+    /// Adds what a message of the user, the assistant or a tool says and calls.
     pub(super) fn add(&mut self, message: &Message) {
-        match message.role {
-            Role::Tool => self.add_result(message),
-            Role::System | Role::Developer => self.add_instruction(message),
-            Role::User | Role::Assistant => self.add_words(message),
+        if message.role == Role::Tool {
+            self.add_result(message);
+        } else {
+            self.add_words(message);
         }
-        for attachment in &message.attachments {
-            let name = if attachment.name.is_empty() { &attachment.id } else { &attachment.name };
-            let text = format!("attachment `{}` is not sent: nothing loaded its bytes", excerpt(name));
-            self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
+        self.check_blank();
+    }
+
+    /// Adds the words of a system message, as the user's if they are to be wrapped; its files follow.
+    pub(super) fn add_instruction(&mut self, message: &Message, is_wrapped: bool) {
+        let text = message.text();
+        if !text.trim().is_empty() {
+            let text = if is_wrapped { format!("<system>\n{text}\n</system>") } else { text.into_owned() };
+            self.written.push(Value::from(text));
         }
-        if self.written.is_empty() {
+        let media = self.media_of(message);
+        match is_wrapped {
+            true => self.written.extend(media),
+            false => self.put_aside(message.role, media),
+        }
+        self.check_blank();
+    }
+
+    /// Adds the media of a message to those that need another place.
+    pub(super) fn add_files(&mut self, message: &Message) {
+        let media = self.media_of(message);
+        self.put_aside(message.role, media);
+    }
+
+    /// Returns the blocks, and those that need another place.
+    pub(super) fn finish(self) -> (Vec<Value>, Vec<Value>) {
+        (self.written, self.homeless)
+    }
+
+    fn check_blank(&mut self) {
+        if self.written.is_empty() && self.homeless.is_empty() {
             let text = format!("message {} of the context is not sent: it has no words", self.index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
         }
     }
 
-    /// Returns the blocks.
-    pub(super) fn into_values(self) -> Vec<Value> {
-        self.written
+    fn add_words(&mut self, message: &Message) {
+        self.add_reasoning(message);
+        let mut blocks = self.content(message);
+        let files = self.attachments(message);
+        if message.role == Role::Assistant {
+            // The assistant has words alone.
+            let is_medium = |block: &mut Value| is_of(block, "image") || is_of(block, "document");
+            let media: Vec<Value> = blocks.extract_if(.., is_medium).chain(files).collect();
+            self.put_aside(message.role, media);
+        } else {
+            blocks.extend(files);
+        }
+        match self.written.is_empty() {
+            true => self.written = blocks,
+            false => self.written.append(&mut blocks),
+        }
+        self.add_calls(message);
+        if message.name.is_some() {
+            let text = "its name is not sent: this dialect has no place for it";
+            self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
+        }
     }
 
-    fn add_words(&mut self, message: &Message) {
-        if let Some(reasoning) = message.reasoning.as_ref().filter(|_| message.role == Role::Assistant) {
-            self.add_reasoning(reasoning);
-        }
-        for block in self.content(&message.content) {
-            self.written.push(block);
-        }
+    fn add_calls(&mut self, message: &Message) {
         let is_calling = message.role == Role::Assistant;
         for call in message.tool_calls.iter().filter(|_| is_calling) {
             let block = self.call(call);
@@ -58,17 +101,13 @@ impl<'a> Blocks<'a> {
             let text = format!("its tool calls are not sent: role `{}` has none", message.role);
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
-        if message.name.is_some() {
-            let text = "its name is not sent: this dialect has no place for it";
-            self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
-        }
     }
 
     /// Signed reasoning is replayed as it came; all else has no place.
-    fn add_reasoning(&mut self, reasoning: &Reasoning) {
-        for artifact in &reasoning.artifacts {
-            if is_of(artifact, "thinking") || is_of(artifact, "redacted_thinking") {
-                self.written.push((**artifact).clone());
+    fn add_reasoning(&mut self, message: &Message) {
+        for artifact in reasoning::artifacts(message) {
+            if reasoning::origin(artifact) == Some(Origin::Anthropic) {
+                self.written.push(artifact.clone());
             } else {
                 let text = "reasoning state of another provider is not sent";
                 self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
@@ -76,29 +115,45 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    fn add_instruction(&mut self, message: &Message) {
-        let text = message.text();
-        if text.trim().is_empty() {
-            return;
-        }
-        self.written.push(json!({ "type": "text", "text": format!("<system>\n{text}\n</system>") }));
-        let text = "a system message inside the conversation is sent as the user's, in `<system>` marks";
-        self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
-    }
-
     fn add_result(&mut self, message: &Message) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        let content = match self.content(&message.content).as_slice() {
+        let mut blocks = self.content(message);
+        blocks.extend(self.attachments(message));
+        let content = match blocks.as_mut_slice() {
             [] => Value::from(""),
-            [block] if is_of(block, "text") => block["text"].clone(),
-            blocks => Value::from(blocks.to_vec()),
+            [text @ Value::String(_)] => text.take(),
+            _ => blocks.into_iter().map(whole).collect(),
         };
-        self.written.push(json!({ "type": "tool_result", "tool_use_id": id, "content": content }));
+        self.written.push(object([
+            ("type", Value::from("tool_result")),
+            ("tool_use_id", Value::from(id)),
+            ("content", content),
+        ]));
     }
 
-    fn content(&mut self, content: &Content) -> Vec<Value> {
-        let text = |text: &str| (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }));
-        match content {
+    /// The media of a message, from its parts and its files.
+    fn media_of(&mut self, message: &Message) -> Vec<Value> {
+        let mut blocks = self.content(message);
+        blocks.retain(|block| !is_of(block, "text"));
+        blocks.extend(self.attachments(message));
+        blocks
+    }
+
+    fn attachments(&mut self, message: &Message) -> Vec<Value> {
+        let files = message.attachments.iter();
+        let blocks = files.filter_map(|file| {
+            if let Some(media) = Media::of_attachment(file) {
+                return self.medium(&media);
+            }
+            self.report(nothing_loaded(file));
+            None
+        });
+        blocks.collect()
+    }
+
+    fn content(&mut self, message: &Message) -> Vec<Value> {
+        let text = |text: &str| (!text.trim().is_empty()).then(|| Value::from(text));
+        match &message.content {
             Content::Text(words) => text(words).into_iter().collect(),
             Content::Parts(parts) => parts
                 .iter()
@@ -110,18 +165,39 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// An image of a chat completion becomes one of this dialect; its own blocks stay as they are.
+    /// A medium of another dialect becomes a block of this one; its own blocks stay as they are.
     fn part(&mut self, part: &Value) -> Option<Value> {
-        if is_of(part, "image") || is_of(part, "document") {
+        let is_own = part.get("source").is_some() && (is_of(part, "image") || is_of(part, "document"));
+        if is_own || is_of(part, "search_result") {
             return Some(part.clone());
         }
-        let image = part.pointer("/image_url/url").and_then(Value::as_str).and_then(image);
-        if image.is_none() {
-            let kind = part.get("type").and_then(Value::as_str).unwrap_or("without a type");
-            let text = format!("a part `{}` is not sent: this dialect has no block for it", excerpt(kind));
-            self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
+        if let Some(media) = Media::of_part(part) {
+            return self.medium(&media);
         }
-        image
+        let kind = part.get("type").and_then(Value::as_str).unwrap_or("without a type");
+        let text = format!("a part `{}` is not sent: this dialect has no block for it", excerpt(kind));
+        self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
+        None
+    }
+
+    /// Writes a medium, or reports that this dialect has no block for it.
+    fn medium(&mut self, media: &Media<'_>) -> Option<Value> {
+        let block = block(media);
+        if block.is_none() {
+            let text = format!("{} is not sent: this dialect has no block for it", media.label());
+            self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
+        }
+        block
+    }
+
+    fn put_aside(&mut self, role: Role, media: Vec<Value>) {
+        if !media.is_empty() {
+            let text = format!(
+                "a message of role `{role}` cannot have media: they are sent with the user's next message"
+            );
+            self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
+            self.homeless.extend(media);
+        }
     }
 
     /// The API wants an object; other arguments are wrapped, so that nothing of them is lost.
@@ -135,7 +211,12 @@ impl<'a> Blocks<'a> {
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));
             json!({ "arguments": call.arguments.as_str() })
         });
-        json!({ "type": "tool_use", "id": &*call.id, "name": &*call.name, "input": input })
+        object([
+            ("type", Value::from("tool_use")),
+            ("id", Value::from(&*call.id)),
+            ("name", Value::from(&*call.name)),
+            ("input", input),
+        ])
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
@@ -143,11 +224,39 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// A `data:` address as a base64 source, any other as one by address.
-fn image(url: &str) -> Option<Value> {
-    let Some(inline) = url.strip_prefix("data:") else {
-        return Some(json!({ "type": "image", "source": { "type": "url", "url": url } }));
+/// Writes a medium as a block: pictures, PDF and plain text have one.
+fn block(media: &Media<'_>) -> Option<Value> {
+    if !takes(Dialect::Anthropic, &media.mime_type) && !matches!(media.data, Data::FileId(_)) {
+        return None;
+    }
+    if let Some(text) = media.text() {
+        let source = [
+            ("type", Value::from("text")),
+            ("media_type", Value::from("text/plain")),
+            ("data", Value::from(text)),
+        ];
+        return Some(document(media, object(source)));
+    }
+    let source = match &media.data {
+        Data::Url(url) => json!({ "type": "url", "url": url }),
+        Data::FileId(id) => json!({ "type": "file", "file_id": id }),
+        _ => object([
+            ("type", Value::from("base64")),
+            ("media_type", Value::from(&*media.mime_type)),
+            ("data", Value::from(media.base64()?)),
+        ]),
     };
-    let (kind, data) = inline.split_once(";base64,")?;
-    Some(json!({ "type": "image", "source": { "type": "base64", "media_type": kind, "data": data } }))
+    match media.kind {
+        MediaKind::Image => Some(object([("type", Value::from("image")), ("source", source)])),
+        MediaKind::Document if media.mime_type == "application/pdf" => Some(document(media, source)),
+        _ => None,
+    }
+}
+
+fn document(media: &Media<'_>, source: Value) -> Value {
+    let mut block = object([("type", Value::from("document")), ("source", source)]);
+    if !media.name.is_empty() {
+        block["title"] = Value::from(media.name);
+    }
+    block
 }

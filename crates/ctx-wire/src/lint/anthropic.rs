@@ -42,32 +42,48 @@ fn role(message: &Value) -> &str {
 
 fn check_order(messages: &[Value], found: &mut Vec<Diagnostic>) {
     for (index, message) in messages.iter().enumerate() {
-        let place = format!("/messages/{index}/role");
+        let place = || format!("/messages/{index}/role");
         match role(message) {
             "user" => {}
             "assistant" if index > 0 => {}
             "assistant" => {
                 let text = "the assistant begins; the first message must be the user's";
-                found.push(refused(codes::ROLE_ORDER, text).at_pointer(place));
+                found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
             }
             "system" => {
                 let text = "a system message inside the conversation is taken by the newest models alone";
-                found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer(place));
+                found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer(place()));
+                if let Some(text) = misplaced(messages, index) {
+                    found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
+                }
             }
             other => {
                 let text = format!("this dialect has no role `{}`", excerpt(other));
-                found.push(refused(codes::SHAPE, text).at_pointer(place));
+                found.push(refused(codes::SHAPE, text).at_pointer(place()));
             }
         }
     }
 }
 
+/// What is wrong with the place of a system message.
+fn misplaced(messages: &[Value], index: usize) -> Option<&'static str> {
+    let before = index.checked_sub(1).and_then(|before| messages.get(before)).map(role);
+    let after = messages.get(index + 1).map(role);
+    match (before, after) {
+        (None, _) => Some("a system message begins; instructions before the conversation stand in `system`"),
+        (Some("system"), _) => Some("two system messages stand in a row"),
+        (Some("assistant"), _) => Some("a system message stands behind the assistant's"),
+        (_, None | Some("assistant" | "system")) => None,
+        _ => Some("a system message stands before the user's"),
+    }
+}
+
 fn check_content(index: usize, message: &Value, is_last: bool, found: &mut Vec<Diagnostic>) {
-    let place = format!("/messages/{index}/content");
+    let place = || format!("/messages/{index}/content");
     let content = message.get("content");
     let is_prefill = is_last && role(message) == "assistant";
     if is_empty(content) {
-        found.push(refused(codes::EMPTY_CONTENT, "the message is empty").at_pointer(place));
+        found.push(refused(codes::EMPTY_CONTENT, "the message is empty").at_pointer(place()));
         return;
     }
     for (position, block) in blocks(message).iter().enumerate() {
@@ -76,13 +92,13 @@ fn check_content(index: usize, message: &Value, is_last: bool, found: &mut Vec<D
             && text.is_none_or(|text| text.trim().is_empty())
         {
             let text = "a block of text is empty";
-            found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(format!("{place}/{position}")));
+            found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(format!("{}/{position}", place())));
         }
     }
     let last = content.and_then(Value::as_str).or_else(|| blocks(message).last()?.get("text")?.as_str());
     if is_prefill && last.is_some_and(|text| text.ends_with(char::is_whitespace)) {
         let text = "the beginning of the answer ends in white space";
-        found.push(refused(codes::ROLE_ORDER, text).at_pointer(place));
+        found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
     }
 }
 
@@ -90,11 +106,9 @@ fn check_content(index: usize, message: &Value, is_last: bool, found: &mut Vec<D
 fn check_pairs(messages: &[Value], found: &mut Vec<Diagnostic>) {
     let mut open: Vec<(&str, String)> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
-        let place = format!("/messages/{index}/content");
         let mut answered = BTreeSet::new();
         let mut has_words = false;
         for (position, block) in blocks(message).iter().enumerate() {
-            let at = format!("{place}/{position}");
             if block.get("type").and_then(Value::as_str) != Some("tool_result") {
                 has_words = true;
                 continue;
@@ -102,14 +116,14 @@ fn check_pairs(messages: &[Value], found: &mut Vec<Diagnostic>) {
             let id = block.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
             let is_open = open.iter().any(|(call, _)| *call == id);
             if let Some(finding) = result(id, is_open, !answered.insert(id), has_words) {
-                found.push(finding.at_pointer(at));
+                found.push(finding.at_pointer(format!("/messages/{index}/content/{position}")));
             }
         }
         for (id, at) in open.drain(..).filter(|(id, _)| !answered.contains(id)) {
             let text = format!("the call `{}` has no result in the next message", excerpt(id));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
         }
-        open = calls(message, &place, found);
+        open = calls(message, index, found);
     }
     for (id, at) in open {
         let text = format!("the call `{}` has no result", excerpt(id));
@@ -137,13 +151,13 @@ fn result(id: &str, is_open: bool, is_second: bool, has_words: bool) -> Option<D
 }
 
 /// The ids of the calls of a message, with their places; ids that cannot be used are reported.
-fn calls<'a>(message: &'a Value, place: &str, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, String)> {
+fn calls<'a>(message: &'a Value, index: usize, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, String)> {
     let mut calls: Vec<(&str, String)> = Vec::new();
     for (position, block) in blocks(message).iter().enumerate() {
         if block.get("type").and_then(Value::as_str) != Some("tool_use") {
             continue;
         }
-        let at = format!("{place}/{position}/id");
+        let at = format!("/messages/{index}/content/{position}/id");
         let id = block.get("id").and_then(Value::as_str).unwrap_or_default();
         if id.is_empty() {
             found.push(refused(codes::NO_CALL_ID, "the call has no id").at_pointer(at));

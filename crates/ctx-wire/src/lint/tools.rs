@@ -16,18 +16,32 @@ const MAX_TOOLS: usize = 128;
 
 /// Checks the names of tools; `name` finds that of a definition.
 pub(super) fn check(body: &Value, name: fn(&Value) -> Option<&str>, found: &mut Vec<Diagnostic>) {
-    let Some(tools) = body.get("tools") else { return };
-    let Some(tools) = tools.as_array() else {
-        found.push(refused(codes::SHAPE, "`tools` is not a list").at_pointer("/tools"));
-        return;
-    };
-    if tools.len() > MAX_TOOLS {
-        let text = format!("the request has {} tools; the large providers take {MAX_TOOLS}", tools.len());
-        found.push(Diagnostic::warning(codes::DIALECT_LIMIT, text).at_pointer("/tools"));
+    let tools = list(body, found).iter().enumerate();
+    check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), found);
+}
+
+/// Returns the list of tools; what stands there instead is reported.
+pub(super) fn list<'a>(body: &'a Value, found: &mut Vec<Diagnostic>) -> &'a [Value] {
+    match body.get("tools") {
+        None => &[],
+        Some(Value::Array(tools)) => tools,
+        Some(_) => {
+            found.push(refused(codes::SHAPE, "`tools` is not a list").at_pointer("/tools"));
+            &[]
+        }
     }
+}
+
+/// Checks the names of tools, each with its place in the body.
+pub(super) fn check_names<'a>(
+    tools: impl Iterator<Item = (String, Option<&'a str>)>,
+    found: &mut Vec<Diagnostic>,
+) {
     let mut seen = BTreeSet::new();
-    for (index, tool) in tools.iter().enumerate() {
-        let text = match name(tool) {
+    let mut count = 0;
+    for (place, name) in tools {
+        count += 1;
+        let text = match name {
             None => "the tool has no name".to_owned(),
             Some(name) if !is_valid_name(name) => {
                 format!(
@@ -38,7 +52,11 @@ pub(super) fn check(body: &Value, name: fn(&Value) -> Option<&str>, found: &mut 
             Some(name) if !seen.insert(name) => format!("two tools have the name `{}`", excerpt(name)),
             Some(_) => continue,
         };
-        found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(format!("/tools/{index}")));
+        found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(place));
+    }
+    if count > MAX_TOOLS {
+        let text = format!("the request has {count} tools; the large providers take {MAX_TOOLS}");
+        found.push(Diagnostic::warning(codes::DIALECT_LIMIT, text).at_pointer("/tools"));
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum as _;
-use ctx_engine::{AssembleError, Compile, Switches};
+use ctx_engine::{AssembleError, Compile, Dialect, Switches};
 use ctx_types::{Diagnostic, Severity, TurnInput, closest};
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ impl Case {
         };
         let mut text = context.to_snapshot();
         if self.openai {
-            let (body, found) = self.turn.openai(&context);
+            let (body, found) = self.turn.body(&context, Dialect::OpenaiChat, None);
             text.extend([format!("=== openai\n{body:#}\n")]);
             text.extend(found.iter().map(|found| format!("{found}\n")));
         }

@@ -1,0 +1,60 @@
+//! Parameters, as this dialect has them.
+
+use ctx_types::{Diagnostic, excerpt};
+use serde_json::{Map, Value, json};
+
+use crate::codes;
+
+/// The tokens of an answer where nobody says how many; the API demands a number.
+const DEFAULT_MAX_TOKENS: u32 = 4_096;
+
+/// Parameters that other dialects have and this one refuses.
+const FOREIGN: &[&str] = &[
+    "frequency_penalty",
+    "presence_penalty",
+    "repetition_penalty",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+    "n",
+    "seed",
+    "response_format",
+    "min_p",
+    "stream_options",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "stop",
+    "generationConfig",
+    "safetySettings",
+];
+
+/// The limit of the answer, which the API demands.
+pub(super) fn max_tokens(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) -> Value {
+    let names = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+    let set = names.into_iter().find_map(|name| parameters.get(name));
+    set.filter(|value| value.is_u64()).cloned().unwrap_or_else(|| {
+        let text =
+            format!("`max_tokens` is not set, and {DEFAULT_MAX_TOKENS} is sent: this dialect demands it");
+        found.push(Diagnostic::info(codes::PARAMETER_ADDED, text).at_pointer("/max_tokens"));
+        Value::from(DEFAULT_MAX_TOKENS)
+    })
+}
+
+/// The other parameters; what the dialect has not is reported.
+pub(super) fn own(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) -> Map<String, Value> {
+    let mut written = Map::new();
+    for (name, value) in parameters.iter().filter(|(name, _)| *name != "max_tokens") {
+        match (name.as_str(), value) {
+            ("stop", Value::String(_)) => drop(written.insert("stop_sequences".to_owned(), json!([value]))),
+            ("stop", Value::Array(_)) => drop(written.insert("stop_sequences".to_owned(), value.clone())),
+            ("max_completion_tokens" | "max_output_tokens", _) => {}
+            (name, _) if FOREIGN.contains(&name) => {
+                let text =
+                    format!("parameter `{}` is not sent: this dialect has none of that name", excerpt(name));
+                found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
+            }
+            (name, value) => drop(written.insert(name.to_owned(), value.clone())),
+        }
+    }
+    written
+}

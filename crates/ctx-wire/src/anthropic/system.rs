@@ -1,0 +1,39 @@
+//! Instructions: the field `system`, and system messages inside the conversation.
+
+use ctx_types::{CacheMark, Message, Role};
+use serde_json::Value;
+
+use super::turns::put_mark;
+use super::whole;
+
+/// Writes the field: one text is a string, several are blocks, so that none runs into the next.
+pub(super) fn field<'a>(
+    messages: impl Iterator<Item = (&'a Message, &'a Option<CacheMark>)>,
+    hoisted: Vec<Value>,
+) -> Option<Value> {
+    let mut blocks: Vec<Value> = Vec::new();
+    for (message, mark) in messages {
+        let text = message.text();
+        if !text.trim().is_empty() {
+            blocks.push(Value::from(text));
+        }
+        if let Some(mark) = mark {
+            put_mark(&mut blocks, *mark);
+        }
+    }
+    blocks.extend(hoisted);
+    match blocks.as_mut_slice() {
+        [] => None,
+        [text @ Value::String(_)] => Some(text.take()),
+        _ => Some(blocks.into_iter().map(whole).collect()),
+    }
+}
+
+/// Tells whether the provider takes a system message between these: behind the user, and before the assistant or
+/// at the end.
+///
+/// `before` is the role of the turn before it in the body. Of several in a row the first decides; they become one.
+pub(super) fn may_stand(before: Option<&str>, after: &[Message]) -> bool {
+    let next = after.iter().find(|message| !message.role.is_instruction());
+    before == Some("user") && next.is_none_or(|message| message.role == Role::Assistant)
+}

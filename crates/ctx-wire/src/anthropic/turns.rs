@@ -1,0 +1,205 @@
+//! Turns: what one side says before the other does.
+
+use ctx_types::{CacheMark, Diagnostic, Message, Role};
+use serde_json::{Value, json};
+
+use super::block::Blocks;
+use super::{is_of, system, whole};
+use crate::codes;
+use crate::json::object;
+use crate::request::{Options, SystemPlacement};
+
+/// What stands before a conversation that the assistant begins; the API wants the user to begin.
+const OPENING: &str = "(The conversation begins.)";
+
+/// What asks a model for the rest of an answer that it cannot be given the beginning of.
+const GO_ON: &str = "(Go on exactly where your last message ends.)";
+
+/// Puts turns together; messages of one side that follow each other are one turn.
+pub(super) struct Turns<'a> {
+    written: Vec<Turn>,
+    /// Media of messages whose side has none, for the user's next turn.
+    homeless: Vec<Value>,
+    /// System messages that go to the field `system`.
+    hoisted: Vec<Value>,
+    options: &'a Options<'a>,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Turns<'a> {
+    pub(super) fn new(options: &'a Options<'a>, found: &'a mut Vec<Diagnostic>) -> Self {
+        Self { written: Vec::new(), homeless: Vec::new(), hoisted: Vec::new(), options, found }
+    }
+
+    /// Adds a message of the context; `after` are those behind it.
+    pub(super) fn add(
+        &mut self,
+        index: usize,
+        message: &Message,
+        mark: Option<CacheMark>,
+        after: &[Message],
+    ) {
+        let (role, is_wrapped) = self.role_of(index, message, after);
+        let mut blocks = Blocks::new(index, self.found);
+        match (role, is_wrapped) {
+            ("system", _) | (_, true) => blocks.add_instruction(message, is_wrapped),
+            _ => blocks.add(message),
+        }
+        let (mut blocks, homeless) = blocks.finish();
+        if let Some(mark) = mark {
+            put_mark(&mut blocks, mark);
+        }
+        if role == "hoisted" {
+            self.hoisted.extend(blocks);
+        } else {
+            self.push(role, blocks);
+        }
+        self.homeless.extend(homeless);
+    }
+
+    /// Gives files of the leading instructions to the user's first turn: the field `system` has text alone.
+    pub(super) fn add_files_of_instructions(&mut self, messages: &[Message]) {
+        let mut media = Vec::new();
+        for (index, message) in messages.iter().enumerate() {
+            let mut blocks = Blocks::new(index, self.found);
+            blocks.add_files(message);
+            media.extend(blocks.finish().1);
+        }
+        if media.is_empty() {
+            return;
+        }
+        match self.written.first_mut().filter(|turn| turn.role == "user") {
+            Some(turn) => drop(turn.blocks.splice(..0, media)),
+            None => self.written.insert(0, Turn { role: "user", blocks: media }),
+        }
+    }
+
+    /// Returns the turns, and what goes to the field `system`.
+    pub(super) fn finish(mut self) -> (Value, Vec<Value>) {
+        if !self.homeless.is_empty() {
+            self.push("user", Vec::new());
+        }
+        self.open();
+        self.close();
+        (self.written.into_iter().map(Turn::into_value).collect(), self.hoisted)
+    }
+
+    /// Tells whose turn a message belongs to, and whether its words are wrapped.
+    fn role_of(&mut self, index: usize, message: &Message, after: &[Message]) -> (&'static str, bool) {
+        if message.role == Role::Assistant {
+            return ("assistant", false);
+        }
+        if !message.role.is_instruction() || message.text().trim().is_empty() {
+            return ("user", message.role.is_instruction());
+        }
+        let before = self.written.last().map(|turn| turn.role);
+        let is_continued = before == Some("system");
+        let text = match self.options.system {
+            SystemPlacement::Hoisted => {
+                let text = "a system message inside the conversation is sent with the instructions before it, \
+                            so that whatever follows is cached anew when it changes";
+                self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
+                return ("hoisted", false);
+            }
+            SystemPlacement::InPlace if is_continued || system::may_stand(before, after) => {
+                return ("system", false);
+            }
+            SystemPlacement::InPlace => {
+                "a system message cannot stand here and is sent as the user's, in `<system>` marks"
+            }
+            SystemPlacement::Wrapped => {
+                "a system message inside the conversation is sent as the user's, in `<system>` marks"
+            }
+        };
+        self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
+        ("user", true)
+    }
+
+    fn push(&mut self, role: &'static str, blocks: Vec<Value>) {
+        let mut blocks = blocks;
+        if role == "user" && !self.homeless.is_empty() {
+            blocks.splice(..0, self.homeless.drain(..));
+        }
+        match self.written.last_mut() {
+            Some(turn) if turn.role == role => turn.blocks.extend(blocks),
+            _ if blocks.is_empty() => {}
+            _ => self.written.push(Turn { role, blocks }),
+        }
+    }
+
+    /// Lets the user begin.
+    fn open(&mut self) {
+        if self.written.first().is_some_and(|turn| turn.role == "assistant") {
+            let text = "the assistant begins, which this dialect refuses: a user's message is put before it";
+            self.report(0, Diagnostic::info(codes::MESSAGE_MOVED, text));
+            let blocks = vec![Value::from(OPENING)];
+            self.written.insert(0, Turn { role: "user", blocks });
+        }
+    }
+
+    /// Settles an answer that was begun: its last text ends in a letter, or the model is asked for the rest.
+    fn close(&mut self) {
+        let Some(turn) = self.written.last_mut().filter(|turn| turn.role == "assistant") else { return };
+        if turn.blocks.iter().any(|block| is_of(block, "tool_use")) {
+            return;
+        }
+        if self.options.prefill {
+            turn.trim_end();
+            return;
+        }
+        let text = "the model takes no beginning of its answer: a user's message asks for the rest";
+        self.found.push(Diagnostic::warning(codes::CONTINUATION, text));
+        self.push("user", vec![Value::from(GO_ON)]);
+    }
+
+    fn report(&mut self, index: usize, diagnostic: Diagnostic) {
+        self.found.push(diagnostic.at_pointer(format!("/messages/{index}")));
+    }
+}
+
+/// Marks the last block that can have a mark; thinking cannot.
+pub(super) fn put_mark(blocks: &mut [Value], mark: CacheMark) {
+    let is_markable = |block: &&mut Value| !is_of(block, "thinking") && !is_of(block, "redacted_thinking");
+    if let Some(block) = blocks.iter_mut().rev().find(is_markable) {
+        let control = match mark {
+            CacheMark::Long => json!({ "type": "ephemeral", "ttl": "1h" }),
+            _ => json!({ "type": "ephemeral" }),
+        };
+        *block = whole(block.take());
+        block["cache_control"] = control;
+    }
+}
+
+/// What one side says before the other does.
+struct Turn {
+    role: &'static str,
+    blocks: Vec<Value>,
+}
+
+impl Turn {
+    /// The API refuses a beginning of an answer that ends in white space.
+    fn trim_end(&mut self) {
+        let text = self.blocks.last_mut().and_then(|block| match block {
+            Value::String(text) => Some(text),
+            block => match block.get_mut("text") {
+                Some(Value::String(text)) => Some(text),
+                _ => None,
+            },
+        });
+        if let Some(text) = text {
+            text.truncate(text.trim_end().len());
+        }
+    }
+
+    /// A single text is a string; results of tools come before anything else.
+    fn into_value(mut self) -> Value {
+        if self.role == "user" && self.blocks.len() > 1 {
+            self.blocks.sort_by_key(|block| u8::from(!is_of(block, "tool_result")));
+        }
+        let content = match self.blocks.as_mut_slice() {
+            [text @ Value::String(_)] => text.take(),
+            _ => self.blocks.into_iter().map(whole).collect(),
+        };
+        object([("role", Value::from(self.role)), ("content", content)])
+    }
+}

@@ -1,0 +1,170 @@
+//! The one text that all turns become.
+
+use std::borrow::Cow;
+
+use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, excerpt};
+use serde_json::Value;
+
+use super::calls;
+use super::escape::escape;
+use super::template::{Frame, Template};
+use crate::codes;
+use crate::media::Media;
+use crate::request::nothing_loaded;
+
+/// Writes one turn after the other.
+pub(super) struct Prompt<'a> {
+    template: &'a Template,
+    text: String,
+    /// Instructions for the user's next turn, where the template has no turn for them.
+    waiting: String,
+    is_open: bool,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Prompt<'a> {
+    pub(super) fn new(template: &'a Template, found: &'a mut Vec<Diagnostic>) -> Self {
+        Self { template, text: template.begin.clone(), waiting: String::new(), is_open: false, found }
+    }
+
+    /// Describes the tools, as an instruction before all others.
+    pub(super) fn begin(&mut self, tools: &[Value]) {
+        if let Some(description) = calls::describe(tools) {
+            let description = escape(&description, &self.template.borders).into_owned();
+            self.instruct(&description);
+        }
+    }
+
+    /// Writes a turn; the last one of the assistant stays open, so that the model goes on with it.
+    pub(super) fn add(&mut self, index: usize, message: &Message, is_last: bool) {
+        let words = self.words(index, message);
+        self.check_rest(index, message);
+        let template = self.template;
+        match message.role {
+            Role::System | Role::Developer => self.instruct(&words),
+            Role::User => self.say(&template.user, &words),
+            Role::Tool => {
+                let words = format!("<tool_response>\n{words}\n</tool_response>");
+                self.say(template.tool.as_ref().unwrap_or(&template.user), &words);
+            }
+            Role::Assistant if is_last && message.tool_calls.is_empty() => {
+                self.settle();
+                self.text.push_str(&template.assistant.before);
+                self.text.push_str(&words);
+                self.is_open = true;
+            }
+            Role::Assistant => self.say(&template.assistant, &words),
+        }
+    }
+
+    /// Returns the text, which ends where the answer begins or goes on.
+    pub(super) fn finish(mut self) -> String {
+        self.settle();
+        if !self.is_open {
+            self.text.push_str(&self.template.assistant.before);
+        }
+        self.text
+    }
+
+    fn say(&mut self, frame: &Frame, words: &str) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let is_users = *frame == self.template.user;
+        if !is_users && !waiting.is_empty() {
+            // Nobody but the user can say it.
+            self.turn(&self.template.user, waiting.trim_end());
+        }
+        match is_users {
+            true => self.turn(frame, &(waiting + words)),
+            false => self.turn(frame, words),
+        }
+    }
+
+    fn instruct(&mut self, words: &str) {
+        let system = &self.template.system;
+        if words.is_empty() {
+            return;
+        }
+        match self.template.is_system_in_user {
+            true => self.waiting.extend([&system.before, words, &system.after]),
+            false => self.turn(system, words),
+        }
+    }
+
+    /// Writes instructions that no turn of the user followed.
+    fn settle(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        if !waiting.is_empty() {
+            self.turn(&self.template.user, waiting.trim_end());
+        }
+    }
+
+    fn turn(&mut self, frame: &Frame, words: &str) {
+        for text in [&frame.before, words, &frame.after] {
+            self.text.push_str(text);
+        }
+    }
+
+    /// The words of a message and its calls, with nothing in them that parts turns.
+    fn words(&mut self, index: usize, message: &Message) -> String {
+        let mut said = message.text().into_owned();
+        for call in message.tool_calls.iter().filter(|_| message.role == Role::Assistant) {
+            if !said.is_empty() {
+                said.push('\n');
+            }
+            said.push_str(&calls::write(call));
+        }
+        match escape(&said, &self.template.borders) {
+            Cow::Borrowed(_) => said,
+            Cow::Owned(escaped) => {
+                let text = "it says what parts turns in the template; a space is put in, so that it does not";
+                self.report(index, Diagnostic::warning(codes::BORDER_IN_TEXT, text));
+                escaped
+            }
+        }
+    }
+
+    /// Reports what a message has beside its words and calls, for all of which the dialect has no place.
+    fn check_rest(&mut self, index: usize, message: &Message) {
+        if let Content::Parts(parts) = &message.content {
+            for part in parts {
+                let ContentPart::Other(value) = part else { continue };
+                let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
+                let text =
+                    format!("a part `{}` is not sent: a text completion has words alone", excerpt(kind));
+                self.report(index, Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
+            }
+        }
+        for file in &message.attachments {
+            let finding = match Media::of_attachment(file) {
+                Some(media) => {
+                    let text = format!("{} is not sent: a text completion has words alone", media.label());
+                    Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)
+                }
+                None => nothing_loaded(file),
+            };
+            self.report(index, finding);
+        }
+        if message.role != Role::Assistant && !message.tool_calls.is_empty() {
+            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
+            self.report(index, Diagnostic::error(codes::CALLS_NOT_SENT, text));
+        }
+        if message.name.is_some() {
+            let text = "its name is not sent: this dialect has no place for it";
+            self.report(index, Diagnostic::info(codes::NAME_NOT_SENT, text));
+        }
+        if message.reasoning.as_ref().is_some_and(|reasoning| !reasoning.artifacts.is_empty()) {
+            let text = "its reasoning state is not sent: this dialect has no place for it";
+            self.report(index, Diagnostic::info(codes::REASONING_NOT_SENT, text));
+        }
+        if message.cache_mark.is_some() {
+            let text =
+                "its cache mark is not sent: servers of text completions cache what prompts begin with alike";
+            self.report(index, Diagnostic::info(codes::CACHE_MARK, text));
+        }
+    }
+
+    fn report(&mut self, index: usize, diagnostic: Diagnostic) {
+        let text = format!("message {index} of the context: {}", diagnostic.message);
+        self.found.push(Diagnostic { message: text, ..diagnostic }.at_pointer("/prompt"));
+    }
+}

@@ -1,0 +1,92 @@
+//! Gemini's `generateContent` (`POST /v1beta/models/{model}:generateContent`): the request body, whole replies
+//! and streams.
+
+mod contents;
+mod parameters;
+mod part;
+mod reply;
+pub(crate) mod stream;
+
+use ctx_types::{Diagnostic, Message};
+use serde_json::{Map, Value, json};
+
+use crate::codes;
+use crate::lint;
+use crate::request::{Encoded, Options, Request};
+use crate::tools::Tool;
+use contents::Contents;
+
+pub use reply::decode;
+
+/// Writes the request body for a list of messages.
+///
+/// The keys are `systemInstruction` if there are instructions, `contents`, `tools` if there are any,
+/// `generationConfig` with what parameters say about the answer, then the other parameters. The model is no
+/// part of the body: it stands in the address. The leading run of system messages becomes `systemInstruction`,
+/// a later one the user's, wrapped in `<system>`. Messages of one side that follow each other become one;
+/// results of tools name the function that was called, and stand first in theirs.
+///
+/// Reported: what is moved, wrapped or left out, and what [`lint`] finds in the body. O(size of the body).
+///
+/// ```
+/// use ctx_types::{Message, Role, Source};
+/// use ctx_wire::{Request, gemini};
+///
+/// let message = |role, text| Message::new(role, text, Source::history("n", role));
+/// let messages = [message(Role::System, "Be kind."), message(Role::User, "Hi")];
+/// let parameters = serde_json::json!({ "max_tokens": 9 });
+/// let request = Request { model: "gemini-3-pro", tools: &[], parameters: parameters.as_object().unwrap() };
+/// let expected = concat!(
+///     r#"{"systemInstruction":{"parts":[{"text":"Be kind."}]},"#,
+///     r#""contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"maxOutputTokens":9}}"#,
+/// );
+/// assert_eq!(gemini::encode(&messages, &request).to_string(), expected);
+/// ```
+pub fn encode(messages: &[Message], request: &Request<'_>) -> Encoded {
+    encode_with(messages, request, &Options::default())
+}
+
+/// Writes the request body as [`encode`] does, for a target of which more is known.
+pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Options<'_>) -> Encoded {
+    let mut found = Vec::new();
+    if messages.iter().any(|message| message.cache_mark.is_some()) {
+        let text =
+            "cache marks are not sent: this dialect has none, and caches what requests begin with alike";
+        found.push(Diagnostic::info(codes::CACHE_MARK, text));
+    }
+    let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
+    let mut contents = Contents::new(messages, options, &mut found);
+    for index in leading..messages.len() {
+        contents.add(index);
+    }
+    let (contents, instructions) = contents.finish(leading);
+    let mut body = Map::new();
+    if !instructions.is_empty() {
+        body.insert("systemInstruction".to_owned(), json!({ "parts": instructions }));
+    }
+    body.insert("contents".to_owned(), contents);
+    if let Some(tools) = tools(request.tools) {
+        body.insert("tools".to_owned(), tools);
+    }
+    parameters::put(&mut body, request.parameters, &mut found);
+    let body = Value::Object(body);
+    found.extend(lint::gemini(&body));
+    let Value::Object(body) = body else { return Encoded::new(Map::new(), found) };
+    Encoded::new(body, found)
+}
+
+/// Functions stand together in one declaration; the provider's own tools beside it, as they are.
+fn tools(definitions: &[Value]) -> Option<Value> {
+    let mut functions = Vec::new();
+    let mut written = Vec::new();
+    for definition in definitions {
+        match Tool::read(definition) {
+            Some(tool) => functions.push(Value::Object(tool.write("parametersJsonSchema"))),
+            None => written.push(definition.clone()),
+        }
+    }
+    if !functions.is_empty() {
+        written.insert(0, json!({ "functionDeclarations": functions }));
+    }
+    (!written.is_empty()).then_some(Value::Array(written))
+}

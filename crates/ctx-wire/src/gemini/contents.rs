@@ -1,0 +1,298 @@
+//! Contents: what one side says before the other does.
+
+use std::collections::BTreeMap;
+
+use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, ToolCall, excerpt};
+use serde_json::{Map, Value, json};
+
+use super::part;
+use crate::codes;
+use crate::json::object;
+use crate::media::Media;
+use crate::reasoning::{self, Origin};
+use crate::request::{Options, SystemPlacement, nothing_loaded};
+
+/// Puts contents together; messages of one side that follow each other are one.
+pub(super) struct Contents<'a> {
+    messages: &'a [Message],
+    /// The names of the tools that were called, by the ids of the calls.
+    names: BTreeMap<&'a str, &'a str>,
+    sides: Vec<Side>,
+    hoisted: Vec<Value>,
+    /// Media of the assistant's messages, for the user's next.
+    homeless: Vec<Value>,
+    index: usize,
+    options: &'a Options<'a>,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+struct Side {
+    role: &'static str,
+    parts: Vec<Value>,
+}
+
+impl<'a> Contents<'a> {
+    pub(super) fn new(
+        messages: &'a [Message],
+        options: &'a Options<'a>,
+        found: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        Self {
+            messages,
+            names: BTreeMap::new(),
+            sides: Vec::new(),
+            hoisted: Vec::new(),
+            homeless: Vec::new(),
+            index: 0,
+            options,
+            found,
+        }
+    }
+
+    /// Adds a message of the context.
+    pub(super) fn add(&mut self, index: usize) {
+        let Some(message) = self.messages.get(index) else { return };
+        self.index = index;
+        let first_homeless = self.homeless.len();
+        let parts = match message.role {
+            Role::System | Role::Developer => return self.add_instruction(message),
+            Role::Assistant => self.answer(message),
+            Role::Tool => vec![self.result(message)],
+            Role::User => self.content(message),
+        };
+        if parts.is_empty() && self.homeless.len() == first_homeless {
+            let text = format!("message {index} of the context is not sent: it has no words");
+            self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
+        }
+        self.check_rest(message);
+        let role = if message.role == Role::Assistant { "model" } else { "user" };
+        self.push(role, parts);
+    }
+
+    /// Returns the contents, and the parts of the instructions: those of the first `leading` messages, then those
+    /// that were put there.
+    pub(super) fn finish(mut self, leading: usize) -> (Value, Vec<Value>) {
+        let mut instructions = Vec::new();
+        for message in self.messages.get(..leading).unwrap_or_default() {
+            let parts = self.content(message);
+            let (words, media): (Vec<Value>, Vec<Value>) =
+                parts.into_iter().partition(|part| part.get("text").is_some());
+            instructions.extend(words);
+            self.put_first(media);
+        }
+        instructions.append(&mut self.hoisted);
+        if !self.homeless.is_empty() {
+            self.push("user", Vec::new());
+        }
+        let contents = self.sides.into_iter().map(Side::into_value).collect();
+        (contents, instructions)
+    }
+
+    /// Gives media of the instructions to the user's first content: instructions have text alone.
+    fn put_first(&mut self, media: Vec<Value>) {
+        if media.is_empty() {
+            return;
+        }
+        match self.sides.first_mut().filter(|side| side.role == "user") {
+            Some(side) => drop(side.parts.splice(..0, media)),
+            None => self.sides.insert(0, Side { role: "user", parts: media }),
+        }
+    }
+
+    fn add_instruction(&mut self, message: &Message) {
+        let text = message.text().into_owned();
+        let mut media = self.content(message);
+        media.retain(|part| part.get("text").is_none());
+        if text.trim().is_empty() && media.is_empty() {
+            let text = format!("message {} of the context is not sent: it has no words", self.index);
+            self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
+            return;
+        }
+        if self.options.system == SystemPlacement::Hoisted {
+            let found = "a system message inside the conversation is sent with the instructions before it, so \
+                         that whatever follows is cached anew when it changes";
+            self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
+            self.hoisted.push(json!({ "text": text }));
+            self.push("user", media);
+            return;
+        }
+        let found = "a system message inside the conversation is sent as the user's, in `<system>` marks";
+        self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
+        media.insert(0, json!({ "text": format!("<system>\n{text}\n</system>") }));
+        self.push("user", media);
+    }
+
+    fn push(&mut self, role: &'static str, parts: Vec<Value>) {
+        let mut parts = parts;
+        if role == "user" && !self.homeless.is_empty() {
+            parts.splice(..0, self.homeless.drain(..));
+        }
+        match self.sides.last_mut() {
+            Some(side) if side.role == role => side.parts.extend(parts),
+            _ if parts.is_empty() => {}
+            _ => self.sides.push(Side { role, parts }),
+        }
+    }
+
+    /// An answer: words, then calls, each with the signature of the thought that led to it.
+    fn answer(&mut self, message: &'a Message) -> Vec<Value> {
+        let signatures = self.signatures(message);
+        let mut words = self.content(message);
+        let media: Vec<Value> = words.extract_if(.., |part| part.get("text").is_none()).collect();
+        if !media.is_empty() {
+            let text =
+                "the assistant's message cannot have media: they are sent with the user's next message";
+            self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
+            self.homeless.extend(media);
+        }
+        if let Some(signature) = signatures.iter().find(|(at, _)| at.is_none()).map(|(_, text)| text) {
+            if words.is_empty() {
+                // A signature may come with an empty text, and goes back so.
+                words.push(json!({ "text": "" }));
+            }
+            if let Some(last) = words.last_mut() {
+                put_signature(last, signature);
+            }
+        }
+        for (position, call) in message.tool_calls.iter().enumerate() {
+            self.names.insert(&call.id, &call.name);
+            let mut part = self.call(call);
+            let signature = signatures.iter().find(|(at, _)| *at == Some(position)).map(|(_, text)| text);
+            if let Some(signature) = signature {
+                put_signature(&mut part, signature);
+            }
+            words.push(part);
+        }
+        words
+    }
+
+    /// The signatures of an answer's thoughts, each with the place of the call that it belongs to.
+    fn signatures(&mut self, message: &Message) -> Vec<(Option<usize>, String)> {
+        let mut signatures = Vec::new();
+        for artifact in reasoning::artifacts(message) {
+            let signature = artifact.get("thoughtSignature").and_then(Value::as_str);
+            if let (Some(Origin::Gemini), Some(signature)) = (reasoning::origin(artifact), signature) {
+                let call = artifact.get("call").and_then(Value::as_u64);
+                signatures.push((call.and_then(|call| usize::try_from(call).ok()), signature.to_owned()));
+            } else {
+                let text = "reasoning state of another provider is not sent";
+                self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
+            }
+        }
+        signatures
+    }
+
+    fn call(&mut self, call: &ToolCall) -> Value {
+        let args: Option<Value> = serde_json::from_str(&call.arguments).ok();
+        let args = args.filter(Value::is_object).unwrap_or_else(|| {
+            let text = format!(
+                "the arguments of the call `{}` are no JSON object, and are wrapped in one",
+                excerpt(&call.id)
+            );
+            self.report(Diagnostic::warning(codes::ARGUMENTS, text));
+            json!({ "arguments": call.arguments.as_str() })
+        });
+        let mut function = Map::new();
+        if !call.id.is_empty() {
+            function.insert("id".to_owned(), Value::from(&*call.id));
+        }
+        function.insert("name".to_owned(), Value::from(&*call.name));
+        function.insert("args".to_owned(), args);
+        json!({ "functionCall": function })
+    }
+
+    /// A result: the name of the function that was called, and an object.
+    fn result(&mut self, message: &Message) -> Value {
+        let id = message.tool_call_id.as_deref().unwrap_or_default();
+        let name = self.names.get(id).copied().or(message.name.as_deref()).unwrap_or_default().to_owned();
+        let text = message.text();
+        let object: Option<Value> = serde_json::from_str(&text).ok();
+        let response = object.filter(Value::is_object).unwrap_or_else(|| json!({ "output": text }));
+        let mut function = Map::new();
+        if !id.is_empty() {
+            function.insert("id".to_owned(), Value::from(id));
+        }
+        function.insert("name".to_owned(), Value::from(name));
+        function.insert("response".to_owned(), response);
+        let mut media = self.content(message);
+        media.retain(|part| part.get("text").is_none());
+        if !media.is_empty() {
+            function.insert("parts".to_owned(), Value::Array(media));
+        }
+        json!({ "functionResponse": function })
+    }
+
+    /// The words and media of a message.
+    fn content(&mut self, message: &Message) -> Vec<Value> {
+        let text = |text: &str| (!text.trim().is_empty()).then(|| object([("text", Value::from(text))]));
+        let mut written: Vec<Value> = match &message.content {
+            Content::Text(words) => text(words).into_iter().collect(),
+            Content::Parts(parts) => parts
+                .iter()
+                .filter_map(|part| match part {
+                    ContentPart::Text(words) => text(words),
+                    ContentPart::Other(part) => self.part(part),
+                })
+                .collect(),
+        };
+        for file in &message.attachments {
+            match Media::of_attachment(file) {
+                Some(media) => written.extend(self.medium(&media)),
+                None => self.report(nothing_loaded(file)),
+            }
+        }
+        written
+    }
+
+    fn part(&mut self, value: &Value) -> Option<Value> {
+        if part::is_own(value) {
+            return Some(value.clone());
+        }
+        if let Some(media) = Media::of_part(value) {
+            return self.medium(&media);
+        }
+        let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
+        let text = format!("a part `{}` is not sent: this dialect has none of that kind", excerpt(kind));
+        self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
+        None
+    }
+
+    fn medium(&mut self, media: &Media<'_>) -> Option<Value> {
+        let part = part::of_media(media);
+        if part.is_none() {
+            let text = format!("{} is not sent: this dialect does not take its type", media.label());
+            self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
+        }
+        part
+    }
+
+    fn check_rest(&mut self, message: &Message) {
+        if message.role != Role::Assistant && !message.tool_calls.is_empty() {
+            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
+            self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
+        }
+        if message.role != Role::Tool && message.name.is_some() {
+            let text = "its name is not sent: this dialect has no place for it";
+            self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic.at_pointer(format!("/messages/{}", self.index)));
+    }
+}
+
+impl Side {
+    /// Results come before anything else: they answer what the model has just called.
+    fn into_value(mut self) -> Value {
+        let is_user = self.role == "user";
+        if is_user && self.parts.len() > 1 {
+            self.parts.sort_by_key(|part| u8::from(part.get("functionResponse").is_none()));
+        }
+        object([("role", Value::from(self.role)), ("parts", Value::Array(self.parts))])
+    }
+}
+
+fn put_signature(part: &mut Value, signature: &str) {
+    part["thoughtSignature"] = Value::from(signature);
+}

@@ -1,0 +1,141 @@
+//! Bodies of OpenAI's responses.
+
+use std::collections::BTreeMap;
+
+use ctx_types::{Diagnostic, excerpt};
+use serde_json::Value;
+
+use super::{check_model, is_empty, refused, tools};
+use crate::codes;
+
+/// Checks a body.
+pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    check_model(body, &mut found);
+    let items = body.get("input").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let is_text = body.get("input").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+    if items.is_empty() && !is_text && body.get("previous_response_id").is_none() {
+        found.push(refused(codes::NO_MESSAGES, "the request has no input").at_pointer("/input"));
+    }
+    let mut pairs = Pairs::default();
+    for (index, item) in items.iter().enumerate() {
+        match kind(item) {
+            "message" => check_message(index, item, &mut found),
+            "function_call" => pairs.add_call(index, item, &mut found),
+            "function_call_output" => pairs.add_result(index, item, &mut found),
+            _ => {}
+        }
+    }
+    if body.get("previous_response_id").is_none_or(Value::is_null) {
+        pairs.finish(&mut found);
+    }
+    let functions = functions(tools::list(body, &mut found));
+    tools::check_names(functions.into_iter(), &mut found);
+    found
+}
+
+/// The functions among the tools; the provider's own have no names.
+fn functions(tools: &[Value]) -> Vec<(String, Option<&str>)> {
+    let functions = tools.iter().enumerate().filter(|(_, tool)| kind(tool) == "function");
+    functions
+        .map(|(index, tool)| (format!("/tools/{index}"), tool.get("name").and_then(Value::as_str)))
+        .collect()
+}
+
+fn kind(value: &Value) -> &str {
+    value.get("type").and_then(Value::as_str).unwrap_or("message")
+}
+
+fn check_message(index: usize, item: &Value, found: &mut Vec<Diagnostic>) {
+    let place = || format!("/input/{index}");
+    let role = item.get("role").and_then(Value::as_str).unwrap_or_default();
+    if !matches!(role, "user" | "assistant" | "system" | "developer") {
+        let text = format!("there is no role `{}`", excerpt(role));
+        found.push(refused(codes::SHAPE, text).at_pointer(format!("{}/role", place())));
+    }
+    let content = item.get("content");
+    if is_empty(content) {
+        let text = format!("the message of role `{}` is empty", excerpt(role));
+        let finding = Diagnostic::warning(codes::EMPTY_CONTENT, text);
+        found.push(finding.at_pointer(format!("{}/content", place())));
+    }
+    let parts = content.and_then(Value::as_array).into_iter().flatten();
+    for (position, part) in parts.enumerate() {
+        if let Some(text) = refused_part(role, kind(part)) {
+            let at = format!("{}/content/{position}", place());
+            found.push(refused(codes::PART_NOT_ACCEPTED, text).at_pointer(at));
+        }
+    }
+}
+
+/// What is wrong with a part of a message: each side has kinds of its own, and recordings neither.
+fn refused_part(role: &str, kind: &str) -> Option<String> {
+    let is_output = matches!(kind, "output_text" | "refusal");
+    let is_input = matches!(kind, "input_text" | "input_image" | "input_file");
+    if (role == "assistant" && is_output) || (role != "assistant" && is_input) {
+        return None;
+    }
+    Some(format!("a message of role `{}` cannot have a part `{}`", excerpt(role), excerpt(kind)))
+}
+
+/// Every call has one result behind it, and every result a call before it.
+#[derive(Default)]
+struct Pairs<'a> {
+    /// Where each call stands, and whether it has a result, by its id.
+    calls: BTreeMap<&'a str, (usize, bool)>,
+    /// Results whose calls are not in the body.
+    orphans: Vec<(usize, &'a str)>,
+}
+
+impl<'a> Pairs<'a> {
+    fn add_call(&mut self, index: usize, item: &'a Value, found: &mut Vec<Diagnostic>) {
+        let Some(id) = call_id(index, item, found) else { return };
+        if self.calls.contains_key(id) {
+            let text = format!("an earlier call has the id `{}` too", excerpt(id));
+            found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(place_of_id(index)));
+            return;
+        }
+        self.calls.insert(id, (index, false));
+    }
+
+    fn add_result(&mut self, index: usize, item: &'a Value, found: &mut Vec<Diagnostic>) {
+        let Some(id) = call_id(index, item, found) else { return };
+        match self.calls.get_mut(id) {
+            None => self.orphans.push((index, id)),
+            Some((_, is_answered)) if !*is_answered => *is_answered = true,
+            Some(_) => {
+                let text = format!("the call `{}` has a result already", excerpt(id));
+                found.push(refused(codes::DUPLICATE_RESULT, text).at_pointer(place_of_id(index)));
+            }
+        }
+    }
+
+    /// Reports what has no counterpart; not to be asked where the provider knows an earlier part.
+    fn finish(self, found: &mut Vec<Diagnostic>) {
+        for (index, id) in self.orphans {
+            let text = format!("no call before it has the id `{}`", excerpt(id));
+            found.push(refused(codes::ORPHAN_RESULT, text).at_pointer(place_of_id(index)));
+        }
+        let open = self.calls.into_iter().filter(|(_, (_, is_answered))| !is_answered);
+        let mut open: Vec<(usize, &str)> = open.map(|(id, (index, _))| (index, id)).collect();
+        open.sort_unstable();
+        for (index, id) in open {
+            let text = format!("the call `{}` has no result", excerpt(id));
+            found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(place_of_id(index)));
+        }
+    }
+}
+
+/// The id of a call or of a result; none is reported.
+fn call_id<'a>(index: usize, item: &'a Value, found: &mut Vec<Diagnostic>) -> Option<&'a str> {
+    let id = item.get("call_id").and_then(Value::as_str).filter(|id| !id.is_empty());
+    if id.is_none() {
+        let finding = refused(codes::NO_CALL_ID, "the item names no call");
+        found.push(finding.at_pointer(format!("/input/{index}")));
+    }
+    id
+}
+
+fn place_of_id(index: usize) -> String {
+    format!("/input/{index}/call_id")
+}

@@ -1,0 +1,187 @@
+//! The content of one message: its texts, its parts, its files.
+
+use std::borrow::Cow;
+
+use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, Message, Role, excerpt};
+use serde_json::{Value, json};
+
+use crate::codes;
+use crate::json::object;
+use crate::media::{Data, Media};
+use crate::request::nothing_loaded;
+
+/// Writes the content of a message.
+pub(super) struct Parts<'a> {
+    message: &'a Message,
+    index: usize,
+    written: Vec<Value>,
+    homeless: Vec<Value>,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Parts<'a> {
+    /// Starts with a message that stands at an index of the body.
+    pub(super) fn new(message: &'a Message, index: usize, found: &'a mut Vec<Diagnostic>) -> Self {
+        Self { message, index, written: Vec::new(), homeless: Vec::new(), found }
+    }
+
+    /// Writes all parts: those of the content, then the files.
+    pub(super) fn add_all(&mut self) {
+        match &self.message.content {
+            // Written whole at the end, unless something stands beside it.
+            Content::Text(_) => {}
+            Content::Parts(parts) => parts.iter().for_each(|part| self.add_part(part)),
+        }
+        for file in &self.message.attachments {
+            match Media::of_attachment(file) {
+                Some(media) => self.add_media(&media),
+                None => self.report(nothing_loaded(file)),
+            }
+        }
+    }
+
+    /// Returns the content, and the media that have no place in it.
+    ///
+    /// Text alone is a string, also when it came as one part; a cache mark stands on a part, so that with one
+    /// it is a list. Nothing but calls is `null`.
+    pub(super) fn finish(mut self, mark: Option<CacheMark>) -> (Value, Vec<Value>) {
+        let message = self.message;
+        let only_calls = message.role == Role::Assistant && !message.tool_calls.is_empty();
+        if let Content::Text(text) = &message.content {
+            if only_calls && text.is_empty() && self.written.is_empty() {
+                return (Value::Null, self.homeless);
+            }
+            if self.written.is_empty() && (mark.is_none() || text.is_empty()) {
+                return (Value::from(text.as_str()), self.homeless);
+            }
+            if !text.is_empty() {
+                self.written.insert(0, text_part(text));
+            }
+        }
+        if let (Some(_), Some(Value::Object(last))) = (mark, self.written.last_mut()) {
+            last.insert("prompt_cache_breakpoint".to_owned(), json!({ "mode": "explicit" }));
+        }
+        let content = match self.written.as_mut_slice() {
+            parts if only_calls && parts.iter().all(is_empty_text) => Value::Null,
+            [] => Value::from(""),
+            [part] if mark.is_none() && is_text(part) => part["text"].take(),
+            _ => Value::Array(self.written),
+        };
+        (content, self.homeless)
+    }
+
+    fn add_part(&mut self, part: &ContentPart) {
+        let value = match part {
+            ContentPart::Text(text) => return self.written.push(text_part(text)),
+            ContentPart::Other(value) => &**value,
+        };
+        let kind = value.get("type").and_then(Value::as_str);
+        let is_own = matches!(kind, Some("image_url" | "input_audio" | "file" | "text" | "refusal"));
+        match Media::of_part(value) {
+            Some(_) if is_own && self.message.role == Role::User => self.written.push(value.clone()),
+            Some(_) if is_own => self.put_aside(value.clone()),
+            Some(media) => self.add_media(&media),
+            None => {
+                if !accepts(self.message.role, kind) {
+                    self.report_refused(kind);
+                }
+                self.written.push(value.clone());
+            }
+        }
+    }
+
+    fn report_refused(&mut self, kind: Option<&str>) {
+        let kind = kind.map_or_else(|| "without a type".to_owned(), |kind| format!("`{}`", excerpt(kind)));
+        let text = format!("a message of role `{}` cannot have a part {kind}", self.message.role);
+        let found = Diagnostic::error(codes::PART_NOT_ACCEPTED, text)
+            .with_help("it is sent as it is, and the provider will probably refuse the request");
+        let place = format!("/messages/{}/content/{}", self.index, self.written.len());
+        self.found.push(found.at_pointer(place));
+    }
+
+    fn add_media(&mut self, media: &Media<'_>) {
+        match media_part(media) {
+            Ok(part) if is_text(&part) || self.message.role == Role::User => self.written.push(part),
+            Ok(part) => self.put_aside(part),
+            Err(why) => {
+                let text = format!("{} is not sent: {why}", media.label());
+                self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
+            }
+        }
+    }
+
+    fn put_aside(&mut self, part: Value) {
+        if self.homeless.is_empty() {
+            let text = format!(
+                "a message of role `{}` cannot have media: they are sent in a user's message after it",
+                self.message.role
+            );
+            self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
+        }
+        self.homeless.push(part);
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic.at_pointer(format!("/messages/{}", self.index)));
+    }
+}
+
+/// Writes a medium as this API takes it, or says why it takes none.
+fn media_part(media: &Media<'_>) -> Result<Value, &'static str> {
+    if let Some(text) = media.text() {
+        return Ok(text_part(&named(media.name, &text)));
+    }
+    match (&*media.mime_type, &media.data) {
+        (mime_type, data) if mime_type.starts_with("image/") => {
+            let url = match data {
+                Data::Url(url) => Cow::Borrowed(*url),
+                _ => Cow::Owned(media.data_url().ok_or("this dialect takes no pictures by id")?),
+            };
+            let mut image = object([("url", Value::from(url))]);
+            if let Some(detail) = media.detail {
+                image["detail"] = Value::from(detail);
+            }
+            Ok(object([("type", Value::from("image_url")), ("image_url", image)]))
+        }
+        ("application/pdf", Data::FileId(id)) => Ok(json!({ "type": "file", "file": { "file_id": id } })),
+        ("application/pdf", _) => {
+            let data = media.data_url().ok_or("this dialect takes no documents by address")?;
+            let file = [("filename", Value::from(media.file_name())), ("file_data", Value::from(data))];
+            Ok(object([("type", Value::from("file")), ("file", object(file))]))
+        }
+        ("audio/wav" | "audio/mpeg", _) => {
+            let format = if media.mime_type == "audio/wav" { "wav" } else { "mp3" };
+            let data = media.base64().ok_or("this dialect takes no recordings by address")?;
+            let audio = [("data", Value::from(data)), ("format", Value::from(format))];
+            Ok(object([("type", Value::from("input_audio")), ("input_audio", object(audio))]))
+        }
+        _ => Err("this dialect has no part for it"),
+    }
+}
+
+/// A text file as words, headed by its name.
+fn named(name: &str, text: &str) -> String {
+    if name.is_empty() { text.to_owned() } else { format!("{name}:\n{text}") }
+}
+
+fn text_part(text: &str) -> Value {
+    object([("type", Value::from("text")), ("text", Value::from(text))])
+}
+
+fn is_text(part: &Value) -> bool {
+    part.get("type").and_then(Value::as_str) == Some("text") && part.get("text").is_some()
+}
+
+fn is_empty_text(part: &Value) -> bool {
+    is_text(part) && part["text"] == ""
+}
+
+/// Media stand only in user messages, refusals only in the assistant's; a part without a type nowhere.
+fn accepts(role: Role, kind: Option<&str>) -> bool {
+    match kind {
+        None => false,
+        Some("text") => true,
+        Some("refusal") => role == Role::Assistant,
+        Some(_) => role == Role::User,
+    }
+}

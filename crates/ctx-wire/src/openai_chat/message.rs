@@ -1,0 +1,205 @@
+//! One message after the other.
+
+use ctx_types::{CacheMark, Diagnostic, Message, Reasoning, Role, ToolCall, excerpt};
+use serde_json::{Map, Value};
+
+use super::content::Parts;
+use super::homeless::Homeless;
+use crate::codes;
+use crate::json::object;
+use crate::reasoning::{self, Origin};
+use crate::request::Options;
+
+/// The longest speaker name that the API takes, in characters.
+const MAX_NAME: usize = 64;
+
+/// How many fields most messages have.
+const USUAL_FIELDS: usize = 3;
+
+/// The name under which messages keep fields for this dialect.
+const DIALECT: &str = "openai";
+
+/// Writes one message after the other and knows the place in the body.
+pub(super) struct Writer<'a> {
+    written: Vec<Value>,
+    /// Where in the body each message stands.
+    places: Vec<usize>,
+    homeless: Homeless,
+    last: usize,
+    options: &'a Options<'a>,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(
+        messages: &[Message],
+        options: &'a Options<'a>,
+        found: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        Self {
+            written: Vec::with_capacity(messages.len()),
+            places: Vec::with_capacity(messages.len()),
+            homeless: Homeless::default(),
+            last: messages.len().saturating_sub(1),
+            options,
+            found,
+        }
+    }
+
+    /// Writes a message.
+    pub(super) fn add(&mut self, message: &Message, mark: Option<CacheMark>) {
+        if message.role != Role::Tool {
+            self.settle();
+        }
+        self.places.push(self.written.len());
+        let mut map = Map::with_capacity(USUAL_FIELDS);
+        map.insert("role".to_owned(), Value::from(message.role.as_str()));
+        self.put_call_id(message, &mut map);
+        self.put_name(message, &mut map);
+        let content = self.content(message, mark);
+        map.insert("content".to_owned(), content);
+        self.put_reasoning(message, &mut map);
+        self.put_calls(message, &mut map);
+        put_own_fields(message, &mut map);
+        self.check_continuation(message);
+        self.written.push(Value::Object(map));
+        // What follows calls are their results, between which nothing may stand.
+        if message.role != Role::Tool && message.tool_calls.is_empty() {
+            self.settle();
+        }
+    }
+
+    /// Returns the messages of the body, and where each of the given ones stands in it.
+    pub(super) fn finish(mut self) -> (Vec<Value>, Vec<usize>) {
+        self.settle();
+        (self.written, self.places)
+    }
+
+    /// Writes the message of media that had no place where they were, if there are any.
+    fn settle(&mut self) {
+        self.written.extend(self.homeless.take());
+    }
+
+    fn content(&mut self, message: &Message, mark: Option<CacheMark>) -> Value {
+        let mut parts = Parts::new(message, self.written.len(), self.found);
+        parts.add_all();
+        let (content, homeless) = parts.finish(mark);
+        self.homeless.add(message, homeless);
+        content
+    }
+
+    fn put_call_id(&mut self, message: &Message, map: &mut Map<String, Value>) {
+        let Some(id) = &message.tool_call_id else { return };
+        if message.role == Role::Tool {
+            map.insert("tool_call_id".to_owned(), Value::from(&**id));
+        } else {
+            let text = format!("its call id `{}` is not sent: role `{}` has none", excerpt(id), message.role);
+            self.report(Diagnostic::warning(codes::CALLS_NOT_SENT, text));
+        }
+    }
+
+    fn put_name(&mut self, message: &Message, map: &mut Map<String, Value>) {
+        let Some(name) = &message.name else { return };
+        if message.role == Role::Tool {
+            let text = format!("the name `{}` is not sent: role `tool` has none", excerpt(name));
+            self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
+        } else if is_valid_name(name) {
+            map.insert("name".to_owned(), Value::from(&**name));
+        } else {
+            let text = format!("the name `{}` is not sent", excerpt(name));
+            let help = "the API takes names of 1 to 64 ASCII letters, digits, `_` and `-`";
+            self.report(Diagnostic::info(codes::NAME_NOT_SENT, text).with_help(help));
+        }
+    }
+
+    fn put_calls(&mut self, message: &Message, map: &mut Map<String, Value>) {
+        if message.tool_calls.is_empty() {
+            return;
+        }
+        if message.role == Role::Assistant {
+            let calls = message.tool_calls.iter().map(call).collect();
+            map.insert("tool_calls".to_owned(), Value::Array(calls));
+        } else {
+            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
+            let help = "only the assistant calls tools";
+            self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text).with_help(help));
+        }
+    }
+
+    /// Visible reasoning beside an answer is not sent back unless it is asked for; without an answer nothing is
+    /// left.
+    fn put_reasoning(&mut self, message: &Message, map: &mut Map<String, Value>) {
+        let Some(reasoning) = &message.reasoning else { return };
+        let mut is_foreign = false;
+        for artifact in reasoning::artifacts(message) {
+            match (reasoning::origin(artifact), artifact.get("details")) {
+                (Some(Origin::Details), Some(details)) => {
+                    map.insert("reasoning_details".to_owned(), details.clone());
+                }
+                _ => is_foreign = true,
+            }
+        }
+        if is_foreign {
+            let text = "its reasoning state is not sent: this dialect has no place for it";
+            self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
+        }
+        if message.content.is_blank() && message.tool_calls.is_empty() {
+            let text = "it is sent without words: it has only reasoning, for which this dialect has no place";
+            let help = "switch the message off, or give it an answer; some servers refuse empty ones";
+            self.report(Diagnostic::warning(codes::REASONING_NOT_SENT, text).with_help(help));
+        }
+        self.echo(message, reasoning, map);
+    }
+
+    fn echo(&self, message: &Message, reasoning: &Reasoning, map: &mut Map<String, Value>) {
+        let is_wanted =
+            self.options.echo_reasoning && message.role == Role::Assistant && !message.tool_calls.is_empty();
+        if let Some(text) = reasoning.text.as_ref().filter(|_| is_wanted) {
+            map.insert("reasoning_content".to_owned(), Value::from(text.as_str()));
+        }
+    }
+
+    fn check_continuation(&mut self, message: &Message) {
+        if !message.is_continuation_prefix {
+            return;
+        }
+        let found = if self.places.len() == self.last + 1 {
+            let text = "the unfinished answer is sent as the last message, without a mark";
+            let help = "this dialect has no mark for it, and some servers begin a new answer";
+            Diagnostic::info(codes::CONTINUATION, text).with_help(help)
+        } else {
+            let text = "the unfinished answer is not the last message, so it will not be continued";
+            Diagnostic::warning(codes::CONTINUATION, text)
+        };
+        self.report(found);
+    }
+
+    /// Reports a finding about the current message.
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic.at_pointer(format!("/messages/{}", self.written.len())));
+    }
+}
+
+fn call(call: &ToolCall) -> Value {
+    let function = [("name", Value::from(&*call.name)), ("arguments", Value::from(call.arguments.as_str()))];
+    object([
+        ("id", Value::from(&*call.id)),
+        ("type", Value::from("function")),
+        ("function", object(function)),
+    ])
+}
+
+/// Adds what the message has for this dialect alone, unless a field of that name is written already.
+fn put_own_fields(message: &Message, map: &mut Map<String, Value>) {
+    let fields = message.provider_fields.as_ref().and_then(|fields| fields.get(DIALECT)?.as_object());
+    for (key, value) in fields.into_iter().flatten() {
+        if !map.contains_key(key) {
+            map.insert(key.clone(), value.clone());
+        }
+    }
+}
+
+fn is_valid_name(name: &str) -> bool {
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_valid)
+}

@@ -1,0 +1,146 @@
+//! Items: messages, calls, results and reasoning, one after the other.
+
+use ctx_types::{CacheMark, Content, Diagnostic, Message, Role};
+use serde_json::{Map, Value, json};
+
+use super::content::{Parts, Side};
+use crate::codes;
+use crate::json::object;
+use crate::reasoning::{self, Origin};
+
+/// Writes one message after the other.
+pub(super) struct Items<'a> {
+    written: Vec<Value>,
+    index: usize,
+    last: usize,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn new(messages: usize, found: &'a mut Vec<Diagnostic>) -> Self {
+        let written = Vec::with_capacity(messages);
+        Self { written, index: 0, last: messages.saturating_sub(1), found }
+    }
+
+    /// Writes the items of a message.
+    pub(super) fn add(&mut self, message: &Message, mark: Option<CacheMark>) {
+        match message.role {
+            Role::Assistant => self.add_answer(message),
+            Role::Tool => self.add_result(message, mark),
+            Role::System | Role::Developer | Role::User => self.add_message(message, mark),
+        }
+        self.check_rest(message, mark);
+        self.index += 1;
+    }
+
+    /// Returns the list.
+    pub(super) fn finish(self) -> Value {
+        Value::Array(self.written)
+    }
+
+    fn add_message(&mut self, message: &Message, mark: Option<CacheMark>) {
+        let content = self.input(message, mark);
+        let role = message.role.as_str();
+        self.written.push(object([
+            ("type", Value::from("message")),
+            ("role", Value::from(role)),
+            ("content", content),
+        ]));
+    }
+
+    /// The content of what goes in; most is nothing but text.
+    fn input(&mut self, message: &Message, mark: Option<CacheMark>) -> Value {
+        match &message.content {
+            Content::Text(text) if mark.is_none() && message.attachments.is_empty() => {
+                Value::from(text.as_str())
+            }
+            _ => Parts::of(message, Side::Input, self.index, self.found).finish(mark),
+        }
+    }
+
+    /// Reasoning first, then the words, then the calls, in the order in which the model made them.
+    fn add_answer(&mut self, message: &Message) {
+        let mut known = None;
+        for artifact in reasoning::artifacts(message) {
+            match (reasoning::origin(artifact), artifact.get("type").and_then(Value::as_str)) {
+                (Some(Origin::Responses), Some("message")) => known = artifact.as_object(),
+                (Some(Origin::Responses), _) => self.written.push(artifact.clone()),
+                _ => {
+                    let text = "reasoning state of another provider is not sent";
+                    self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
+                }
+            }
+        }
+        let (content, homeless) = Parts::of(message, Side::Output, self.index, self.found).into_lists();
+        if !content.is_empty() || message.tool_calls.is_empty() {
+            let item = self.output(known, content);
+            self.written.push(item);
+        }
+        for call in &message.tool_calls {
+            self.written.push(object([
+                ("type", Value::from("function_call")),
+                ("call_id", Value::from(&*call.id)),
+                ("name", Value::from(&*call.name)),
+                ("arguments", Value::from(call.arguments.as_str())),
+            ]));
+        }
+        if !homeless.is_empty() {
+            let text =
+                "the assistant's message cannot have media: they are sent in a user's message after it";
+            self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
+            self.written.push(json!({ "type": "message", "role": "user", "content": homeless }));
+        }
+    }
+
+    /// An earlier answer: an item as the API returned it, with its own id if that is known.
+    fn output(&self, known: Option<&Map<String, Value>>, mut content: Vec<Value>) -> Value {
+        if content.is_empty() {
+            content.push(json!({ "type": "output_text", "text": "", "annotations": [] }));
+        }
+        let id = known.and_then(|item| item.get("id")).cloned();
+        let id = id.unwrap_or_else(|| Value::from(format!("msg_{}", self.index)));
+        let mut item = object([
+            ("type", Value::from("message")),
+            ("id", id),
+            ("role", Value::from("assistant")),
+            ("status", Value::from("completed")),
+            ("content", Value::Array(content)),
+        ]);
+        if let Some(phase) = known.and_then(|item| item.get("phase")) {
+            item["phase"] = phase.clone();
+        }
+        item
+    }
+
+    fn add_result(&mut self, message: &Message, mark: Option<CacheMark>) {
+        let id = message.tool_call_id.as_deref().unwrap_or_default();
+        let output = self.input(message, mark);
+        self.written.push(json!({ "type": "function_call_output", "call_id": id, "output": output }));
+    }
+
+    /// Reports what a message has beside its words and calls, for all of which the dialect has no field.
+    fn check_rest(&mut self, message: &Message, mark: Option<CacheMark>) {
+        if message.role != Role::Assistant && !message.tool_calls.is_empty() {
+            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
+            self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
+        }
+        if message.name.is_some() {
+            let text = "its name is not sent: this dialect has no place for it";
+            self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
+        }
+        if message.role == Role::Assistant && mark.is_some() {
+            let text = "its cache mark is not sent: in this dialect answers have none";
+            self.report(Diagnostic::info(codes::CACHE_MARK, text));
+        }
+        if message.is_continuation_prefix && self.index == self.last {
+            let text = "the unfinished answer is sent as the last message, without a mark";
+            let help = "this dialect has no mark for it, and begins a new answer";
+            self.report(Diagnostic::info(codes::CONTINUATION, text).with_help(help));
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        let place = format!("/input/{}", self.written.len().saturating_sub(1));
+        self.found.push(diagnostic.at_pointer(place));
+    }
+}

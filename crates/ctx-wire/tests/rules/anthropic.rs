@@ -1,0 +1,264 @@
+//! Anthropic's messages.
+
+use ctx_types::CacheMark;
+use ctx_wire::{Dialect, Options, SystemPlacement};
+use serde_json::json;
+
+use super::case::*;
+
+const ANTHROPIC: Dialect = Dialect::Anthropic;
+
+const IN_PLACE: Options<'_> =
+    Options { prefill: true, system: SystemPlacement::InPlace, echo_reasoning: false, template: None };
+
+#[test]
+fn pictures_and_pdf_have_blocks_and_text_is_a_document() {
+    check(
+        ANTHROPIC,
+        &[with_files(user("see"), &[PNG, PDF, TXT])],
+        "/messages/0/content",
+        &json!([
+            { "type": "text", "text": "see" },
+            { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "cG5n" } },
+            { "type": "document", "source": { "type": "base64", "media_type": "application/pdf", "data": "cGRm" }, "title": "plan.pdf" },
+            { "type": "document", "source": { "type": "text", "media_type": "text/plain", "data": "雪" }, "title": "a.txt" },
+        ]),
+        &[],
+    );
+}
+
+#[test]
+fn recordings_films_and_rare_pictures_have_none() {
+    check(
+        ANTHROPIC,
+        &[with_files(user("see"), &[WAV, MP4, ("a.heic", "image/heic", b"x")])],
+        "/messages/0/content",
+        &json!("see"),
+        &[
+            "error[CTX0513]: `memo.wav` (audio/wav) is not sent: this dialect has no block for it (at /messages/0)",
+            "error[CTX0513]: `film.mp4` (video/mp4) is not sent: this dialect has no block for it (at /messages/0)",
+            "error[CTX0513]: `a.heic` (image/heic) is not sent: this dialect has no block for it (at /messages/0)",
+        ],
+    );
+}
+
+#[test]
+fn addresses_are_left_to_the_provider() {
+    let picture = json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } });
+    check(
+        ANTHROPIC,
+        &[with_part(user("see"), picture)],
+        "/messages/0/content/1",
+        &json!({ "type": "image", "source": { "type": "url", "url": "https://example.org/a.png" } }),
+        &[],
+    );
+}
+
+#[test]
+fn results_have_media_of_their_own_and_stand_first() {
+    check(
+        ANTHROPIC,
+        &[
+            user("look"),
+            calling("", &["c1", "c2"]),
+            with_files(result("c1", "here"), &[PNG]),
+            result("c2", ""),
+            user("well?"),
+        ],
+        "/messages/2",
+        &json!({ "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "c1", "content": [
+                { "type": "text", "text": "here" },
+                { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "cG5n" } },
+            ] },
+            { "type": "tool_result", "tool_use_id": "c2", "content": "" },
+            { "type": "text", "text": "well?" },
+        ] }),
+        &[],
+    );
+}
+
+#[test]
+fn media_of_instructions_and_answers_go_to_the_user() {
+    check(
+        ANTHROPIC,
+        &[with_files(system("rules"), &[PNG]), user("hi"), with_files(answer("so"), &[PDF])],
+        "/messages",
+        &json!([
+            { "role": "user", "content": [
+                { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "cG5n" } },
+                { "type": "text", "text": "hi" },
+            ] },
+            { "role": "assistant", "content": "so" },
+            { "role": "user", "content": [
+                { "type": "document", "source": { "type": "base64", "media_type": "application/pdf", "data": "cGRm" }, "title": "plan.pdf" },
+            ] },
+        ]),
+        &[
+            "info[CTX0516]: a message of role `assistant` cannot have media: they are sent with the user's next message (at /messages/2)",
+            "info[CTX0516]: a message of role `system` cannot have media: they are sent with the user's next message (at /messages/0)",
+        ],
+    );
+}
+
+#[test]
+fn a_system_message_stays_in_its_place_where_the_rules_allow_it() {
+    // Behind the user's and before the assistant's.
+    check_with(
+        ANTHROPIC,
+        &IN_PLACE,
+        &[system("a"), user("b"), system("now"), answer("c"), user("d")],
+        "/messages/1",
+        &json!({ "role": "system", "content": "now" }),
+        &[],
+    );
+    // At the end, behind results; two in a row are one.
+    check_with(
+        ANTHROPIC,
+        &IN_PLACE,
+        &[user("b"), calling("", &["c1"]), result("c1", "x"), system("one"), system("two")],
+        "/messages/3",
+        &json!({ "role": "system", "content": [{ "type": "text", "text": "one" }, { "type": "text", "text": "two" }] }),
+        &[],
+    );
+}
+
+#[test]
+fn elsewhere_a_system_message_is_wrapped() {
+    let found = "info[CTX0516]: a system message cannot stand here and is sent as the user's, in `<system>` marks (at /messages/2)";
+    // Behind the assistant's.
+    check_with(
+        ANTHROPIC,
+        &IN_PLACE,
+        &[user("b"), answer("c"), system("now")],
+        "/messages/2",
+        &json!({ "role": "user", "content": "<system>\nnow\n</system>" }),
+        &[found],
+    );
+    // Before the user's.
+    check_with(
+        ANTHROPIC,
+        &IN_PLACE,
+        &[system("x"), user("b"), system("now"), user("c")],
+        "/messages/0/content/1/text",
+        &json!("<system>\nnow\n</system>"),
+        &[found],
+    );
+}
+
+#[test]
+fn a_hoisted_system_message_joins_the_instructions() {
+    check_with(
+        ANTHROPIC,
+        &Options { system: SystemPlacement::Hoisted, ..Options::default() },
+        &[system("a"), user("b"), system("now"), answer("c"), user("d")],
+        "/system",
+        &json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "now" }]),
+        &[
+            "info[CTX0516]: a system message inside the conversation is sent with the instructions before it, so \
+           that whatever follows is cached anew when it changes (at /messages/2)",
+        ],
+    );
+}
+
+#[test]
+fn a_beginning_is_asked_for_where_the_model_takes_none() {
+    check_with(
+        ANTHROPIC,
+        &Options { prefill: false, ..Options::default() },
+        &[user("go"), answer("Once ")],
+        "/messages",
+        &json!([
+            { "role": "user", "content": "go" },
+            { "role": "assistant", "content": "Once " },
+            { "role": "user", "content": "(Go on exactly where your last message ends.)" },
+        ]),
+        &["warning[CTX0511]: the model takes no beginning of its answer: a user's message asks for the rest"],
+    );
+}
+
+#[test]
+fn a_cache_mark_stands_on_a_block() {
+    check(
+        ANTHROPIC,
+        &[marked(system("rules"), CacheMark::Long), marked(user("hi"), CacheMark::Short)],
+        "/system",
+        &json!([{ "type": "text", "text": "rules", "cache_control": { "type": "ephemeral", "ttl": "1h" } }]),
+        &[],
+    );
+    check(
+        ANTHROPIC,
+        &[user("look"), calling("", &["c1"]), marked(result("c1", "x"), CacheMark::Short)],
+        "/messages/2/content/0",
+        &json!({ "type": "tool_result", "tool_use_id": "c1", "content": "x", "cache_control": { "type": "ephemeral" } }),
+        &[],
+    );
+}
+
+#[test]
+fn thinking_is_never_marked() {
+    let thought = json!({ "type": "thinking", "thinking": "hm", "signature": "s" });
+    check(
+        ANTHROPIC,
+        &[
+            user("?"),
+            marked(thinking(calling("", &["c1"]), std::slice::from_ref(&thought)), CacheMark::Short),
+            result("c1", "x"),
+        ],
+        "/messages/1/content",
+        &json!([
+            thought,
+            { "type": "tool_use", "id": "c1", "name": "look", "input": { "at": 1 }, "cache_control": { "type": "ephemeral" } },
+        ]),
+        &[],
+    );
+}
+
+#[test]
+fn the_last_mark_is_never_on_a_trailing_system_message() {
+    check_with(
+        ANTHROPIC,
+        &IN_PLACE,
+        &[user("hi"), marked(system("note"), CacheMark::Short)],
+        "/messages",
+        &json!([
+            { "role": "user", "content": [{ "type": "text", "text": "hi", "cache_control": { "type": "ephemeral" } }] },
+            { "role": "system", "content": "note" },
+        ]),
+        &[],
+    );
+}
+
+#[test]
+fn of_many_marks_the_last_four_are_written_and_none_outlasts_an_earlier() {
+    let turns = |long: usize| -> Vec<_> {
+        (0..6)
+            .map(|at| {
+                let mark = if at == long { CacheMark::Long } else { CacheMark::Short };
+                marked(if at % 2 == 0 { user("u") } else { answer("a") }, mark)
+            })
+            .chain([user("end")])
+            .collect()
+    };
+    let encoded = encode(ANTHROPIC, &turns(9), &Options::default());
+    assert_eq!(encoded.to_string().matches("cache_control").count(), 4);
+    let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["warning[CTX0533]: 6 messages have cache marks; the last 4 are written"]);
+
+    let encoded = encode(ANTHROPIC, &turns(4), &Options::default());
+    assert!(!encoded.to_string().contains("1h"));
+    assert!(encoded.diagnostics.iter().any(|found| found.code == ctx_wire::codes::CACHE_MARK));
+}
+
+#[test]
+fn state_in_an_envelope_is_unwrapped_unless_it_is_never_replayed() {
+    let block = json!({ "type": "redacted_thinking", "data": "zz" });
+    let envelope = |policy: &str| json!({ "provider": "anthropic", "kind": "x", "replayPolicy": policy, "payload": block });
+    check(
+        ANTHROPIC,
+        &[user("?"), thinking(answer("so"), &[envelope("always"), envelope("never")]), user("!")],
+        "/messages/1/content",
+        &json!([block, { "type": "text", "text": "so" }]),
+        &[],
+    );
+}

@@ -1,0 +1,10 @@
+//! The rules of the providers, dialect by dialect: a table of messages, what is written, and what is reported.
+#![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+
+mod anthropic;
+mod case;
+mod chat;
+mod completion;
+mod everywhere;
+mod gemini;
+mod responses;

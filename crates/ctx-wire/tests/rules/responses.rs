@@ -1,0 +1,166 @@
+//! OpenAI's responses.
+
+use ctx_types::{CacheMark, Role};
+use ctx_wire::{Dialect, Request, openai_responses};
+use serde_json::{Value, json};
+
+use super::case::*;
+
+const RESPONSES: Dialect = Dialect::OpenaiResponses;
+
+#[test]
+fn earlier_answers_are_output_text() {
+    check(
+        RESPONSES,
+        &[system("rules"), user("hi"), answer("yes"), says(Role::Developer, "now")],
+        "/input",
+        &json!([
+            { "type": "message", "role": "system", "content": "rules" },
+            { "type": "message", "role": "user", "content": "hi" },
+            { "type": "message", "id": "msg_2", "role": "assistant", "status": "completed",
+              "content": [{ "type": "output_text", "text": "yes", "annotations": [] }] },
+            { "type": "message", "role": "developer", "content": "now" },
+        ]),
+        &[],
+    );
+}
+
+#[test]
+fn pictures_and_documents_have_parts_and_office_files_too() {
+    check(
+        RESPONSES,
+        &[with_files(
+            user("see"),
+            &[
+                PNG,
+                PDF,
+                ("a.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"PK"),
+            ],
+        )],
+        "/input/0/content",
+        &json!([
+            { "type": "input_text", "text": "see" },
+            { "type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,cG5n" },
+            { "type": "input_file", "filename": "plan.pdf", "file_data": "data:application/pdf;base64,cGRm" },
+            { "type": "input_file", "filename": "a.docx",
+              "file_data": "data:application/vnd.openxmlformats-officedocument.wordprocessingml.document;base64,UEs=" },
+        ]),
+        &[],
+    );
+}
+
+#[test]
+fn recordings_are_never_sent() {
+    check(
+        RESPONSES,
+        &[with_files(user("hear"), &[WAV])],
+        "/input/0/content",
+        &json!("hear"),
+        &[
+            "error[CTX0513]: message 0 of the context: `memo.wav` (audio/wav) is not sent: this dialect does not take its type (at /input)",
+        ],
+    );
+    let chat = json!({ "type": "input_audio", "input_audio": { "data": "AA==", "format": "wav" } });
+    check(
+        RESPONSES,
+        &[with_part(user("hear"), chat)],
+        "/input/0/content",
+        &json!("hear"),
+        &[
+            "error[CTX0513]: message 0 of the context: audio of type `audio/wav` is not sent: this dialect does not take its type (at /input)",
+        ],
+    );
+}
+
+#[test]
+fn calls_and_results_are_items() {
+    check(
+        RESPONSES,
+        &[user("look"), calling("", &["c1"]), with_files(result("c1", "here"), &[PNG]), user("so")],
+        "/input",
+        &json!([
+            { "type": "message", "role": "user", "content": "look" },
+            { "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{\"at\":1}" },
+            { "type": "function_call_output", "call_id": "c1", "output": [
+                { "type": "input_text", "text": "here" },
+                { "type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,cG5n" },
+            ] },
+            { "type": "message", "role": "user", "content": "so" },
+        ]),
+        &[],
+    );
+}
+
+#[test]
+fn reasoning_goes_back_before_what_it_led_to() {
+    let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "zz" });
+    let known = json!({ "type": "message", "id": "msg_abc", "phase": "commentary" });
+    check(
+        RESPONSES,
+        &[user("look"), thinking(calling("ok", &["c1"]), &[reasoning.clone(), known]), result("c1", "x")],
+        "/input",
+        &json!([
+            { "type": "message", "role": "user", "content": "look" },
+            reasoning,
+            { "type": "message", "id": "msg_abc", "role": "assistant", "status": "completed",
+              "content": [{ "type": "output_text", "text": "ok", "annotations": [] }], "phase": "commentary" },
+            { "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{\"at\":1}" },
+            { "type": "function_call_output", "call_id": "c1", "output": "x" },
+        ]),
+        &[],
+    );
+}
+
+#[test]
+fn a_cache_mark_stands_on_a_part_of_the_input() {
+    check(
+        RESPONSES,
+        &[marked(user("hi"), CacheMark::Short), marked(answer("yes"), CacheMark::Short), user("so")],
+        "/input/0/content",
+        &json!([{ "type": "input_text", "text": "hi", "prompt_cache_breakpoint": { "mode": "explicit" } }]),
+        &["info[CTX0519]: its cache mark is not sent: in this dialect answers have none (at /input/1)"],
+    );
+}
+
+#[test]
+fn broken_pairs_are_reported() {
+    check(
+        RESPONSES,
+        &[user("look"), calling("", &["c1"]), result("c9", "x")],
+        "/input/2/call_id",
+        &json!("c9"),
+        &[
+            "error[CTX0521]: no call before it has the id `c9` (at /input/2/call_id)",
+            "error[CTX0522]: the call `c1` has no result (at /input/1/call_id)",
+        ],
+    );
+}
+
+#[test]
+fn tools_and_parameters_have_this_dialects_names() {
+    let tools = [
+        json!({ "type": "function", "function": { "name": "look", "parameters": { "type": "object" } } }),
+        json!({ "type": "web_search" }),
+    ];
+    let parameters = json!({
+        "max_tokens": 9, "reasoning_effort": "low", "stop": "x", "store": false,
+        "response_format": { "type": "json_schema", "json_schema": { "name": "n", "schema": {} } },
+    });
+    let request = Request { model: "m", tools: &tools, parameters: parameters.as_object().unwrap() };
+    let encoded = openai_responses::encode(&[user("hi")], &request);
+    let expected: Value = json!({
+        "model": "m",
+        "input": [{ "type": "message", "role": "user", "content": "hi" }],
+        "tools": [
+            { "type": "function", "name": "look", "parameters": { "type": "object" }, "strict": false },
+            { "type": "web_search" },
+        ],
+        "max_output_tokens": 9,
+        "reasoning": { "effort": "low" },
+        "store": false,
+        "text": { "format": { "type": "json_schema", "name": "n", "schema": {} } },
+    });
+    assert_eq!(format!("{:#}", encoded.body), format!("{expected:#}"));
+    let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["warning[CTX0503]: parameter `stop` is not sent: this dialect has none of that name"]);
+}
