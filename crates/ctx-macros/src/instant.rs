@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
-use jiff::tz::TimeZone;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 /// Longer texts are no date; it bounds the work.
 const MAX_BYTES: usize = 64;
@@ -21,6 +21,21 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
+
+/// Returns the milliseconds since the Unix epoch that a date stands for, as files and people write it.
+///
+/// Where the text names no zone, the zone of the given name counts; without one, or with one that does not exist,
+/// UTC. `None` for a text that is no date.
+///
+/// ```
+/// assert_eq!(ctx_macros::read_instant("1970-01-01T01:00:01+01:00", None), Some(1_000));
+/// assert_eq!(ctx_macros::read_instant("January 1, 1970 1:00 AM", Some("Europe/Paris")), Some(0));
+/// assert_eq!(ctx_macros::read_instant("soon", None), None);
+/// ```
+pub fn read_instant(text: &str, zone: Option<&str>) -> Option<i64> {
+    let zone = zone.and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
+    read(text, &zone.unwrap_or(TimeZone::UTC))
+}
 
 /// Returns the milliseconds since the Unix epoch that a text stands for, in `zone` where it names none.
 ///

@@ -65,6 +65,7 @@ pub use dialect::{Dialect, DialectSet};
 pub use env::{CardTexts, Conversation, Env, GroupMember, MacroPorts, ModelValues, Said};
 pub use env_file::EnvFile;
 pub use expansion::Expansion;
+pub use instant::read_instant;
 pub use registry::{RegisterError, Registry};
 pub use space::SpaceSet;
 pub use state::{Limits, Scope, State};

@@ -76,7 +76,7 @@ impl ContextProcessor for InjectionAssembler {
             return Err(ProcessorError::failed("the preset was not prepared"));
         };
         let turn = cx.inputs.turn;
-        let env = compiled.values.of_turn(cx.inputs.profile, cx.inputs.session, turn);
+        let env = compiled.values.of_run(&cx.inputs);
         let mut state = cx.draft.macros_mut().clone();
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use ctx_macros::{
     AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Said, VirtualTime, codes,
+    read_instant,
 };
+use ctx_pipeline::Inputs;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
 use ctx_types::{
     Agent, Character, Content, Diagnostic, Node, Role, Session, Source, Text, Trust, TurnInput, UserProfile,
@@ -79,6 +81,16 @@ impl MacroValues {
     }
 }
 
+impl MacroValues {
+    /// Adds what a run of the pipeline knows: what a turn says, and how many tokens it and its answer may have.
+    pub fn of_run(&self, inputs: &Inputs<'_>) -> Env {
+        let mut env = self.of_turn(inputs.profile, inputs.session, inputs.turn);
+        env.model.context_tokens = inputs.budget.window().map(u64::from);
+        env.model.response_tokens = Some(u64::from(inputs.budget.reserve()));
+        env
+    }
+}
+
 /// Returns the dialect in which the agent's texts are written; one that does not exist is AIO Hub's, with a
 /// finding.
 pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
@@ -136,19 +148,25 @@ fn conversation(session: &Session, turn: &TurnInput) -> Conversation {
         last: pending,
         ..Conversation::default()
     };
+    let mut idle_since = None;
     let newest = (0..session.sent_len()).rev().take(LOOK_BACK);
     let messages = newest.filter_map(|at| session.sent_node(at)).map(|(_, node)| node);
     for node in messages.filter(|node| node.status.as_deref() != Some("generating") && !node.is_summary()) {
         let Some((role, said)) = said(node) else { continue };
+        if role == Role::User && found.last.is_some() && idle_since.is_none() {
+            idle_since = Some(node.timestamp.clone());
+        }
         found.last.get_or_insert_with(|| said.clone());
         match role {
             Role::User => found.last_user.get_or_insert(said),
             _ => found.last_agent.get_or_insert(said),
         };
-        if found.last_user.is_some() && found.last_agent.is_some() {
+        if found.last_user.is_some() && found.last_agent.is_some() && idle_since.is_some() {
             break;
         }
     }
+    let zone = turn.zone.as_deref();
+    found.user_idle_since = idle_since.flatten().and_then(|time| read_instant(&time, zone));
     found
 }
 

@@ -54,6 +54,9 @@ pub struct Budget {
     pub lines: Vec<BudgetLine>,
 }
 
+/// The line of what is kept free for the answer.
+const RESERVE: &str = "reserve for the answer";
+
 /// One line of the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetLine {
@@ -97,6 +100,7 @@ impl Budget {
     /// let (budget, _) = Budget::compute(&model, &request)?;
     /// assert_eq!(budget.available, Some(8_192 - 1_000 - 120 - 3));
     /// assert_eq!(budget.lines[0].name, "window of `gpt-4`");
+    /// assert_eq!((budget.window(), budget.reserve()), (Some(8_192), 1_000));
     /// # Ok::<(), ctx_tokens::BudgetError>(())
     /// ```
     pub fn compute(
@@ -114,7 +118,7 @@ impl Budget {
         if let Some((name, tokens)) = &window {
             list(name, i64::from(*tokens));
         }
-        list("reserve for the answer", -i64::from(reserve(model, request)));
+        list(RESERVE, -i64::from(reserve(model, request)));
         list("tools", -i64::from(request.tools));
         list("beginning of the answer", -i64::from(model.overheads.per_reply));
         for (name, tokens) in &request.fixed {
@@ -128,6 +132,20 @@ impl Budget {
             Ok(left) if left > 0 => Ok((Self { available: Some(left), lines }, diagnostics)),
             _ => Err(BudgetError::NothingLeft { lines }),
         }
+    }
+}
+
+impl Budget {
+    /// Returns how many tokens a request and its answer may have together; `None` if nothing limits them.
+    pub fn window(&self) -> Option<u32> {
+        let first = self.lines.first().filter(|line| line.tokens > 0)?;
+        u32::try_from(first.tokens).ok()
+    }
+
+    /// Returns how many tokens are kept free for the answer.
+    pub fn reserve(&self) -> u32 {
+        let line = self.lines.iter().find(|line| line.name == RESERVE);
+        line.and_then(|line| u32::try_from(line.tokens.unsigned_abs()).ok()).unwrap_or_default()
     }
 }
 
