@@ -65,13 +65,14 @@ pub fn extract(from: &Extraction<'_>, counter: &dyn TokenCounter) -> Option<Text
             return Some(text.into());
         }
         // The choice estimates, and knows no headings.
-        room = (room.saturating_mul(from.tokens) / tokens.max(1)).min(room - 1);
+        let share = room.saturating_mul(from.tokens) / tokens.max(1);
+        room = share.min(room.saturating_sub(tokens - from.tokens)).saturating_sub(1);
     }
     None
 }
 
 /// How often less is chosen if the counter counts more than the estimate.
-const ATTEMPTS: usize = 6;
+const ATTEMPTS: usize = 8;
 
 /// With fewer tokens there are no headings.
 const LEAST_FOR_HEADINGS: u64 = 120;
@@ -110,6 +111,8 @@ fn write(material: &Unpacked, from: &Extraction<'_>, room: u64) -> String {
     for excerpt in excerpts(&material.messages, &first, left) {
         let told = told.iter().find(|(at, _)| *at == excerpt.message && excerpt.kind != NoteLineKind::Call);
         let section = match told {
+            // Without headings what was said stays in its order.
+            _ if !has_headings => Section::Facts,
             Some((_, section)) => *section,
             None => section_of(material, &excerpt, &mut after_call),
         };

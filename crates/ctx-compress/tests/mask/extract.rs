@@ -90,9 +90,9 @@ fn with_little_room_it_has_no_headings() {
     assert_snapshot!(summary(HOTEL, 70), @"
     - user: Please book room 12 of the Hotel Alpina for Ms Ada Bell from 3 May to 7 May.
     - result: price:140 view:Lake Zurich room:14
-    - assistant: I have noted breakfast at 6:30.
     - called book_room: room:12 guest:Ada Bell from:2026-05-03 to:2026-05-07
     - result: booking:B-7781
+    - assistant: I have noted breakfast at 6:30.
     ");
 }
 
