@@ -41,7 +41,7 @@ pub fn read_instant(text: &str, zone: Option<&str>) -> Option<i64> {
 ///
 /// Understood are RFC 3339, RFC 2822, and a date (`2025-11-07`, `20251107`, `2025-11`, `2025`, `2025-311`,
 /// `2025-W45-5`, `2025/11/7`, `11/7/2025`, `November 7, 2025`, `7 Nov 2025`) with or without a time (`22:30`,
-/// `22:30:05`, `10:30 PM`).
+/// `22:30:05`, `10:30 PM`, in SillyTavern's older chats `@22h 30m 05s 123ms`).
 pub(crate) fn read(text: &str, zone: &TimeZone) -> Option<i64> {
     let text = text.trim();
     if text.len() > MAX_BYTES {
@@ -59,6 +59,9 @@ pub(crate) fn read(text: &str, zone: &TimeZone) -> Option<i64> {
 }
 
 fn date_and_time(text: &str) -> Option<DateTime> {
+    if let Some((date, time)) = text.split_once('@') {
+        return Some(date_of(&[date.trim()])?.to_datetime(lettered_time(time)?));
+    }
     let words: Vec<&str> = text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).collect();
     let time_at = words.iter().position(|word| word.contains(':')).unwrap_or(words.len());
     let (date, time) = words.split_at(time_at);
@@ -127,6 +130,15 @@ fn month(word: &str) -> Option<i8> {
     (1..).zip(MONTHS).find(|(_, name)| is_month(name)).map(|(number, _)| number)
 }
 
+/// Reads `22h 30m 05s 123ms`.
+fn lettered_time(text: &str) -> Option<Time> {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
+    let mut next = || numbers.next().map_or(Some(0), |number| number.parse::<i16>().ok());
+    let (hour, minute, second, millis) = (next()?, next()?, next()?, next()?);
+    let small = |number: i16| i8::try_from(number).ok();
+    Time::new(small(hour)?, small(minute)?, small(second)?, i32::from(millis) * 1_000_000).ok()
+}
+
 fn time_of(words: &[&str]) -> Option<Time> {
     let (clock, half) = match *words {
         [clock] => match clock.find(|c: char| c.is_ascii_alphabetic()) {
@@ -178,6 +190,9 @@ mod tests {
         check("November 7, 2025 12:15 am", "2025-11-07T00:15:00Z");
         check("Friday, Nov 7th, 2025 10:30pm", "2025-11-07T22:30:00Z");
         check("7 Nov 2025", "2025-11-07T00:00:00Z");
+        check("2025-11-7@22h30m05s123ms", "2025-11-07T22:30:05.123Z");
+        check("2025-11-07 @22h 30m 05s 123ms", "2025-11-07T22:30:05.123Z");
+        check("November 7, 2025 10:30pm", "2025-11-07T22:30:00Z");
         check("2025", "2025-01-01T00:00:00Z");
         check("2025-11", "2025-11-01T00:00:00Z");
         check("202511", "2025-11-01T00:00:00Z");

@@ -156,6 +156,9 @@ fn conversation(session: &Session, turn: &TurnInput) -> Conversation {
         if role == Role::User && found.last.is_some() && idle_since.is_none() {
             idle_since = Some(node.timestamp.clone());
         }
+        if found.last.is_none() {
+            (found.swipes, found.current_swipe) = versions(session, node);
+        }
         found.last.get_or_insert_with(|| said.clone());
         match role {
             Role::User => found.last_user.get_or_insert(said),
@@ -168,6 +171,16 @@ fn conversation(session: &Session, turn: &TurnInput) -> Conversation {
     let zone = turn.zone.as_deref();
     found.user_idle_since = idle_since.flatten().and_then(|time| read_instant(&time, zone));
     found
+}
+
+/// Returns how many answers stand in a node's place, and which of them it is, from 1; nothing for what is no answer.
+fn versions(session: &Session, node: &Node) -> (Option<usize>, Option<usize>) {
+    let parent = node.parent_id.as_ref().and_then(|id| session.node(id));
+    let Some(parent) = parent.filter(|_| node.role == Some(Role::Assistant)) else { return (None, None) };
+    let siblings = parent.children_ids.iter().take(LOOK_BACK).filter_map(|id| session.node(id));
+    let answers: Vec<&Node> = siblings.filter(|node| node.role == Some(Role::Assistant)).collect();
+    let place = answers.iter().position(|answer| std::ptr::eq(*answer, node));
+    (Some(answers.len()), place.map(|place| place + 1))
 }
 
 /// Returns what a person or the agent said; nothing for tools, instructions and calls without words.
