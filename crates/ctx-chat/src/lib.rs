@@ -19,23 +19,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod briefing;
 mod client;
 pub mod codes;
 mod conversation;
 mod deadline;
+mod folder;
 mod model;
 mod recovery;
+mod settings;
 mod spill;
 mod store;
 mod summarizer;
 mod tools;
 mod turn;
 
+pub use briefing::{Briefing, Mode, Persona, data_context, extra_message, run_directive, user_input};
 pub use client::{ApiKey, Client, ClientError, Endpoint, Phase, RetryPolicy, TimeLimits};
 pub use conversation::Conversation;
 pub use deadline::TokioDeadline;
+pub use folder::FolderTools;
 pub use model::{AskFailure, ChatModel, Progress, Watch};
 pub use recovery::INTERRUPTED;
+pub use settings::with_compression;
 pub use spill::{SpillFolder, Spilled};
 pub use store::{
     Checkpoint, ConversationEntry, ConversationStore, LogEntry, Notice, SqliteStore, Step, StoreError, Stored,
@@ -43,7 +49,7 @@ pub use store::{
 pub use summarizer::ModelSummarizer;
 pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, ToolRules, Verdict};
 pub use turn::{
-    Chat, ChatLog, Masks, MessageTags, RequestCompression, RequestShape, ToolAccess, TurnEnd, TurnError,
-    TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel, preview_turn,
-    run_turn, sampling,
+    Chat, ChatLog, Masks, MessageTags, RequestCompression, RequestShape, Target, ToolAccess, TurnEnd,
+    TurnError, TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel,
+    compress_conversation, preview_turn, run_turn, sampling,
 };

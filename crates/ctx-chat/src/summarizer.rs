@@ -7,12 +7,12 @@ use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
 use ctx_types::{
     Message, Role, Source, SourceKind, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest, Trust,
 };
-use ctx_wire::{FailureKind, Finish, Reply};
+use ctx_wire::{FailureKind, Finish, Options, Reply};
 use serde_json::Value;
 
 use crate::client::ClientError;
 use crate::model::{AskFailure, ChatModel};
-use crate::turn::RequestShape;
+use crate::turn::{RequestShape, Target};
 
 /// Asks a model for summaries.
 #[derive(Clone)]
@@ -68,7 +68,8 @@ impl ModelSummarizer {
         }
         let source = Source::new(SourceKind::Summary, Trust::Preset);
         let prompt = Message::new(Role::User, request.prompt.clone(), source);
-        shape.encode(self.model.dialect(), "", &[prompt], &[]).to_bytes()
+        let target = Target { dialect: self.model.dialect(), model: "", options: Options::default() };
+        shape.encode(&target, &[prompt], &[]).to_bytes()
     }
 }
 

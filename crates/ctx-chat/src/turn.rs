@@ -19,13 +19,15 @@ use ctx_compress::request::RequestConfig;
 use ctx_engine::{CompiledAgent, ConversationMemory, Ports};
 use ctx_pipeline::Cancel;
 use ctx_types::{Diagnostic, GenerationKind, Message, NodeId, Role, Summarizer, Text, TurnInput};
+use ctx_wire::Options;
 
 pub use event::{TurnEvent, TurnWatch, UsageLevel};
+pub use mask::compress_conversation;
 pub use outcome::{TurnEnd, TurnError, TurnFailure, TurnOutcome};
 pub use preview::{TurnPreview, preview_turn};
 pub use record::MessageTags;
 pub use recorder::ChatLog;
-pub use request::{RequestShape, sampling};
+pub use request::{RequestShape, Target, sampling};
 
 use crate::model::ChatModel;
 use crate::spill::SpillFolder;
@@ -187,6 +189,8 @@ struct Running<'a, 'w> {
     tools: Vec<Tool>,
     /// What is sent next.
     messages: Vec<Message>,
+    /// What is known of how the model wants a request.
+    options: Options<'static>,
     /// Where the messages of this turn's loop begin.
     loop_start: usize,
     fit: Fit,
@@ -212,6 +216,7 @@ impl<'a, 'w> Running<'a, 'w> {
             watch,
             tools: Vec::new(),
             messages: Vec::new(),
+            options: Options::default(),
             loop_start: 0,
             fit: Fit::default(),
             told: Vec::new(),
@@ -276,6 +281,7 @@ impl Running<'_, '_> {
         }
         self.found(std::mem::take(&mut context.report.diagnostics));
         self.messages = std::mem::take(&mut context.messages);
+        self.options = context.options();
         self.loop_start = turn_start(&self.messages);
         self.fit = Fit::new(self.chat.compression.as_ref(), &context);
         self.pair();

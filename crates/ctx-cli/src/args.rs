@@ -1,5 +1,6 @@
 //! The command line.
 
+mod chat;
 mod compress;
 mod macros;
 mod session;
@@ -11,6 +12,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ctx_engine::Dialect;
 
+pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName};
 pub(crate) use compress::{
     CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments, MaskArguments,
     MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments, ReportArguments, RunArguments,
@@ -48,6 +50,7 @@ pub(crate) enum Command {
     Anchors(AnchorsArguments),
     Processors(ProcessorsArguments),
     Macros(MacrosArguments),
+    Chat(Box<ChatArguments>),
     Count(CountArguments),
     Compress(Box<CompressArguments>),
     Session(SessionArguments),
@@ -138,10 +141,10 @@ pub(crate) struct ExplainArguments {
     pub(crate) json: bool,
 }
 
-/// Reports what is wrong with agents, presets, conversations and profiles
+/// Reports what is wrong with agents, presets, conversations, profiles and request bodies
 ///
 /// Unknown anchors and macros, targets that no entry declares, values of wrong types, broken links, and
-/// whatever else is not what its author meant.
+/// whatever else is not what its author meant. Of a request body: what its provider would refuse.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx check presets/ chat.json\n  \

@@ -2,11 +2,13 @@
 
 pub(crate) mod anchors;
 pub(crate) mod assemble;
+pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod compress;
 pub(crate) mod count;
 pub(crate) mod counting;
+pub(crate) mod endpoint;
 pub(crate) mod explain;
 mod folder;
 pub(crate) mod init;
@@ -16,5 +18,6 @@ mod origin;
 pub(crate) mod processors;
 pub(crate) mod session;
 pub(crate) mod session_file;
+mod store;
 pub(crate) mod test;
 pub(crate) mod turn;

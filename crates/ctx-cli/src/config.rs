@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{ConfigArguments, TurnArguments};
 use crate::codes;
+use crate::commands::endpoint::EndpointConfig;
 use crate::commands::turn::check_zone;
 use crate::files;
 use crate::keys::Keys;
@@ -35,6 +36,14 @@ pub(crate) struct Config {
     pub(crate) found: Vec<Diagnostic>,
     /// The files that it names, by their keys.
     files: Vec<(&'static str, PathBuf)>,
+    /// Where models are reached.
+    pub(crate) endpoint: EndpointConfig,
+    /// The file that keeps conversations.
+    pub(crate) store: Option<PathBuf>,
+    /// Which tools may be called.
+    pub(crate) tools: Option<Value>,
+    /// When conversations are summarised, and how.
+    pub(crate) compression: Option<Value>,
     pub(crate) model: Option<String>,
     context_tokens: Option<u32>,
     reserve: Option<u32>,
@@ -72,6 +81,13 @@ impl Config {
         };
         let mut file = |key| keys.text(key).map(|path| (key, below(folder, path)));
         let files = ["agent", "session", "profile", "models"].into_iter().filter_map(&mut file).collect();
+        let place = |path: &str| below(folder, path);
+        let endpoint = keys.structure("endpoint").map(|value| EndpointConfig::read(value, &place));
+        let (endpoint, mut odd) = endpoint.unwrap_or_default();
+        for finding in &mut odd {
+            let pointer = finding.location.pointer.as_deref().unwrap_or_default();
+            finding.location.pointer = Some(format!("/endpoint{pointer}"));
+        }
         let processors = keys.structure("processors");
         let parameters =
             |list: &Value| Value::Object(Map::from_iter([("processors".to_owned(), list.clone())]));
@@ -79,11 +95,15 @@ impl Config {
             name: None,
             user_parameters: processors.map(parameters),
             files,
+            endpoint,
+            store: keys.text("store").map(place),
+            tools: keys.structure("tools").cloned(),
+            compression: keys.structure("compression").cloned(),
             model: keys.text("model").map(str::to_owned),
             context_tokens: keys.tokens("context-tokens"),
             reserve: keys.tokens("reserve"),
             tz: keys.parsed("tz", |zone| check_zone(zone).map(|()| zone.to_owned())),
-            found: keys.finish(),
+            found: [keys.finish(), odd].concat(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use ctx_chat::ClientError;
 use ctx_compress::mask::SummaryFailure;
 use ctx_compress::request::Overflow;
 use ctx_engine::AssembleError;
@@ -22,6 +23,8 @@ pub(crate) enum Exit {
     Provider = 4,
     /// No context fits the budget.
     Impossible = 5,
+    /// Somebody stopped it, as shells count it: 128 and the number of the signal.
+    Stopped = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -49,7 +52,7 @@ impl Exit {
             Some(AssembleError::Budget(_) | AssembleError::Infeasible(_)) => Self::Impossible,
             Some(_) => Self::Findings,
             None if error.is::<Overflow>() => Self::Impossible,
-            None if error.is::<UsageError>() => Self::Usage,
+            None if error.is::<UsageError>() || error.is::<ClientError>() => Self::Usage,
             None if error.is::<HistoryError>() => Self::Findings,
             None => error.downcast_ref().map_or(Self::Unreadable, Self::of_summary),
         }

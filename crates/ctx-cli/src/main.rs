@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Macros(arguments) => commands::macros::run(&arguments),
         Command::Compress(arguments) => commands::compress::run(&arguments),
         Command::Session(arguments) => commands::session::run(&arguments),
+        Command::Chat(arguments) => commands::chat::run(&arguments),
         Command::Count(arguments) => commands::count::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),

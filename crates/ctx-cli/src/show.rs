@@ -12,6 +12,7 @@ mod progress;
 mod sources;
 mod table;
 pub(crate) mod tree;
+mod usage_bar;
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -27,6 +28,7 @@ pub(crate) use findings::{failure, plain};
 pub(crate) use progress::Progress;
 pub(crate) use sources::{Position, Sources};
 pub(crate) use table::{context, fitted, listing, messages};
+pub(crate) use usage_bar::usage_bar;
 
 /// How wide a result is where nothing tells: piped, or written to a file.
 const WIDTH: usize = 120;
@@ -48,6 +50,41 @@ pub(crate) fn drawn(text: &str) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| anyhow!("cannot write to standard output: {}", files::reason(&error))),
     }
+}
+
+/// Writes bytes to standard output exactly as they are, except that a terminal gets them cleaned.
+pub(crate) fn bytes(bytes: &[u8]) -> Result<()> {
+    if std::io::stdout().is_terminal() {
+        return result(&String::from_utf8_lossy(bytes));
+    }
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| anyhow!("cannot write to standard output: {}", files::reason(&error))),
+    }
+}
+
+/// Writes a piece of a result to standard output at once; a reader that went away is no error.
+pub(crate) fn piece(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // Whoever does not read any more wants no rest either.
+    out.write_all(clean::clean(text).as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
+}
+
+/// Prints a line about what is going on to standard error, as far as it is wide.
+pub(crate) fn note(text: &str) {
+    to_stderr(&table::cut(&clean::clean_line(text), stderr_width().saturating_sub(1)));
+}
+
+/// Asks for input: a line on standard error that is not ended.
+pub(crate) fn prompt(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    write!(stderr, "{text}").and_then(|()| stderr.flush()).unwrap_or_default();
+}
+
+/// Makes one line of a text, of so many columns.
+pub(crate) fn cut_line(text: &str, columns: usize) -> String {
+    table::cut(&clean::clean_line(text), columns)
 }
 
 /// Writes a value to standard output as indented JSON.

@@ -117,7 +117,8 @@ fn object_shape(map: &Map<String, Value>) -> Option<Format> {
             map.get("groups").is_some_and(Value::is_array) || list_shape(items) == Some(Format::PresetList);
         return if preset { Some(Format::PresetFile) } else { list_shape(items) };
     }
-    if AGENT_KEYS.iter().any(|key| has(key)) {
+    // A persona with fields is that of an agent; a profile's is a text.
+    if AGENT_KEYS.iter().any(|key| has(key)) || map.get("persona").is_some_and(Value::is_object) {
         return Some(Format::Agent);
     }
     is_profile(map).then_some(Format::Profile)

@@ -30,6 +30,8 @@ pub struct Endpoint {
     pub base_url: String,
     /// How it speaks.
     pub dialect: Dialect,
+    /// The model, for Gemini, which has it in the address; others have it in the request.
+    pub model: Option<String>,
     /// The key; servers of one's own often need none.
     pub key: Option<ApiKey>,
     /// Further headers, by name; their values count as secret.
@@ -102,6 +104,7 @@ impl Endpoint {
         Self {
             base_url: base_url.into(),
             dialect,
+            model: None,
             key: None,
             headers: Vec::new(),
             time: TimeLimits::default(),
@@ -114,6 +117,7 @@ impl Endpoint {
     pub const fn default_base_url(dialect: Dialect) -> &'static str {
         match dialect {
             Dialect::Anthropic => "https://api.anthropic.com/v1",
+            Dialect::Gemini => "https://generativelanguage.googleapis.com/v1beta",
             _ => "https://api.openai.com/v1",
         }
     }
@@ -139,13 +143,33 @@ impl Endpoint {
             "" => "/v1",
             path => path,
         };
-        let verb = match self.dialect {
-            Dialect::Anthropic => "messages",
-            _ => "chat/completions",
-        };
-        let path = format!("{base}/{verb}");
+        let path = format!("{base}/{}", self.verb()?);
         url.set_path(&path);
+        if self.dialect == Dialect::Gemini {
+            url.query_pairs_mut().append_pair("alt", "sse");
+        }
         Ok(url)
+    }
+
+    /// The end of the address, by which the dialect is asked for.
+    fn verb(&self) -> Result<String, ClientError> {
+        Ok(match self.dialect {
+            Dialect::OpenaiChat => "chat/completions".to_owned(),
+            Dialect::OpenaiResponses => "responses".to_owned(),
+            Dialect::Anthropic => "messages".to_owned(),
+            Dialect::Completion => "completions".to_owned(),
+            Dialect::Gemini => {
+                let model = self.model.as_deref().filter(|model| !model.is_empty());
+                let model = model.map(|model| model.trim_start_matches("models/"));
+                let none = || {
+                    ClientError::Config(
+                        "nothing names a model, which this dialect has in its address".to_owned(),
+                    )
+                };
+                format!("models/{}:streamGenerateContent", model.ok_or_else(none)?)
+            }
+            other => return Err(ClientError::Config(format!("the client does not speak `{other}`"))),
+        })
     }
 
     pub(super) fn header_map(&self) -> Result<HeaderMap, ClientError> {
@@ -154,6 +178,7 @@ impl Endpoint {
             let key = key.secret().expose_secret();
             match self.dialect {
                 Dialect::Anthropic => put(&mut map, "x-api-key", key)?,
+                Dialect::Gemini => put(&mut map, "x-goog-api-key", key)?,
                 _ => put(&mut map, "authorization", &format!("Bearer {key}"))?,
             }
         }

@@ -13,6 +13,7 @@ use crate::model::Progress;
 use crate::tools::{Calling, Ran, Tool, ToolError, ToolHost, ToolLimits};
 use crate::turn::outcome::{Stop, TurnError, TurnFailure};
 use crate::turn::record::stored;
+use crate::turn::request::Target;
 use crate::turn::{Running, TurnEvent};
 
 /// What the model is told of a tool that says nothing.
@@ -39,8 +40,8 @@ impl Running<'_, '_> {
     pub(super) fn encode(&mut self) -> Vec<u8> {
         let turn = &self.request.turn;
         let model = self.chat.agent.model_name(turn).unwrap_or_default();
-        let dialect = self.chat.model.dialect();
-        let encoded = self.chat.shape.encode(dialect, model, &self.messages, &turn.tools);
+        let target = Target { dialect: self.chat.model.dialect(), model, options: self.options };
+        let encoded = self.chat.shape.encode(&target, &self.messages, &turn.tools);
         let body = encoded.to_bytes();
         self.found(encoded.diagnostics);
         body

@@ -1,13 +1,16 @@
 //! Summaries in the conversation: made before the model is asked, when the conversation has grown enough.
 
-use ctx_compress::mask::{MaskPlan, MaskSelection, MaskTotals, MaskTrigger, Summarizing};
+use ctx_compress::mask::{
+    MaskDraft, MaskNotice, MaskPlan, MaskSelection, MaskTotals, MaskTrigger, Summarizing,
+};
+use ctx_pipeline::Cancel;
 use ctx_tokens::Counter;
-use ctx_types::Text;
+use ctx_types::{Text, TurnInput};
 
 use crate::deadline::TokioDeadline;
 use crate::store::StoreError;
 use crate::turn::outcome::Stop;
-use crate::turn::{Masks, Running, TurnEvent};
+use crate::turn::{Chat, ChatLog, Masks, Running, TurnEvent};
 
 impl Running<'_, '_> {
     /// Summarises older messages if it is time; without a summary the turn goes on as it is.
@@ -52,36 +55,76 @@ impl Running<'_, '_> {
         plan: MaskPlan,
         counter: Counter,
     ) -> Result<(), Stop> {
-        let deadline = TokioDeadline::new(self.cancel.clone());
-        let with = Summarizing {
-            summarizer: Some(masks.summarizer),
-            deadline: Some(&deadline),
-            counter: &counter,
-            extract: None,
-        };
-        let made = plan.summarize(&with).await;
+        let made = summarize(masks, plan, counter, self.cancel).await;
         if self.cancel.is_cancelled() {
             return Err(Stop::Aborted(Text::default()));
         }
-        let commit = match made {
-            Ok(draft) => {
-                draft.commit(self.recorder.session(), self.recorder.now()).map_err(|error| error.to_string())
-            }
-            Err(failure) => Err(failure.to_string()),
+        let event = match made {
+            Ok(draft) => self.commit(&draft).await?,
+            Err(reason) => TurnEvent::NotSummarized(reason),
         };
-        match commit {
-            Ok(commit) => {
-                match self.recorder.apply("summarise", commit.op).await {
-                    Ok(()) => self.emit(TurnEvent::Summarized(commit.notice)),
-                    // Somebody else changed what was summarised.
-                    Err(StoreError::Session(error)) => {
-                        self.emit(TurnEvent::NotSummarized(error.to_string()));
-                    }
-                    Err(error) => return Err(Stop::store(error, "")),
-                }
-            }
-            Err(reason) => self.emit(TurnEvent::NotSummarized(reason)),
-        }
+        self.emit(event);
         Ok(())
     }
+
+    /// Carries a summary into the conversation, if that is still what was summarised.
+    async fn commit(&mut self, draft: &MaskDraft) -> Result<TurnEvent, Stop> {
+        let commit = match draft.commit(self.recorder.session(), self.recorder.now()) {
+            Ok(commit) => commit,
+            Err(stale) => return Ok(TurnEvent::NotSummarized(stale.to_string())),
+        };
+        match self.recorder.apply("summarise", commit.op).await {
+            Ok(()) => Ok(TurnEvent::Summarized(commit.notice)),
+            // Somebody else changed it meanwhile.
+            Err(StoreError::Session(error)) => Ok(TurnEvent::NotSummarized(error.to_string())),
+            Err(error) => Err(Stop::store(error, "")),
+        }
+    }
+}
+
+/// Summarises messages of a conversation because somebody asks for it, whatever the triggers say.
+///
+/// Returns what to tell people, or why there is no summary; the conversation is then as it was.
+///
+/// Errors: whatever the store reports.
+pub async fn compress_conversation(
+    chat: &Chat<'_>,
+    log: ChatLog<'_>,
+    turn: &TurnInput,
+    selection: &MaskSelection,
+    cancel: &Cancel,
+) -> Result<Result<MaskNotice, String>, StoreError> {
+    let Some(masks) = &chat.masks else { return Ok(Err("there is no summarizer".to_owned())) };
+    let counter = Counter::for_model(&chat.agent.model(turn).0).0;
+    let plan = match MaskPlan::new(log.conversation.session(), &masks.config, selection, &counter) {
+        Ok(plan) => plan,
+        Err(none) => return Ok(Err(none.to_string())),
+    };
+    let draft = match summarize(masks, plan, counter, cancel).await {
+        Ok(draft) => draft,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let at = (chat.clock)();
+    let commit = match draft.commit(log.conversation.session(), at) {
+        Ok(commit) => commit,
+        Err(stale) => return Ok(Err(stale.to_string())),
+    };
+    log.conversation.apply(log.store, "summarise", commit.op, Some(at)).await?;
+    Ok(Ok(commit.notice))
+}
+
+async fn summarize(
+    masks: &Masks<'_>,
+    plan: MaskPlan,
+    counter: Counter,
+    cancel: &Cancel,
+) -> Result<MaskDraft, String> {
+    let deadline = TokioDeadline::new(cancel.clone());
+    let with = Summarizing {
+        summarizer: Some(masks.summarizer),
+        deadline: Some(&deadline),
+        counter: &counter,
+        extract: None,
+    };
+    plan.summarize(&with).await.map_err(|failure| failure.to_string())
 }

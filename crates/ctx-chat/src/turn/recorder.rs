@@ -33,7 +33,7 @@ pub(super) struct Recorder<'a> {
     is_kept: bool,
     /// The conversation where there is no log: a copy of one for a preview, else an empty one.
     scratch: Session,
-    /// The message below which the next one goes, whatever others do to the conversation.
+    /// The message below which the next one goes, whatever others do; none where there is no conversation.
     last: Option<NodeId>,
     clock: &'a (dyn Fn() -> i64 + Send + Sync),
     unstored: usize,
@@ -123,7 +123,9 @@ impl<'a> Recorder<'a> {
         } else {
             self.add_to_scratch(&node)
         };
-        self.last = Some(id.clone());
+        if self.last.is_some() {
+            self.last = Some(id.clone());
+        }
         let message = node.to_message(&id);
         Ok((id, message))
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, Message, ToolDefinition, excerpt};
-use ctx_wire::{Dialect, Encoded, Request, lint, tool_definition};
+use ctx_wire::{Dialect, Encoded, Options, Request, lint, tool_definition};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -28,26 +28,15 @@ impl Default for RequestShape {
 impl RequestShape {
     /// Writes a request body. These are the bytes that are sent: previews show them too.
     ///
-    /// What [`lint`] finds in the body is among the findings.
-    pub fn encode(
-        &self,
-        dialect: Dialect,
-        model: &str,
-        messages: &[Message],
-        tools: &[ToolDefinition],
-    ) -> Encoded {
+    /// `model` is asked unless the shape names one. What [`lint`] finds in the body is among the findings.
+    pub fn encode(&self, target: &Target<'_>, messages: &[Message], tools: &[ToolDefinition]) -> Encoded {
+        let Target { dialect, model, options } = *target;
         let tools: Vec<Value> = tools.iter().map(tool_definition).collect();
-        let mut parameters = self.parameters.clone();
-        if self.streams {
-            parameters.insert("stream".to_owned(), Value::Bool(true));
-            if dialect == Dialect::OpenaiChat {
-                parameters.insert("stream_options".to_owned(), json!({ "include_usage": true }));
-            }
-        }
+        let parameters = self.parameters_for(dialect);
         let model = if self.model.is_empty() { model } else { &self.model };
         let request = Request { model, tools: &tools, parameters: &parameters };
         let (messages, wrapped) = readable(messages);
-        let mut encoded = dialect.encode(&messages, &request);
+        let mut encoded = dialect.encode_with(&messages, &request, &options);
         encoded.diagnostics.extend(wrapped);
         for finding in lint::check(&encoded.body, dialect) {
             if !encoded.diagnostics.contains(&finding) {
@@ -56,6 +45,29 @@ impl RequestShape {
         }
         encoded
     }
+
+    /// The fields beside the messages; Gemini is asked for a stream by its address.
+    fn parameters_for(&self, dialect: Dialect) -> Map<String, Value> {
+        let mut parameters = self.parameters.clone();
+        if self.streams && dialect != Dialect::Gemini {
+            parameters.insert("stream".to_owned(), Value::Bool(true));
+        }
+        if self.streams && matches!(dialect, Dialect::OpenaiChat | Dialect::Completion) {
+            parameters.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+        }
+        parameters
+    }
+}
+
+/// To whom a request goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// How the provider speaks.
+    pub dialect: Dialect,
+    /// The model that is asked unless the shape of the request names one.
+    pub model: &'a str,
+    /// What more is known of the model.
+    pub options: Options<'a>,
 }
 
 /// What a model wrote as arguments and is no JSON object, under this key of one: else some servers refuse every

@@ -22,6 +22,25 @@ fn an_address_without_a_path_gets_the_usual_one() {
 }
 
 #[test]
+fn each_dialect_has_an_address_of_its_own() {
+    let url = |dialect, model: Option<&str>| {
+        let mut endpoint = Endpoint::new(dialect, "http://localhost:1/v1");
+        endpoint.model = model.map(str::to_owned);
+        endpoint.url().map_err(|error| error.to_string())
+    };
+    let at = |rest: &str| Ok(format!("http://localhost:1/v1/{rest}"));
+    assert_eq!(url(Dialect::OpenaiResponses, None), at("responses"));
+    assert_eq!(url(Dialect::Anthropic, None), at("messages"));
+    assert_eq!(url(Dialect::Completion, None), at("completions"));
+    let gemini = "models/gemini-3:streamGenerateContent?alt=sse";
+    assert_eq!(url(Dialect::Gemini, Some("models/gemini-3")), at(gemini));
+    assert_eq!(
+        url(Dialect::Gemini, None).unwrap_err(),
+        "nothing names a model, which this dialect has in its address"
+    );
+}
+
+#[test]
 fn what_is_no_address_is_refused() {
     check_url("localhost", Err("the address of the endpoint is no URL"));
     check_url("file:///etc/passwd", Err("the address of the endpoint is none of `http` or `https`"));

@@ -84,6 +84,17 @@ fn without_a_conversation_nothing_is_loaded_or_stored() {
 }
 
 #[test]
+fn without_a_conversation_tools_work_all_the_same() {
+    let room = Room::new([Answer::calls(&[("a", "echo", "{}")]), Answer::text("Done.")]);
+    let mut chat = Chat::new(&room.agent, &room.client);
+    with_bench(&mut chat, &Bench);
+    let mut watch = |_| ();
+    let end = block_on(run_turn(&chat, None, Room::says("Go"), &mut watch, &room.cancel)).unwrap();
+    assert_eq!((ending(&end).as_str(), end.text.as_str()), ("answered", "Done."));
+    room.check_requests();
+}
+
+#[test]
 fn without_a_compressor_nothing_is_made_smaller() {
     let long = "word ".repeat(2_000);
     let mut room = Room::new([Answer::text("Hi")]).said(&[&long, "I see."]);

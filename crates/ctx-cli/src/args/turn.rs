@@ -63,12 +63,12 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-fn context_tokens(text: &str) -> Result<u32, String> {
+pub(super) fn context_tokens(text: &str) -> Result<u32, String> {
     tokens(text).map_err(|error| format!("{error}; 0 means the model's window"))
 }
 
 /// Reads a number of tokens by the rule that holds in files too.
-fn tokens(text: &str) -> Result<u32, String> {
+pub(super) fn tokens(text: &str) -> Result<u32, String> {
     let value = serde_json::from_str(text).ok();
     value.as_ref().and_then(read_tokens).ok_or_else(|| format!("expected {}", tokens_expected()))
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::Result;
 use ctx_compress::mask::check_summaries;
 use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
-use ctx_preset_import::detect;
+use ctx_preset_import::{Document, detect};
 use ctx_types::{Diagnostic, Session, Severity};
+use ctx_wire::lint;
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
@@ -97,7 +98,7 @@ fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Option<Checked> {
 }
 
 fn nothing_known(found: String) -> ImportError {
-    let expected = "an agent, a preset, a conversation or a user profile";
+    let expected = "an agent, a preset, a conversation, a request body or a user profile";
     ImportError::UnknownShape { expected, found, help: None }
 }
 
@@ -106,7 +107,13 @@ fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>
     let limits = Limits::default();
     match detect(bytes, name, &limits)? {
         Some(format) if format.is_conversation() => {
-            read_conversation(bytes, name, &limits).map(|conversation| of_conversation(conversation, name))
+            let conversation = read_conversation(bytes, name, &limits)?;
+            let mut found = request_body(bytes, name, &limits);
+            // What the provider says about a place is enough there.
+            let places: Vec<_> = found.iter().map(|finding| finding.location.pointer.clone()).collect();
+            let is_new = |finding: &Diagnostic| !places.contains(&finding.location.pointer);
+            found.extend(of_conversation(conversation, name).into_iter().filter(is_new));
+            Ok(found)
         }
         Some(Format::Profile) => read_profile(bytes, name, &limits).map(|profile| profile.diagnostics),
         _ => {
@@ -126,6 +133,14 @@ fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnosti
     });
     let of_summaries: Vec<Diagnostic> = of_summaries.collect();
     [conversation.diagnostics, of_summaries].concat()
+}
+
+/// Looks at a request body as its provider does; a file that is none has no such findings.
+fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Vec<Diagnostic> {
+    let Ok(document) = Document::read(bytes, name, limits) else { return Vec::new() };
+    let Some(dialect) = lint::detect(&document.value) else { return Vec::new() };
+    let found = lint::check(&document.value, dialect).into_iter();
+    found.map(|finding| finding.in_document(name)).collect()
 }
 
 /// What was found in all files.

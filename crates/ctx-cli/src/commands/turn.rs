@@ -49,6 +49,8 @@ impl TurnFiles {
 pub(super) struct Turn {
     pub(super) input: TurnInput,
     agent: Option<AgentFile>,
+    engine: Engine,
+    with: Compile,
     compiled: CompiledAgent,
     session: Session,
     tools: Vec<Value>,
@@ -59,6 +61,11 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    /// Hands out the agent, what it is compiled with, and the inputs of its turns.
+    pub(super) fn into_parts(self) -> (Agent, Engine, Compile, TurnInput) {
+        (self.compiled.agent().clone(), self.engine, self.with, self.input)
+    }
+
     /// Reads the files of a turn and compiles its agent.
     pub(super) fn read(
         files: &TurnFiles,
@@ -105,7 +112,7 @@ impl Turn {
         input.model = compiled.model_name(&input).map(Into::into);
         let settings = files.model_settings.iter().map(|file| (MODEL_SETTINGS, file.name.clone()));
         let settings = settings.collect();
-        Ok(Self { input, agent, compiled, session, tools, found, settings })
+        Ok(Self { input, agent, engine, with, compiled, session, tools, found, settings })
     }
 
     /// As [`read`](Self::read), with the user's settings.
@@ -214,7 +221,7 @@ impl From<SwitchArguments> for Switches {
 }
 
 /// The turn that the command line describes; without `--at` it is now.
-fn input(arguments: &TurnArguments) -> Result<TurnInput> {
+pub(super) fn input(arguments: &TurnArguments) -> Result<TurnInput> {
     let at = time(arguments.at.as_deref())?;
     let zone = arguments.tz.as_deref().unwrap_or("UTC");
     check_zone(zone).map_err(|error| UsageError(format!("`--tz {zone}` {error}")))?;

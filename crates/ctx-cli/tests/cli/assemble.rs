@@ -253,3 +253,39 @@ fn one_message_is_one_message() {
     1 message, about 4 tokens
     ");
 }
+
+#[test]
+fn a_context_can_be_printed_as_anthropic_takes_it() {
+    let agent = "presetMessages:\n- {role: system, content: Be kind.}\n- {type: chat_history}\n- {role: system, content: Be short.}\nparameters:\n  processors:\n  - {id: merge-system-to-head, enabled: false}\n";
+    let files = [("agent.yaml", agent), ("chat.json", r#"[{"role":"user","content":"Hi"}]"#)];
+    assert_snapshot!(ctx("assemble agent.yaml --session chat.json --model claude-sonnet-4-5 --format anthropic", &files), @r#"
+    exit code 0
+    === output
+    {
+      "model": "claude-sonnet-4-5",
+      "max_tokens": 4096,
+      "system": "Be kind.",
+      "messages": [
+        {
+          "role": "user",
+          "content": [
+            {
+              "type": "text",
+              "text": "Hi"
+            },
+            {
+              "type": "text",
+              "text": "<system>\nBe short.\n</system>"
+            }
+          ]
+        }
+      ]
+    }
+    === errors
+    info[CTX0504]: `max_tokens` is not set, and 4096 is sent: this dialect demands it
+    --> request body /max_tokens
+
+    info[CTX0516]: a system message inside the conversation is sent as the user's, in `<system>` marks
+    --> request body /messages/2
+    "#);
+}

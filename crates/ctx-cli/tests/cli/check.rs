@@ -249,15 +249,15 @@ fn json_of_an_unreadable_file_comes_with_a_message_for_people() {
 #[test]
 fn a_file_of_another_kind_is_named() {
     let files = [("card.json", "{\"spec\":\"chara_card_v2\",\"data\":{}}"), ("notes.txt", "Just a text.")];
-    assert_snapshot!(ctx("check card.json notes.txt", &files), @"
+    assert_snapshot!(ctx("check card.json notes.txt", &files), @r"
     exit code 3
     === output
     2 files checked: 2 errors, 0 warnings
     === errors
-    error[CTX0607]: expected an agent, a preset, a conversation or a user profile, found a character card
+    error[CTX0607]: expected an agent, a preset, a conversation, a request body or a user profile, found a character card
     --> card.json
 
-    error[CTX0607]: expected an agent, a preset, a conversation or a user profile, found a plain text
+    error[CTX0607]: expected an agent, a preset, a conversation, a request body or a user profile, found a plain text
     --> notes.txt
     ");
 }
@@ -455,4 +455,49 @@ fn what_is_odd_about_summaries_is_shown_at_the_id() {
         .filter_map(|one| one["location"]["pointer"].as_str())
         .collect();
     assert!(pointers.contains(&"/detail/nodes/s1/metadata/compressedNodeIds/2"), "{pointers:?}");
+}
+
+#[test]
+fn a_request_body_is_looked_at_as_its_provider_does() {
+    let body = r#"{
+  "model": "gpt-4o",
+  "messages": [
+    {"role": "user", "content": "Hi"},
+    {"role": "tool", "tool_call_id": "a", "content": "42"}
+  ]
+}"#;
+    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
+    exit code 1
+    === output
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0521]: no call before it has the id `a`
+     --> request.json:5:38
+      |
+    5 |     {"role": "tool", "tool_call_id": "a", "content": "42"}
+      |                                      ^^^
+      |
+      = help: the provider will refuse the request
+    "#);
+    let body =
+        r#"{"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}"#;
+    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
+    exit code 1
+    === output
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0532]: the message is empty
+     --> request.json:1:91
+      |
+    1 | {"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}
+      |                                                                                           ^^
+      |
+      = help: the provider will refuse the request
+    "#);
+    let body = r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}]}"#;
+    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 0 warnings
+    ");
 }

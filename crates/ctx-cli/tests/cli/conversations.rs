@@ -39,18 +39,18 @@ fn a_list_of_messages() {
 #[test]
 fn messages_in_an_object() {
     let chat = "model: gpt-5\nmessages:\n  - {role: user, content: 7}\n";
-    assert_snapshot!(ctx("check c.yaml", &[("c.yaml", chat)]), @"
+    assert_snapshot!(ctx("check c.yaml", &[("c.yaml", chat)]), @r"
     exit code 1
     === output
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0100]: expected a text or a list of content parts, found the number `7`
+    error[CTX0530]: `content` is neither a text nor a list of parts
      --> c.yaml:3:27
       |
     3 |   - {role: user, content: 7}
       |                           ^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the provider will refuse the request
     ");
 }
 

@@ -15,7 +15,7 @@ fn the_version_is_one_line() {
 
 #[test]
 fn help_names_the_verbs_and_how_to_begin() {
-    assert_snapshot!(ctx("--help", &[]), @"
+    assert_snapshot!(ctx("--help", &[]), @r"
     exit code 0
     === output
     Turns a preset with named anchors and a conversation into exactly the messages that a model
@@ -27,11 +27,13 @@ fn help_names_the_verbs_and_how_to_begin() {
       assemble     Shows the messages that a model receives, and why
       explain      Explains a context: the stages that made it, its budget, and what became of
                    everything
-      check        Reports what is wrong with agents, presets, conversations and profiles
+      check        Reports what is wrong with agents, presets, conversations, profiles and request
+                   bodies
       test         Compares contexts with what was expected of them
       anchors      Lists the anchors that presets may use, and what goes to each
       processors   Lists the processors that make a context, and how they are set
       macros       Lists the macros, and expands a text
+      chat         Talks with a model, and keeps the conversation
       count        Counts the tokens of a text, or of each message of a conversation
       compress     Makes conversations shorter, and shows what would become of each message
       session      Shows the tree of a conversation's file, and takes steps back
@@ -158,10 +160,10 @@ fn help_of_explain() {
 
 #[test]
 fn help_of_check() {
-    assert_snapshot!(ctx("check -h", &[]), @"
+    assert_snapshot!(ctx("check -h", &[]), @r"
     exit code 0
     === output
-    Reports what is wrong with agents, presets, conversations and profiles
+    Reports what is wrong with agents, presets, conversations, profiles and request bodies
 
     Usage: ctx check [OPTIONS] <PATHS>...
 

@@ -11,6 +11,7 @@ mod assemble;
 mod bad_input;
 mod batch;
 mod budgets;
+mod chat;
 mod check;
 mod completions;
 mod compress;
@@ -28,6 +29,8 @@ mod masks;
 mod places;
 mod processors;
 mod report;
+#[path = "../../../ctx-chat/tests/server/mod.rs"]
+mod server;
 mod session;
 #[cfg(unix)]
 mod summarizers;

@@ -1,0 +1,36 @@
+//! `ctx chat`: talks with a model.
+
+mod greeting;
+mod lines;
+mod once;
+mod screen;
+mod setup;
+mod slash;
+mod talk;
+mod tools;
+mod tree;
+
+use anyhow::{Context as _, Result};
+
+use crate::args::ChatArguments;
+use crate::exit::Exit;
+use crate::show::Sources;
+use setup::Setup;
+
+/// Talks with a model, once or until the user ends it.
+pub(crate) fn run(arguments: &ChatArguments) -> Result<Exit> {
+    let mut sources = Sources::default();
+    let mut setup = Setup::read(arguments, &mut sources)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start")?;
+    let exit = runtime.block_on(async {
+        match &arguments.once {
+            Some(text) if arguments.dry_run => once::preview(&setup, text).await,
+            Some(text) => once::run(&setup, text, arguments.json).await,
+            None => talk::run(&mut setup, arguments.greeting).await,
+        }
+    });
+    // A thread that still reads standard input must not hold the end up.
+    runtime.shutdown_background();
+    exit
+}

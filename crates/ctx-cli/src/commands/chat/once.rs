@@ -1,0 +1,125 @@
+//! One turn for scripts: the answer on standard output, or the request that would be sent.
+
+use anyhow::{Result, anyhow};
+use ctx_chat::{Approval, ChatLog, Conversation, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn};
+use ctx_pipeline::Cancel;
+use serde_json::{Value, json};
+
+use crate::commands::chat::lines::Lines;
+use crate::commands::chat::screen::Screen;
+use crate::commands::chat::setup::Setup;
+use crate::commands::chat::tools::Asking;
+use crate::exit::Exit;
+use crate::show;
+
+/// Carries out one turn and prints the answer.
+pub(super) async fn run(setup: &Setup, text: &str, as_json: bool) -> Result<Exit> {
+    let mut conversation = setup.open().await?;
+    setup.begin(&mut conversation).await?;
+    let mut screen = Screen::new(setup, !as_json);
+    let asking = Asking::new(Lines::start());
+    let end = turn(setup, Some(&asking), &mut conversation, setup.request(text), &mut screen).await?;
+    match as_json {
+        true => show::json(&to_json(&end, conversation.as_ref()))?,
+        false => screen.end(&end)?,
+    }
+    Ok(exit(&end))
+}
+
+/// Carries out a turn; Ctrl-C stops it.
+pub(super) async fn turn(
+    setup: &Setup,
+    asking: Option<&Asking>,
+    conversation: &mut Option<Conversation>,
+    request: ctx_chat::TurnRequest,
+    screen: &mut Screen<'_>,
+) -> Result<TurnEnd> {
+    let approval = asking.map(|asking| asking as &dyn Approval);
+    let (chat, cancel) = (setup.chat(approval), Cancel::default());
+    let log = setup.store.as_ref().zip(conversation.as_mut()).map(|((store, _), conversation)| ChatLog {
+        store,
+        conversation,
+        memory: Some(&setup.memory),
+    });
+    let mut watch = |event| screen.show(event);
+    let result = stoppable(run_turn(&chat, log, request, &mut watch, &cancel), &cancel).await?;
+    result.map_err(|error| match error.unstored.is_empty() {
+        true => anyhow!(error.source),
+        false => {
+            anyhow!(error.source).context(format!("this could not be stored:\n{}\n", error.unstored.as_str()))
+        }
+    })
+}
+
+/// Waits for work that ends soon after it is cancelled; Ctrl-C cancels it.
+pub(super) async fn stoppable<T>(work: impl Future<Output = T>, cancel: &Cancel) -> Result<T> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            result = &mut work => return Ok(result),
+            interrupted = tokio::signal::ctrl_c() => {
+                interrupted?;
+                cancel.cancel();
+            }
+        }
+    }
+}
+
+/// Prints the body of the request that a turn would send.
+pub(super) async fn preview(setup: &Setup, text: &str) -> Result<Exit> {
+    let conversation = setup.open().await?;
+    let session = conversation.as_ref().map(Conversation::session);
+    match preview_turn(&setup.chat(None), session, None, setup.request(text)).await {
+        Ok(preview) => {
+            let mut screen = Screen::new(setup, false);
+            preview.events.into_iter().for_each(|event| screen.show(event));
+            show::bytes(&preview.body)?;
+            Ok(Exit::Success)
+        }
+        Err(failure) => {
+            show::failure(&anyhow!("{failure}"));
+            Ok(exit_of(&failure))
+        }
+    }
+}
+
+/// The exit code of a turn.
+pub(super) fn exit(end: &TurnEnd) -> Exit {
+    match &end.outcome {
+        TurnOutcome::Answered => Exit::Success,
+        TurnOutcome::Aborted => Exit::Stopped,
+        TurnOutcome::Failed(failure) => exit_of(failure),
+        _ => Exit::Findings,
+    }
+}
+
+fn exit_of(failure: &TurnFailure) -> Exit {
+    match failure {
+        TurnFailure::Model(_) | TurnFailure::Blank => Exit::Provider,
+        failure if failure.code() == "CONTEXT_TOO_LARGE" => Exit::Impossible,
+        _ => Exit::Findings,
+    }
+}
+
+fn to_json(end: &TurnEnd, conversation: Option<&Conversation>) -> Value {
+    let (outcome, failure) = match &end.outcome {
+        TurnOutcome::Answered => ("answered", None),
+        TurnOutcome::Aborted => ("aborted", None),
+        TurnOutcome::Failed(failure) => ("failed", Some(failure)),
+        _ => ("unknown", None),
+    };
+    json!({
+        "outcome": outcome,
+        "error": failure.map(|failure| json!({ "code": failure.code(), "message": failure.to_string() })),
+        "text": end.text,
+        "conversation": conversation.map(Conversation::id),
+        "message": end.answer,
+        "rounds": end.rounds,
+        "usage": end.usage,
+        "providerUsage": {
+            "input": end.provider_usage.input,
+            "cached": end.provider_usage.cached,
+            "output": end.provider_usage.output,
+        },
+    })
+}

@@ -1,0 +1,147 @@
+//! Lines of a chat that are commands.
+
+use ctx_chat::Mode;
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Slash {
+    /// What there is.
+    Help,
+    /// The end.
+    Quit,
+    /// Takes back what was done last: a turn, or a change.
+    Undo,
+    /// Does again what was taken back.
+    Redo,
+    /// Says something else in place of the last message, on a new branch.
+    Edit(String),
+    /// Goes on from an earlier message, by its number; without one, lists them.
+    Branch(Option<usize>),
+    /// Goes to another branch, by its number; without one, lists them.
+    Switch(Option<usize>),
+    /// Asks for another answer.
+    Regenerate,
+    /// Tries again what failed.
+    Retry,
+    /// Lets the last answer go on.
+    Continue,
+    /// Summarises older messages.
+    Compress,
+    /// Shows what would be sent.
+    Context,
+    /// Lists the tools that the model may call.
+    Tools,
+    /// Changes the mode; without one, tells it.
+    Mode(Option<Mode>),
+}
+
+/// The commands with what they do, for help.
+pub(super) const HELP: &[(&str, &str)] = &[
+    ("/undo", "takes back the last turn, or the last change"),
+    ("/redo", "does again what was taken back"),
+    ("/edit TEXT", "says TEXT in place of your last message, on a new branch"),
+    ("/branch [N]", "goes on from message N on a new branch; without N lists the messages"),
+    ("/switch [N]", "goes to branch N; without N lists the branches"),
+    ("/regenerate", "asks for another answer, on a new branch"),
+    ("/retry", "tries again what failed"),
+    ("/continue", "lets the last answer go on"),
+    ("/compress", "lets the model summarise older messages"),
+    ("/context", "shows what the model is sent, and why"),
+    ("/tools", "lists the tools that the model may call"),
+    ("/mode [MODE]", "changes the mode: chat, agent or run; without MODE tells it"),
+    ("/help", "shows this list"),
+    ("/quit", "ends the chat; so does the end of input"),
+];
+
+/// Reads a line; nothing if it is a message. What is to begin with `/` is written with two of them.
+pub(super) fn parse(line: &str) -> Option<Result<Slash, String>> {
+    let command = line.trim().strip_prefix('/').filter(|rest| !rest.starts_with('/'))?;
+    let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    Some(read(name, rest.trim()))
+}
+
+/// Takes the mark away by which a message is told from a command.
+pub(super) fn message(line: &str) -> &str {
+    let line = line.trim_end_matches(['\r', '\n']);
+    if line.starts_with("//") { &line[1..] } else { line }
+}
+
+fn read(name: &str, rest: &str) -> Result<Slash, String> {
+    let plain =
+        |slash| if rest.is_empty() { Ok(slash) } else { Err(format!("`/{name}` takes nothing more")) };
+    let number = || match rest {
+        "" => Ok(None),
+        rest => rest
+            .parse()
+            .map(Some)
+            .map_err(|_| format!("`/{name}` takes a number from the list, not `{rest}`")),
+    };
+    match name {
+        "help" => plain(Slash::Help),
+        "quit" | "exit" => plain(Slash::Quit),
+        "undo" => plain(Slash::Undo),
+        "redo" => plain(Slash::Redo),
+        "edit" if rest.is_empty() => Err("`/edit` takes the text that is to be said".to_owned()),
+        "edit" => Ok(Slash::Edit(rest.to_owned())),
+        "branch" => number().map(Slash::Branch),
+        "switch" => number().map(Slash::Switch),
+        "regenerate" => plain(Slash::Regenerate),
+        "retry" => plain(Slash::Retry),
+        "continue" => plain(Slash::Continue),
+        "compress" => plain(Slash::Compress),
+        "context" => plain(Slash::Context),
+        "tools" => plain(Slash::Tools),
+        "mode" if rest.is_empty() => Ok(Slash::Mode(None)),
+        "mode" => match Mode::parse(rest) {
+            Some(mode) => Ok(Slash::Mode(Some(mode))),
+            None => Err(format!("there is no mode `{rest}`; there are chat, agent and run")),
+        },
+        _ => {
+            let names = HELP.iter().filter_map(|(usage, _)| usage.split(' ').next()?.strip_prefix('/'));
+            let near = ctx_types::closest(name, names);
+            let near = near.map(|near| format!("; did you mean `/{near}`?")).unwrap_or_default();
+            Err(format!("there is no command `/{name}`{near}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: Option<Result<Slash, &str>>) {
+        assert_eq!(parse(line), expected.map(|read| read.map_err(str::to_owned)), "{line}");
+    }
+
+    #[test]
+    fn what_begins_with_a_slash_is_a_command() {
+        check("/undo", Some(Ok(Slash::Undo)));
+        check("  /branch 3 ", Some(Ok(Slash::Branch(Some(3)))));
+        check("/edit  two words", Some(Ok(Slash::Edit("two words".to_owned()))));
+    }
+
+    #[test]
+    fn anything_else_is_a_message() {
+        check("hello /undo", None);
+        check("//etc/hosts", None);
+        assert_eq!(message("//etc/hosts\n"), "/etc/hosts");
+        assert_eq!(message("hello\r\n"), "hello");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told() {
+        check("/undoo", Some(Err("there is no command `/undoo`; did you mean `/undo`?")));
+        check("/undo 2", Some(Err("`/undo` takes nothing more")));
+        check("/switch x", Some(Err("`/switch` takes a number from the list, not `x`")));
+        check("/edit", Some(Err("`/edit` takes the text that is to be said")));
+    }
+
+    #[test]
+    fn every_command_of_the_list_is_read() {
+        for (usage, _) in HELP {
+            let line = usage.replace("[N]", "1").replace("TEXT", "x").replace("[MODE]", "run");
+            assert!(parse(&line).unwrap().is_ok(), "{line}");
+        }
+    }
+}

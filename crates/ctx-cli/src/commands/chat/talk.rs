@@ -1,0 +1,308 @@
+//! A chat at the terminal: lines in, answers out, until the user ends it.
+
+use std::io::IsTerminal as _;
+
+use anyhow::Result;
+use ctx_chat::{ChatLog, Conversation, Mode, TurnRequest, compress_conversation};
+use ctx_compress::mask::MaskSelection;
+use ctx_engine::Ports;
+use ctx_pipeline::Cancel;
+use ctx_types::{GenerationKind, NodeId, Session, SessionOp, TurnInput};
+
+use crate::commands::chat::greeting;
+use crate::commands::chat::lines::Lines;
+use crate::commands::chat::once;
+use crate::commands::chat::screen::Screen;
+use crate::commands::chat::setup::{Setup, now};
+use crate::commands::chat::slash::{self, HELP, Slash};
+use crate::commands::chat::tools::Asking;
+use crate::commands::chat::tree;
+use crate::exit::Exit;
+use crate::show;
+
+/// Talks until the user ends it, or input does.
+pub(super) async fn run(setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
+    let lines = Lines::start();
+    let conversation = setup.open().await?;
+    let mut talk = Talk { setup, conversation, asking: Asking::new(lines.clone()), lines };
+    talk.greet(greeting).await?;
+    while let Some(line) = talk.line("> ").await {
+        match slash::parse(&line) {
+            None if line.trim().is_empty() => {}
+            None => talk.say(talk.setup.request(slash::message(&line))).await?,
+            Some(Ok(Slash::Quit)) => break,
+            Some(Ok(command)) => talk.command(command).await?,
+            Some(Err(wrong)) => show::note(&wrong),
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// A chat under way.
+struct Talk<'a> {
+    setup: &'a mut Setup,
+    conversation: Option<Conversation>,
+    lines: Lines,
+    asking: Asking,
+}
+
+impl Talk<'_> {
+    /// Waits for a line; nothing at the end of input, and when the user presses Ctrl-C.
+    async fn line(&self, prompt: &str) -> Option<String> {
+        tokio::select! {
+            line = self.lines.next(prompt) => line,
+            _ = tokio::signal::ctrl_c() => None,
+        }
+    }
+
+    /// Lets a new conversation begin with a greeting of the agent, if it has any.
+    async fn greet(&mut self, wanted: Option<usize>) -> Result<()> {
+        if self.conversation.is_some() {
+            return Ok(());
+        }
+        let greetings = greeting::all(self.setup);
+        let number = match (wanted, greetings.len()) {
+            (_, 0) => return Ok(()),
+            (Some(number), _) => number,
+            (None, 1) => 1,
+            (None, _) => self.choose(&greetings).await,
+        };
+        let Some(chosen) = number.checked_sub(1).and_then(|index| greetings.into_iter().nth(index)) else {
+            return Ok(());
+        };
+        self.setup.begin(&mut self.conversation).await?;
+        if let (Some((store, _)), Some(conversation)) = (&self.setup.store, &mut self.conversation) {
+            show::result(&format!("{}\n", chosen.text()))?;
+            conversation.append(store, chosen.into_node(), Some(now())).await?;
+        }
+        Ok(())
+    }
+
+    async fn choose(&self, greetings: &[greeting::Greeting]) -> usize {
+        for (index, greeting) in greetings.iter().enumerate() {
+            show::note(&format!("{:>4}  {}", index + 1, greeting.title()));
+        }
+        let answer = self.line("which greeting? (0 for none) ").await.unwrap_or_default();
+        answer.trim().parse().unwrap_or(1)
+    }
+
+    /// Carries out a turn and shows it.
+    async fn say(&mut self, request: TurnRequest) -> Result<()> {
+        self.setup.begin(&mut self.conversation).await?;
+        let mut screen = Screen::new(self.setup, true);
+        let asking = Some(&self.asking);
+        let end = once::turn(self.setup, asking, &mut self.conversation, request, &mut screen).await?;
+        screen.end(&end)?;
+        if let Some(usage) = end.usage.filter(|_| std::io::stderr().is_terminal()) {
+            show::note(&show::usage_bar(usage.used_tokens, usage.total_budget));
+        }
+        self.setup.forget_data();
+        Ok(())
+    }
+
+    async fn command(&mut self, command: Slash) -> Result<()> {
+        match command {
+            Slash::Help => {
+                HELP.iter().for_each(|(usage, what)| show::note(&format!("{usage:<14} {what}")));
+                Ok(())
+            }
+            Slash::Quit => Ok(()),
+            Slash::Undo => self.undo().await,
+            Slash::Redo => self.redo().await,
+            Slash::Edit(text) => self.edit(&text).await,
+            Slash::Branch(number) => self.branch(number).await,
+            Slash::Switch(number) => self.switch(number).await,
+            Slash::Regenerate => self.regenerate().await,
+            Slash::Retry => self.retry().await,
+            Slash::Continue => self.go_on().await,
+            Slash::Compress => self.compress().await,
+            Slash::Context => self.context().await,
+            Slash::Tools => self.tools(),
+            Slash::Mode(mode) => self.mode(mode),
+        }
+    }
+
+    /// The conversation, and where it is kept; says so if there is none.
+    fn kept(&mut self) -> Option<(&mut Setup, &mut Conversation)> {
+        if self.conversation.is_none() {
+            show::note("nothing was said yet");
+        }
+        Some((self.setup, self.conversation.as_mut()?))
+    }
+
+    fn session(&self) -> Option<&Session> {
+        self.conversation.as_ref().map(Conversation::session)
+    }
+
+    async fn undo(&mut self) -> Result<()> {
+        let Some((setup, conversation)) = self.kept() else { return Ok(()) };
+        let steps = tree::undo_steps(conversation.history());
+        let Some((store, _)) = &setup.store else { return Ok(()) };
+        for _ in 0..steps {
+            if let Err(error) = conversation.undo(store, Some(now())).await {
+                show::note(&error.to_string());
+                break;
+            }
+        }
+        if steps == 0 {
+            show::note("nothing to undo");
+        }
+        self.show_end();
+        Ok(())
+    }
+
+    async fn redo(&mut self) -> Result<()> {
+        let Some((setup, conversation)) = self.kept() else { return Ok(()) };
+        let steps = tree::redo_steps(conversation.history());
+        let Some((store, _)) = &setup.store else { return Ok(()) };
+        for _ in 0..steps {
+            if let Err(error) = conversation.redo(store, Some(now())).await {
+                show::note(&error.to_string());
+                break;
+            }
+        }
+        if steps == 0 {
+            show::note("nothing to redo");
+        }
+        self.show_end();
+        Ok(())
+    }
+
+    /// Shows at which message the conversation stands.
+    fn show_end(&self) {
+        let Some(session) = self.session() else { return };
+        match session.node(session.active_leaf_id()).filter(|_| session.active_leaf_id() != session.root_id())
+        {
+            Some(node) => show::note(&format!("now at: {}", tree::outline(node))),
+            None => show::note("now at the beginning"),
+        }
+    }
+
+    /// Goes to a message, so that what is said next follows it.
+    async fn go_to(&mut self, id: NodeId) -> Result<()> {
+        let Some((setup, conversation)) = self.kept() else { return Ok(()) };
+        let Some((store, _)) = &setup.store else { return Ok(()) };
+        if id != *conversation.session().active_leaf_id() {
+            let op = SessionOp::ActivateLeaf { id };
+            conversation.apply(store, tree::SWITCH, op, Some(now())).await?;
+        }
+        let found = conversation.recover(store, Some(now())).await?;
+        setup.tell(&found);
+        Ok(())
+    }
+
+    async fn edit(&mut self, text: &str) -> Result<()> {
+        let above = self.session().and_then(|session| tree::parent(session, &tree::last_user(session)?));
+        let Some(above) = above else {
+            show::note("there is no message of yours to edit");
+            return Ok(());
+        };
+        self.go_to(above).await?;
+        self.say(self.setup.request(text)).await
+    }
+
+    async fn branch(&mut self, number: Option<usize>) -> Result<()> {
+        let Some(session) = self.session() else { return Ok(drop(self.kept())) };
+        let messages = tree::messages(session);
+        let Some(number) = number else { return show::result(&tree::list(session)) };
+        let Some(id) = number.checked_sub(1).and_then(|index| messages.get(index)).map(|(id, _)| id.clone())
+        else {
+            show::note(&format!("there is no message {number}"));
+            return Ok(());
+        };
+        self.go_to(id).await?;
+        self.show_end();
+        Ok(())
+    }
+
+    async fn switch(&mut self, number: Option<usize>) -> Result<()> {
+        let Some(session) = self.session() else { return Ok(drop(self.kept())) };
+        let Some(number) = number else { return show::result(&tree::list_branches(session)) };
+        let Some(id) = number.checked_sub(1).and_then(|index| tree::branches(session).into_iter().nth(index))
+        else {
+            show::note(&format!("there is no branch {number}"));
+            return Ok(());
+        };
+        self.go_to(id).await?;
+        self.show_end();
+        Ok(())
+    }
+
+    async fn regenerate(&mut self) -> Result<()> {
+        let Some(id) = self.session().and_then(tree::last_user) else {
+            show::note("there is no message of yours to answer");
+            return Ok(());
+        };
+        self.go_to(id).await?;
+        self.say(self.setup.request("")).await
+    }
+
+    async fn retry(&mut self) -> Result<()> {
+        let Some(session) = self.session().filter(|session| tree::ends_in_error(session)) else {
+            show::note("nothing failed; `/regenerate` asks for another answer");
+            return Ok(());
+        };
+        if let Some(above) = tree::parent(session, session.active_leaf_id()) {
+            self.go_to(above).await?;
+        }
+        self.say(self.setup.request("")).await
+    }
+
+    /// Lets an answer go on; where something failed, says so in the user's name.
+    async fn go_on(&mut self) -> Result<()> {
+        let Some(session) = self.session() else { return Ok(drop(self.kept())) };
+        let mut request = self.setup.request("");
+        if tree::ends_in_error(session) {
+            request = self.setup.request("continue");
+        } else if tree::ends_in_answer(session) {
+            request.turn = TurnInput { kind: GenerationKind::Continue, ..request.turn };
+        }
+        self.say(request).await
+    }
+
+    async fn compress(&mut self) -> Result<()> {
+        let Some((setup, conversation)) = self.kept() else { return Ok(()) };
+        let Some((store, _)) = &setup.store else { return Ok(()) };
+        let (chat, cancel) = (setup.chat(None), Cancel::default());
+        let log = ChatLog { store, conversation, memory: None };
+        let turn = setup.request("").turn;
+        let work = compress_conversation(&chat, log, &turn, &MaskSelection::All, &cancel);
+        match once::stoppable(work, &cancel).await?? {
+            Ok(notice) => show::note(&notice.to_string()),
+            Err(reason) => show::note(&format!("no summary: {reason}")),
+        }
+        Ok(())
+    }
+
+    fn tools(&self) -> Result<()> {
+        let tools = self.setup.tools();
+        if tools.is_empty() {
+            show::note("there are no tools; `--tools-dir` gives some");
+        }
+        let what = |tool: &ctx_chat::Tool| tool.definition.description.clone().unwrap_or_default();
+        let lines = tools.iter().map(|tool| format!("{:<12} {}\n", tool.name(), what(tool).as_str()));
+        show::result(&lines.collect::<String>())
+    }
+
+    fn mode(&mut self, mode: Option<Mode>) -> Result<()> {
+        if let Some(mode) = mode {
+            self.setup.set_mode(mode);
+        }
+        show::note(&format!("the mode is `{}`", self.setup.mode()));
+        Ok(())
+    }
+
+    async fn context(&mut self) -> Result<()> {
+        let empty = Session::new("none");
+        let session = self.session().unwrap_or(&empty);
+        let turn = TurnInput { preview: true, ..self.setup.request("").turn };
+        let ports = Ports { memory: Some(&self.setup.memory), ..Ports::default() };
+        match self.setup.agent.assemble_with(session, &turn, ports).await {
+            Ok(context) => show::result(&show::context(&context)),
+            Err(error) => {
+                show::note(&error.to_string());
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The tools of a chat: whether there are any, which may be called, and who agrees to calls.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Result, anyhow};
+use async_trait::async_trait;
+use ctx_chat::{Approval, FolderTools, ToolPolicy, Verdict};
+use ctx_types::ToolCall;
+use serde_json::Value;
+
+use crate::args::ChatArguments;
+use crate::commands::chat::lines::Lines;
+use crate::config::Config;
+use crate::files;
+use crate::show;
+
+/// Opens the folder that the model may look into, if one is named on the command line or in `ctx.toml`.
+pub(super) fn open(arguments: &ChatArguments, config: &Config) -> Result<Option<FolderTools>> {
+    let of_config = config.tools.as_ref().and_then(|tools| tools.get("folder")?.as_str()).map(PathBuf::from);
+    let Some(path) = arguments.tools_dir.clone().or(of_config) else { return Ok(None) };
+    let tools = FolderTools::open(&path);
+    let tools = tools.map_err(|error| {
+        anyhow!("cannot open the folder `{}`: {}", files::name(&path), files::reason(&error))
+    })?;
+    let asks =
+        arguments.ask || config.tools.as_ref().and_then(|tools| tools.get("ask")?.as_bool()) == Some(true);
+    Ok(Some(if asks { tools.asking() } else { tools }))
+}
+
+/// Returns which tools the user's own settings leave.
+pub(super) fn policy(config: &Config) -> ToolPolicy {
+    config.tools.as_ref().map_or_else(ToolPolicy::default, |tools: &Value| ToolPolicy::read(tools))
+}
+
+/// Asks the user at the terminal.
+pub(super) struct Asking {
+    lines: Lines,
+    /// Whether the user agreed to everything from now on.
+    agrees: AtomicBool,
+}
+
+impl Asking {
+    pub(super) fn new(lines: Lines) -> Self {
+        Self { lines, agrees: AtomicBool::new(false) }
+    }
+}
+
+#[async_trait]
+impl Approval for Asking {
+    async fn approve(&self, call: &ToolCall) -> Verdict {
+        if self.agrees.load(Ordering::Relaxed) {
+            return Verdict::Allowed;
+        }
+        let question = show::cut_line(&format!("{} {}", call.name, call.arguments.as_str()), 160);
+        let answer = self.lines.next(&format!("{question}\nmay it? [y]es, [a]lways, [N]o ")).await;
+        match answer.as_deref().map(str::trim) {
+            Some("y" | "yes") => Verdict::Allowed,
+            Some("a" | "always") => {
+                self.agrees.store(true, Ordering::Relaxed);
+                Verdict::Allowed
+            }
+            Some("" | "n" | "no") => Verdict::Refused("no reason is given".to_owned()),
+            Some(reason) => Verdict::Refused(reason.to_owned()),
+            None => Verdict::Refused("nobody answered".to_owned()),
+        }
+    }
+}

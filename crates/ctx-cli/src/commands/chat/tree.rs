@@ -1,0 +1,104 @@
+//! The tree of a conversation, as commands of a chat speak of it: numbered messages and branches.
+
+use ctx_types::{Content, History, Node, NodeId, Role, Session};
+
+use crate::show;
+
+/// How much of a message stands in a list, in columns.
+const WIDTH: usize = 72;
+
+/// Returns the messages of the active path, oldest first: what is numbered from 1.
+pub(super) fn messages(session: &Session) -> Vec<(NodeId, &Node)> {
+    let path = session.path().into_iter();
+    path.filter_map(|node| Some((node.id.clone()?, node))).collect()
+}
+
+/// Lists the messages of the active path.
+pub(super) fn list(session: &Session) -> String {
+    let lines = messages(session).into_iter().enumerate();
+    lines.map(|(index, (_, node))| format!("{:>4}  {}\n", index + 1, outline(node))).collect()
+}
+
+/// Returns the last messages of all branches, in the order of the file: what is numbered from 1.
+pub(super) fn branches(session: &Session) -> Vec<NodeId> {
+    let is_leaf = |(id, node): &(&NodeId, &Node)| node.children_ids.is_empty() && *id != session.root_id();
+    session.nodes().filter(is_leaf).map(|(id, _)| id.clone()).collect()
+}
+
+/// Lists the branches; the active one is marked.
+pub(super) fn list_branches(session: &Session) -> String {
+    let lines = branches(session).into_iter().enumerate().map(|(index, id)| {
+        let mark = if id == *session.active_leaf_id() { '*' } else { ' ' };
+        let node = session.node(&id);
+        format!("{:>4}{mark} {}\n", index + 1, node.map(outline).unwrap_or_default())
+    });
+    lines.collect()
+}
+
+/// A message on a line: who speaks it, and how it begins.
+pub(super) fn outline(node: &Node) -> String {
+    let text = node.content.as_ref().map(Content::text).unwrap_or_default();
+    let calls = match node.tool_calls.len() {
+        0 => String::new(),
+        calls => format!("[{}] ", show::plural(calls, "call")),
+    };
+    show::cut_line(&format!("{:<9} {calls}{}", node.role.unwrap_or_default().as_str(), text.trim()), WIDTH)
+}
+
+/// Returns the last message of the user on the active path.
+pub(super) fn last_user(session: &Session) -> Option<NodeId> {
+    let mut ancestors = session.ancestors(session.active_leaf_id());
+    ancestors.find(|(_, node)| node.role == Some(Role::User) && !node.is_summary()).map(|(id, _)| id.clone())
+}
+
+/// Returns the node above another one.
+pub(super) fn parent(session: &Session, id: &str) -> Option<NodeId> {
+    session.node(id)?.parent_id.clone()
+}
+
+/// Tells whether the last message says that something failed.
+pub(super) fn ends_in_error(session: &Session) -> bool {
+    let node = session.node(session.active_leaf_id());
+    let kind = node.and_then(|node| node.metadata.as_ref()?.kept.get("partType")?.as_str());
+    kind == Some("error")
+}
+
+/// Tells whether the last message is an answer that could go on.
+pub(super) fn ends_in_answer(session: &Session) -> bool {
+    let node = session.node(session.active_leaf_id());
+    node.is_some_and(|node| node.role == Some(Role::Assistant) && node.tool_calls.is_empty())
+}
+
+/// The label of the step by which another branch becomes the active one.
+pub(super) const SWITCH: &str = "switch the branch";
+
+/// Counts the steps that are taken back together: a whole turn with the step to its branch, or one change.
+pub(super) fn undo_steps(history: &History) -> usize {
+    let mut labels = history.undoable().iter().rev().map(|entry| &*entry.label).peekable();
+    let mut steps = 0;
+    while labels.next_if(|label| follows_user(label)).is_some() {
+        steps += 1;
+    }
+    let is_asked = labels.next_if_eq(&"add user").is_some();
+    steps += usize::from(is_asked);
+    let is_branch = steps > 0 && labels.next_if_eq(&SWITCH).is_some();
+    steps += usize::from(is_branch);
+    if steps == 0 { usize::from(labels.peek().is_some()) } else { steps }
+}
+
+/// Counts the steps that are done again together.
+pub(super) fn redo_steps(history: &History) -> usize {
+    let mut labels = history.redoable().iter().rev().map(|entry| &*entry.label).peekable();
+    let is_branch = labels.next_if_eq(&SWITCH).is_some();
+    let is_asked = labels.next_if_eq(&"add user").is_some();
+    let mut steps = usize::from(is_branch) + usize::from(is_asked);
+    while labels.next_if(|label| follows_user(label)).is_some() {
+        steps += 1;
+    }
+    if steps == 0 { usize::from(labels.peek().is_some()) } else { steps }
+}
+
+/// Tells whether a step belongs to the turn that a message of the user began.
+fn follows_user(label: &str) -> bool {
+    matches!(label, "add assistant" | "add tool" | "keep variables" | "note an interruption")
+}

@@ -1,0 +1,127 @@
+//! The endpoint that is asked: from the command line, else from `ctx.toml`, else the provider's own.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use ctx_chat::{ApiKey, ClientError, Endpoint};
+use ctx_types::Diagnostic;
+use ctx_wire::Dialect;
+use serde_json::Value;
+
+use crate::args::{DialectName, EndpointArguments};
+use crate::keys::Keys;
+
+/// What `ctx.toml` says about the endpoint.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EndpointConfig {
+    base_url: Option<String>,
+    dialect: Option<Dialect>,
+    pub(crate) model: Option<String>,
+    key_env: Option<String>,
+    key_file: Option<PathBuf>,
+    headers: Vec<(String, String)>,
+    connect: Option<u64>,
+    first_token: Option<u64>,
+    stall: Option<u64>,
+    retries: Option<usize>,
+}
+
+impl EndpointConfig {
+    /// Reads the table `endpoint`; its files are named as `place` says.
+    pub(crate) fn read(value: &Value, place: &dyn Fn(&str) -> PathBuf) -> (Self, Vec<Diagnostic>) {
+        let mut keys = match Keys::of(value) {
+            Ok(keys) => keys,
+            Err(fault) => return (Self::default(), vec![*fault]),
+        };
+        let headers = keys.structure("headers").and_then(Value::as_object).into_iter().flatten();
+        let headers = headers.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+        let config = Self {
+            base_url: keys.text("base-url").map(str::to_owned),
+            dialect: keys.parsed("dialect", |name| {
+                let names = || Dialect::ALL.map(Dialect::name).join("`, `");
+                Dialect::parse(name).ok_or_else(|| format!("is no dialect; there are `{}`", names()))
+            }),
+            model: keys.text("model").map(str::to_owned),
+            key_env: keys.text("key-env").map(str::to_owned),
+            key_file: keys.text("key-file").map(place),
+            headers: headers.collect(),
+            connect: keys.number("connect-timeout"),
+            first_token: keys.number("first-token-timeout"),
+            stall: keys.number("stall-timeout"),
+            retries: keys.number("retries"),
+        };
+        (config, keys.finish())
+    }
+
+    /// Puts the endpoint together; `needs_key` is false where nothing is going to be sent.
+    pub(crate) fn endpoint(&self, arguments: &EndpointArguments, needs_key: bool) -> Result<Endpoint> {
+        let named = arguments.dialect.map(Dialect::from);
+        let dialect = named.or(self.dialect).unwrap_or_default();
+        let base_url = arguments.base_url.clone().or_else(|| self.base_url.clone());
+        let is_own = base_url.is_some();
+        let base_url = base_url.unwrap_or_else(|| Endpoint::default_base_url(dialect).to_owned());
+        let mut endpoint = Endpoint::new(dialect, base_url);
+        if needs_key {
+            endpoint.key = self.key(arguments, dialect, is_own)?;
+        }
+        let secret = |(name, value): &(String, String)| (name.clone(), value.as_str().into());
+        endpoint.headers = self.headers.iter().map(secret).collect();
+        let set = |limit: &mut Duration, seconds: Option<u64>| {
+            if let Some(seconds) = seconds {
+                *limit = Duration::from_secs(seconds);
+            }
+        };
+        set(&mut endpoint.time.connect, self.connect);
+        set(&mut endpoint.time.first_token, self.first_token);
+        set(&mut endpoint.time.stall, self.stall);
+        endpoint.retry.retries = self.retries.unwrap_or(endpoint.retry.retries);
+        Ok(endpoint)
+    }
+
+    /// Reads the key. A provider's own variable is tried where nobody names one; servers of one's own need none.
+    fn key(
+        &self,
+        arguments: &EndpointArguments,
+        dialect: Dialect,
+        is_own: bool,
+    ) -> Result<Option<ApiKey>, ClientError> {
+        if let Some(name) = &arguments.key_env {
+            return ApiKey::from_env(name).map(Some);
+        }
+        if let Some(path) = &arguments.key_file {
+            return ApiKey::from_file(path).map(Some);
+        }
+        if let Some(name) = &self.key_env {
+            return ApiKey::from_env(name).map(Some);
+        }
+        if let Some(path) = &self.key_file {
+            return ApiKey::from_file(path).map(Some);
+        }
+        let name = match dialect {
+            Dialect::Anthropic => "ANTHROPIC_API_KEY",
+            Dialect::Gemini => "GEMINI_API_KEY",
+            _ => "OPENAI_API_KEY",
+        };
+        match (std::env::var_os(name), is_own) {
+            // A key for a provider is not sent to somebody else.
+            (_, true) => Ok(None),
+            (Some(_), false) => ApiKey::from_env(name).map(Some),
+            (None, false) => Err(ClientError::Config(format!(
+                "there is no key: set `{name}`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`"
+            ))),
+        }
+    }
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Openai => Self::OpenaiChat,
+            DialectName::OpenaiResponses => Self::OpenaiResponses,
+            DialectName::Anthropic => Self::Anthropic,
+            DialectName::Gemini => Self::Gemini,
+            DialectName::Completion => Self::Completion,
+        }
+    }
+}

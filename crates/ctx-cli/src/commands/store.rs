@@ -1,0 +1,46 @@
+//! The store of conversations: which file it is, and its open handle.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+use ctx_chat::{SpillFolder, SqliteStore};
+use etcetera::BaseStrategy as _;
+
+use crate::config::Config;
+use crate::files;
+
+/// Opens the store of a command line, else that of `ctx.toml`, else the user's own; it is made if there is none.
+pub(super) fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, SpillFolder)> {
+    let path = match given.or(config.store.as_deref()) {
+        Some(path) => path.to_owned(),
+        None => default_path()?,
+    };
+    if files::is_stdin(&path) {
+        bail!("a store is a file, and `-` is none");
+    }
+    let name = files::name(&path);
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| anyhow!("cannot make the folder of `{name}`: {}", files::reason(&error)))?;
+    }
+    let store = SqliteStore::open(&path).map_err(|error| anyhow!("cannot open `{name}`: {error}"))?;
+    Ok((store, SpillFolder::new(results(&path))))
+}
+
+/// Where large results of tools go: a folder beside the store.
+fn results(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".results");
+    path.with_file_name(name)
+}
+
+/// The user's own store: in `CTX_HOME`, else where applications keep their data.
+fn default_path() -> Result<PathBuf> {
+    const NAME: &str = "conversations.db";
+    if let Some(home) = std::env::var_os("CTX_HOME").filter(|home| !home.is_empty()) {
+        return Ok(PathBuf::from(home).join(NAME));
+    }
+    let strategy = etcetera::choose_base_strategy()
+        .map_err(|_| anyhow!("there is no home folder for a store; name one with `--store`"))?;
+    Ok(strategy.data_dir().join("ctx").join(NAME))
+}

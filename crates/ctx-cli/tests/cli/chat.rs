@@ -1,0 +1,364 @@
+//! `ctx chat` against a server that answers by a script.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::Folder;
+use crate::server::{Answer, Received, Server};
+
+const AGENT: &str =
+    "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n";
+
+/// The key that must appear nowhere but in the header of requests.
+const CANARY: &str = "sk-TESTCANARY0123456789";
+
+/// A folder with an agent, and a server.
+struct Place {
+    folder: Folder,
+    server: Server,
+}
+
+impl Place {
+    fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::with(Server::script(answers))
+    }
+
+    fn with(server: Server) -> Self {
+        Self { folder: Folder::with(&[("agent.yaml", AGENT), ("notes/a.txt", "red umbrella\n")]), server }
+    }
+
+    /// Runs `ctx chat` with these arguments and lines.
+    #[track_caller]
+    fn chat(&self, arguments: &str, stdin: &str) -> String {
+        let base = self.server.base_url();
+        let arguments =
+            format!("chat agent.yaml --model gpt-4o --at 2026-01-31T12:00:00Z --base-url {base} {arguments}");
+        let output = self.folder.ctx_reading(&arguments, stdin);
+        output.replace(&base, "BASE")
+    }
+
+    /// The same with a conversation that is kept.
+    #[track_caller]
+    fn talk(&self, stdin: &str) -> String {
+        self.chat("--store s.db --conversation c", stdin)
+    }
+
+    fn requests(&self) -> Vec<Received> {
+        self.server.requests()
+    }
+}
+
+/// A server that repeats what the user said last.
+fn echo() -> Server {
+    Server::start(|request| {
+        let last = request.messages().pop().unwrap();
+        Answer::text(&format!("You said {}", last.1))
+    })
+}
+
+#[test]
+fn one_answer_is_printed_and_nothing_is_kept() {
+    let place = Place::new([Answer::text("Hi there")]);
+    assert_snapshot!(place.chat("--once Hello", ""), @r"
+    exit code 0
+    === output
+    Hi there
+    ");
+    assert_eq!(place.folder.names(), ["agent.yaml", "notes"]);
+}
+
+#[test]
+fn what_is_previewed_is_what_is_sent_byte_for_byte() {
+    let place = Place::new([Answer::text("Hi"), Answer::text("Ho")]);
+    for arguments in ["--once Hello", "--once 你好 --store s.db --conversation c"] {
+        let preview = place.chat(&format!("{arguments} --dry-run"), "");
+        let body = preview.strip_prefix("exit code 0\n=== output\n").unwrap().to_owned();
+        place.chat(arguments, "");
+        let sent = String::from_utf8(place.requests().last().unwrap().body.clone()).unwrap();
+        assert_eq!(body, sent);
+    }
+    assert_eq!(place.requests().len(), 2);
+}
+
+#[test]
+fn a_conversation_goes_on_where_it_was_left() {
+    let place = Place::with(echo());
+    place.chat("--once One --store s.db --conversation c", "");
+    place.chat("--once Two --store s.db --resume", "");
+    let texts: Vec<String> = place.requests()[1].messages().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(texts, ["You are Ada.", "One", "You said One", "Two"]);
+}
+
+#[test]
+fn the_outcome_can_be_read_by_programs() {
+    let place = Place::new([Answer::text("Hi")]);
+    let output = place.chat("--once Hello --json", "");
+    let value: Value = serde_json::from_str(output.split_once("=== output\n").unwrap().1).unwrap();
+    assert_eq!(
+        (&value["outcome"], &value["text"], &value["rounds"]),
+        (&json!("answered"), &json!("Hi"), &json!(1))
+    );
+    assert_eq!((&value["error"], &value["conversation"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn a_failure_of_the_provider_has_an_exit_code() {
+    let place = Place::new([Answer::error(400, "invalid_request_error", "no such thing")]);
+    assert_snapshot!(place.chat("--once Hello", ""), @r"
+    exit code 4
+    === errors
+    error: the provider refused: status 400: no such thing
+    ");
+    let place = Place::new([]);
+    let output = place.chat("--once Hello --context-tokens 10", "");
+    assert!(output.starts_with("exit code 5\n=== errors\nerror: no context fits the budget"), "{output}");
+}
+
+#[test]
+fn a_missing_key_is_told_with_a_way_out() {
+    let folder = Folder::with(&[("agent.yaml", AGENT)]);
+    assert_snapshot!(folder.ctx("chat agent.yaml --once Hello"), @r"
+    exit code 2
+    === errors
+    error: there is no key: set `OPENAI_API_KEY`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`
+    ");
+    assert_snapshot!(folder.ctx("chat agent.yaml --once Hello --key-env NO_SUCH_KEY"), @r"
+    exit code 2
+    === errors
+    error: there is no variable `NO_SUCH_KEY` in the environment
+    ");
+}
+
+#[test]
+fn commands_of_a_chat_move_through_its_tree() {
+    let place = Place::with(echo());
+    let lines = "One\n/branch\n/regenerate\n/switch\n/edit Two\n/undo\n/redo\n/switch 1\n/branch 1\n/branch 9\n/quit\n";
+    assert_snapshot!(place.talk(lines), @r"
+    exit code 0
+    === output
+    You said One
+       1  user      One
+       2  assistant You said One
+    You said One
+       1  assistant You said One
+       2* assistant You said One
+    You said Two
+    === errors
+    now at: assistant You said One
+    now at: assistant You said Two
+    now at: assistant You said One
+    now at: user      One
+    there is no message 9
+    ");
+    assert_eq!(place.requests().len(), 3);
+}
+
+#[test]
+fn undo_and_redo_survive_the_end_of_the_program() {
+    let place = Place::with(echo());
+    place.talk("One\nTwo\n");
+    assert_snapshot!(place.talk("/undo\n"), @r"
+    exit code 0
+    === errors
+    now at: assistant You said One
+    ");
+    assert_snapshot!(place.talk("/undo\n/undo\n"), @r"
+    exit code 0
+    === errors
+    now at the beginning
+    nothing to undo
+    now at the beginning
+    ");
+    assert_snapshot!(place.talk("/redo\n/redo\n/redo\n/branch\n"), @r"
+    exit code 0
+    === output
+       1  user      One
+       2  assistant You said One
+       3  user      Two
+       4  assistant You said Two
+    === errors
+    now at: assistant You said One
+    now at: assistant You said Two
+    nothing to redo
+    now at: assistant You said Two
+    ");
+}
+
+#[test]
+fn what_failed_can_be_tried_again_or_gone_on_from() {
+    let broken = || Answer::error(400, "x", "broken");
+    let place = Place::new([broken(), Answer::text("Fine."), broken(), Answer::text("Better.")]);
+    place.talk("One\n/retry\n/retry\n");
+    let texts = |index: usize| {
+        place.requests()[index].messages().into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(1), ["You are Ada.", "One"]);
+    place.talk("Two\n/continue\n");
+    let last = texts(3);
+    assert!(last[4].starts_with("LLM_ERROR") && last[5] == "continue", "{last:?}");
+}
+
+#[test]
+fn an_answer_can_go_on() {
+    let place = Place::new([Answer::text("This is"), Answer::text(" all.")]);
+    let output = place.talk("Go\n/continue\n/branch\n");
+    assert!(output.contains("   2  assistant This is all."), "{output}");
+}
+
+#[test]
+fn the_context_of_a_chat_can_be_looked_at() {
+    let place = Place::with(echo());
+    let output = place.talk("One\n/context\n/tools\n/mode\n/mode agent\n/mode x\n/nothing\n");
+    assert!(output.contains("history:n2"), "{output}");
+    assert!(output.ends_with("there are no tools; `--tools-dir` gives some\nthe mode is `chat`\nthe mode is `agent`\nthere is no mode `x`; there are chat, agent and run\nthere is no command `/nothing`\n"), "{output}");
+}
+
+#[test]
+fn a_new_conversation_begins_with_the_greeting_that_was_chosen() {
+    let place = Place::with(echo());
+    let agent = format!(
+        "{AGENT}greetings:\n- {{name: Short, content: Hello.}}\n- {{content: 'I am {{{{char}}}}.'}}\n"
+    );
+    place.folder.write("agent.yaml", agent.as_bytes());
+    let output = place.chat("--store s.db --greeting 2", "Hi\n");
+    assert!(output.starts_with("exit code 0\n=== output\nI am Ada.\nYou said Hi\n"), "{output}");
+    let texts: Vec<String> = place.requests()[0].messages().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(texts, ["You are Ada.", "I am Ada.", "Hi"]);
+    let output = place.chat("--store t.db", "1\nHi\n");
+    assert!(output.contains("Hello.\nYou said Hi"), "{output}");
+    let output = place.chat("--store u.db --greeting 0", "Hi\n");
+    assert!(output.starts_with("exit code 0\n=== output\nYou said Hi"), "{output}");
+}
+
+#[test]
+fn tools_are_there_only_where_a_folder_is_named() {
+    let call = || Answer::calls(&[("a", "read_file", r#"{"path":"a.txt"}"#)]);
+    let place = Place::new([call(), Answer::text("Red."), call(), Answer::text("No tools.")]);
+    let output = place.chat("--once Which? --tools-dir notes", "");
+    assert!(output.starts_with("exit code 0\n=== output\nRed.\n=== errors\n→ read_file"), "{output}");
+    let sent = place.requests()[1].json();
+    assert_eq!(sent["messages"][3]["content"], "red umbrella\n");
+    place.chat("--once Which?", "");
+    assert!(place.requests()[2].json().get("tools").is_none());
+}
+
+#[test]
+fn the_user_can_be_asked_before_each_call() {
+    let call = || Answer::calls(&[("a", "read_file", r#"{"path":"a.txt"}"#)]);
+    let server = Server::start(move |request| match request.messages().last().unwrap().0.as_str() {
+        "user" => call(),
+        _ => Answer::text("Done."),
+    });
+    let place = Place::with(server);
+    place.chat("--once Which? --tools-dir notes --ask", "y\n");
+    place.chat("--once Which? --tools-dir notes --ask", "not that one\n");
+    let results: Vec<String> =
+        [1, 3].map(|index: usize| place.requests()[index].messages().pop().unwrap().1).into();
+    assert_eq!(results, ["red umbrella\n", "error: the user does not want this call: not that one"]);
+}
+
+#[test]
+fn an_agent_with_a_persona_is_told_the_mode() {
+    let place = Place::with(echo());
+    place
+        .folder
+        .write("agent.yaml", b"id: ada\npersona: {role: Keeper}\ntools: {deny: {tools: [search_text]}}\n");
+    place.chat("--once Hi --tools-dir notes", "");
+    place.chat("--once Hi --tools-dir notes --mode agent", "");
+    let requests = place.requests();
+    let system = |index: usize| requests[index].messages()[0].1.clone();
+    assert!(system(0).contains("# Mode: CHAT") && !system(0).contains("Keeper"), "{}", system(0));
+    assert!(system(1).contains("# Mode: AGENT") && system(1).contains("**Role:** Keeper"), "{}", system(1));
+    let tools = requests[1].json()["tools"].as_array().unwrap().len();
+    assert_eq!(tools, 2);
+}
+
+#[test]
+fn a_file_can_come_with_the_first_message() {
+    let place = Place::with(echo());
+    place.chat("--store s.db --data notes/a.txt", "What is red?\nAnd now?\n");
+    let requests = place.requests();
+    let last = requests[0].messages().pop().unwrap().1;
+    assert!(last.ends_with("DATA_CONTEXT\n- Label: a.txt\n- Path: notes/a.txt\n\nred umbrella\n"), "{last}");
+    assert_eq!(requests[1].messages().pop().unwrap().1, "And now?");
+}
+
+#[test]
+fn the_endpoint_can_stand_in_a_file() {
+    let place = Place::with(echo());
+    let toml = format!(
+        "store = 's.db'\n[endpoint]\nbase-url = '{}'\nmodel = 'm'\nkey-env = 'CTX_TEST_KEY'\nretries = 0\n[endpoint.headers]\nx-team = '{CANARY}'\n[tools]\nfolder = 'notes'\ndeny = {{ tools = ['list_folder'] }}\n",
+        place.server.base_url()
+    );
+    place.folder.write("ctx.toml", toml.as_bytes());
+    let output =
+        place.folder.command("chat agent.yaml --once Hi").env("CTX_TEST_KEY", CANARY).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let request = &place.requests()[0];
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {CANARY}").as_str()));
+    assert_eq!((request.header("x-team"), &request.json()["model"]), (Some(CANARY), &json!("m")));
+    assert_eq!(request.json()["tools"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_wrong_about_an_endpoint_is_told_in_its_line() {
+    let folder = Folder::with(&[
+        ("agent.yaml", AGENT),
+        ("ctx.toml", "[endpoint]\nbase-ulr = 'x'\ndialect = 'gemini'\n"),
+    ]);
+    assert_snapshot!(folder.ctx("chat agent.yaml --once Hi"), @r"
+    exit code 3
+    === errors
+    error[CTX0902]: `gemini` is no dialect; there are `openai` and `anthropic`
+     --> ctx.toml:3:11
+      |
+    3 | dialect = 'gemini'
+      |           ^^^^^^^^
+    ");
+}
+
+#[test]
+fn a_key_is_found_nowhere() {
+    let echo = |request: &Received| {
+        // A provider that repeats the key in its error, then answers.
+        match request.messages().last().unwrap().1.as_str() {
+            "fail" => Answer::error(401, CANARY, &format!("no such key: {CANARY}")),
+            "stream" => Answer::events(&[json!({ "error": { "message": format!("bad {CANARY}") } })]),
+            _ => Answer::text("Hi"),
+        }
+    };
+    let place = Place::with(Server::start(echo));
+    place.folder.write("key", CANARY.as_bytes());
+    place.folder.write("ctx.toml", b"[endpoint]\nretries = 0\n");
+    let base = place.server.base_url();
+    for text in ["Hello", "fail", "stream"] {
+        for more in ["--json", "", "--dry-run"] {
+            let arguments = format!(
+                "chat agent.yaml --model gpt-4o --base-url {base} --key-file key --store s.db --conversation c --once {text} {more}"
+            );
+            let output = place.folder.ctx(&arguments);
+            assert!(!output.contains("CANARY"), "{output}");
+        }
+    }
+    let seen = place.requests().iter().filter(|request| request.header("authorization").is_some()).count();
+    assert_eq!(seen, 6, "the key was sent");
+    std::fs::remove_file(place.folder.path().join("key")).unwrap();
+    for name in place.folder.names() {
+        let path = place.folder.path().join(&name);
+        if path.is_file() {
+            let bytes = std::fs::read(path).unwrap();
+            assert!(!bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_is_told() {
+    let place = Place::with(echo());
+    place.folder.write("s.db", &[7; 4096]);
+    assert_snapshot!(place.talk("Hello\n"), @r"
+    exit code 3
+    === errors
+    error: cannot open `s.db`: the store cannot be read: file is not a database
+    ");
+}
