@@ -12,6 +12,7 @@ use crate::args::turn::{self, ConfigArguments, SwitchArguments, TurnArguments};
 /// Without `--conversation` a new one begins; with `--once` and without it nothing is kept. Lines that begin with
 /// `/` are commands; `/help` lists them.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "Examples:\n  \
     ctx chat agent.yaml --model gpt-5-mini\n  \
     ctx chat agent.yaml --base-url http://localhost:8080 --conversation notes\n  \

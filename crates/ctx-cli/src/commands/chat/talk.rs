@@ -20,6 +20,9 @@ use crate::commands::chat::tree;
 use crate::exit::Exit;
 use crate::show;
 
+/// What is told where there is no conversation yet.
+const NOTHING_SAID: &str = "nothing was said yet";
+
 /// Talks until the user ends it, or input does.
 pub(super) async fn run(setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
     let lines = Lines::start();
@@ -103,7 +106,9 @@ impl Talk<'_> {
     async fn command(&mut self, command: Slash) -> Result<()> {
         match command {
             Slash::Help => {
-                HELP.iter().for_each(|(usage, what)| show::note(&format!("{usage:<14} {what}")));
+                for (usage, what) in HELP {
+                    show::note(&format!("{usage:<14} {what}"));
+                }
                 Ok(())
             }
             Slash::Quit => Ok(()),
@@ -118,14 +123,17 @@ impl Talk<'_> {
             Slash::Compress => self.compress().await,
             Slash::Context => self.context().await,
             Slash::Tools => self.tools(),
-            Slash::Mode(mode) => self.mode(mode),
+            Slash::Mode(mode) => {
+                self.mode(mode);
+                Ok(())
+            }
         }
     }
 
     /// The conversation, and where it is kept; says so if there is none.
     fn kept(&mut self) -> Option<(&mut Setup, &mut Conversation)> {
         if self.conversation.is_none() {
-            show::note("nothing was said yet");
+            show::note(NOTHING_SAID);
         }
         Some((self.setup, self.conversation.as_mut()?))
     }
@@ -202,7 +210,10 @@ impl Talk<'_> {
     }
 
     async fn branch(&mut self, number: Option<usize>) -> Result<()> {
-        let Some(session) = self.session() else { return Ok(drop(self.kept())) };
+        let Some(session) = self.session() else {
+            show::note(NOTHING_SAID);
+            return Ok(());
+        };
         let messages = tree::messages(session);
         let Some(number) = number else { return show::result(&tree::list(session)) };
         let Some(id) = number.checked_sub(1).and_then(|index| messages.get(index)).map(|(id, _)| id.clone())
@@ -216,7 +227,10 @@ impl Talk<'_> {
     }
 
     async fn switch(&mut self, number: Option<usize>) -> Result<()> {
-        let Some(session) = self.session() else { return Ok(drop(self.kept())) };
+        let Some(session) = self.session() else {
+            show::note(NOTHING_SAID);
+            return Ok(());
+        };
         let Some(number) = number else { return show::result(&tree::list_branches(session)) };
         let Some(id) = number.checked_sub(1).and_then(|index| tree::branches(session).into_iter().nth(index))
         else {
@@ -250,7 +264,10 @@ impl Talk<'_> {
 
     /// Lets an answer go on; where something failed, says so in the user's name.
     async fn go_on(&mut self) -> Result<()> {
-        let Some(session) = self.session() else { return Ok(drop(self.kept())) };
+        let Some(session) = self.session() else {
+            show::note(NOTHING_SAID);
+            return Ok(());
+        };
         let mut request = self.setup.request("");
         if tree::ends_in_error(session) {
             request = self.setup.request("continue");
@@ -280,16 +297,17 @@ impl Talk<'_> {
             show::note("there are no tools; `--tools-dir` gives some");
         }
         let what = |tool: &ctx_chat::Tool| tool.definition.description.clone().unwrap_or_default();
-        let lines = tools.iter().map(|tool| format!("{:<12} {}\n", tool.name(), what(tool).as_str()));
-        show::result(&lines.collect::<String>())
+        for tool in &tools {
+            show::result(&format!("{:<12} {}\n", tool.name(), what(tool).as_str()))?;
+        }
+        Ok(())
     }
 
-    fn mode(&mut self, mode: Option<Mode>) -> Result<()> {
+    fn mode(&mut self, mode: Option<Mode>) {
         if let Some(mode) = mode {
             self.setup.set_mode(mode);
         }
         show::note(&format!("the mode is `{}`", self.setup.mode()));
-        Ok(())
     }
 
     async fn context(&mut self) -> Result<()> {

@@ -16,7 +16,8 @@ pub(super) fn messages(session: &Session) -> Vec<(NodeId, &Node)> {
 /// Lists the messages of the active path.
 pub(super) fn list(session: &Session) -> String {
     let lines = messages(session).into_iter().enumerate();
-    lines.map(|(index, (_, node))| format!("{:>4}  {}\n", index + 1, outline(node))).collect()
+    let lines = lines.map(|(index, (_, node))| format!("{:>4}  {}", index + 1, outline(node)));
+    ended(lines.collect())
 }
 
 /// Returns the last messages of all branches, in the order of the file: what is numbered from 1.
@@ -30,9 +31,15 @@ pub(super) fn list_branches(session: &Session) -> String {
     let lines = branches(session).into_iter().enumerate().map(|(index, id)| {
         let mark = if id == *session.active_leaf_id() { '*' } else { ' ' };
         let node = session.node(&id);
-        format!("{:>4}{mark} {}\n", index + 1, node.map(outline).unwrap_or_default())
+        format!("{:>4}{mark} {}", index + 1, node.map(outline).unwrap_or_default())
     });
-    lines.collect()
+    ended(lines.collect())
+}
+
+/// Joins lines, each with its end.
+fn ended(mut lines: Vec<String>) -> String {
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 /// A message on a line: who speaks it, and how it begins.
