@@ -14,9 +14,9 @@ use ctx_engine::Dialect;
 
 pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName};
 pub(crate) use compress::{
-    CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments, MaskArguments,
-    MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments, ReportArguments, RunArguments,
-    SummarizerArguments, SummarizerChoice, SummaryArguments,
+    BudgetArguments, CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments,
+    MaskArguments, MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments,
+    ReportArguments, RunArguments, SummarizerArguments, SummarizerChoice, SummaryArguments,
 };
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 pub(crate) use session::{SessionArguments, SessionCommand, SessionFileArguments, StepArguments};

@@ -4,6 +4,7 @@
 //! what must stay is shortened if it alone is too much (`pressure.rs`), a strategy decides about settled history, and
 //! the decisions become a plan (`plan.rs`) that is applied.
 
+mod budget_plan;
 mod cache;
 mod config;
 mod coverage;
@@ -23,6 +24,7 @@ mod strategy;
 mod testing;
 mod usage;
 
+pub use budget_plan::{BudgetNeed, BudgetPlan, BudgetVerdict, part_costs};
 pub use cache::{PrefixStability, prefix_stability};
 pub use config::RequestConfig;
 pub use coverage::Coverage;

@@ -21,6 +21,7 @@ pub(crate) struct CompressArguments {
 pub(crate) enum CompressCommand {
     Plan(PlanArguments),
     Run(RunArguments),
+    Budget(BudgetArguments),
     /// Switches a summary on: it hides what it stands for
     Enable(SwitchSummaryArguments),
     /// Switches a summary off: what it stands for shows again
@@ -96,6 +97,46 @@ pub(crate) struct RunArguments {
     pub(crate) summarizer: SummarizerArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+}
+
+/// Shows what a model's window is used for, and what that leaves for the conversation
+///
+/// What is left is the window without the answer, tools, instructions, pins, summaries and what is being answered.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx compress budget --session chat.json --model gpt-4o\n  \
+    ctx compress budget --session chat.json --model gpt-4o --tools tools.json --reserve 2000\n  \
+    ctx compress budget --session chat.json --what-if gpt-4,gpt-4o,claude-sonnet-4\n  \
+    ctx compress budget --session chat.json --what-if all\n\n\
+    Exit codes: 0 the conversation can go on, 2 usage, 3 a file cannot be read, 5 what must stay is\n\
+    more than the window of the model that is asked for with `--model`.")]
+pub(crate) struct BudgetArguments {
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: PathBuf,
+    /// The model whose window it is
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Compares these models in a table; `all` is every model of the table of models
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', num_args = 1..)]
+    pub(crate) what_if: Vec<String>,
+    /// The definitions of tools that are sent too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// How many tokens are kept free for the answer [default: the longest answer, at most a quarter of the window]
+    #[arg(long, value_name = "N")]
+    pub(crate) reserve: Option<u32>,
+    /// The index of the first message that a running tool loop has added; those from it on stay whole
+    #[arg(long, value_name = "N")]
+    pub(crate) loop_start: Option<usize>,
+    /// A table of models, whose rows are tried before the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) models: Option<PathBuf>,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
 }
 
 /// Which messages a summary stands for.

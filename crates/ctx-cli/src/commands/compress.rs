@@ -1,6 +1,7 @@
 //! `ctx compress`: conversations that fit into a number of tokens, or hide older messages behind summaries.
 
 mod batch;
+mod budget;
 mod mask;
 mod program;
 mod report;
@@ -35,6 +36,7 @@ pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
         CompressCommand::Plan(arguments) => plan(&arguments.pass),
         CompressCommand::Run(arguments) if arguments.pass.mask.mask => mask::run(arguments),
         CompressCommand::Run(arguments) => compress(arguments),
+        CompressCommand::Budget(arguments) => budget::run(arguments),
         CompressCommand::Enable(arguments) => summaries::switch(&arguments.summary, true),
         CompressCommand::Disable(arguments) => summaries::switch(&arguments.summary, false),
         CompressCommand::Delete(arguments) => summaries::delete(&arguments.summary),

@@ -36,6 +36,7 @@ mod session;
 mod summarizers;
 mod test;
 mod turn;
+mod window_plans;
 mod writing;
 
 use std::path::Path;

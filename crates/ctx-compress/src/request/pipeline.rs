@@ -317,7 +317,7 @@ fn fixed_action(
 /// That is what the target leaves. Where that is little, it is a tenth of the budget, as far as half the way to the
 /// trigger allows, or a quarter of the way to the budget, so that a long loop does not cost the whole history before
 /// it. It never falls when the budget grows.
-fn room(config: &RequestConfig, fixed: u64) -> u64 {
+pub(crate) fn room(config: &RequestConfig, fixed: u64) -> u64 {
     let to_trigger = share(config.token_budget, config.trigger_threshold).saturating_sub(fixed);
     let to_budget = config.token_budget.saturating_sub(fixed);
     let least = (config.token_budget / 10).min((to_trigger / 2).max(to_budget / 4));

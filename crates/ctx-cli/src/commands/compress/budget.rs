@@ -1,0 +1,183 @@
+//! `ctx compress budget`: what windows are used for, and what they leave for a conversation.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use ctx_compress::request::{
+    BudgetPlan, BudgetVerdict, Meter, Protection, RequestConfig, part_costs, repair,
+};
+use ctx_engine::Engine;
+use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, tools_cost};
+use ctx_types::{Diagnostic, Message, ToolDefinition};
+use serde_json::{Value, json};
+
+use crate::args::BudgetArguments;
+use crate::commands::compress::messages;
+use crate::commands::inputs::{self, InputFile};
+use crate::config::Config;
+use crate::exit::{Exit, UsageError};
+use crate::show::{self, Sources};
+
+/// Plans for a model, and compares others.
+pub(super) fn run(arguments: &BudgetArguments) -> Result<Exit> {
+    let files = [Some(&arguments.session), arguments.tools.as_ref(), arguments.models.as_ref()];
+    inputs::check_stdin(files.into_iter().flatten())?;
+    let mut sources = Sources::default();
+    let (planning, model, mut found) = Planning::read(arguments, &mut sources)?;
+    let own = model.as_deref().map(|model| planning.plan(model, &mut found)).transpose()?;
+    let mut others = Vec::new();
+    for model in planning.what_if(&arguments.what_if) {
+        others.push(planning.plan(&model, &mut found)?);
+    }
+    sources.show(&found);
+    match arguments.json {
+        true => show::json(
+            &json!({ "plan": own.as_ref().map(Planned::to_json), "whatIf": others.iter().map(Planned::to_json).collect::<Vec<_>>() }),
+        )?,
+        false => show::result(&to_text(own.as_ref(), &others))?,
+    }
+    let is_possible = own.is_none_or(|own| own.plan.is_possible());
+    Ok(if is_possible { Exit::Success } else { Exit::Impossible })
+}
+
+/// What is the same for all models.
+struct Planning {
+    models: Arc<ModelTable>,
+    messages: Vec<Message>,
+    tools: Vec<ToolDefinition>,
+    reserve: Option<u32>,
+    protection: Protection,
+}
+
+/// The plan for one model.
+struct Planned {
+    model: String,
+    is_exact: bool,
+    plan: BudgetPlan,
+}
+
+impl Planning {
+    /// Reads everything; returns the model that is asked for, too, and what was found.
+    fn read(
+        arguments: &BudgetArguments,
+        sources: &mut Sources,
+    ) -> Result<(Self, Option<String>, Vec<Diagnostic>)> {
+        let config = Config::read(&arguments.config, sources)?;
+        let mut found = config.found.clone();
+        let model = arguments.model.clone().or_else(|| config.model.clone());
+        if model.is_none() && arguments.what_if.is_empty() {
+            let message = "name a model with `--model`, or models to compare with `--what-if`";
+            return Err(UsageError(message.to_owned()).into());
+        }
+        let mut models = Engine::new().models;
+        if let Some(file) = config.file("models", arguments.models.clone(), sources)?.map(InputFile::from) {
+            let (table, odd) = inputs::models(&file, &models, sources)?;
+            models = Arc::new(table);
+            found.extend(odd);
+        }
+        let mut tools = Vec::new();
+        if let Some(file) = &arguments.tools {
+            let (definitions, odd) = inputs::tools(&InputFile::from(file), sources)?;
+            tools = definitions.iter().map(inputs::tool).collect();
+            found.extend(odd);
+        }
+        let conversation = inputs::conversation(&InputFile::from(&arguments.session), sources)?;
+        found.extend(conversation.diagnostics);
+        let given = messages(&conversation.value);
+        let planning = Self {
+            models,
+            messages: repair(&given).map_or(given, |repaired| repaired.messages),
+            tools,
+            reserve: arguments.reserve,
+            protection: arguments.loop_start.map_or(Protection::LastUserMessage, Protection::CurrentLoop),
+        };
+        Ok((planning, model, found))
+    }
+
+    /// Returns the models to compare.
+    fn what_if(&self, named: &[String]) -> Vec<String> {
+        let all = || self.models.names().into_iter().map(str::to_owned).collect::<Vec<_>>();
+        let of_name = |name: &String| if name == "all" { all() } else { vec![name.clone()] };
+        named.iter().filter(|name| !name.trim().is_empty()).flat_map(of_name).collect()
+    }
+
+    fn plan(&self, name: &str, found: &mut Vec<Diagnostic>) -> Result<Planned> {
+        let (model, unknown) = self.models.lookup(name);
+        found.extend(unknown);
+        let (counter, _) = Counter::for_model(&model);
+        let tools = tools_cost(&self.tools, &model, &counter);
+        let request = BudgetRequest { reserve: self.reserve, tools, ..BudgetRequest::default() };
+        let account = match Budget::compute(&model, &request) {
+            Ok((budget, odd)) => {
+                found.extend(odd);
+                budget.lines
+            }
+            // What is in the way is named by the plan.
+            Err(BudgetError::NothingLeft { lines }) => lines,
+            Err(error) => return Err(UsageError(error.to_string()).into()),
+        };
+        let meter = Meter::lent(&model, &counter);
+        let parts = part_costs(&self.messages, self.protection, &meter);
+        let plan = BudgetPlan::new(&account, &parts, &RequestConfig::default());
+        Ok(Planned { model: name.to_owned(), is_exact: counter.is_exact(), plan })
+    }
+}
+
+impl Planned {
+    fn to_json(&self) -> Value {
+        let mut value = json!(self.plan);
+        value["model"] = json!(self.model);
+        value["isExact"] = json!(self.is_exact);
+        value
+    }
+
+    /// Writes the account of the window, one line each.
+    fn account(&self) -> String {
+        let plan = &self.plan;
+        let window = plan.window.map(|tokens| (format!("window of `{}`", self.model), tokens.to_string()));
+        let needs = plan.needs.iter().map(|need| (need.name.clone(), format!("-{}", need.tokens)));
+        let room = plan.room.map(|tokens| ("left for history".to_owned(), tokens.to_string()));
+        let history = ("history has".to_owned(), plan.history.to_string());
+        let lines: Vec<(String, String)> =
+            window.into_iter().chain(needs).chain(room).chain([history]).collect();
+        let names = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let figures = lines.iter().map(|(_, tokens)| tokens.len()).max().unwrap_or(0);
+        let lines: Vec<String> =
+            lines.iter().map(|(name, tokens)| format!("{name:names$}  {tokens:>figures$}\n")).collect();
+        let about = if self.is_exact { "" } else { "about: its tokens are estimated\n" };
+        format!("{}{about}{plan}\n", lines.concat())
+    }
+
+    /// Writes one row of the table.
+    fn row(&self) -> [String; 6] {
+        let plan = &self.plan;
+        let or_none =
+            |tokens: Option<u64>| tokens.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string());
+        let needed: u64 = plan.needs.iter().map(|need| need.tokens).sum();
+        let outcome = match &plan.verdict {
+            BudgetVerdict::Unlimited => "unlimited".to_owned(),
+            BudgetVerdict::Fits { free } => format!("fits, {free} free"),
+            BudgetVerdict::Compressed { to } => format!("compressed to {to}"),
+            BudgetVerdict::Restless { culprit, .. } => format!("every turn: {culprit}"),
+            BudgetVerdict::Impossible { culprit, .. } => format!("impossible: {culprit}"),
+        };
+        let about = if self.is_exact { "" } else { "~" };
+        [
+            self.model.clone(),
+            or_none(plan.window),
+            format!("{about}{needed}"),
+            or_none(plan.room),
+            format!("{about}{}", plan.history),
+            outcome,
+        ]
+    }
+}
+
+/// The titles of the table of models.
+const HEADER: [&str; 6] = ["model", "window", "needed", "left", "history", "outcome"];
+
+fn to_text(own: Option<&Planned>, others: &[Planned]) -> String {
+    let account = own.map(Planned::account);
+    let table = (!others.is_empty()).then(|| show::listing(HEADER, others.iter().map(Planned::row)));
+    account.into_iter().chain(table).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,266 @@
+//! The account of a window: what a request needs of it before settled history comes, and what that leaves.
+
+use std::fmt;
+
+use ctx_tokens::BudgetLine;
+use ctx_types::Message;
+use serde::Serialize;
+
+use crate::request::config::{RequestConfig, share};
+use crate::request::layout::{Layout, Part, Protection};
+use crate::request::meter::Meter;
+use crate::request::outcome::PartCost;
+use crate::request::pipeline::room;
+
+/// What a window is used for: window − answer − tools − instructions − pins − what is being answered = room for
+/// history.
+///
+/// A plan that cannot work names the culprit before anything is sent: what must stay may be more than the window, or
+/// so much that compression would begin anew in every turn and never come to rest.
+///
+/// ```
+/// use ctx_compress::request::{BudgetPlan, BudgetVerdict, Meter, Protection, RequestConfig, part_costs};
+/// use ctx_tokens::{Budget, BudgetRequest, ModelTable};
+/// use ctx_types::{Message, Role, Source};
+///
+/// let (model, _) = ModelTable::builtin().lookup("gpt-4");
+/// let request = BudgetRequest { reserve: Some(1_000), tools: 6_900, ..BudgetRequest::default() };
+/// let (budget, _) = Budget::compute(&model, &request)?;
+/// let messages = [Message::new(Role::User, "word ".repeat(400), Source::history("n1", Role::User))];
+/// let parts = part_costs(&messages, Protection::PendingTurn, &Meter::estimate());
+///
+/// let plan = BudgetPlan::new(&budget.lines, &parts, &RequestConfig::default());
+/// assert_eq!(plan.verdict, BudgetVerdict::Impossible { over: 221, culprit: "tools".into(), tokens: 6_900 });
+/// assert_eq!(plan.to_string(), "impossible: 221 tokens too many, mostly tools (6900)");
+/// # Ok::<(), ctx_tokens::BudgetError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetPlan {
+    /// How many tokens a request and its answer may have together; absent if nothing limits them.
+    pub window: Option<u64>,
+    /// What goes off it before settled history comes: what is no message first, then the messages that stay.
+    pub needs: Vec<BudgetNeed>,
+    /// How many tokens are left for settled history; absent if nothing limits them.
+    pub room: Option<u64>,
+    /// How many tokens it has.
+    pub history: u64,
+    /// What follows.
+    pub verdict: BudgetVerdict,
+}
+
+/// Something that needs tokens in any case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetNeed {
+    /// What it is, for people.
+    pub name: String,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+/// What becomes of a conversation in a window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum BudgetVerdict {
+    /// Nothing limits it.
+    Unlimited,
+    /// It fits; compression begins after so many tokens more.
+    Fits {
+        /// The tokens.
+        free: u64,
+    },
+    /// It is above the trigger: history comes down to so many tokens.
+    Compressed {
+        /// The tokens.
+        to: u64,
+    },
+    /// What must stay is above the trigger by itself, so that every turn would compress.
+    Restless {
+        /// By how many tokens.
+        over: u64,
+        /// What needs most of them.
+        culprit: String,
+        /// How many that are.
+        tokens: u64,
+    },
+    /// What must stay is more than the window.
+    Impossible {
+        /// By how many tokens.
+        over: u64,
+        /// What needs most of them.
+        culprit: String,
+        /// How many that are.
+        tokens: u64,
+    },
+}
+
+impl BudgetPlan {
+    /// Adds up an account, its window first as [`Budget`](ctx_tokens::Budget) has it, and the parts of a request.
+    ///
+    /// Of the configuration only shares count: the budget is what the account leaves.
+    pub fn new(account: &[BudgetLine], parts: &[PartCost], config: &RequestConfig) -> Self {
+        let window =
+            account.iter().find_map(|line| u64::try_from(line.tokens).ok().filter(|tokens| *tokens > 0));
+        let beside = account.iter().filter(|line| line.tokens < 0);
+        let beside =
+            beside.map(|line| BudgetNeed { name: line.name.clone(), tokens: line.tokens.unsigned_abs() });
+        let beside: Vec<BudgetNeed> = beside.collect();
+        let around: u64 = beside.iter().map(|need| need.tokens).sum();
+        let fixed = parts.iter().filter(|part| part.part != Part::History && part.tokens > 0);
+        let fixed = fixed.map(|part| BudgetNeed { name: part.part.to_string(), tokens: part.tokens });
+        let needs: Vec<BudgetNeed> = beside.into_iter().chain(fixed).collect();
+        let needed: u64 = needs.iter().map(|need| need.tokens).sum();
+        let history = parts.iter().filter(|part| part.part == Part::History).map(|part| part.tokens).sum();
+        let Some(limit) = window else {
+            return Self { window, needs, room: None, history, verdict: BudgetVerdict::Unlimited };
+        };
+        let budget = RequestConfig { token_budget: limit.saturating_sub(around), ..config.clone() };
+        let verdict = match limit.checked_sub(needed) {
+            None => impossible(&needs, needed - limit),
+            Some(_) => verdict(&needs, needed - around, history, &budget),
+        };
+        Self { window, needs, room: Some(limit.saturating_sub(needed)), history, verdict }
+    }
+
+    /// Tells whether a conversation can go on so.
+    pub const fn is_possible(&self) -> bool {
+        !matches!(self.verdict, BudgetVerdict::Impossible { .. })
+    }
+}
+
+/// Judges what fits, given what of the messages must stay and what history has.
+fn verdict(needs: &[BudgetNeed], fixed: u64, history: u64, config: &RequestConfig) -> BudgetVerdict {
+    let trigger = share(config.token_budget, config.trigger_threshold);
+    if fixed > trigger {
+        let (culprit, tokens) = largest(needs);
+        return BudgetVerdict::Restless { over: fixed - trigger, culprit, tokens };
+    }
+    match config.is_above_trigger(fixed + history) {
+        true => BudgetVerdict::Compressed { to: room(config, fixed).min(history) },
+        false => BudgetVerdict::Fits { free: trigger.saturating_sub(fixed + history) },
+    }
+}
+
+fn impossible(needs: &[BudgetNeed], over: u64) -> BudgetVerdict {
+    let (culprit, tokens) = largest(needs);
+    BudgetVerdict::Impossible { over, culprit, tokens }
+}
+
+/// Returns what needs most; of equal ones the first.
+fn largest(needs: &[BudgetNeed]) -> (String, u64) {
+    let largest = needs.iter().rev().max_by_key(|need| need.tokens);
+    largest.map(|need| (need.name.clone(), need.tokens)).unwrap_or_default()
+}
+
+impl fmt::Display for BudgetPlan {
+    /// Writes the verdict in one line for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.verdict {
+            BudgetVerdict::Unlimited => f.write_str("nothing limits it"),
+            BudgetVerdict::Fits { free } => write!(f, "fits; compression begins after {free} tokens more"),
+            BudgetVerdict::Compressed { to } => {
+                write!(f, "history is compressed from {} to {to} tokens", self.history)
+            }
+            BudgetVerdict::Restless { over, culprit, tokens } => write!(
+                f,
+                "every turn would compress: what must stay is {over} tokens above the trigger, mostly {culprit} ({tokens})"
+            ),
+            BudgetVerdict::Impossible { over, culprit, tokens } => {
+                write!(f, "impossible: {over} tokens too many, mostly {culprit} ({tokens})")
+            }
+        }
+    }
+}
+
+/// Adds up what the parts of a request cost, history too, in the order of [`Part`].
+///
+/// Calls and results should pair; those that do not are parts of their own. O(messages), and the counts of new texts.
+pub fn part_costs(messages: &[Message], protection: Protection, meter: &Meter<'_>) -> Vec<PartCost> {
+    let layout = Layout::of(messages, protection, meter);
+    let mut costs: Vec<PartCost> = Vec::new();
+    for group in &layout.groups {
+        match costs.iter_mut().find(|cost| cost.part == group.part) {
+            Some(cost) => {
+                cost.messages += group.range.len();
+                cost.tokens += group.tokens;
+            }
+            None => {
+                costs.push(PartCost { part: group.part, messages: group.range.len(), tokens: group.tokens });
+            }
+        }
+    }
+    costs.sort_by_key(|cost| cost.part);
+    costs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::testing::messages;
+
+    fn line(name: &str, tokens: i64) -> BudgetLine {
+        BudgetLine { name: name.to_owned(), tokens }
+    }
+
+    /// A window of 1,000 with 200 for the answer, tools, and parts as instructions, current turn and history.
+    #[track_caller]
+    fn check(tools: i64, [instructions, current, history]: [u64; 3], expected: &str) {
+        let account =
+            [line("window of `m`", 1_000), line("reserve for the answer", -200), line("tools", -tools)];
+        let part = |part, tokens| PartCost { part, messages: 1, tokens };
+        let parts = [
+            part(Part::Instructions, instructions),
+            part(Part::Current, current),
+            part(Part::History, history),
+        ];
+        let plan = BudgetPlan::new(&account, &parts, &RequestConfig::default());
+        assert_eq!(plan.to_string(), expected);
+        let needed: u64 = plan.needs.iter().map(|need| need.tokens).sum();
+        assert_eq!(plan.room, Some(1_000_u64.saturating_sub(needed)));
+        assert_eq!(plan.is_possible(), needed <= 1_000);
+    }
+
+    #[test]
+    fn what_fits_says_how_long() {
+        check(0, [100, 40, 100], "fits; compression begins after 400 tokens more");
+        check(0, [100, 40, 500], "fits; compression begins after 0 tokens more");
+    }
+
+    #[test]
+    fn above_the_trigger_history_comes_down() {
+        check(0, [100, 40, 501], "history is compressed from 501 to 260 tokens");
+    }
+
+    #[test]
+    fn what_must_stay_and_is_above_the_trigger_is_named() {
+        check(
+            400,
+            [340, 40, 5],
+            "every turn would compress: what must stay is 60 tokens above the trigger, mostly tools (400)",
+        );
+    }
+
+    #[test]
+    fn what_must_stay_and_is_more_than_the_window_is_named() {
+        check(700, [90, 40, 5], "impossible: 30 tokens too many, mostly tools (700)");
+        check(100, [600, 200, 5], "impossible: 100 tokens too many, mostly leading instructions (600)");
+        check(900, [0, 0, 0], "impossible: 100 tokens too many, mostly tools (900)");
+    }
+
+    #[test]
+    fn without_a_window_nothing_limits() {
+        let plan = BudgetPlan::new(&[line("tools", -5)], &[], &RequestConfig::default());
+        assert_eq!((plan.verdict.clone(), plan.room), (BudgetVerdict::Unlimited, None));
+        assert_eq!(plan.to_string(), "nothing limits it");
+    }
+
+    #[test]
+    fn parts_add_up_to_the_request() {
+        let (all, meter) = (messages("s u a:x t:x a u"), Meter::estimate());
+        let parts = part_costs(&all, Protection::PendingTurn, &meter);
+        let found: Vec<_> = parts.iter().map(|cost| (cost.part, cost.messages)).collect();
+        assert_eq!(found, [(Part::Instructions, 1), (Part::Current, 1), (Part::History, 4)]);
+        assert_eq!(parts.iter().map(|cost| cost.tokens).sum::<u64>(), meter.messages(&all));
+    }
+}
