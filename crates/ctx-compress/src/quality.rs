@@ -24,6 +24,7 @@ mod passages;
 mod phrases;
 mod quotes;
 mod report;
+mod rescue;
 mod rules;
 mod shapes;
 mod side;
@@ -33,3 +34,4 @@ mod units;
 
 pub use fact::{Fact, FactKind, Place};
 pub use report::{KindCounts, QualityReport};
+pub use rescue::LostWords;

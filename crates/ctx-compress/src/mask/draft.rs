@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ctx_types::{Deadline, Message, Role, Source, SourceKind, Summarizer, Text, TokenCounter, Trust};
+use ctx_types::{Deadline, Message, NodeId, Role, Source, SourceKind, Summarizer, Text, TokenCounter, Trust};
 
 use crate::mask::accept::{Bounds, FRAME, accept};
 use crate::mask::appendix::{self, AppendedFact};
@@ -13,6 +13,7 @@ use crate::mask::plan::{MaskPlan, SummaryTask};
 use crate::mask::prompt::{self, Choice, Filling};
 use crate::mask::transcript::{Entry, entries, join};
 use crate::mask::trigger::tokens_of;
+use crate::quality::{Place, QualityReport};
 
 /// What summaries are made with.
 ///
@@ -191,21 +192,55 @@ impl MaskPlan {
 }
 
 impl MaskPlan {
-    /// Adds facts of the summaries that are taken in, as far as the new one lost them and there is room.
+    /// Adds what the summary lost and there is room for: facts that were added to summaries which are taken in, then
+    /// sentences of the messages in which lost facts stand, in the order of the conversation.
     fn with_appendix(&self, text: Text, counter: &dyn TokenCounter) -> (Text, Vec<AppendedFact>) {
-        let room = u64::from(self.config.appendix_tokens);
-        let mut kept: Vec<AppendedFact> = Vec::new();
-        let mut used = 0;
-        for fact in self.carried.iter().filter(|fact| !text.contains(fact.text.as_str())) {
-            used += u64::from(counter.count(&fact.text)) + 2;
-            if used > room {
-                break;
-            }
-            kept.push(fact.clone());
+        let mut room = u64::from(self.config.appendix_tokens);
+        if room == 0 {
+            return (text, Vec::new());
         }
-        let whole = Text::from(format!("{}{}", text.as_str(), appendix::render(&kept, self.language)));
-        let fits = u64::from(counter.count_text(&whole)) + FRAME < self.replaced_tokens;
-        if kept.is_empty() || !fits { (text, Vec::new()) } else { (whole, kept) }
+        let mut fits = |fact: &AppendedFact| {
+            let tokens = u64::from(counter.count(&fact.text)) + 2;
+            let fits = tokens <= room;
+            room -= if fits { tokens } else { 0 };
+            fits
+        };
+        let is_new = |fact: &&AppendedFact| !text.contains(fact.text.as_str());
+        let mut kept: Vec<AppendedFact> =
+            self.carried.iter().filter(is_new).filter(|fact| fits(fact)).cloned().collect();
+        let carried = kept.len();
+        let (ids, messages): (Vec<NodeId>, Vec<Message>) = self.sources().unzip();
+        let so_far = format!("{}{}", text.as_str(), appendix::render(&kept, self.language));
+        let words = QualityReport::of_summary(&messages, so_far).lost_words(&messages);
+        let lost = words.into_iter().filter_map(|words| {
+            let from = ids.get(words.place.message)?.clone();
+            Some((words.place, AppendedFact { text: words.text, from }))
+        });
+        let mut lost: Vec<(Place, AppendedFact)> = lost.filter(|(_, fact)| fits(fact)).collect();
+        lost.sort_by_key(|(place, _)| (place.message, place.call, place.start));
+        kept.extend(lost.into_iter().map(|(_, fact)| fact));
+        // If all of it is too much, the words of a summary that was checked before come first.
+        for most in [kept.len(), carried] {
+            kept.truncate(most);
+            let whole = Text::from(format!("{}{}", text.as_str(), appendix::render(&kept, self.language)));
+            if !kept.is_empty() && u64::from(counter.count_text(&whole)) + FRAME < self.replaced_tokens {
+                return (whole, kept);
+            }
+        }
+        (text, Vec::new())
+    }
+
+    /// Returns what the summary takes the place of: messages, and summaries that are taken in.
+    fn sources(&self) -> impl Iterator<Item = (NodeId, Message)> {
+        let is_material = |id: &&NodeId| self.material.iter().any(|one| one.id == **id);
+        let leading = self.range.covered.iter().filter(move |id| !is_material(id));
+        let taken_in = self.previous.iter().filter(|_| self.task == SummaryTask::Merge);
+        let summaries = leading.zip(taken_in).map(|(id, text)| {
+            let source = Source::new(SourceKind::Summary, Trust::Model);
+            (id.clone(), Message::new(Role::System, text.clone(), source))
+        });
+        let material = self.material.iter().map(|one| (one.id.clone(), one.message.clone()));
+        summaries.chain(material)
     }
 }
 

@@ -208,7 +208,8 @@ fn counts(lexed: &Lexed<'_>, next: usize) -> bool {
         && !is_stop(word)
         && !is_filler(word);
     match lexed.kind(next) {
-        Some(Kind::Word) => is_noun,
+        // `price:20 seats:4` counts no seats.
+        Some(Kind::Word) => is_noun && lexed.mark(next + 1) != Some(':'),
         Some(Kind::Han) => lexed.han(next).is_some_and(units::is_counter),
         _ => false,
     }

@@ -87,7 +87,7 @@ fn sentence(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfValue<'_>) -> 
     let bytes = lexed.tokens.get(first)?.start..lexed.tokens.get(last)?.end;
     let begin = label_end(lexed, first..tokens.end);
     let clauses = clauses(lexed, begin..tokens.end, of_value);
-    let is_question = is_question(lexed, tokens.clone());
+    let is_question = is_question(lexed, tokens.clone()) && !is_tagged(lexed, begin..tokens.end);
     let is_yes_or_no = is_question && asks_yes_or_no(lexed, begin, tokens.clone());
     let is_chinese = tokens.clone().filter(|at| lexed.kind(*at) == Some(Kind::Han)).count() >= 4;
     let says_yes_or_no = says_yes_or_no(lexed, first);
@@ -137,6 +137,22 @@ fn is_question(lexed: &Lexed<'_>, tokens: Range<usize>) -> bool {
             || lexed.han(last).is_some_and(|c| matches!(c, '吗' | '呢')))
 }
 
+/// Tells whether a sentence only asks for agreement in its end: `it is late, isn't it?`, `好的，对吧？`.
+fn is_tagged(lexed: &Lexed<'_>, tokens: Range<usize>) -> bool {
+    const PRONOUNS: [&str; 8] = ["he", "i", "it", "she", "they", "there", "we", "you"];
+    let comma = tokens.clone().rev().find(|at| matches!(lexed.mark(*at), Some(',' | '，')));
+    let Some(comma) = comma.filter(|comma| *comma > tokens.start) else { return false };
+    if ["对吧", "是吧", "好吧", "对吗", "是吗", "好吗", "行吗"]
+        .iter()
+        .any(|tag| lexed.has_han(comma + 1, tag))
+    {
+        return true;
+    }
+    let is_verb = asks_yes_or_no(lexed, comma + 1, comma + 1..comma + 1);
+    let is_end = !matches!(lexed.kind(comma + 3), Some(Kind::Word | Kind::Han | Kind::Number | Kind::Id));
+    is_verb && is_end && PRONOUNS.contains(&&*lexed.str(comma + 2).to_lowercase())
+}
+
 fn asks_yes_or_no(lexed: &Lexed<'_>, begin: usize, tokens: Range<usize>) -> bool {
     const VERBS: [&str; 27] = [
         "might", "need", "shall", "am", "are", "aren't", "can", "can't", "could", "did", "didn't", "do",
@@ -144,7 +160,9 @@ fn asks_yes_or_no(lexed: &Lexed<'_>, begin: usize, tokens: Range<usize>) -> bool
         "will", "won't", "would",
     ];
     let first = lexed.str(begin).to_lowercase().replace('’', "'");
-    VERBS.contains(&first.as_str()) || tokens.rev().take(3).any(|at| lexed.han(at) == Some('吗'))
+    VERBS.contains(&first.as_str())
+        || first.ends_with("n't")
+        || tokens.rev().take(3).any(|at| lexed.han(at) == Some('吗'))
 }
 
 fn says_yes_or_no(lexed: &Lexed<'_>, first: usize) -> bool {

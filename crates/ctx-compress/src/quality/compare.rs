@@ -147,7 +147,7 @@ impl<'a> Lookup<'a> {
             Key::Rule(_) => self.rule_is_told(fact),
             Key::Name { words, is_soft } => {
                 let is_there = hit.at.is_some() || hit.is_light || self.is_no_new_name(words, *is_soft);
-                Verdict::of(is_there)
+                Verdict::of(is_there || (self.is_of_note(fact) && self.knows_all(words)))
             }
             Key::Words(_) => Verdict::of(hit.at.is_some() || hit.is_light || self.rule(fact).is_there),
             Key::Literal(text) => {
@@ -228,6 +228,10 @@ impl<'a> Lookup<'a> {
         }
     }
 
+    fn knows_all(&self, words: &str) -> bool {
+        words.split(' ').all(|word| self.other.vocabulary.contains(&hash(word)))
+    }
+
     /// Tells whether signs between thousands are those of a list: `1,500` of `[1, 500]`.
     fn is_list(&self, fact: &Distinct) -> bool {
         let Some((passage, bytes)) = fact.places.first() else { return false };
@@ -263,11 +267,21 @@ impl<'a> Lookup<'a> {
     /// A rule is made up if the original says the opposite, or hardly anything about the matter.
     fn rule_is_told(&self, fact: &Distinct) -> Verdict {
         let Some(sentence) = fact.sentence.as_deref() else { return Verdict::default() };
+        let is_note = self.is_of_note(fact);
         match self.other.rules.answer(sentence, fact.kind) {
             Answer::Same(_) => Verdict::of(true),
+            // The sentences of a note have run into each other.
+            Answer::Opposite(at) if is_note && self.other.rules.does_around(at, fact.kind) => {
+                Verdict::of(true)
+            }
             Answer::Opposite(at) => Verdict { opposed: self.sentence_place(at), ..Verdict::default() },
-            Answer::Partly(percent) => Verdict::of(percent >= MADE_UP_BELOW),
+            Answer::Partly(percent) => Verdict::of(is_note || percent >= MADE_UP_BELOW),
         }
+    }
+
+    fn is_of_note(&self, fact: &Distinct) -> bool {
+        let (passage, _) = fact.places.first().unwrap_or(&(u32::MAX, 0..0));
+        self.own.passages.get(*passage as usize).is_some_and(|passage| passage.is_note)
     }
 
     fn sentence_place(&self, at: usize) -> Option<Place> {

@@ -341,15 +341,19 @@ impl Lexer<'_> {
         }
     }
 
+    /// Takes the part before a sign, the sign, and the rest, which may be something whole.
     fn split(&mut self, end: usize, separator: char) {
-        let text = self.lexed.text;
-        while self.at < end {
-            let rest = text.get(self.at..end).unwrap_or_default();
-            match rest.find(separator) {
-                Some(0) => self.push(self.at + separator.len_utf8(), Kind::Mark(separator)),
-                Some(length) => self.run(self.at + length),
-                None => self.run(end),
-            }
+        let rest = self.lexed.text.get(self.at..end).unwrap_or_default();
+        let at = self.at + rest.find(separator).unwrap_or(rest.len());
+        if at > self.at {
+            self.run(at);
+        }
+        if at < end {
+            self.at = at;
+            self.push(at + separator.len_utf8(), Kind::Mark(separator));
+        }
+        if self.at < end {
+            self.run(end);
         }
     }
 }

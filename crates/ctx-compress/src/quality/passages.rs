@@ -17,6 +17,8 @@ pub(super) struct Passage<'a> {
     pub(super) id: Option<Arc<str>>,
     pub(super) call: Option<usize>,
     pub(super) role: Role,
+    /// Whether a compressor put it together from what messages say, in which sentences run into each other.
+    pub(super) is_note: bool,
 }
 
 impl Passage<'_> {
@@ -41,6 +43,7 @@ pub(super) fn passages(index: usize, message: &Message) -> Vec<Passage<'_>> {
         id: message.source.id.clone(),
         call,
         role: message.role,
+        is_note: message.note.is_some(),
     };
     let said = match &message.content {
         ctx_types::Content::Text(text) => Cow::Borrowed(text.as_str()),

@@ -97,6 +97,15 @@ impl Rules {
         })
     }
 
+    /// Tells whether anything beside a sentence, in the same text, does what a fact of a kind does.
+    pub(super) fn does_around(&self, at: usize, kind: FactKind) -> bool {
+        let Some(passage) = self.sentences.get(at).map(|said| said.passage) else { return false };
+        let first = self.sentences.partition_point(|said| said.passage < passage);
+        let around = self.sentences.iter().skip(first).take_while(|said| said.passage == passage);
+        let mut clauses = around.flat_map(|said| &said.sentence.clauses);
+        clauses.any(|clause| counts(clause, kind) || (kind == FactKind::Constraint && clause.signs.denies))
+    }
+
     /// Looks for a sentence that says what a sentence of the other side says. O(stems).
     pub(super) fn answer(&self, sentence: &Sentence, kind: FactKind) -> Answer {
         if let Some(at) = self.by_key.get(&sentence.key()) {

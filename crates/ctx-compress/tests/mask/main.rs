@@ -25,6 +25,7 @@
     reason = "a broken expectation is a failed test, and literals read better without `&`"
 )]
 
+mod appendix;
 mod commit;
 mod config;
 mod details;

@@ -197,6 +197,12 @@ fn questions_stay_open_until_somebody_answers_them() {
 }
 
 #[test]
+fn to_ask_for_agreement_is_no_question() {
+    check("The weather has been mild for weeks now, hasn't it?", "They talk.", &[], &[]);
+    check("这几天天气一直很暖和，对吧？", "闲聊。", &[], &[]);
+}
+
+#[test]
 fn what_somebody_said_may_be_told_and_a_title_may_not_change() {
     check("He said “I will never sell the old house”.", "He will never sell the old house.", &[], &[]);
     check(
