@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ctx_anchors::Preset;
-use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer};
+use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundings};
 use ctx_tokens::{MAX_TOKENS, ModelFacts, ModelTable, read_tokens};
 use ctx_types::{Agent, Content, Diagnostic, Message, Session, TextMemory, TurnInput, UserProfile, excerpt};
 use serde_json::Value;
@@ -37,7 +37,8 @@ impl CompiledAgent {
         let mut diagnostics = Vec::new();
         let layers = layers(agent, with, &mut diagnostics);
         let context_tokens = context_tokens(agent, with, &mut diagnostics);
-        let pipeline = Pipeline::compile_for(&engine.processors(), agent, with.profile.as_ref(), &layers);
+        let around = Surroundings { profile: with.profile.as_ref(), worldbooks: &with.worldbooks };
+        let pipeline = Pipeline::compile_for(&engine.processors(), agent, around, &layers);
         let pipeline = match with.time_limit {
             Some(limit) => pipeline.with_limit(limit),
             None => pipeline,

@@ -9,7 +9,7 @@ use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, RegistryError};
 use ctx_processors::default_set;
 use ctx_tokens::ModelTable;
-use ctx_types::{Agent, Diagnostic, UserProfile};
+use ctx_types::{Agent, Diagnostic, LoadedWorldbook, UserProfile};
 use serde_json::Value;
 
 use crate::cache_lint;
@@ -52,6 +52,9 @@ pub struct Engine {
 pub struct Compile {
     /// The person who chats.
     pub profile: Option<UserProfile>,
+    /// The worldbooks that are at hand: the agent, the person who chats, the settings and conversations ask for
+    /// them by id or name.
+    pub worldbooks: Vec<LoadedWorldbook>,
     /// The user's own settings: an object with `processors`, as `parameters` of an agent has it.
     pub user_parameters: Option<Value>,
     /// The model's settings: an object with `processors`, as `parameters` of an agent has it.

@@ -48,7 +48,7 @@ pub use shares::TokenShare;
 pub use switches::Switches;
 
 pub use ctx_preset_import::{
-    Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile,
+    Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile, read_worldbook,
 };
 pub use ctx_wire::completion::Template;
 pub use ctx_wire::{Dialect, Encoded, Options, Request, SystemPlacement, openai_chat};

@@ -14,16 +14,17 @@ mod test_processors;
 use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::{
     Compile, CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Ports, Request, Switches,
-    openai_chat, read_agent, read_conversation, read_profile,
+    openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
 use ctx_types::{
-    Agent, Deadline, Diagnostic, GenerationKind, Persist, Reader, Session, Text, TurnInput, UserProfile,
-    is_partition,
+    Agent, Deadline, Diagnostic, GenerationKind, LoadedWorldbook, Node, Persist, Reader, Role, Session,
+    SessionOp, Text, TurnInput, UserProfile, Worldbook, is_partition,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
@@ -92,9 +93,17 @@ struct Case {
     /// Also show the OpenAI request body.
     #[serde(default)]
     openai: bool,
-    /// The files of which is shown too what saving them would write: `agent`, `session`, `profile`.
+    /// The files of which is shown too what saving them would write: `agent`, `session`, `profile`, `worldbook`.
     #[serde(default)]
     saved: Vec<String>,
+    /// The worldbooks that hold only where somebody asks for them, by the names of their files.
+    #[serde(default)]
+    at_hand: Vec<String>,
+    /// Also show what the host would commit.
+    #[serde(default)]
+    effects: bool,
+    /// How many assemblies follow each other, each after what the one before left was committed; 1 if absent.
+    turns: Option<usize>,
 }
 
 impl Case {
@@ -155,17 +164,22 @@ fn run(folder: &Path) -> String {
         inputs.read("session", Format::Session, |bytes, name| read_conversation(bytes, name, &limits));
     let profile: Option<UserProfile> =
         inputs.read("profile", Format::Profile, |bytes, name| read_profile(bytes, name, &limits));
+    let worldbooks = worldbooks(&mut inputs, &limits);
     let Inputs { mut shown, is_readable, .. } = inputs;
     if is_readable {
         let with = Compile {
             profile,
+            worldbooks,
             switches: case.switches(),
             user_parameters: case.user_parameters.clone(),
             model_parameters: case.model_parameters.clone(),
             time_limit: case.time_limit.map(Duration::from_millis),
         };
         let compiled = engine.compile(&agent.unwrap_or_default(), &with);
-        let session = session.unwrap_or_else(|| Session::new("session"));
+        let mut session = session.unwrap_or_else(|| Session::new("session"));
+        for turn in 1..case.turns.unwrap_or(1) {
+            take_turn(&mut session, &compiled, &case, turn);
+        }
         show_settings(&mut shown, &compiled, &case.settings);
         let mut turn = turn(&case);
         if case.expand_input {
@@ -193,6 +207,22 @@ fn run(folder: &Path) -> String {
     shown
 }
 
+/// Takes a turn before the one that is shown: commits its effects, then what was sent and an answer.
+fn take_turn(session: &mut Session, compiled: &CompiledAgent, case: &Case, number: usize) {
+    let turn = turn(case);
+    let context =
+        compiled.assemble_blocking(session, &turn).expect("turns before the last one have a context");
+    for effect in &context.effects {
+        session.apply(effect).unwrap();
+    }
+    let input = turn.input.as_deref().unwrap_or("Go on.");
+    for (role, text) in [(Role::User, input), (Role::Assistant, "Yes.")] {
+        let id = format!("{}{number}", role.as_str());
+        let node = Box::new(Node::new(role, text).with_id(id));
+        session.apply(&SessionOp::Append { parent: session.active_leaf_id().clone(), node }).unwrap();
+    }
+}
+
 /// Expands the macros of the input and shows the message that would be stored.
 fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Text {
     let prepared = compiled.prepare_input(session, turn);
@@ -209,6 +239,24 @@ fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, t
         list(shown, "findings of the input", &prepared.diagnostics);
     }
     prepared.text
+}
+
+/// Reads the worldbooks of a case: `worldbook`, and any others whose names begin so.
+fn worldbooks(inputs: &mut Inputs<'_>, limits: &Limits) -> Vec<LoadedWorldbook> {
+    let stems: Vec<String> = inputs.files.iter().filter_map(|path| stem(path)).collect();
+    let books = stems.iter().filter(|stem| stem.starts_with("worldbook"));
+    let read = |stem: &String| {
+        let read = |bytes: &[u8], name: &str| read_worldbook(bytes, name, limits);
+        let book: Worldbook = inputs.read(stem, Format::Worldbook, read)?;
+        let name: Arc<str> = stem.as_str().into();
+        let is_global = !inputs.case.at_hand.contains(stem);
+        Some(LoadedWorldbook { id: name.clone(), name, book: Arc::new(book), is_global })
+    };
+    books.filter_map(read).collect()
+}
+
+fn stem(path: &Path) -> Option<String> {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
 }
 
 fn show_settings(shown: &mut String, compiled: &CompiledAgent, ids: &[String]) {
@@ -250,6 +298,9 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
             writeln!(shown, "{}: {before} -> {after}, +{added} -{removed} ~{changed}", stage.id).unwrap();
             stage.log.iter().for_each(|line| writeln!(shown, "  {line}").unwrap());
         }
+    }
+    if case.effects {
+        writeln!(shown, "=== effects\n{:#}", serde_json::json!(context.effects)).unwrap();
     }
     if case.openai {
         let request = Request { model: "model", tools: &[], parameters: &serde_json::Map::new() };
@@ -344,8 +395,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = entries.collect();
     files.sort();
     for file in &files {
-        let stem = file.file_stem().unwrap().to_string_lossy();
-        let is_known = ["case", "agent", "session", "profile", "expected", "expected.snap"].contains(&&*stem);
+        let stem = stem(file).unwrap();
+        let known = ["case", "agent", "session", "profile", "expected", "expected.snap"];
+        let is_known = known.contains(&stem.as_str()) || stem.starts_with("worldbook");
         assert!(is_known && file.is_file(), "a case has no use for `{}`", file.display());
     }
     files

@@ -55,7 +55,7 @@ pub use ctx_types::{ConfigField, FieldKind, FieldOption};
 pub use draft::Draft;
 pub use error::{ProcessorError, RunError};
 pub use pipeline::Pipeline;
-pub use processor::{ContextProcessor, Descriptor, PrepareContext, Prepared};
+pub use processor::{ContextProcessor, Descriptor, PrepareContext, Prepared, Surroundings};
 pub use registry::{ProcessorRegistry, RegistryError};
 pub use run::Run;
 pub use settings::{

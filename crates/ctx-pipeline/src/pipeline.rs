@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Agent, Diagnostic, UserProfile};
+use ctx_types::{Agent, Diagnostic};
 
 use crate::codes;
 use crate::control::catch;
 use crate::error::{ProcessorError, with_causes};
-use crate::processor::{ContextProcessor, Descriptor, PrepareContext, Prepared};
+use crate::processor::{ContextProcessor, Descriptor, PrepareContext, Prepared, Surroundings};
 use crate::registry::{ProcessorRegistry, Registered};
 use crate::settings::{EffectiveSetting, SettingsLayer};
 
@@ -50,21 +50,21 @@ impl Pipeline {
     /// A processor that panics while it prepares is reported, here and by each run, and changes nothing.
     /// O(processors · log processors + settings), and what the processors prepare.
     pub fn compile(registry: &ProcessorRegistry, agent: &Agent, layers: &[SettingsLayer]) -> Self {
-        Self::compile_for(registry, agent, None, layers)
+        Self::compile_for(registry, agent, Surroundings::default(), layers)
     }
 
-    /// As [`compile`](Self::compile), for an agent with whom a certain person chats.
+    /// As [`compile`](Self::compile), with what is known beside the agent.
     pub fn compile_for(
         registry: &ProcessorRegistry,
         agent: &Agent,
-        profile: Option<&UserProfile>,
+        around: Surroundings<'_>,
         layers: &[SettingsLayer],
     ) -> Self {
         let (settings, mut diagnostics) = registry.resolve(layers);
         let enabled =
             registry.processors().iter().zip(&settings).filter(|(_, setting)| setting.enabled.value);
         let prepare = |(known, setting)| {
-            let mut cx = PrepareContext::new(profile);
+            let mut cx = PrepareContext::new(around);
             let stage = Stage::prepare(known, setting, agent, &mut cx);
             diagnostics.extend(cx.finish());
             stage

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_types::{Agent, ConfigField, Diagnostic, UserProfile};
+use ctx_types::{Agent, ConfigField, Diagnostic, LoadedWorldbook, UserProfile};
 use serde::Serialize;
 
 use crate::context::PipelineContext;
@@ -105,18 +105,34 @@ impl fmt::Debug for Prepared {
 #[derive(Debug, Default)]
 pub struct PrepareContext {
     profile: Option<UserProfile>,
+    worldbooks: Vec<LoadedWorldbook>,
     diagnostics: Vec<Diagnostic>,
 }
 
+/// What is known beside an agent when it is compiled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'a> {
+    /// The person who chats.
+    pub profile: Option<&'a UserProfile>,
+    /// The worldbooks that are at hand.
+    pub worldbooks: &'a [LoadedWorldbook],
+}
+
 impl PrepareContext {
-    /// Begins to prepare for an agent with whom this person chats.
-    pub fn new(profile: Option<&UserProfile>) -> Self {
-        Self { profile: profile.cloned(), diagnostics: Vec::new() }
+    /// Begins to prepare for an agent among what is known beside it.
+    pub fn new(around: Surroundings<'_>) -> Self {
+        let Surroundings { profile, worldbooks } = around;
+        Self { profile: profile.cloned(), worldbooks: worldbooks.to_vec(), diagnostics: Vec::new() }
     }
 
     /// Returns the person who chats, if that is known when the agent is compiled.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
+    }
+
+    /// Returns the worldbooks that are at hand, also those that nobody asks for.
+    pub fn worldbooks(&self) -> &[LoadedWorldbook] {
+        &self.worldbooks
     }
 
     /// Reports a finding.

@@ -33,6 +33,12 @@ pub enum Format {
     SillyTavernChat,
     /// A user profile of AIO Hub, which is our own unified form too.
     Profile,
+    /// World info of SillyTavern and AIO Hub, which is our own unified form too.
+    Worldbook,
+    /// The lorebook of a character card, or one of that form by itself.
+    CardBook,
+    /// A lorebook of NovelAI, Agnai or RisuAI.
+    OtherLorebook,
     /// A text without fields.
     PlainText,
 }
@@ -50,6 +56,9 @@ impl fmt::Display for Format {
             Self::StoredMessages => "a list of stored messages",
             Self::SillyTavernChat => "a SillyTavern chat",
             Self::Profile => "a user profile",
+            Self::Worldbook => "a worldbook",
+            Self::CardBook => "a lorebook of a character card",
+            Self::OtherLorebook => "a lorebook of another application",
             Self::PlainText => "a plain text",
         })
     }
@@ -69,6 +78,9 @@ impl Format {
             | Self::PresetList
             | Self::PresetFile
             | Self::Profile
+            | Self::Worldbook
+            | Self::CardBook
+            | Self::OtherLorebook
             | Self::PlainText => false,
         }
     }
@@ -121,7 +133,31 @@ fn object_shape(map: &Map<String, Value>) -> Option<Format> {
     if AGENT_KEYS.iter().any(|key| has(key)) || map.get("persona").is_some_and(Value::is_object) {
         return Some(Format::Agent);
     }
+    if let Some(format) = book_shape(map) {
+        return Some(format);
+    }
     is_profile(map).then_some(Format::Profile)
+}
+
+/// Tells which kind of worldbook an object is; not the card that holds one.
+fn book_shape(map: &Map<String, Value>) -> Option<Format> {
+    let is = |key: &str, value: &str| map.get(key).and_then(Value::as_str) == Some(value);
+    if is("spec", "lorebook_v3") {
+        return Some(Format::CardBook);
+    }
+    if map.contains_key("lorebookVersion") || is("kind", "memory") || is("type", "risu") {
+        return Some(Format::OtherLorebook);
+    }
+    let entries = map.get("entries")?;
+    let first = entries.as_array().and_then(|list| list.first());
+    let first = first.or_else(|| entries.as_object()?.values().next());
+    match (entries, first) {
+        (Value::Object(_) | Value::Array(_), None) => Some(Format::Worldbook),
+        (_, Some(entry)) if entry.get("key").is_some() => Some(Format::Worldbook),
+        (_, Some(entry)) if entry.get("keys").is_some() => Some(Format::CardBook),
+        (_, Some(Value::Object(entry))) => entry.contains_key("content").then_some(Format::Worldbook),
+        _ => None,
+    }
 }
 
 /// Tells whether an object holds the tree of a session.

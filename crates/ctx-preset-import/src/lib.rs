@@ -1,4 +1,4 @@
-//! Reads agents, conversations and user profiles from every form that people have them in.
+//! Reads agents, conversations, user profiles and worldbooks from every form that people have them in.
 //!
 //! Layer 2: bytes in, the nouns of `ctx-types` and a list of findings out. No file access. What a form holds
 //! beyond the nouns is kept, so that nothing is lost; what cannot be read as meant is a diagnostic. Only a
@@ -35,6 +35,7 @@ mod migrate;
 mod parameters;
 mod profile;
 mod regex_scripts;
+mod worldbook;
 
 pub use agent::read_agent;
 pub use conversation::read_conversation;
@@ -46,3 +47,4 @@ pub use limits::Limits;
 pub use migrate::migrate;
 pub use profile::read_profile;
 pub use regex_scripts::read_regex_scripts;
+pub use worldbook::read_worldbook;

@@ -9,6 +9,7 @@ use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 use crate::{
     ConvertSystemToUser, EnsureAlternatingRoles, InjectionAssembler, MergeConsecutiveRoles, MergeInjections,
     MergeSystemToHead, RegexProcessor, RequestCompressor, SessionLoader, TokenLimiter, VariableProcessor,
+    WorldbookProcessor,
 };
 
 /// Returns the built-in processors in the order in which they run, for an application's anchors and macros,
@@ -23,9 +24,10 @@ use crate::{
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
 pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
-    let processors: [Arc<dyn ContextProcessor>; 11] = [
+    let processors: [Arc<dyn ContextProcessor>; 12] = [
         Arc::new(SessionLoader),
         Arc::new(RegexProcessor::new(macros.clone(), ports.clone())),
+        Arc::new(WorldbookProcessor::new(macros.clone(), ports.clone())),
         Arc::new(InjectionAssembler::new(anchors, macros, ports)),
         Arc::new(MergeInjections),
         Arc::new(VariableProcessor),
@@ -48,7 +50,7 @@ pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroP
 }
 
 /// The built-in processors that are designed and not there yet. Whoever adds one takes its id out.
-const PLANNED: [&str; 3] = ["transcription-processor", "worldbook-processor", "asset-resolver"];
+const PLANNED: [&str; 2] = ["transcription-processor", "asset-resolver"];
 
 #[cfg(test)]
 mod tests {

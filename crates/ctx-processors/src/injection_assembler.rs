@@ -13,6 +13,7 @@ use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory};
 use crate::gap_ranks::{GapRanks, lanes};
 use crate::macro_values::{MacroValues, macro_dialect};
 use crate::window::{LoadedWindow, window};
+use crate::worldbook_processor::Outlets;
 
 /// Expands macros, renders template anchors, and puts everything in its place.
 #[derive(Clone, Debug)]
@@ -76,7 +77,8 @@ impl ContextProcessor for InjectionAssembler {
             return Err(ProcessorError::failed("the preset was not prepared"));
         };
         let turn = cx.inputs.turn;
-        let env = compiled.values.of_run(&cx.inputs);
+        let mut env = compiled.values.of_run(&cx.inputs);
+        env.outlets = cx.blackboard.get::<Outlets>().map(|outlets| outlets.0.clone()).unwrap_or_default();
         let mut state = cx.draft.macros_mut().clone();
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);

@@ -27,6 +27,8 @@ mod token_limiter;
 mod variable_processor;
 mod variables;
 mod window;
+mod worldbook_processor;
+mod worldbooks;
 
 use ctx_pipeline::ConfigField;
 
@@ -48,6 +50,7 @@ pub use token_limiter::{LimiterResult, TokenLimiter};
 pub use variable_processor::VariableProcessor;
 pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
 pub use window::{LoadedWindow, WindowSize};
+pub use worldbook_processor::{WorldbookProcessor, WorldbookScan};
 
 /// What stands between joined texts; AIO Hub's own default, so that its presets read the same.
 fn separator_field() -> ConfigField {

@@ -35,6 +35,17 @@ impl RegexProcessor {
     }
 }
 
+/// Left on the blackboard: the rules of a run, for texts that are not messages.
+#[derive(Clone)]
+pub(crate) struct ActiveRules(Prepared);
+
+impl ActiveRules {
+    /// Returns the rules and what they may cost.
+    pub(crate) fn get(&self) -> Option<(&RuleSet, RuleLimits)> {
+        self.0.get::<Compiled>().map(|compiled| (&compiled.rules, compiled.limits))
+    }
+}
+
 /// What is made of an agent once.
 struct Compiled {
     rules: RuleSet,
@@ -101,6 +112,7 @@ impl ContextProcessor for RegexProcessor {
         if compiled.rules.rules().is_empty() {
             return Ok(());
         }
+        cx.blackboard.insert(ActiveRules(cx.prepared.clone()));
         let env = compiled.values.of_run(&cx.inputs);
         let mut state = cx.draft.macros_mut().clone();
         let mut found = Vec::new();

@@ -74,7 +74,7 @@ impl ContextProcessor for VariableProcessor {
         };
         let mut variables = Variables::of_session(cx.inputs.session, definitions);
         if cx.config.is_on("snapshots")
-            && let Some(effect) = snapshot(cx.inputs.session, &variables)
+            && let Some(effect) = snapshot(cx.inputs.session, &variables, cx.draft.effects())
         {
             cx.draft.effect(effect);
         }
@@ -209,11 +209,19 @@ impl Showing<'_> {
 
 /// Returns what keeps the values beside the newest message that changed one, where AIO Hub looks for them; nothing
 /// if they are there.
-fn snapshot(session: &Session, variables: &Variables) -> Option<SessionOp> {
+fn snapshot(session: &Session, variables: &Variables, effects: &[SessionOp]) -> Option<SessionOp> {
     let id = variables.changed_by.clone()?;
     let values: Map<String, Value> =
         variables.iter().map(|(path, value)| (path.to_owned(), value.to_json())).collect();
-    let mut metadata = session.node(&id)?.metadata.clone().unwrap_or_default();
+    // What an earlier stage notes beside the same message stays.
+    let noted = effects.iter().rev().find_map(|effect| match effect {
+        SessionOp::Edit { id: edited, edit } if *edited == id => match &edit.metadata {
+            Change::Set(metadata) => Some(metadata.clone()),
+            Change::Keep | Change::Clear => None,
+        },
+        _ => None,
+    });
+    let mut metadata = noted.or_else(|| session.node(&id)?.metadata.clone()).unwrap_or_default();
     let known = metadata.kept.get(SNAPSHOT).and_then(|snapshot| snapshot.get("values"));
     if known.and_then(Value::as_object) == Some(&values) {
         return None;

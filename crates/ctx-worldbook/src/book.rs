@@ -59,20 +59,20 @@ impl Book {
             Self { name, level, entries: Vec::with_capacity(noun.entries.len()), token_budget: None };
         let mut uids = BTreeSet::new();
         for (key, entry) in noun.entries.in_order() {
-            let pointer = || format!("/entries/{}", key.replace('~', "~0").replace('/', "~1"));
-            if entry.is_malformed() {
+            let is_malformed = entry.is_malformed();
+            let (entry, decorated) = Entry::of(key, entry, dialect);
+            if is_malformed {
                 let message = "it is no object, so no entry";
-                findings.add(Diagnostic::error(codes::NO_ENTRY, message).at_pointer(pointer()));
+                findings.add(Diagnostic::error(codes::NO_ENTRY, message).at_pointer(entry.pointer()));
                 continue;
             }
-            let (entry, decorated) = Entry::of(key, entry, dialect);
             if !uids.insert(entry.uid.clone()) {
-                findings.add(duplicate(&entry.uid).at_pointer(pointer()));
+                findings.add(duplicate(&entry.uid).at_pointer(entry.pointer()));
             }
             for bad in decorated.bad {
                 let message = format!("the decorator `{bad}` has a value that means nothing");
                 let bad = Diagnostic::warning(codes::BAD_DECORATOR, message);
-                findings.add(bad.at_pointer(format!("{}/content", pointer())));
+                findings.add(bad.at_pointer(format!("{}/content", entry.pointer())));
             }
             book.entries.push(entry);
         }

@@ -22,7 +22,9 @@ pub struct CheckOptions<'a> {
 pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for member in set.members().iter().filter(|member| member.entry.is_enabled) {
-        let mut report = |finding: Diagnostic| findings.push(finding.in_document(member.book.clone()));
+        let mut report = |finding: Diagnostic| {
+            findings.push(finding.in_document(member.book.clone()).at_pointer(member.entry.pointer()));
+        };
         if let Some(reason) = dead(member) {
             let message = format!("`{}` can never become active: {reason}", excerpt(&member.id));
             report(Diagnostic::warning(codes::DEAD_ENTRY, message));

@@ -15,10 +15,14 @@ use crate::decorators::{Condition, Decorated};
 pub struct Entry {
     /// The id, unique within the book.
     pub uid: Arc<str>,
+    /// The key under which it stands among the entries of its file.
+    pub key: Arc<str>,
     /// The title shown to people.
     pub title: Option<Arc<str>>,
     /// The text, without decorators; macros are expanded when the entry becomes active.
     pub content: Text,
+    /// Where in the text of the file it begins, in bytes.
+    pub content_start: usize,
     /// The keys: plain texts, or regular expressions as `/pattern/flags`.
     pub keys: Vec<Arc<str>>,
     /// Further keys, of which [`Entry::logic`] speaks; without them the first ones are enough.
@@ -211,8 +215,10 @@ impl Default for Entry {
     fn default() -> Self {
         Self {
             uid: Arc::from(""),
+            key: Arc::from(""),
             title: None,
             content: Text::default(),
+            content_start: 0,
             keys: Vec::new(),
             secondary_keys: Vec::new(),
             logic: SelectiveLogic::AndAny,
@@ -253,8 +259,10 @@ impl Entry {
         let decorated = Decorated::read(noun.content.as_ref(), dialect);
         let mut entry = Self {
             uid: noun.uid.as_ref().map_or_else(|| key.into(), |uid| uid.0.clone()),
+            key: key.into(),
             title: title(noun),
             content: decorated.content.clone(),
+            content_start: noun.content.as_ref().map_or(0, |whole| whole.len() - decorated.content.len()),
             keys: noun.key.to_vec(),
             secondary_keys: noun.keysecondary.to_vec(),
             logic: noun.selective_logic.unwrap_or_default(),
@@ -290,6 +298,11 @@ impl Entry {
         };
         decorated.apply_to(&mut entry);
         (entry, decorated)
+    }
+
+    /// Returns the JSON pointer of the entry in its file.
+    pub fn pointer(&self) -> String {
+        format!("/entries/{}", self.key.replace('~', "~0").replace('/', "~1"))
     }
 
     /// Returns its inclusion groups.

@@ -1,6 +1,8 @@
 //! The order in which entries are considered.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::book::{Book, Level};
 use crate::entry::Entry;
@@ -10,19 +12,39 @@ use crate::settings::CharacterStrategy;
 /// book, then by descending order, then as the books have them.
 ///
 /// A book that is used twice counts once: as a global one, else as the conversation's, then the profile's.
-pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Book>, Vec<(usize, Entry)>) {
+pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Book>, Vec<Listed>) {
     let mut books = used_once(books);
-    let mut entries: Vec<(usize, Entry)> = Vec::new();
+    let mut entries: Vec<Listed> = Vec::new();
     // Where all are considered together, global books come first among equals.
     let mut numbers: Vec<usize> = (0..books.len()).collect();
     numbers.sort_by_key(|number| books.get(*number).map(|book| Reverse(book.level)));
     for number in numbers {
         let Some(book) = books.get_mut(number) else { continue };
-        entries.extend(std::mem::take(&mut book.entries).into_iter().map(|entry| (number, entry)));
+        let mut uses = BTreeMap::new();
+        let listed = std::mem::take(&mut book.entries).into_iter().map(|entry| {
+            let id = id(&book.name, &entry.uid, &mut uses);
+            Listed { book: number, id, entry }
+        });
+        entries.extend(listed);
     }
     let rank = |number: usize| books.get(number).map_or(0, |book| rank(book.level, strategy));
-    entries.sort_by_key(|(number, entry)| (rank(*number), Reverse(entry.order)));
+    entries.sort_by_key(|listed| (rank(listed.book), Reverse(listed.entry.order)));
     (books, entries)
+}
+
+/// An entry with the number of its book, and what it is known by.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) book: usize,
+    pub(crate) id: Arc<str>,
+    pub(crate) entry: Entry,
+}
+
+/// Names an entry; the second one with the same uid gets a number.
+fn id(book: &str, uid: &Arc<str>, uses: &mut BTreeMap<Arc<str>, usize>) -> Arc<str> {
+    let count = uses.entry(uid.clone()).or_default();
+    *count += 1;
+    if *count == 1 { format!("{book}.{uid}").into() } else { format!("{book}.{uid}#{count}").into() }
 }
 
 fn rank(level: Level, strategy: CharacterStrategy) -> u8 {
@@ -50,8 +72,8 @@ fn claim(level: Level) -> u8 {
 fn used_once(books: Vec<Book>) -> Vec<Book> {
     let mut order: Vec<usize> = (0..books.len()).collect();
     order.sort_by_key(|number| books.get(*number).map(|book| claim(book.level)));
-    let mut names = std::collections::BTreeSet::new();
-    let kept: std::collections::BTreeSet<usize> = order
+    let mut names = BTreeSet::new();
+    let kept: BTreeSet<usize> = order
         .into_iter()
         .filter(|number| books.get(*number).is_some_and(|book| names.insert(book.name.clone())))
         .collect();
@@ -73,9 +95,8 @@ mod tests {
 
     #[track_caller]
     fn check(books: Vec<Book>, strategy: CharacterStrategy, expected: &[&str]) {
-        let (books, entries) = sequence(books, strategy);
-        let name = |(number, entry): &(usize, Entry)| format!("{}.{}", books[*number].name, entry.uid);
-        assert_eq!(entries.iter().map(name).collect::<Vec<_>>(), expected);
+        let (_, entries) = sequence(books, strategy);
+        assert_eq!(entries.iter().map(|listed| &*listed.id).collect::<Vec<_>>(), expected);
     }
 
     fn four() -> Vec<Book> {

@@ -1,6 +1,5 @@
 //! A set of books, compiled.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, excerpt};
@@ -12,7 +11,7 @@ use crate::decorators::Condition;
 use crate::entry::Entry;
 use crate::keys::{Key, KeyTable, Matching};
 use crate::limits::Limits;
-use crate::sequence::sequence;
+use crate::sequence::{Listed, sequence};
 use crate::settings::Settings;
 
 /// Books that are searched together, compiled once for any number of scans.
@@ -34,6 +33,8 @@ pub struct BookSet {
 /// An entry in a set, ready to be looked for.
 #[derive(Clone, Debug)]
 pub struct Member {
+    /// Its number among the members.
+    pub number: usize,
     /// The entry.
     pub entry: Entry,
     /// The name of its book.
@@ -75,12 +76,11 @@ impl BookSet {
             limits: &limits,
             books: &books,
             table: KeyTable::default(),
-            uses: BTreeMap::new(),
             findings: &mut findings,
             is_full: false,
         };
         let members: Vec<Member> =
-            entries.into_iter().map(|(book, entry)| compiler.member(book, entry)).collect();
+            entries.into_iter().enumerate().map(|at| compiler.member(at.0, at.1)).collect();
         let automaton = compiler.table.build().unwrap_or_else(|| {
             let message = "there are too many keys for one search; none of them is found";
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
@@ -150,8 +150,6 @@ struct Compiler<'c> {
     limits: &'c Limits,
     books: &'c [Book],
     table: KeyTable,
-    /// How often each id was used.
-    uses: BTreeMap<Arc<str>, usize>,
     findings: &'c mut Vec<Diagnostic>,
     is_full: bool,
 }
@@ -160,28 +158,30 @@ struct Compiler<'c> {
 const MAX_FINDINGS: usize = 1_000;
 
 impl Compiler<'_> {
-    fn member(&mut self, number: usize, entry: Entry) -> Member {
-        let book = self.books.get(number);
+    fn member(&mut self, number: usize, listed: Listed) -> Member {
+        let Listed { book: book_number, id, entry } = listed;
+        let book = self.books.get(book_number);
         let name = book.map_or_else(|| Arc::from(""), |book| book.name.clone());
         let matching = Matching {
             case_sensitive: entry.case_sensitive.unwrap_or(self.settings.case_sensitive),
             whole_words: entry.match_whole_words.unwrap_or(self.settings.match_whole_words),
         };
-        let id = self.id(&name, &entry.uid);
-        let keys = self.keys(&entry.keys, &id, &name, matching);
-        let secondary = self.keys(&entry.secondary_keys, &id, &name, matching);
+        let place = Place { id: &id, book: &name, pointer: entry.pointer() };
+        let keys = self.keys(&entry.keys, "key", &place, matching);
+        let secondary = self.keys(&entry.secondary_keys, "keysecondary", &place, matching);
         let conditions = entry.conditions.iter().map(|condition| match condition {
-            Condition::AnyKey(keys) | Condition::NoKey(keys) => self.keys(keys, &id, &name, matching),
+            Condition::AnyKey(keys) | Condition::NoKey(keys) => self.keys(keys, "content", &place, matching),
             _ => Vec::new(),
         });
         let conditions = conditions.collect();
         let fingerprint = entry.fingerprint();
         let level = book.map_or(Level::Global, |book| book.level);
         Member {
+            number,
             book: name,
             level,
             id,
-            book_number: number,
+            book_number,
             keys,
             secondary,
             conditions,
@@ -191,14 +191,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn id(&mut self, book: &str, uid: &str) -> Arc<str> {
-        let id: Arc<str> = format!("{book}.{uid}").into();
-        let uses = self.uses.entry(id.clone()).or_default();
-        *uses += 1;
-        if *uses == 1 { id } else { format!("{id}#{uses}").into() }
-    }
-
-    fn keys(&mut self, keys: &[Arc<str>], id: &str, book: &Arc<str>, matching: Matching) -> Vec<Key> {
+    fn keys(&mut self, keys: &[Arc<str>], field: &str, place: &Place<'_>, matching: Matching) -> Vec<Key> {
         let mut compiled = Vec::with_capacity(keys.len());
         for key in keys {
             if key.contains("{{") || key.contains('<') {
@@ -208,7 +201,7 @@ impl Compiler<'_> {
             let findings = &mut *self.findings;
             let mut report = |key: &str, error: &ctx_regex::Error| {
                 if findings.len() < MAX_FINDINGS {
-                    findings.push(bad_pattern(key, error, id, book));
+                    findings.push(bad_pattern(key, error, field, place));
                 }
             };
             let added = self.table.add(key, matching, self.limits, &mut report);
@@ -229,8 +222,16 @@ impl Compiler<'_> {
     }
 }
 
-fn bad_pattern(key: &str, error: &ctx_regex::Error, id: &str, book: &Arc<str>) -> Diagnostic {
-    let message = format!("the key `{}` of `{}` cannot run: {error}", excerpt(key), excerpt(id));
-    let bad = Diagnostic::warning(codes::BAD_PATTERN, message).in_document(book.clone());
-    bad.with_help("it is looked for as plain text, slashes included")
+/// Where an entry stands.
+struct Place<'p> {
+    id: &'p str,
+    book: &'p Arc<str>,
+    pointer: String,
+}
+
+fn bad_pattern(key: &str, error: &ctx_regex::Error, field: &str, place: &Place<'_>) -> Diagnostic {
+    let message = format!("the key `{}` of `{}` cannot run: {error}", excerpt(key), excerpt(place.id));
+    let bad = Diagnostic::warning(codes::BAD_PATTERN, message).in_document(place.book.clone());
+    bad.at_pointer(format!("{}/{field}", place.pointer))
+        .with_help("it is looked for as plain text, slashes included")
 }

@@ -186,21 +186,25 @@ impl fmt::Display for Reason {
             Self::Condition(condition) => f.write_str(condition),
             Self::NoKeys => f.write_str("it has no keys"),
             Self::NoKeyFound => f.write_str("none of its keys was found"),
-            Self::Secondary { primary, logic, found: None } => {
-                write!(f, "key `{}` was found, but not {logic} of its secondary keys", excerpt(&primary.key))
+            Self::Secondary { primary, logic, found } => {
+                write!(f, "key `{}` was found, but ", excerpt(&primary.key))?;
+                match (logic, found) {
+                    (SelectiveLogic::AndAny, _) => f.write_str("none of its secondary keys"),
+                    (SelectiveLogic::AndAll, _) => f.write_str("not all of its secondary keys"),
+                    (SelectiveLogic::NotAll, _) => f.write_str("so were all of its secondary keys"),
+                    (SelectiveLogic::NotAny, Some(found)) => {
+                        write!(f, "so was the secondary key `{}`", excerpt(&found.key))
+                    }
+                    (SelectiveLogic::NotAny, None) => f.write_str("so was a secondary key"),
+                }
             }
-            Self::Secondary { primary, found: Some(found), .. } => write!(
-                f,
-                "key `{}` was found, but so was the secondary key `{}`",
-                excerpt(&primary.key),
-                excerpt(&found.key)
-            ),
             Self::Probability { drawn, probability } => {
                 write!(f, "{drawn:.1} was drawn, and its probability is {probability}")
             }
             Self::Group { group, loss } => write!(f, "in the group `{}` {loss}", excerpt(group)),
             Self::Budget { tokens: Some(tokens), budget } => {
-                write!(f, "its {} do not fit the budget of {budget}", plural(*tokens as usize, "token"))
+                let needed = plural(*tokens as usize, "token");
+                write!(f, "it needs {needed}, more than is left of the budget of {budget}")
             }
             Self::Budget { tokens: None, budget } => write!(f, "the budget of {budget} tokens is used up"),
             Self::BookBudget { budget } => write!(f, "the budget of {budget} tokens of its book is used up"),

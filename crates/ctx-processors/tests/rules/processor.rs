@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{
-    Cancel, Inputs, Origin, Pipeline, ProcessorRegistry, ProcessorSetting, Run, SettingsLayer,
+    Cancel, Inputs, Origin, Pipeline, ProcessorRegistry, ProcessorSetting, Run, SettingsLayer, Surroundings,
 };
 use ctx_processors::RegexProcessor;
 use ctx_tokens::{Budget, Counter, ModelFacts};
@@ -25,7 +25,8 @@ fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) ->
     let (layer, found) = SettingsLayer::of_parameters(Origin::User, &parameters, "");
     assert_eq!(found, []);
     let _: &Vec<ProcessorSetting> = &layer.settings;
-    let pipeline = Pipeline::compile_for(&registry, &agent, Some(&profile), &[layer]);
+    let around = Surroundings { profile: Some(&profile), ..Surroundings::default() };
+    let pipeline = Pipeline::compile_for(&registry, &agent, around, &[layer]);
     let turn = TurnInput::default();
     let model = ModelFacts::unknown("x");
     let mut run = Run::default();

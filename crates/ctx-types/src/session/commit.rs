@@ -27,7 +27,7 @@ impl Session {
         let leaf_before = self.leaf.id.clone();
         let changed_from = self.depth_of_change(op);
         let undo = self.commit(changes, leaf);
-        self.follow_sent(op, &leaf_before);
+        self.follow_sent(op, &leaf_before, &undo);
         if let Some(depth) = changed_from {
             self.folds.forget_from(depth);
         }

@@ -2,10 +2,11 @@
 
 use crate::content::Content;
 use crate::message::Role;
+use crate::persist::Kept;
 use crate::session::hidden::{DisplayState, display_path};
 use crate::session::nodes::Slot;
 use crate::session::totals::Totals;
-use crate::session::{Node, NodeId, Session, SessionOp};
+use crate::session::{Change, Node, NodeEdit, NodeId, NodeMetadata, Patch, Session, SessionOp};
 use crate::text::EncodingId;
 
 /// What is sent of the active path, oldest first, with random access.
@@ -103,8 +104,14 @@ impl Session {
     }
 
     /// Keeps what is sent if an operation only appended a message at the active leaf; else forgets it.
-    pub(super) fn follow_sent(&mut self, op: &SessionOp, leaf_before: &NodeId) {
+    pub(super) fn follow_sent(&mut self, op: &SessionOp, leaf_before: &NodeId, undo: &Patch) {
         let Some(mut sent) = self.sent.take() else { return };
+        if let SessionOp::Edit { id, edit } = op {
+            if self.is_aside(id, edit, undo) {
+                self.sent = std::sync::OnceLock::from(sent);
+            }
+            return;
+        }
         let SessionOp::Append { parent, .. } = op else { return };
         let Some(index) = self.nodes.index(&self.leaf.id).filter(|_| parent == leaf_before) else { return };
         let Some(slot) = self.nodes.slot(index).filter(|slot| !slot.node.is_summary()) else { return };
@@ -115,6 +122,24 @@ impl Session {
         sent.add(index, slot, None);
         self.sent = std::sync::OnceLock::from(sent);
     }
+
+    /// Tells whether an edit only noted something beside a message of which nothing here knows, so that what is
+    /// sent is the same.
+    fn is_aside(&self, id: &str, edit: &NodeEdit, undo: &Patch) -> bool {
+        let is_note = NodeEdit { metadata: Change::Keep, ..edit.clone() } == NodeEdit::default();
+        let before = undo.nodes.iter().find(|patch| *patch.id == *id).and_then(|patch| patch.node.as_ref());
+        let after = self.nodes.get(id);
+        match (before, after) {
+            (Some(before), Some(after)) => is_note && known_notes(before) == known_notes(&after.node),
+            _ => false,
+        }
+    }
+}
+
+/// What a message's notes say that this crate understands.
+fn known_notes(node: &Node) -> NodeMetadata {
+    let notes = node.metadata.as_deref().cloned().unwrap_or_default();
+    NodeMetadata { kept: Kept::default(), ..notes }
 }
 
 impl Sent {
@@ -171,6 +196,8 @@ fn is_blank(slot: &Slot) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn letters(session: &Session) -> String {
@@ -215,6 +242,23 @@ mod tests {
         assert_eq!([sum(&session.clone()), sum(&session), sum(&session)], [(7, 1), (7, 1), (7, 0)]);
         session.apply(&SessionOp::Toggle { id: "a".into(), enabled: false }).unwrap();
         assert_eq!(sum(&session), (5, 2));
+    }
+
+    #[test]
+    fn a_note_beside_a_message_changes_nothing_of_what_is_sent() {
+        let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
+        let (mut session, _) = Session::linear("s", nodes);
+        let mut note = |set: fn(&mut NodeMetadata)| {
+            let mut metadata = NodeMetadata::default();
+            set(&mut metadata);
+            let edit = NodeEdit { metadata: Change::Set(Box::new(metadata)), ..NodeEdit::default() };
+            assert_eq!(letters(&session), "ab");
+            session.apply(&SessionOp::Edit { id: "b".into(), edit: Box::new(edit) }).unwrap();
+            session.sent.get().is_some()
+        };
+        assert!(note(|metadata| metadata.kept.set("mine", Value::from(1))));
+        assert!(note(|metadata| metadata.kept.set("mine", Value::from(2))));
+        assert!(!note(|metadata| metadata.reasoning_content = Some("hm".into())));
     }
 
     #[test]

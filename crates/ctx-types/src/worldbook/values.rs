@@ -164,17 +164,6 @@ impl fmt::Display for EntryId {
     }
 }
 
-impl fmt::Display for SelectiveLogic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::AndAny => "one of them",
-            Self::NotAll => "not all of them",
-            Self::NotAny => "none of them",
-            Self::AndAll => "all of them",
-        })
-    }
-}
-
 impl fmt::Display for EntryPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

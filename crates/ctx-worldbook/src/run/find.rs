@@ -125,7 +125,8 @@ impl<'r> Run<'r, '_> {
             let message =
                 format!("the key `{}` of `{}` was given up: {error}", excerpt(key), excerpt(&member.id));
             let given_up = Diagnostic::warning(codes::KEY_GAVE_UP, message);
-            given_up.in_document(member.book.clone()).with_help("make the expression simpler")
+            let given_up = given_up.in_document(member.book.clone()).at_pointer(member.entry.pointer());
+            given_up.with_help("make the expression simpler")
         };
         if self.findings.len() < MAX_FINDINGS && !self.findings.contains(&finding) {
             self.findings.push(finding);

@@ -150,12 +150,21 @@ impl<'r> Run<'r, '_> {
         })
     }
 
+    /// Tells whether an entry lost a group before; how says more than that the winner is active since.
+    fn has_lost(&self, member: usize, lost: &str) -> bool {
+        let status = self.statuses.get(member);
+        matches!(status, Some(Status::NotActivated(Reason::Group { group, .. })) if **group == *lost)
+    }
+
     /// Takes a candidate out; one that is out already keeps its reason.
     fn lose(&mut self, (at, member): (usize, usize), group: &str, loss: GroupLoss, contest: &mut Contest) {
         let Some(is_out) = contest.is_out.get_mut(at).filter(|is_out| !**is_out) else { return };
         *is_out = true;
-        let reason = Reason::Group { group: group.into(), loss };
-        self.set_status(member, Status::NotActivated(reason));
+        let is_told = matches!(loss, GroupLoss::Active(_)) && self.has_lost(member, group);
+        if !is_told {
+            let reason = Reason::Group { group: group.into(), loss };
+            self.set_status(member, Status::NotActivated(reason));
+        }
     }
 }
 

@@ -18,7 +18,7 @@ fn texts_on_their_lines_stay_below_the_budget() {
     let case =
         |last: usize| json!({ "entries": [constant(9, 9), constant(8, last)], "context": 80, "chat": [] });
     check(case(8), &[&active(9), &active(8)]);
-    check(case(9), &[&active(9), "8: no, its 9 tokens do not fit the budget of 20"]);
+    check(case(9), &[&active(9), "8: no, it needs 9 tokens, more than is left of the budget of 20"]);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn after_the_first_that_does_not_fit_nothing_fits() {
         case,
         &[
             &active(9),
-            "8: no, its 50 tokens do not fit the budget of 20",
+            "8: no, it needs 50 tokens, more than is left of the budget of 20",
             "7: no, the budget of 20 tokens is used up",
         ],
     );
@@ -40,7 +40,7 @@ fn exempt_entries_are_taken_and_counted() {
     let mut exempt = constant(8, 50);
     exempt["ignoreBudget"] = json!(true);
     let case = json!({ "entries": [constant(9, 5), exempt, constant(7, 1)], "context": 80, "chat": [] });
-    check(case, &[&active(9), &active(8), "7: no, its 1 token do not fit the budget of 20"]);
+    check(case, &[&active(9), &active(8), "7: no, it needs 1 token, more than is left of the budget of 20"]);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn exempt_entries_come_in_after_the_budget_is_used_up() {
     check(
         case,
         &[
-            "9: no, its 30 tokens do not fit the budget of 20",
+            "9: no, it needs 30 tokens, more than is left of the budget of 20",
             "8: no, the budget of 20 tokens is used up",
             &active(7),
         ],
@@ -67,9 +67,9 @@ fn the_cap_is_the_most() {
         })
     };
     check(case(13, 25), &[&active(9), &active(8)]);
-    check(case(12, 25), &[&active(9), "8: no, its 5 tokens do not fit the budget of 12"]);
+    check(case(12, 25), &[&active(9), "8: no, it needs 5 tokens, more than is left of the budget of 12"]);
     check(case(0, 0), &[&active(9), &active(8)]);
-    check(case(12, 0), &[&active(9), "8: no, its 5 tokens do not fit the budget of 12"]);
+    check(case(12, 0), &[&active(9), "8: no, it needs 5 tokens, more than is left of the budget of 12"]);
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn without_a_known_context_only_the_cap_counts() {
     let case =
         |cap: u8| json!({ "settings": { "budget_cap": cap }, "entries": [constant(9, 99)], "chat": [] });
     check(case(0), &[&active(9)]);
-    check(case(50), &["9: no, its 99 tokens do not fit the budget of 50"]);
+    check(case(50), &["9: no, it needs 99 tokens, more than is left of the budget of 50"]);
 }
 
 #[test]
 fn the_budget_is_at_least_one() {
     let case = json!({ "entries": [constant(9, 0)], "context": 1, "chat": [] });
-    check(case, &["9: no, its 0 tokens do not fit the budget of 1"]);
+    check(case, &["9: no, it needs 0 tokens, more than is left of the budget of 1"]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn texts_of_earlier_passes_count_and_recursion_ends() {
         case,
         &[
             "0: key `go` in message 0 (pass 1)",
-            "1: no, its 11 tokens do not fit the budget of 20",
+            "1: no, it needs 11 tokens, more than is left of the budget of 20",
             "2: no, none of its keys was found",
         ],
     );
@@ -112,7 +112,7 @@ fn macros_are_expanded_before_tokens_are_counted() {
     let case = json!({
         "entries": [{ "constant": true, "content": "{{char}}{{char}}{{char}}{{n}}" }], "context": 44, "chat": [],
     });
-    check(case, &["0: no, its 10 tokens do not fit the budget of 11"]);
+    check(case, &["0: no, it needs 10 tokens, more than is left of the budget of 11"]);
 }
 
 #[test]

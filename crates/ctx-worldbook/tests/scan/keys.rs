@@ -133,13 +133,13 @@ fn secondary_keys_decide_by_their_logic() {
         case,
         &[
             "0: key `a1` in message 0 with `s2` in message 0 (pass 1)",
-            "1: no, key `a1` was found, but not one of them of its secondary keys",
+            "1: no, key `a1` was found, but none of its secondary keys",
             "2: key `a1` in message 0 (pass 1)",
-            "3: no, key `a1` was found, but so was the secondary key `s2`",
+            "3: no, key `a1` was found, but so were all of its secondary keys",
             "4: key `a1` in message 0 (pass 1)",
             "5: no, key `a1` was found, but so was the secondary key `s2`",
             "6: key `a1` in message 0 with `s2` in message 0 (pass 1)",
-            "7: no, key `a1` was found, but not all of them of its secondary keys",
+            "7: no, key `a1` was found, but not all of its secondary keys",
         ],
     );
 }

@@ -1,0 +1,99 @@
+//! Documents that hold a worldbook.
+
+mod card;
+mod other;
+
+use ctx_types::{Diagnostic, Persist, Reader, Worldbook};
+use serde_json::{Map, Value};
+
+use crate::document::Document;
+use crate::error::ImportError;
+use crate::format::{self, Format};
+use crate::imported::{Imported, Moved, relocate};
+use crate::limits::Limits;
+
+/// Reads a worldbook from any form that people have one in.
+///
+/// Forms: world info of SillyTavern and AIO Hub (entries as an object or a list), a bare list of entries, the book
+/// inside of a character card (versions 2 and 3) and the standalone lorebook of version 3, and the lorebooks of
+/// NovelAI, Agnai and RisuAI. What a form holds beyond a worldbook is kept under `imported`.
+///
+/// A book of version 3 has the dialect `ccv3`, by which all its decorators count.
+///
+/// ```
+/// use ctx_preset_import::{Format, Limits, read_worldbook};
+///
+/// let file = br#"{ "spec": "lorebook_v3", "data": { "entries": [{ "keys": ["moon"], "content": "It is hollow." }] } }"#;
+/// let book = read_worldbook(file, "sky.json", &Limits::default())?;
+/// assert_eq!(book.format, Format::CardBook);
+/// assert_eq!(&*book.value.entries.iter().next().unwrap().1.key[0], "moon");
+/// # Ok::<(), ctx_preset_import::ImportError>(())
+/// ```
+pub fn read_worldbook(bytes: &[u8], name: &str, limits: &Limits) -> Result<Imported<Worldbook>, ImportError> {
+    let document = Document::read(bytes, name, limits)?;
+    let mut form = Form::of(document.value)?;
+    let mut reader = Reader::new();
+    let book = Worldbook::read(form.book, &mut reader);
+    let mut found = reader.finish();
+    relocate(&mut found, &[Moved { ours: "/entries", theirs: &form.entries_at }]);
+    form.diagnostics.extend(found);
+    let diagnostics: Vec<Diagnostic> = [document.diagnostics, form.diagnostics].concat();
+    Ok(Imported { value: book, format: form.format, diagnostics }.named(name))
+}
+
+/// A book in the unified form.
+struct Form {
+    format: Format,
+    book: Value,
+    /// Where the document has the entries.
+    entries_at: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Form {
+    fn of(value: Value) -> Result<Self, ImportError> {
+        match value {
+            Value::Array(entries) if entries.iter().any(is_entry) => {
+                let book = Map::from_iter([("entries".to_owned(), Value::Array(entries))]);
+                Ok(Self { entries_at: String::new(), ..Self::plain(Value::Object(book)) })
+            }
+            Value::Object(map) => Self::of_object(map),
+            value => Err(unknown_shape(&value)),
+        }
+    }
+
+    fn of_object(mut map: Map<String, Value>) -> Result<Self, ImportError> {
+        if let Some(form) = other::read(&map) {
+            return Ok(form);
+        }
+        if let Some((book, place, is_v3)) = card::find(&mut map) {
+            return Ok(card::read(book, &place, is_v3));
+        }
+        let has_entries = map.get("entries").is_some_and(|entries| entries.is_object() || entries.is_array());
+        if !has_entries {
+            return Err(unknown_shape(&Value::Object(map)));
+        }
+        if card::is_card_book(&map) {
+            return Ok(card::read(map, "", false));
+        }
+        Ok(Self::plain(Value::Object(map)))
+    }
+
+    fn plain(book: Value) -> Self {
+        Self { format: Format::Worldbook, book, entries_at: "/entries".to_owned(), diagnostics: Vec::new() }
+    }
+}
+
+/// Tells whether a value has what only entries of worldbooks have.
+fn is_entry(value: &Value) -> bool {
+    let has = |key: &str| value.get(key).is_some();
+    has("content") && (has("key") || has("keys") || has("keysecondary") || has("constant"))
+}
+
+fn unknown_shape(value: &Value) -> ImportError {
+    ImportError::UnknownShape {
+        expected: "a worldbook (an object with `entries`)",
+        found: format::describe(value),
+        help: None,
+    }
+}

@@ -1,0 +1,308 @@
+//! `worldbook-processor`: entries of worldbooks that the conversation speaks of come into the context.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
+use ctx_pipeline::{
+    Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
+};
+use ctx_types::{Agent, Decision, LogLine, Outcome, Role, Segment, Session, Text, TextMemory};
+use ctx_worldbook::{
+    BookSet, Condition, Destination, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source, TimedState,
+};
+use serde_json::json;
+
+use crate::codes;
+use crate::macro_values::{MacroValues, macro_dialect};
+use crate::regex_processor::ActiveRules;
+use crate::regex_rules::{RuleRun, Stage, Subject, Target};
+use crate::worldbooks::{
+    Expanding, Selection, Shelf, Shelves, Transcript, effect, entry_source, fields, injection, settings,
+    stored_state, tell,
+};
+
+/// Activates entries of worldbooks and hands them over as injections; where they go is the assembler's work.
+///
+/// Books come from the settings, the agent, the person who chats and the conversation. Timed effects are kept
+/// beside the newest message, as an effect that the host commits. What became of each entry is left on the
+/// blackboard as [`WorldbookScan`], the texts of outlets for `{{outlet::name}}`.
+#[derive(Clone, Debug)]
+pub struct WorldbookProcessor {
+    macros: MacroRegistry,
+    ports: MacroPorts,
+}
+
+/// Left on the blackboard: the scan of a run.
+#[derive(Clone, Debug)]
+pub struct WorldbookScan {
+    /// The books that were searched.
+    pub set: Arc<BookSet>,
+    /// What became of each entry.
+    pub scan: Arc<Scan>,
+}
+
+/// Left on the blackboard: the texts of outlets by their names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outlets(pub(crate) BTreeMap<Arc<str>, Text>);
+
+impl WorldbookProcessor {
+    /// Creates the processor for an application's macros, and what it lends to them.
+    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
+        Self { macros, ports }
+    }
+}
+
+/// What is made of an agent once.
+struct Compiled {
+    shelves: Shelves,
+    values: MacroValues,
+    dialect: Dialect,
+    macros: MacroRegistry,
+    /// The names and tags by which filters may know the character.
+    names: Vec<Arc<str>>,
+    tags: Option<Vec<Arc<str>>>,
+    memory: TextMemory,
+}
+
+/// The document that findings about a conversation name.
+const CONVERSATION: &str = "session";
+
+#[async_trait]
+impl ContextProcessor for WorldbookProcessor {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 280,
+            config_fields: fields(),
+            ..Descriptor::new(
+                "worldbook-processor",
+                "Worldbooks",
+                "Brings in the entries of worldbooks that the conversation speaks of",
+            )
+        }
+    }
+
+    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {
+        let (settings, found) = settings(config, agent);
+        for finding in found {
+            cx.report(finding);
+        }
+        let selection = Selection::of(agent, config, cx);
+        // What is wrong with the dialect and the values is reported by the assembler.
+        let (dialect, _) = macro_dialect(agent);
+        let shelves = Shelves::new(selection, settings, dialect, self.macros.clone());
+        for finding in &shelves.own().findings {
+            cx.report(finding.clone());
+        }
+        Prepared::new(Compiled {
+            shelves,
+            values: MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {}),
+            dialect,
+            macros: self.macros.clone(),
+            names: names(agent),
+            tags: tags(agent),
+            memory: TextMemory::default(),
+        })
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+            return Err(ProcessorError::failed("the worldbooks were not prepared"));
+        };
+        let (shelf, is_own) = compiled.shelves.of(cx.inputs.session);
+        if is_own {
+            report_new(cx, compiled.shelves.own(), &shelf);
+        }
+        if shelf.set.members().is_empty() {
+            return Ok(());
+        }
+        let env = compiled.values.of_run(&cx.inputs);
+        let names = shelf.set.settings().include_names.then_some(&env);
+        let transcript = Transcript::of(cx, shelf.set.depth(), names);
+        let mut state = cx.draft.macros_mut().clone();
+        let mut scan = compiled.scan(cx, &shelf, &transcript, (&env, &mut state));
+        cx.checkpoint()?;
+        let decisions = tell(&shelf.set, &scan, &transcript);
+        cx.draft.decide_all(decisions);
+        apply_rules(cx, &shelf, &mut scan, (&env, &mut state));
+        cx.draft.set_macros(state);
+        hand_over(cx, &shelf.set, &scan);
+        log(cx, &shelf.set, &scan);
+        cx.blackboard.insert(WorldbookScan { set: shelf.set.clone(), scan: Arc::new(scan) });
+        Ok(())
+    }
+}
+
+impl Compiled {
+    /// Finds the active entries, and keeps their timed effects.
+    fn scan(
+        &self,
+        cx: &mut PipelineContext<'_>,
+        shelf: &Shelf,
+        transcript: &Transcript,
+        (env, state): (&Env, &mut State),
+    ) -> Scan {
+        let Inputs { session, turn, budget, counter, .. } = cx.inputs;
+        let stored = shelf.set.is_timed().then(|| stored_state(session)).flatten();
+        let (timed, found) = stored.as_deref().map(TimedState::read).unwrap_or_default();
+        for finding in found {
+            cx.report(finding.in_document(CONVERSATION));
+        }
+        let sources = sources(env);
+        let input = ScanInput {
+            messages: &transcript.messages,
+            length: Some(transcript.length),
+            answers: answers(session, &shelf.set),
+            sources: &sources,
+            trigger: turn.kind.as_str(),
+            names: &self.names,
+            tags: self.tags.as_deref(),
+            state: &timed,
+            max_context: budget.available.map(u64::from),
+            greeting: greeting(session, cx.inputs.agent),
+            ..ScanInput::default()
+        };
+        let parse = |text: &Text| Template::parse(text, self.dialect, &self.macros);
+        let mut expand =
+            Expanding { shelf, env, state, parse: &parse, memory: &self.memory, findings: Vec::new() };
+        let mut draws = SeededDraws::new(turn.seed);
+        let ports = Ports { draws: &mut draws, expand: &mut expand, counter: Some(counter) };
+        let scan = shelf.set.scan(&input, ports);
+        let findings = std::mem::take(&mut expand.findings);
+        for finding in findings.into_iter().chain(scan.diagnostics.iter().cloned()) {
+            cx.report(finding);
+        }
+        if shelf.set.is_timed()
+            && let Some(effect) = effect(session, stored.as_deref(), &scan.state)
+        {
+            cx.draft.effect(effect);
+        }
+        scan
+    }
+}
+
+/// Reports what is wrong with books of a conversation; the rest was reported when the agent was compiled.
+fn report_new(cx: &mut PipelineContext<'_>, own: &Shelf, shelf: &Shelf) {
+    let new = shelf.findings.iter().filter(|finding| !own.findings.contains(finding));
+    let place = |finding: &ctx_types::Diagnostic| match finding.code == codes::MISSING_WORLDBOOK {
+        true => finding.clone().in_document(CONVERSATION),
+        false => finding.clone(),
+    };
+    let new: Vec<_> = new.map(place).collect();
+    for finding in new {
+        cx.report(finding);
+    }
+}
+
+/// Changes the texts of active entries by the regex rules for worldbooks; they see the texts as they are sent.
+fn apply_rules(
+    cx: &mut PipelineContext<'_>,
+    shelf: &Shelf,
+    scan: &mut Scan,
+    (env, state): (&Env, &mut State),
+) {
+    let Some(active) = cx.blackboard.get::<ActiveRules>().cloned() else { return };
+    let Some((rules, limits)) = active.get() else { return };
+    let mut expand = |template: &Template, source: &ctx_types::Source| template.expand(env, state, source);
+    let mut run = RuleRun::new(rules, limits, &mut expand);
+    for activation in &mut scan.activations {
+        let Some(member) = shelf.set.members().get(activation.member) else { continue };
+        let depth = match member.entry.destination {
+            Destination::Depth(depth) => Some(usize::try_from(depth).unwrap_or(usize::MAX)),
+            _ => None,
+        };
+        let subject = Subject { stage: Stage::Request, target: Target::Worldbook, depth };
+        let after = run.apply(&activation.content, subject);
+        if after.is_changed() {
+            let whole = || vec![Segment::whole(activation.content.len(), entry_source(member))];
+            let before = if activation.written.is_empty() { whole() } else { activation.written.clone() };
+            activation.written = after.segments(rules, &before);
+            activation.content = after.text;
+        }
+    }
+    for finding in run.finish() {
+        cx.report(finding);
+    }
+}
+
+/// Hands active entries to the assembler, and the texts of outlets to macros.
+fn hand_over(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {
+    let output = set.output(scan);
+    for (at, why) in &output.unplaced {
+        let member = scan.activations.get(*at).and_then(|activation| set.members().get(activation.member));
+        let Some(member) = member else { continue };
+        cx.draft.decide(Decision::new(Outcome::Dropped, entry_source(member), why.as_str()));
+    }
+    for at in &output.in_order {
+        let Some(activation) = scan.activations.get(*at) else { continue };
+        let member = set.members().get(activation.member);
+        let injected = member
+            .and_then(|member| injection(member, activation.content.clone(), activation.written.clone()));
+        if let Some(injection) = injected {
+            cx.draft.inject(injection);
+        }
+    }
+    let text = |list: &[usize]| {
+        let texts = list.iter().filter_map(|at| scan.activations.get(*at));
+        Text::from(texts.map(|activation| activation.content.as_str()).collect::<Vec<_>>().join("\n"))
+    };
+    let outlets = output.outlets.iter().map(|(name, list)| (name.clone(), text(list))).collect();
+    cx.blackboard.insert(Outlets(outlets));
+}
+
+fn log(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {
+    let (active, all) = (scan.activations.len(), set.members().len());
+    let line = format!("active entries: {active} of {all}, passes: {}", scan.passes.len());
+    let passes: Vec<&str> = scan.passes.iter().map(|pass| pass.as_str()).collect();
+    cx.log(LogLine::info(line).with_details(json!({ "passes": passes, "budgetTokens": scan.budget })));
+}
+
+/// The texts beside the conversation in which entries may look for keys.
+fn sources(env: &Env) -> ScanSources {
+    ScanSources::default()
+        .with(Source::Persona, env.persona.clone())
+        .with(Source::Description, env.description.clone())
+        .with(Source::Personality, env.personality.clone())
+        .with(Source::DepthPrompt, env.card.depth_prompt.clone())
+        .with(Source::Scenario, env.scenario.clone())
+        .with(Source::CreatorNotes, env.card.creator_notes.clone())
+}
+
+fn names(agent: &Agent) -> Vec<Arc<str>> {
+    let nickname = agent.character.as_ref().and_then(|character| character.nickname.clone());
+    [agent.name.clone(), agent.display_name.clone(), nickname, agent.id.clone()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn tags(agent: &Agent) -> Option<Vec<Arc<str>>> {
+    let tags = agent.kept.get("tags")?.as_array()?;
+    Some(tags.iter().filter_map(serde_json::Value::as_str).map(Arc::from).collect())
+}
+
+/// Counts what the agent has said, if an entry asks for that. O(new messages).
+fn answers(session: &Session, set: &BookSet) -> u64 {
+    #[derive(Clone, Default)]
+    struct Answers(u64);
+    let counts = |condition: &Condition| {
+        matches!(condition, Condition::AnswersReach(_) | Condition::AnswersDivideBy(_))
+    };
+    if !set.members().iter().any(|member| member.entry.conditions.iter().any(counts)) {
+        return 0;
+    }
+    let said = session.fold_path(0, Answers::default, |answers, _, node| {
+        let is_said = node.role == Some(Role::Assistant) && node.is_enabled() && !node.is_summary();
+        answers.0 += u64::from(is_said);
+    });
+    said.0
+}
+
+/// Finds out with which of the agent's greetings a conversation began.
+fn greeting(session: &Session, agent: &Agent) -> Option<u64> {
+    let (_, first) = session.sent_node(0)?;
+    let content = first.content.as_ref().filter(|_| first.role == Some(Role::Assistant))?;
+    let place = agent.greetings.iter().position(|greeting| greeting.content.as_ref() == Some(content))?;
+    u64::try_from(place).ok()
+}

@@ -1,0 +1,19 @@
+//! The parts of `worldbook-processor`: which books, how they are searched, and where their entries go.
+
+mod expanding;
+mod options;
+mod placing;
+mod selection;
+mod shelf;
+mod state;
+mod telling;
+mod transcript;
+
+pub(crate) use expanding::{Expanding, entry_source};
+pub(crate) use options::{fields, settings};
+pub(crate) use placing::injection;
+pub(crate) use selection::Selection;
+pub(crate) use shelf::{Shelf, Shelves};
+pub(crate) use state::{effect, stored_state};
+pub(crate) use telling::tell;
+pub(crate) use transcript::Transcript;

@@ -1,0 +1,105 @@
+//! The settings of the processor, and what an agent says of its own.
+
+use ctx_pipeline::{Config, ConfigField, Origin};
+use ctx_types::{Agent, Diagnostic};
+use ctx_worldbook::{CharacterStrategy, Settings};
+use serde_json::Value;
+
+const BOOKS: &str = "books";
+const DEPTH: &str = "depth";
+const RECURSIVE: &str = "recursive";
+const BUDGET_PERCENT: &str = "budgetPercent";
+const BUDGET_CAP: &str = "budgetCap";
+const CASE_SENSITIVE: &str = "caseSensitive";
+const MATCH_WHOLE_WORDS: &str = "matchWholeWords";
+const INCLUDE_NAMES: &str = "includeNames";
+const MIN_ACTIVATIONS: &str = "minActivations";
+const MIN_ACTIVATIONS_DEPTH_MAX: &str = "minActivationsDepthMax";
+const MAX_RECURSION_STEPS: &str = "maxRecursionSteps";
+const USE_GROUP_SCORING: &str = "useGroupScoring";
+const STRATEGY: &str = "strategy";
+
+/// The order of books, by the names of settings.
+const STRATEGIES: [(&str, CharacterStrategy, &str); 3] = [
+    ("character_first", CharacterStrategy::CharacterFirst, "The agent's first"),
+    ("global_first", CharacterStrategy::GlobalFirst, "Global ones first"),
+    ("evenly", CharacterStrategy::Evenly, "All by the order of their entries"),
+];
+
+/// Declares the settings; their defaults are AIO Hub's, with SillyTavern's budget.
+pub(crate) fn fields() -> Vec<ConfigField> {
+    let count = |key: &str, label: &str, default: u32| {
+        ConfigField::number(key, label, default).between(0.0, 1_000_000_000.0)
+    };
+    let strategies = STRATEGIES.map(|(name, _, label)| (name, label));
+    vec![
+        ConfigField::list(BOOKS, "Worldbooks for every agent").with_description("ids or names of books"),
+        count(DEPTH, "Messages that are searched", 2),
+        ConfigField::boolean(RECURSIVE, "Search texts of active entries", true),
+        ConfigField::number(BUDGET_PERCENT, "Tokens of all entries, in percent of the context", 25)
+            .between(0.0, 100.0)
+            .with_description("0 is no budget"),
+        count(BUDGET_CAP, "Tokens of all entries at most", 0)
+            .with_description("0 is as the percentage allows"),
+        ConfigField::boolean(CASE_SENSITIVE, "The case of letters counts", false),
+        ConfigField::boolean(MATCH_WHOLE_WORDS, "Keys of one word match whole words", false),
+        ConfigField::boolean(INCLUDE_NAMES, "Search names of speakers", false),
+        count(MIN_ACTIVATIONS, "Entries that should become active", 0)
+            .with_description("with fewer, more messages are searched"),
+        count(MIN_ACTIVATIONS_DEPTH_MAX, "Messages that are searched for that", 0)
+            .with_description("0 is all"),
+        count(MAX_RECURSION_STEPS, "How often entries are considered at most", 0)
+            .with_description("the first time included; 0 is as often as needed"),
+        ConfigField::boolean(USE_GROUP_SCORING, "The number of found keys decides in groups", false),
+        ConfigField::select(STRATEGY, "Order of books", &strategies),
+    ]
+}
+
+/// Reads the settings; what an agent's `worldbookSettings` says stands over the user's and the model's.
+pub(crate) fn settings(config: &Config, agent: &Agent) -> (Settings, Vec<Diagnostic>) {
+    let count = |key: &str| config.count(key) as u64;
+    let strategy = config.text(STRATEGY);
+    let strategy = STRATEGIES.iter().find(|(name, ..)| *name == strategy).map(|(_, strategy, _)| *strategy);
+    let mut settings = Settings {
+        depth: count(DEPTH),
+        min_activations: count(MIN_ACTIVATIONS),
+        min_activations_depth_max: count(MIN_ACTIVATIONS_DEPTH_MAX),
+        budget_percent: config.number(BUDGET_PERCENT),
+        budget_cap: count(BUDGET_CAP),
+        include_names: config.is_on(INCLUDE_NAMES),
+        recursive: config.is_on(RECURSIVE),
+        case_sensitive: config.is_on(CASE_SENSITIVE),
+        match_whole_words: config.is_on(MATCH_WHOLE_WORDS),
+        strategy: strategy.unwrap_or_default(),
+        use_group_scoring: config.is_on(USE_GROUP_SCORING),
+        max_recursion_steps: count(MAX_RECURSION_STEPS),
+    };
+    let Some(own) = agent.worldbook_settings.as_ref().filter(|own| !own.is_null()) else {
+        return (settings, Vec::new());
+    };
+    let below_agent = |key: &str| {
+        let set = config.values().iter().find(|value| value.key == key);
+        set.is_none_or(|value| value.setting.origin < Origin::Agent)
+    };
+    let wanted = own.as_object().into_iter().flatten().filter(|(key, _)| match key.as_str() {
+        "disableRecursion" => below_agent(RECURSIVE),
+        "defaultScanDepth" => below_agent(DEPTH),
+        _ => true,
+    });
+    let wanted: Value = match own {
+        Value::Object(_) => wanted.map(|(key, value)| (key.clone(), value.clone())).collect(),
+        other => other.clone(),
+    };
+    let found = settings.set(&wanted).into_iter().map(|finding| {
+        let below = finding.location.pointer.clone().unwrap_or_default();
+        finding.at_pointer(format!("/worldbookSettings{}", below.trim_end_matches('/')))
+    });
+    let found = found.collect();
+    (settings, found)
+}
+
+/// Returns the ids or names of the books that the settings give to every agent.
+pub(crate) fn books(config: &Config) -> Vec<std::sync::Arc<str>> {
+    let listed = config.get(BOOKS).and_then(Value::as_array).into_iter().flatten();
+    listed.filter_map(Value::as_str).map(Into::into).collect()
+}

@@ -1,0 +1,41 @@
+//! Active entries as injections.
+
+use ctx_types::{DepthPoints, Injection, Order, Placement, Rank, Role, Segment, Side, Text};
+use ctx_worldbook::{Destination, Member};
+
+use super::expanding::entry_source;
+
+/// Makes the injection of an active entry; none for one that goes to an outlet.
+pub(crate) fn injection(member: &Member, text: Text, written: Vec<Segment>) -> Option<Injection> {
+    let entry = &member.entry;
+    Some(Injection {
+        rank: Rank::Worldbook,
+        lane: 0,
+        placement: placement(&entry.destination, entry.order)?,
+        role: entry.role.unwrap_or(Role::System),
+        text,
+        written,
+        source: entry_source(member),
+        name: None,
+        attachments: Vec::new(),
+    })
+}
+
+fn placement(destination: &Destination, order: Order) -> Option<Placement> {
+    let at = |target: &str, side| Placement::Anchor { target: target.into(), side, order };
+    Some(match destination {
+        Destination::BeforeCharacter => at("world_info_before", Side::After),
+        Destination::AfterCharacter => at("world_info_after", Side::After),
+        Destination::NoteTop => at("author_note", Side::Before),
+        Destination::NoteBottom => at("author_note", Side::After),
+        Destination::ExamplesTop => at("dialogue_examples", Side::Before),
+        Destination::ExamplesBottom => at("dialogue_examples", Side::After),
+        Destination::Personality => at("char_personality", Side::After),
+        Destination::Scenario => at("scenario", Side::After),
+        Destination::Depth(depth) => Placement::Depth { points: DepthPoints::single(*depth), order },
+        Destination::FromStart(index) => {
+            Placement::Index { at: i64::try_from(*index).unwrap_or(i64::MAX), order }
+        }
+        Destination::Outlet(_) => return None,
+    })
+}

@@ -1,0 +1,108 @@
+//! Which of the books at hand hold for an agent, a person and a conversation.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ctx_pipeline::{Config, PrepareContext};
+use ctx_types::{Agent, Diagnostic, LoadedWorldbook, Session, excerpt};
+use ctx_worldbook::Level;
+use serde_json::Value;
+
+use super::options;
+use crate::codes;
+
+/// The books at hand, and who asks for which.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    library: Vec<LoadedWorldbook>,
+    /// The places in the library of books that hold whatever the conversation.
+    fixed: Vec<(Level, usize)>,
+}
+
+impl Selection {
+    /// Finds the books of an agent, of the person who chats and of the settings; what is missing is reported.
+    pub(crate) fn of(agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Self {
+        let library = with_own_names(cx.worldbooks());
+        let profile = cx.profile().map(|profile| profile.worldbook_ids.clone()).unwrap_or_default();
+        let mut selection = Self { library, fixed: Vec::new() };
+        let global = selection.library.iter().enumerate().filter(|(_, book)| book.is_global);
+        selection.fixed = global.map(|(index, _)| (Level::Global, index)).collect();
+        let mut missing = Vec::new();
+        for id in options::books(config) {
+            let found = selection.add(Level::Global, &id);
+            missing.extend(found.map(|missing| missing.in_document("settings of `worldbook-processor`")));
+        }
+        for (index, id) in agent.worldbook_ids.iter().enumerate() {
+            let found = selection.add(Level::Character, id);
+            missing.extend(found.map(|missing| missing.at_pointer(format!("/worldbookIds/{index}"))));
+        }
+        for (index, id) in profile.iter().enumerate() {
+            let found = selection.add(Level::Profile, id);
+            let place = format!("/worldbookIds/{index}");
+            missing.extend(found.map(|missing| missing.at_pointer(place).in_document("profile")));
+        }
+        for finding in missing {
+            cx.report(finding);
+        }
+        selection
+    }
+
+    fn add(&mut self, level: Level, id: &str) -> Option<Diagnostic> {
+        match self.find(id) {
+            Some(index) => {
+                self.fixed.push((level, index));
+                None
+            }
+            None => Some(missing(id)),
+        }
+    }
+
+    fn find(&self, id: &str) -> Option<usize> {
+        let by_id = self.library.iter().position(|book| *book.id == *id);
+        by_id.or_else(|| self.library.iter().position(|book| *book.name == *id))
+    }
+
+    /// Returns the books that hold in a conversation that asks for some more, and those that are missing.
+    pub(crate) fn books(
+        &self,
+        conversation: &[Arc<str>],
+    ) -> (Vec<(Level, &LoadedWorldbook)>, Vec<Diagnostic>) {
+        let mut books = self.fixed.clone();
+        let mut findings = Vec::new();
+        for id in conversation {
+            match self.find(id) {
+                Some(index) => books.push((Level::Conversation, index)),
+                None => findings.push(missing(id)),
+            }
+        }
+        let books = books.into_iter().filter_map(|(level, index)| Some((level, self.library.get(index)?)));
+        (books.collect(), findings)
+    }
+}
+
+/// Returns the ids or names of the books that a conversation asks for: our own `worldbookIds`, or the one that
+/// SillyTavern binds to a chat.
+pub(super) fn of_conversation(session: &Session) -> Vec<Arc<str>> {
+    let header = &session.header.kept;
+    let own = header.get("worldbookIds").and_then(Value::as_array).into_iter().flatten();
+    let bound = header.get("chat_metadata").and_then(|metadata| metadata.get("world_info"));
+    own.chain(bound).filter_map(Value::as_str).filter(|id| !id.is_empty()).map(Arc::from).collect()
+}
+
+fn missing(id: &str) -> Diagnostic {
+    let message = format!("no worldbook `{}` is at hand", excerpt(id));
+    let help = "give the book, with this id or name, to whoever assembles; `ctx` takes it with `--worldbook`";
+    Diagnostic::info(codes::MISSING_WORLDBOOK, message).with_help(help)
+}
+
+/// Gives a book whose name another one has a name of its own, since results know entries by it.
+fn with_own_names(library: &[LoadedWorldbook]) -> Vec<LoadedWorldbook> {
+    let mut uses: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    let name = |book: &LoadedWorldbook| {
+        let count = uses.entry(book.name.clone()).or_default();
+        *count += 1;
+        let name = if *count == 1 { book.name.clone() } else { format!("{}#{count}", book.name).into() };
+        LoadedWorldbook { name, ..book.clone() }
+    };
+    library.iter().map(name).collect()
+}

@@ -1,0 +1,112 @@
+//! Compiled books with the templates of their entries.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ctx_macros::{Dialect, Registry as MacroRegistry, Template};
+use ctx_types::{Diagnostic, Session, Span};
+use ctx_worldbook::{Book, BookSet, Limits, Member, Settings};
+
+use super::selection::{Selection, of_conversation};
+
+/// Books that hold together, compiled.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    pub(crate) set: Arc<BookSet>,
+    /// The text of each member.
+    pub(crate) templates: Vec<Template>,
+    /// What is wrong with the books.
+    pub(crate) findings: Vec<Diagnostic>,
+}
+
+/// The shelf of an agent, and those of conversations that bring books of their own.
+#[derive(Debug)]
+pub(crate) struct Shelves {
+    selection: Selection,
+    settings: Settings,
+    dialect: Dialect,
+    macros: MacroRegistry,
+    own: Arc<Shelf>,
+    /// The shelves that were used last, the newest at the end.
+    others: Mutex<Vec<OwnShelf>>,
+}
+
+/// The shelf of conversations that ask for certain books.
+type OwnShelf = (Vec<Arc<str>>, Arc<Shelf>);
+
+/// How many shelves of conversations are remembered.
+const MAX_OTHERS: usize = 4;
+
+impl Shelves {
+    /// Compiles the books that hold whatever the conversation.
+    pub(crate) fn new(
+        selection: Selection,
+        settings: Settings,
+        dialect: Dialect,
+        macros: MacroRegistry,
+    ) -> Self {
+        let own = Arc::new(Shelf::new(&selection, &[], &settings, (dialect, &macros)));
+        Self { selection, settings, dialect, macros, own, others: Mutex::default() }
+    }
+
+    /// Returns the books that hold whatever the conversation.
+    pub(crate) fn own(&self) -> &Shelf {
+        &self.own
+    }
+
+    /// Returns the books that hold in a conversation; true if some of them are its own.
+    pub(crate) fn of(&self, session: &Session) -> (Arc<Shelf>, bool) {
+        let ids = of_conversation(session);
+        if ids.is_empty() {
+            return (self.own.clone(), false);
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = others.iter().position(|(known, _)| *known == ids) {
+            let known = others.remove(at);
+            others.push(known.clone());
+            return (known.1, true);
+        }
+        let shelf = Shelf::new(&self.selection, &ids, &self.settings, (self.dialect, &self.macros));
+        let shelf = Arc::new(shelf);
+        others.push((ids, shelf.clone()));
+        let too_many = others.len().saturating_sub(MAX_OTHERS);
+        others.drain(..too_many);
+        (shelf, true)
+    }
+}
+
+impl Shelf {
+    fn new(
+        selection: &Selection,
+        conversation: &[Arc<str>],
+        settings: &Settings,
+        (dialect, macros): (Dialect, &MacroRegistry),
+    ) -> Self {
+        let (selected, mut findings) = selection.books(conversation);
+        let mut books = Vec::with_capacity(selected.len());
+        for (level, loaded) in selected {
+            let (book, found) = Book::of(loaded.name.clone(), level, &loaded.book);
+            // A book that is used twice is read once.
+            if !books.iter().any(|known: &Book| known.name == book.name) {
+                findings.extend(found);
+            }
+            books.push(book);
+        }
+        let (set, found) = BookSet::compile(books, settings.clone(), Limits::default());
+        findings.extend(found);
+        let template = |member: &Member| Template::parse(&member.entry.content, dialect, macros);
+        let templates: Vec<Template> = set.members().iter().map(template).collect();
+        let enabled = set.members().iter().zip(&templates).filter(|(member, _)| member.entry.is_enabled);
+        findings.extend(enabled.flat_map(|(member, template)| {
+            template.diagnostics().iter().map(|finding| in_entry(finding.clone(), member))
+        }));
+        Self { set: Arc::new(set), templates, findings }
+    }
+}
+
+/// Points a finding about the text of an entry into its book.
+pub(super) fn in_entry(mut finding: Diagnostic, member: &Member) -> Diagnostic {
+    let start = member.entry.content_start;
+    let moved = finding.location.span.map(|span| Span::new(span.start + start, span.end + start));
+    finding.location.span = moved;
+    finding.at_pointer(format!("{}/content", member.entry.pointer())).in_document(member.book.clone())
+}

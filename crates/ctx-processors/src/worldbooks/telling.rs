@@ -1,0 +1,44 @@
+//! What became of entries, as decisions.
+
+use std::collections::BTreeMap;
+
+use ctx_types::{Decision, Outcome};
+use ctx_worldbook::{BookSet, Scan, Status};
+
+use super::expanding::entry_source;
+use super::transcript::Transcript;
+
+/// How many decisions are made for entries that are not active, at most; what is left is one more.
+const MAX_DECISIONS: usize = 1_000;
+
+/// Says of each entry what became of it: of active ones why, of the others why not; those of one book with one and
+/// the same reason are one decision.
+pub(crate) fn tell(set: &BookSet, scan: &Scan, transcript: &Transcript) -> Vec<Decision> {
+    let mut decisions = Vec::new();
+    let mut known: BTreeMap<(usize, String), usize> = BTreeMap::new();
+    let mut books: BTreeMap<&str, usize> = BTreeMap::new();
+    for (member, status) in set.members().iter().zip(&scan.statuses) {
+        let next = books.len();
+        let book = *books.entry(&member.book).or_insert(next);
+        match status {
+            Status::Activated(at) => {
+                let Some(activation) = scan.activations.get(*at) else { continue };
+                let reason = set.describe_with(activation, &|newest| transcript.name(newest));
+                decisions.push(Decision::new(Outcome::Kept, entry_source(member), reason));
+            }
+            Status::NotActivated(reason) => {
+                let mut reason = reason.to_string();
+                if known.len() >= MAX_DECISIONS && !known.contains_key(&(book, reason.clone())) {
+                    "one of many reasons".clone_into(&mut reason);
+                }
+                let at = *known.entry((book, reason.clone())).or_insert(decisions.len());
+                if let Some(decision) = decisions.get_mut(at) {
+                    decision.count += 1;
+                    continue;
+                }
+                decisions.push(Decision::new(Outcome::NotActivated, entry_source(member), reason));
+            }
+        }
+    }
+    decisions
+}

@@ -1,0 +1,88 @@
+//! The conversation as worldbooks search it.
+
+use std::sync::Arc;
+
+use ctx_macros::Env;
+use ctx_pipeline::PipelineContext;
+use ctx_types::{Content, Message, Place, Role, Session, Source, Text};
+use ctx_worldbook::ScanMessage;
+
+use crate::session_loader::{message_at, pinned_len};
+use crate::window::LoadedWindow;
+
+/// The newest messages, as many as are searched.
+///
+/// Results of tools and calls without words are no part of what is said. Messages that were not loaded are searched
+/// as they are stored.
+pub(crate) struct Transcript {
+    /// Oldest first.
+    pub(crate) messages: Vec<ScanMessage>,
+    /// Where each came from.
+    pub(crate) sources: Vec<Source>,
+    /// How many messages the conversation has.
+    pub(crate) length: u64,
+}
+
+impl Transcript {
+    /// Takes messages of the draft, and further ones of the conversation, down to a depth. O(depth).
+    pub(crate) fn of(cx: &PipelineContext<'_>, depth: usize, names: Option<&Env>) -> Self {
+        let mut transcript = Self { messages: Vec::new(), sources: Vec::new(), length: 0 };
+        let drafted = cx.draft.messages();
+        let spoken = drafted.iter().rev().filter(|message| message.place != Place::Pinned);
+        let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
+        let pinned = drafted.iter().filter(|message| message.place == Place::Pinned).count();
+        transcript.length = (drafted.len() - pinned + skipped) as u64;
+        for message in spoken {
+            if transcript.messages.len() == depth {
+                break;
+            }
+            transcript.push(message, names);
+        }
+        if skipped > 0 && transcript.messages.len() < depth {
+            transcript.push_stored(cx.inputs.session, skipped, depth, names);
+        }
+        transcript.messages.reverse();
+        transcript.sources.reverse();
+        transcript
+    }
+
+    fn push_stored(&mut self, session: &Session, skipped: usize, depth: usize, names: Option<&Env>) {
+        let pinned = pinned_len(session);
+        for position in (pinned..pinned + skipped).rev() {
+            if self.messages.len() == depth {
+                break;
+            }
+            if let Some(message) = message_at(session, position) {
+                self.push(&message, names);
+            }
+        }
+    }
+
+    fn push(&mut self, message: &Message, names: Option<&Env>) {
+        if message.role == Role::Tool || message.content.is_blank() {
+            return;
+        }
+        let text = match &message.content {
+            Content::Text(text) => text.clone(),
+            Content::Parts(_) => Text::from(&*message.text()),
+        };
+        let name = names.and_then(|names| message.name.clone().or_else(|| speaker(message.role, names)));
+        self.messages.push(ScanMessage { name, text });
+        self.sources.push(message.source.clone());
+    }
+
+    /// Names the message that is so many before the newest.
+    pub(crate) fn name(&self, newest: usize) -> String {
+        let at = self.sources.len().checked_sub(newest + 1);
+        at.and_then(|at| self.sources.get(at)).map_or_else(|| "a message".to_owned(), Source::to_string)
+    }
+}
+
+fn speaker(role: Role, names: &Env) -> Option<Arc<str>> {
+    let name = match role {
+        Role::User => names.user.as_ref(),
+        Role::Assistant => names.char.as_ref(),
+        Role::System | Role::Developer | Role::Tool => None,
+    };
+    name.map(|name| Arc::from(name.as_str()))
+}
