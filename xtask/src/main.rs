@@ -5,6 +5,7 @@
 
 mod bench;
 mod ci;
+mod conformance;
 mod conversations;
 mod fixtures;
 mod goldens;
@@ -41,6 +42,11 @@ const VERBS: &[Verb] = &[
         name: "macros",
         run: macros::run,
         help: "[--check]  write docs/macros.md from the definitions, or only compare it",
+    },
+    Verb {
+        name: "conformance",
+        run: conformance::run,
+        help: "[--if-possible]  the fixtures' request bodies, checked by the providers' own types (Node.js)",
     },
     Verb {
         name: "goldens",

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::{
-    Compile, CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Ports, Request, Switches,
-    openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
+    Compile, CompiledAgent, Context, Dialect, Engine, Format, ImportError, Imported, Limits, Ports, Request,
+    Switches, openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
 use ctx_types::{
@@ -93,6 +93,13 @@ struct Case {
     /// Also show the OpenAI request body.
     #[serde(default)]
     openai: bool,
+    /// Also show the request bodies of these dialects, with these tools and parameters.
+    #[serde(default)]
+    bodies: Vec<String>,
+    #[serde(default)]
+    tools: Vec<Value>,
+    #[serde(default)]
+    parameters: serde_json::Map<String, Value>,
     /// The files of which is shown too what saving them would write: `agent`, `session`, `profile`, `worldbook`.
     #[serde(default)]
     saved: Vec<String>,
@@ -309,6 +316,22 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
         if !encoded.diagnostics.is_empty() {
             list(shown, "openai diagnostics", &encoded.diagnostics);
         }
+    }
+    case.bodies.iter().for_each(|name| show_body(shown, context, case, name));
+}
+
+/// Shows a request body, in which the linter finds nothing that the encoder has not told.
+fn show_body(shown: &mut String, context: &Context, case: &Case, name: &str) {
+    let dialect = Dialect::parse(name).expect("a case names dialects");
+    let model = case.model.as_deref().unwrap_or("model");
+    let request = Request { model, tools: &case.tools, parameters: &case.parameters };
+    let encoded = context.encode(dialect, &request);
+    assert_eq!(encoded, context.encode(dialect, &request), "two bodies are equal");
+    let bytes = encoded.to_bytes();
+    assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), encoded.body, "the bytes are the body");
+    writeln!(shown, "=== body {name}\n{:#}", encoded.body).unwrap();
+    if !encoded.diagnostics.is_empty() {
+        list(shown, &format!("findings of {name}"), &encoded.diagnostics);
     }
 }
 

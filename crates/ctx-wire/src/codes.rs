@@ -16,6 +16,8 @@ pub const PARAMETER_ADDED: Code = Code::new(504, "parameter added");
 pub const BORDER_IN_TEXT: Code = Code::new(505, "border of turns in a text");
 /// A template of text completions has a field that means nothing, or a value of the wrong type.
 pub const TEMPLATE: Code = Code::new(506, "template of completions");
+/// The parameter is taken by older models of the provider alone.
+pub const OLD_PARAMETER: Code = Code::new(507, "parameter of older models");
 /// The name of a speaker cannot be sent.
 pub const NAME_NOT_SENT: Code = Code::new(510, "name not sent");
 /// The dialect has no mark for an answer that is to be continued, or the answer is not the last message.

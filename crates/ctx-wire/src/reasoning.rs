@@ -1,7 +1,9 @@
 //! State of the model's reasoning that goes back to the provider unchanged.
 
-use ctx_types::{Message, Role};
+use ctx_types::{Diagnostic, Message, Role};
 use serde_json::Value;
+
+use crate::codes;
 
 /// Whose state it is, which decides where it can go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub(crate) enum Origin {
 ///
 /// AIO Hub keeps it in an envelope whose `payload` is what the provider wrote; one that it never replays is
 /// left out.
-pub(crate) fn artifacts(message: &Message) -> impl Iterator<Item = &Value> {
+fn artifacts(message: &Message) -> impl Iterator<Item = &Value> {
     let of_answer = message.reasoning.as_ref().filter(|_| message.role == Role::Assistant);
     let kept = of_answer.into_iter().flat_map(|reasoning| &reasoning.artifacts);
     kept.filter_map(|artifact| match artifact.get("payload") {
@@ -30,8 +32,17 @@ pub(crate) fn artifacts(message: &Message) -> impl Iterator<Item = &Value> {
     })
 }
 
+/// Returns the state that goes back to one provider, and what to tell if there is state of others.
+pub(crate) fn of(message: &Message, wanted: Origin) -> (Vec<&Value>, Option<Diagnostic>) {
+    let (own, foreign): (Vec<&Value>, Vec<&Value>) =
+        artifacts(message).partition(|artifact| origin(artifact) == Some(wanted));
+    let text = "reasoning state of another provider is not sent";
+    let finding = (!foreign.is_empty()).then(|| Diagnostic::info(codes::REASONING_NOT_SENT, text));
+    (own, finding)
+}
+
 /// Tells whose state something is; `None` if that cannot be told.
-pub(crate) fn origin(artifact: &Value) -> Option<Origin> {
+fn origin(artifact: &Value) -> Option<Origin> {
     if artifact.get("thoughtSignature").is_some() {
         return Some(Origin::Gemini);
     }

@@ -185,6 +185,7 @@ fn tools_and_parameters_are_written_as_this_dialect_has_them() {
         found,
         [
             "info[CTX0504]: `max_tokens` is not set, and 4096 is sent: this dialect demands it (at /max_tokens)",
+            "info[CTX0507]: parameter `temperature` is sent, but only older models take it (at /temperature)",
             "warning[CTX0503]: parameter `seed` is not sent: this dialect has none of that name",
         ]
     );

@@ -105,13 +105,10 @@ impl<'a> Blocks<'a> {
 
     /// Signed reasoning is replayed as it came; all else has no place.
     fn add_reasoning(&mut self, message: &Message) {
-        for artifact in reasoning::artifacts(message) {
-            if reasoning::origin(artifact) == Some(Origin::Anthropic) {
-                self.written.push(artifact.clone());
-            } else {
-                let text = "reasoning state of another provider is not sent";
-                self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
-            }
+        let (own, foreign) = reasoning::of(message, Origin::Anthropic);
+        self.written.extend(own.into_iter().cloned());
+        if let Some(finding) = foreign {
+            self.report(finding);
         }
     }
 

@@ -28,6 +28,9 @@ const FOREIGN: &[&str] = &[
     "safetySettings",
 ];
 
+/// What the provider's current types leave out, and older models take.
+const OLD: &[&str] = &["temperature", "top_p", "top_k"];
+
 /// The limit of the answer, which the API demands.
 pub(super) fn max_tokens(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) -> Value {
     let names = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
@@ -53,7 +56,13 @@ pub(super) fn own(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) 
                     format!("parameter `{}` is not sent: this dialect has none of that name", excerpt(name));
                 found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
             }
-            (name, value) => drop(written.insert(name.to_owned(), value.clone())),
+            (name, value) => {
+                if OLD.contains(&name) {
+                    let text = format!("parameter `{name}` is sent, but only older models take it");
+                    found.push(Diagnostic::info(codes::OLD_PARAMETER, text).at_pointer(format!("/{name}")));
+                }
+                written.insert(name.to_owned(), value.clone());
+            }
         }
     }
     written

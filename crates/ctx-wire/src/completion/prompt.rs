@@ -107,6 +107,9 @@ impl<'a> Prompt<'a> {
     /// The words of a message and its calls, with nothing in them that parts turns.
     fn words(&mut self, index: usize, message: &Message) -> String {
         let mut said = message.text().into_owned();
+        for (name, text) in text_files(message) {
+            said.extend([if said.is_empty() { "" } else { "\n" }, name, ":\n", &text]);
+        }
         for call in message.tool_calls.iter().filter(|_| message.role == Role::Assistant) {
             if !said.is_empty() {
                 said.push('\n');
@@ -128,6 +131,9 @@ impl<'a> Prompt<'a> {
         if let Content::Parts(parts) = &message.content {
             for part in parts {
                 let ContentPart::Other(value) = part else { continue };
+                if Media::of_part(value).is_some_and(|media| media.text().is_some()) {
+                    continue;
+                }
                 let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
                 let text =
                     format!("a part `{}` is not sent: a text completion has words alone", excerpt(kind));
@@ -136,6 +142,7 @@ impl<'a> Prompt<'a> {
         }
         for file in &message.attachments {
             let finding = match Media::of_attachment(file) {
+                Some(media) if media.text().is_some() => continue,
                 Some(media) => {
                     let text = format!("{} is not sent: a text completion has words alone", media.label());
                     Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)
@@ -167,4 +174,18 @@ impl<'a> Prompt<'a> {
         let text = format!("message {index} of the context: {}", diagnostic.message);
         self.found.push(Diagnostic { message: text, ..diagnostic }.at_pointer("/prompt"));
     }
+}
+
+/// What files of plain text say, each with its name.
+fn text_files(message: &Message) -> Vec<(&str, Cow<'_, str>)> {
+    let parts = match &message.content {
+        Content::Text(_) => &[],
+        Content::Parts(parts) => parts.as_slice(),
+    };
+    let parts = parts.iter().filter_map(|part| match part {
+        ContentPart::Text(_) => None,
+        ContentPart::Other(value) => Media::of_part(value),
+    });
+    let files = message.attachments.iter().filter_map(Media::of_attachment);
+    parts.chain(files).filter_map(|media| Some((media.file_name(), media.text()?))).collect()
 }

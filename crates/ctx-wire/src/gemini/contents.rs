@@ -168,18 +168,16 @@ impl<'a> Contents<'a> {
 
     /// The signatures of an answer's thoughts, each with the place of the call that it belongs to.
     fn signatures(&mut self, message: &Message) -> Vec<(Option<usize>, String)> {
-        let mut signatures = Vec::new();
-        for artifact in reasoning::artifacts(message) {
-            let signature = artifact.get("thoughtSignature").and_then(Value::as_str);
-            if let (Some(Origin::Gemini), Some(signature)) = (reasoning::origin(artifact), signature) {
-                let call = artifact.get("call").and_then(Value::as_u64);
-                signatures.push((call.and_then(|call| usize::try_from(call).ok()), signature.to_owned()));
-            } else {
-                let text = "reasoning state of another provider is not sent";
-                self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
-            }
+        let (own, foreign) = reasoning::of(message, Origin::Gemini);
+        if let Some(finding) = foreign {
+            self.report(finding);
         }
-        signatures
+        let signature = |artifact: &Value| {
+            let call = artifact.get("call").and_then(Value::as_u64);
+            let signature = artifact.get("thoughtSignature")?.as_str()?.to_owned();
+            Some((call.and_then(|call| usize::try_from(call).ok()), signature))
+        };
+        own.into_iter().filter_map(signature).collect()
     }
 
     fn call(&mut self, call: &ToolCall) -> Value {

@@ -130,16 +130,11 @@ impl<'a> Writer<'a> {
     /// left.
     fn put_reasoning(&mut self, message: &Message, map: &mut Map<String, Value>) {
         let Some(reasoning) = &message.reasoning else { return };
-        let mut is_foreign = false;
-        for artifact in reasoning::artifacts(message) {
-            match (reasoning::origin(artifact), artifact.get("details")) {
-                (Some(Origin::Details), Some(details)) => {
-                    map.insert("reasoning_details".to_owned(), details.clone());
-                }
-                _ => is_foreign = true,
-            }
+        let (own, foreign) = reasoning::of(message, Origin::Details);
+        if let Some(details) = own.into_iter().find_map(|artifact| artifact.get("details")) {
+            map.insert("reasoning_details".to_owned(), details.clone());
         }
-        if is_foreign {
+        if foreign.is_some() {
             let text = "its reasoning state is not sent: this dialect has no place for it";
             self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
         }

@@ -60,16 +60,17 @@ impl<'a> Items<'a> {
 
     /// Reasoning first, then the words, then the calls, in the order in which the model made them.
     fn add_answer(&mut self, message: &Message) {
+        let (own, foreign) = reasoning::of(message, Origin::Responses);
         let mut known = None;
-        for artifact in reasoning::artifacts(message) {
-            match (reasoning::origin(artifact), artifact.get("type").and_then(Value::as_str)) {
-                (Some(Origin::Responses), Some("message")) => known = artifact.as_object(),
-                (Some(Origin::Responses), _) => self.written.push(artifact.clone()),
-                _ => {
-                    let text = "reasoning state of another provider is not sent";
-                    self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
-                }
+        for artifact in own {
+            match artifact.get("type").and_then(Value::as_str) {
+                Some("message") => known = artifact.as_object(),
+                _ => self.written.push(artifact.clone()),
             }
+        }
+        if let Some(finding) = foreign {
+            // About what is written next.
+            self.found.push(finding.at_pointer(format!("/input/{}", self.written.len())));
         }
         let (content, homeless) = Parts::of(message, Side::Output, self.index, self.found).into_lists();
         if !content.is_empty() || message.tool_calls.is_empty() {
