@@ -304,15 +304,15 @@ fn the_endpoint_can_stand_in_a_file() {
 fn what_is_wrong_about_an_endpoint_is_told_in_its_line() {
     let folder = Folder::with(&[
         ("agent.yaml", AGENT),
-        ("ctx.toml", "[endpoint]\nbase-ulr = 'x'\ndialect = 'gemini'\n"),
+        ("ctx.toml", "[endpoint]\nbase-ulr = 'x'\ndialect = 'mumble'\n"),
     ]);
     assert_snapshot!(folder.ctx("chat agent.yaml --once Hi"), @r"
     exit code 3
     === errors
-    error[CTX0902]: `gemini` is no dialect; there are `openai` and `anthropic`
+    error[CTX0902]: `mumble` is no dialect; there are `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
      --> ctx.toml:3:11
       |
-    3 | dialect = 'gemini'
+    3 | dialect = 'mumble'
       |           ^^^^^^^^
     ");
 }
