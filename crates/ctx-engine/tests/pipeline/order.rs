@@ -16,6 +16,7 @@ fn plug_ins_run_by_number_among_the_built_in_ones() {
         "session-loader",
         "early",
         "regex-processor",
+        "worldbook-processor",
         "injection-assembler",
         "variable-processor",
         "token-limiter",
@@ -32,7 +33,7 @@ fn equal_numbers_run_in_the_order_of_registration() {
     let context = case.context();
     let found = stages(&context);
     assert_eq!(found[found.len() - 2..], ["b", "a"]);
-    assert_eq!(found[4..6], ["token-limiter", "c"]);
+    assert_eq!(found[5..7], ["token-limiter", "c"]);
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn settings_move_and_switch_plug_ins_as_any_processor() {
     case.agent["parameters"] = json!({ "processors": [
         { "id": "a", "priority": 910 }, { "id": "merge-system-to-head", "enabled": false },
     ] });
-    assert_eq!(stages(&case.context())[5..], ["merge-consecutive-roles", "b", "a"]);
+    assert_eq!(stages(&case.context())[6..], ["merge-consecutive-roles", "b", "a"]);
 }
 
 #[test]
