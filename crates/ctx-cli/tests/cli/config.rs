@@ -38,6 +38,7 @@ fn it_gives_what_the_command_line_does_not_say() {
     ─────────────────────────────────────────────────────────────────────────────────
      session-loader         0 → 5      +5        5 messages loaded, 0 older ones not
      regex-processor        5 → 5
+     worldbook-processor    5 → 5
      injection-assembler    5 → 7      +2
      variable-processor     7 → 7
      token-limiter          7 → 7                everything fits: 58 tokens

@@ -35,6 +35,7 @@ fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
      session-loader            0 → 10     +10       10 messages loaded, 31 older ones not
                                                       {"windowTokens":97,"skippedBytes":796}
      regex-processor           10 → 10
+     worldbook-processor       10 → 10
      injection-assembler       10 → 12    +2
      variable-processor        12 → 12
      token-limiter             12 → 9     -3        3 messages dropped or shortened, 91 tokens kept
@@ -130,6 +131,7 @@ fn a_table_of_models_is_tried_before_the_built_in_one() {
     ─────────────────────────────────────────────────────────────────────────────────────
      session-loader            0 → 5      +5        5 messages loaded, 0 older ones not
      regex-processor           5 → 5
+     worldbook-processor       5 → 5
      injection-assembler       5 → 5
      variable-processor        5 → 5
      token-limiter             5 → 5                everything fits, whatever its tokens
@@ -204,6 +206,7 @@ presetMessages:
     ─────────────────────────────────────────────────────────────────────────────────
      session-loader         0 → 0                0 messages loaded, 0 older ones not
      regex-processor        0 → 0
+     worldbook-processor    0 → 0
      injection-assembler    0 → 2      +2
      variable-processor     2 → 2
      token-limiter          2 → 2                no budget: nothing is limited

@@ -48,6 +48,19 @@ fn built_in_processors_stand_in_running_order() {
      100        session-loader (core)        on
      200        regex-processor              on      presets = []
                                                      steps = 25000000
+     280        worldbook-processor          on      books = []
+                                                     depth = 2
+                                                     recursive = true
+                                                     budgetPercent = 25
+                                                     budgetCap = 0
+                                                     caseSensitive = false
+                                                     matchWholeWords = false
+                                                     includeNames = false
+                                                     minActivations = 0
+                                                     minActivationsDepthMax = 0
+                                                     maxRecursionSteps = 0
+                                                     useGroupScoring = false
+                                                     strategy = "character_first"
      300        injection-assembler (core)   on
      310        merge-injections             off     separator = "\n"
      350        variable-processor           on      snapshots = false
@@ -84,6 +97,19 @@ fn an_agent_sets_what_it_names() {
      100             session-loader (core)        on
      200             regex-processor              on                   presets = []
                                                                        steps = 25000000
+     280             worldbook-processor          on                   books = []
+                                                                       depth = 2
+                                                                       recursive = true
+                                                                       budgetPercent = 25
+                                                                       budgetCap = 0
+                                                                       caseSensitive = false
+                                                                       matchWholeWords = false
+                                                                       includeNames = false
+                                                                       minActivations = 0
+                                                                       minActivationsDepthMax = 0
+                                                                       maxRecursionSteps = 0
+                                                                       useGroupScoring = false
+                                                                       strategy = "character_first"
      300             injection-assembler (core)   on
      310             merge-injections             off                  separator = "\n"
      350             variable-processor           on                   snapshots = false
