@@ -8,7 +8,7 @@ use crate::turn::outcome::{Stop, TurnFailure};
 use crate::turn::recorder::Recorder;
 use crate::turn::{Chat, Running, TurnEvent, TurnRequest};
 
-/// Finds out what a turn would send first: the same bytes that [`run_turn`] sends.
+/// Finds out what a turn would send first: the same bytes that [`run_turn`](crate::run_turn) sends.
 ///
 /// Nothing is stored and nobody is asked. Where the turn would summarise older messages first, which takes a
 /// model, the preview is without the summary and says so.
