@@ -112,6 +112,7 @@ impl SetupArguments {
             session: None,
             input: None,
             profile: self.profile.clone(),
+            worldbooks: Vec::new(),
             model: self.model.clone(),
             models: self.models.clone(),
             model_settings: self.model_settings.clone(),

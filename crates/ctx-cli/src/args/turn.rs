@@ -20,6 +20,9 @@ pub(crate) struct TurnArguments {
     /// The user profile (JSON, YAML, or a plain text that is the persona)
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
+    /// A worldbook (SillyTavern, AIO Hub, character card), which holds for this turn; may be given several times
+    #[arg(long = "worldbook", value_name = "FILE")]
+    pub(crate) worldbooks: Vec<PathBuf>,
     /// The model that the request goes to
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,

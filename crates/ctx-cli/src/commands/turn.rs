@@ -28,6 +28,7 @@ pub(super) struct TurnFiles {
     pub(super) agent: Option<InputFile>,
     pub(super) session: Option<InputFile>,
     pub(super) profile: Option<InputFile>,
+    pub(super) worldbooks: Vec<InputFile>,
     pub(super) models: Option<InputFile>,
     pub(super) model_settings: Option<InputFile>,
     pub(super) tools: Option<InputFile>,
@@ -38,10 +39,11 @@ impl TurnFiles {
     pub(super) fn of(arguments: &TurnArguments) -> Result<Self> {
         let TurnArguments { agent, session, profile, models, model_settings, tools, .. } = arguments;
         let files = [agent, session, profile, models, model_settings, tools];
-        inputs::check_stdin(files.into_iter().flatten())?;
+        inputs::check_stdin(files.into_iter().flatten().chain(&arguments.worldbooks))?;
+        let worldbooks = arguments.worldbooks.iter().map(InputFile::from).collect();
         let [agent, session, profile, models, model_settings, tools] =
             files.map(|path| path.as_ref().map(InputFile::from));
-        Ok(Self { agent, session, profile, models, model_settings, tools })
+        Ok(Self { agent, session, profile, worldbooks, models, model_settings, tools })
     }
 }
 
@@ -87,6 +89,11 @@ impl Turn {
             let imported = inputs::profile(file, sources)?;
             with.profile = Some(imported.value);
             found.extend(imported.diagnostics);
+        }
+        for file in &files.worldbooks {
+            let (book, odd) = inputs::worldbook(file, sources)?;
+            with.worldbooks.push(book);
+            found.extend(odd);
         }
         if let Some(file) = &files.models {
             let (models, odd) = inputs::models(file, &engine.models, sources)?;

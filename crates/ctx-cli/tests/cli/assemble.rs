@@ -289,3 +289,17 @@ fn a_context_can_be_printed_as_anthropic_takes_it() {
     --> request body /messages/2
     "#);
 }
+
+#[test]
+fn entries_of_worldbooks_come_in_where_the_conversation_speaks_of_them() {
+    let book = r#"{ "name": "Sky", "entries": { "7": { "uid": 7, "key": ["moon"], "content": "The moon is hollow.", "position": 0 },
+        "8": { "uid": 8, "key": ["sun"], "content": "The sun is cold.", "position": 0 } } }"#;
+    let agent = "presetMessages:\n- {role: system, content: Be kind.}\n- {type: chat_history}\n";
+    let chat = r#"[{"role":"user","content":"Look at the moon!"}]"#;
+    let files = [("agent.yaml", agent), ("sky.json", book), ("chat.json", chat)];
+    let answer = ctx("assemble agent.yaml --session chat.json --worldbook sky.json --format text", &files);
+    assert!(answer.contains("The moon is hollow."), "{answer}");
+    assert!(!answer.contains("The sun is cold."), "{answer}");
+    let reason = ctx("explain agent.yaml --session chat.json --worldbook sky.json", &files);
+    assert!(reason.contains("moon"), "{reason}");
+}

@@ -96,6 +96,7 @@ impl Options {
             agent: named("agent")?,
             session: named("session")?,
             profile: named("profile")?,
+            worldbooks: Vec::new(),
             models: named("models")?,
             model_settings: None,
             tools: named("tools")?,
