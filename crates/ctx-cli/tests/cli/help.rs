@@ -78,6 +78,8 @@ fn help_of_assemble() {
                                    JSONL)
           --input <TEXT>           What the user is about to send
           --profile <FILE>         The user profile (JSON, YAML, or a plain text that is the persona)
+          --worldbook <FILE>       A worldbook (SillyTavern, AIO Hub, character card), which holds for
+                                   this turn; may be given several times
           --model <NAME>           The model that the request goes to
           --models <FILE>          A table of models, whose rows are tried before the built-in ones
           --model-settings <FILE>  The model's own settings of processors: an object like an agent's
@@ -130,6 +132,8 @@ fn help_of_explain() {
                                    JSONL)
           --input <TEXT>           What the user is about to send
           --profile <FILE>         The user profile (JSON, YAML, or a plain text that is the persona)
+          --worldbook <FILE>       A worldbook (SillyTavern, AIO Hub, character card), which holds for
+                                   this turn; may be given several times
           --model <NAME>           The model that the request goes to
           --models <FILE>          A table of models, whose rows are tried before the built-in ones
           --model-settings <FILE>  The model's own settings of processors: an object like an agent's
