@@ -9,7 +9,10 @@ mod passage;
 mod pieces;
 mod speakers;
 mod telegraph;
+mod vocabulary;
+mod word_list;
 mod words;
+mod worth;
 mod write;
 
 pub(crate) use passage::is_changed_note;
@@ -29,7 +32,6 @@ use crate::request::coverage::pieces::{Style, without_name};
 use crate::request::coverage::speakers::Speakers;
 pub(crate) use crate::request::coverage::telegraph::is_filler;
 use crate::request::coverage::telegraph::{write_telegraphic, write_whole};
-use crate::request::coverage::words::each_word;
 use crate::request::coverage::write::Draft;
 use crate::request::excerpt::ends;
 use crate::request::meter::{Meter, quarters};
@@ -129,26 +131,23 @@ impl Coverage {
             speakers: Speakers::of(material.messages),
             argument_keys: argument_keys(material.messages),
         };
-        let mut index = Index::of(material.messages, indexes.iter().copied(), &making);
         let (first, last) = (*indexes.first()?, *indexes.last()?);
-        let others = || {
-            let is_other = |at: &usize| within.binary_search(at).is_err();
-            (0..material.messages.len()).filter(is_other).filter_map(|at| material.messages.get(at))
-        };
-        others().for_each(|message| index.note_arguments_of(message));
+        let is_other = |at: &usize| within.binary_search(at).is_err();
+        let others = (0..material.messages.len()).filter(is_other).filter_map(|at| material.messages.get(at));
+        let index = Index::of(material.messages, &indexes, others, &making);
         let is_kept = |at: &usize| {
             let is_said = material.messages.get(*at).is_some_and(is_said);
             is_said && within.binary_search(at).is_err()
         };
         let elsewhere: Vec<usize> = (first..last).filter(is_kept).collect();
-        let mut writer = Writer {
+        let writer = Writer {
             material,
             index: &index,
             making: &making,
             elsewhere: &elsewhere,
             role: material.config.note_role,
         };
-        fitted(room, material.meter, |quarters| writer.write(quarters, others()))
+        fitted(room, material.meter, |quarters| writer.write(quarters))
     }
 }
 
@@ -194,7 +193,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes a note of at most so many quarters of a token; `None` if there is no room for one.
-    fn write<'m>(&mut self, room: u64, others: impl Iterator<Item = &'m Message>) -> Option<Message> {
+    fn write(&self, room: u64) -> Option<Message> {
         let mut choice = Choice::new(self.index, room);
         let head = self.head(room);
         let mut fixed: u64 = head.iter().map(|line| quarters(line) + 1).sum();
@@ -210,13 +209,7 @@ impl Writer<'_> {
                 self.index.passages.get(*passage as usize).map_or(0, |entry| u64::from(entry.prefix));
             choice.pin(*passage, prefix + quarters(text) + 1);
         }
-        for message in others {
-            for passage in passages(message) {
-                each_word(&passage.text, &mut |word| {
-                    self.index.vocabulary.id(word).into_iter().for_each(|id| choice.cover_word(id));
-                });
-            }
-        }
+        self.index.said.iter().for_each(|word| choice.cover_word(*word));
         choice.take_changes(CHANGES_SHARE);
         choice.take_best();
         let draft = Draft {

@@ -9,7 +9,7 @@ use crate::request::coverage::index::{Index, Making, argument_keys};
 use crate::request::coverage::passage::{Passage, passages};
 use crate::request::coverage::pieces::Style;
 use crate::request::coverage::speakers::Speakers;
-use crate::request::coverage::write::write_pieces;
+use crate::request::coverage::write::{Line, chosen};
 
 /// Something that was taken of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,8 @@ pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) 
         speakers: Speakers::of(messages),
         argument_keys: argument_keys(messages),
     };
-    let index = Index::of(messages, 0..messages.len(), &making);
+    let all: Vec<usize> = (0..messages.len()).collect();
+    let index = Index::of(messages, &all, [].iter(), &making);
     let mut choice = Choice::new(&index, room.saturating_mul(4));
     for (message, tokens) in first {
         choice.take_message(*message, tokens.saturating_mul(4));
@@ -47,13 +48,13 @@ pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) 
     choice.take_best();
     let mut by_passage: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (unit, _) in &choice.picks {
-        if let Some(unit) = index.units.get(*unit as usize) {
-            by_passage.entry(unit.passage).or_default().push(unit.ordinal);
+        let at = *unit as usize;
+        if let Some(unit) = index.unit(at) {
+            by_passage.entry(unit.passage).or_default().push(index.ordinal(at, unit));
         }
     }
     let mut found = Vec::with_capacity(by_passage.len());
-    for (passage, mut ordinals) in by_passage {
-        ordinals.sort_unstable();
+    for (passage, ordinals) in by_passage {
         let Some(entry) = index.passages.get(passage as usize) else { continue };
         let message = entry.message as usize;
         let passages = messages.get(message).map(passages).unwrap_or_default();
@@ -76,15 +77,18 @@ const CHANGES_SHARE: u64 = 50;
 
 /// Writes the chosen pieces of a passage: sentences each by itself, values in one line.
 fn texts(passage: &Passage<'_>, ordinals: &[u32], making: &Making) -> Vec<String> {
-    let pieces = making.pieces(passage);
     let is_talk = !matches!(passage.kind, NoteLineKind::Call | NoteLineKind::Result);
-    if is_talk && pieces.iter().all(|piece| piece.key_len == 0 && piece.list == 0) {
-        let chosen = ordinals.iter().filter_map(|ordinal| pieces.get(*ordinal as usize));
-        return chosen.map(|piece| piece.text.clone().into_owned()).collect();
-    }
-    let mut line = String::new();
-    write_pieces(ordinals, &pieces, &mut line, &mut Vec::new());
-    vec![line]
+    let (mut texts, mut line, mut is_plain) = (Vec::new(), Line::default(), is_talk);
+    making.each_piece(passage, &mut |piece| is_plain &= piece.key_len == 0 && piece.list == 0);
+    making.each_piece(
+        passage,
+        &mut chosen(ordinals, |piece| match is_plain {
+            true => texts.push(piece.text.to_owned()),
+            false => line.add(piece),
+        }),
+    );
+    texts.extend((!is_plain).then_some(line.text));
+    texts
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::request::coverage::index::{Index, PassageEntry, Unit};
 /// that are looked at again.
 pub(super) struct Choice<'a> {
     index: &'a Index,
-    weights: Vec<u32>,
+    efforts: Vec<u64>,
     covered: Vec<bool>,
     is_paid: Vec<bool>,
     paid_lists: HashSet<(u32, u16)>,
@@ -28,14 +28,13 @@ pub(super) struct Choice<'a> {
 impl<'a> Choice<'a> {
     /// Begins with a room in quarters of a token, and nothing chosen.
     pub(super) fn new(index: &'a Index, room: u64) -> Self {
-        let weights = index.weights();
         Self {
             index,
-            covered: vec![false; weights.len()],
-            weights,
+            efforts: (0..USUAL_PRICES).map(effort).collect(),
+            covered: vec![false; index.weights.len()],
             is_paid: vec![false; index.passages.len()],
             paid_lists: HashSet::new(),
-            is_done: vec![false; index.units.len()],
+            is_done: vec![false; index.len()],
             room,
             picks: Vec::new(),
         }
@@ -44,7 +43,7 @@ impl<'a> Choice<'a> {
     /// Takes the units of a passage out of the choice; its line is written in another way and costs this much.
     pub(super) fn pin(&mut self, passage: u32, cost: u64) {
         self.room = self.room.saturating_sub(cost);
-        for at in self.units_of(passage) {
+        for at in self.index.units_of(passage) {
             if let Some(is_done) = self.is_done.get_mut(at) {
                 *is_done = true;
             }
@@ -64,25 +63,18 @@ impl<'a> Choice<'a> {
         self.room
     }
 
-    /// Returns the units of a passage. O(log units).
-    fn units_of(&self, passage: u32) -> std::ops::Range<usize> {
-        let units = &self.index.units;
-        let start = units.partition_point(|unit| unit.passage < passage);
-        start..units.partition_point(|unit| unit.passage <= passage)
-    }
-
     /// Chooses what a message says and adds most for its length, within so many quarters of a token.
     pub(super) fn take_message(&mut self, message: usize, room: u64) {
         let least = self.room.saturating_sub(room);
         let passages = self.index.passages.iter().zip(0_u32..);
         let is_said =
             |entry: &PassageEntry| entry.message as usize == message && entry.kind != NoteLineKind::Call;
-        let said = passages.filter(|(entry, _)| is_said(entry)).flat_map(|(_, at)| self.units_of(at));
+        let said = passages.filter(|(entry, _)| is_said(entry)).flat_map(|(_, at)| self.index.units_of(at));
         let mut open: Vec<usize> = said.collect();
         loop {
             open.retain(|at| {
                 let is_open = !self.is_done.get(*at).copied().unwrap_or(true);
-                is_open && self.index.units.get(*at).is_some_and(|unit| self.price(unit) + least <= self.room)
+                is_open && self.index.unit(*at).is_some_and(|unit| self.price(unit) + least <= self.room)
             });
             let best = open.iter().map(|at| (self.gain(*at), Reverse(*at))).max();
             match best {
@@ -100,8 +92,8 @@ impl<'a> Choice<'a> {
             if !is_change {
                 continue;
             }
-            for at in self.units_of(u32::try_from(passage).unwrap_or(u32::MAX)) {
-                let fits = self.index.units.get(at).is_some_and(|unit| self.price(unit) + least <= self.room);
+            for at in self.index.units_of(u32::try_from(passage).unwrap_or(u32::MAX)) {
+                let fits = self.index.unit(at).is_some_and(|unit| self.price(unit) + least <= self.room);
                 if fits && !self.is_done.get(at).copied().unwrap_or(true) {
                     self.take(at);
                 }
@@ -125,7 +117,9 @@ impl<'a> Choice<'a> {
     fn take_round(&mut self) -> bool {
         let open = self.is_done.iter().enumerate().filter(|(_, is_done)| !**is_done).map(|(at, _)| at);
         let gains = open.map(|at| (self.gain(at), Reverse(u32::try_from(at).unwrap_or(u32::MAX))));
-        let mut heap: BinaryHeap<(u64, Reverse<u32>)> = gains.filter(|(gain, _)| *gain > 0).collect();
+        let mut bounds = Vec::with_capacity(self.is_done.len());
+        bounds.extend(gains.filter(|(gain, _)| *gain > 0));
+        let mut heap: BinaryHeap<(u64, Reverse<u32>)> = bounds.into();
         let mut took = false;
         while let Some((bound, Reverse(at))) = heap.pop() {
             if self.room < CHEAPEST {
@@ -139,7 +133,7 @@ impl<'a> Choice<'a> {
                 }
                 continue;
             }
-            if self.index.units.get(at).is_some_and(|unit| self.price(unit) <= self.room) {
+            if self.index.unit(at).is_some_and(|unit| self.price(unit) <= self.room) {
                 self.take(at);
                 took = true;
             } else if let Some(is_done) = self.is_done.get_mut(at) {
@@ -150,7 +144,7 @@ impl<'a> Choice<'a> {
     }
 
     fn take(&mut self, at: usize) {
-        let Some(unit) = self.index.units.get(at) else { return };
+        let Some(unit) = self.index.unit(at) else { return };
         let price = self.price(unit);
         self.room = self.room.saturating_sub(price);
         if let Some(is_paid) = self.is_paid.get_mut(unit.passage as usize) {
@@ -167,7 +161,9 @@ impl<'a> Choice<'a> {
     }
 
     fn cover(&mut self, at: usize) {
-        for word in self.index.words(at) {
+        let (new, others) = self.index.words(at);
+        self.covered.get_mut(new).into_iter().for_each(|covered| covered.fill(true));
+        for word in others {
             if let Some(covered) = self.covered.get_mut(*word as usize) {
                 *covered = true;
             }
@@ -189,15 +185,27 @@ impl<'a> Choice<'a> {
 
     /// Returns the worth of the new words of a unit for its price; whole numbers, the same on every machine.
     fn gain(&self, at: usize) -> u64 {
-        let Some(unit) = self.index.units.get(at) else { return 0 };
+        let Some(unit) = self.index.unit(at) else { return 0 };
+        let (new, others) = self.index.words(at);
+        let weights = self.index.weights.get(new.clone()).unwrap_or_default();
+        let covered = self.covered.get(new).unwrap_or_default();
+        let new =
+            weights.iter().zip(covered).map(|(weight, covered)| u64::from(*weight) * u64::from(!covered));
         let is_new = |word: &&u32| !self.covered.get(**word as usize).copied().unwrap_or(true);
-        let new = self.index.words(at).iter().filter(is_new);
-        let worth: u64 =
-            new.filter_map(|word| self.weights.get(*word as usize)).map(|weight| u64::from(*weight)).sum();
+        let others = others.iter().filter(is_new).filter_map(|word| self.index.weights.get(*word as usize));
+        let worth = new.sum::<u64>() + others.map(|weight| u64::from(*weight)).sum::<u64>();
         // 2^10 keeps small differences apart; worth stays far below 2^40.
-        (worth * u64::from(unit.factor)).saturating_mul(1 << 10) / effort(self.price(unit))
+        (worth * u64::from(unit.factor)).saturating_mul(1 << 10) / self.effort(self.price(unit))
+    }
+
+    fn effort(&self, price: u64) -> u64 {
+        let usual = usize::try_from(price).ok().and_then(|price| self.efforts.get(price)).copied();
+        usual.unwrap_or_else(|| effort(price))
     }
 }
+
+/// Below so many quarters of a token, prices are usual.
+const USUAL_PRICES: u64 = 512;
 
 /// No unit with its blank is cheaper, in quarters of a token.
 const CHEAPEST: u64 = 2;

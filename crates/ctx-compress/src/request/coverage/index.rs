@@ -1,34 +1,61 @@
 //! The index of a conversation: its units, their words, and what both are worth.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use ctx_types::{Message, NoteLineKind};
 
 use crate::request::coverage::calls::changes;
 use crate::request::coverage::leaves::leaves;
 use crate::request::coverage::passage::{Passage, passages, write_prefix};
-use crate::request::coverage::pieces::{Piece, Style, pieces};
+use crate::request::coverage::pieces::{Piece, Style, Visit, each_piece};
 use crate::request::coverage::speakers::Speakers;
-use crate::request::coverage::words::{Kind, Vocabulary, each_word};
+use crate::request::coverage::vocabulary::{Kind, Vocabulary};
+use crate::request::coverage::words::each_word;
+use crate::request::coverage::worth::worth;
 use crate::request::meter::quarters;
 
-/// A piece that is taken or not, without its text: that is made again where it is taken.
+/// All units of a part of a conversation, oldest first, without their texts: those are made again where they are taken.
+///
+/// Words are numbers, in the order in which they come. Most words of a conversation occur in one unit only, so that
+/// a unit has its new words as a range, which takes no room, and only those that came before as a list.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    pub(super) passages: Vec<PassageEntry>,
+    blocks: Vec<Block>,
+    /// What each word is worth, in 256ths.
+    pub(super) weights: Vec<u32>,
+    /// Words that are said in the rest of the request.
+    pub(super) said: Vec<u32>,
+}
+
+/// A piece that is taken or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit {
     /// The passage, as a position in [`Index::passages`].
     pub(super) passage: u32,
-    /// Its position among the pieces of the passage.
-    pub(super) ordinal: u32,
     /// What its text and a blank cost, in quarters of a token.
     pub(super) cost: u32,
-    /// How much of that is a key that items of the same list share.
+    /// How much its words count, in thousandths.
+    pub(super) factor: u32,
+    /// How much of the cost is a key that items of the same list share.
     pub(super) key_cost: u16,
     /// The list, counted from 1 within the passage; 0 for none.
     pub(super) list: u16,
-    /// How much its words count, in thousandths.
-    pub(super) factor: u32,
-    /// Where its words begin in [`Index::words`]; they end where those of the next unit begin.
+    /// The first of the words that no unit before has; they end where those of the next unit begin.
+    new_words: u32,
+    /// Where its other words begin in [`Block::words`]; they end where those of the next unit begin.
     words: u32,
+}
+
+/// How many units are kept together: growing by blocks copies little and wastes little.
+const BLOCK: usize = 1 << 10;
+
+/// Neighbouring units, with those of their words that came before.
+#[derive(Debug, Default)]
+struct Block {
+    units: Vec<Unit>,
+    words: Vec<u32>,
 }
 
 /// A passage of the conversation.
@@ -40,19 +67,98 @@ pub(super) struct PassageEntry {
     pub(super) ordinal: u32,
     /// What its line costs beside its units, in quarters of a token.
     pub(super) prefix: u32,
+    /// The first of its units; they end where those of the next passage begin.
+    first_unit: u32,
     pub(super) kind: NoteLineKind,
     pub(super) is_pinned: bool,
     /// Whether it is a call that changes something.
     pub(super) is_change: bool,
 }
 
-/// All units of a part of a conversation, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Index {
-    pub(super) passages: Vec<PassageEntry>,
-    pub(super) units: Vec<Unit>,
-    words: Vec<u32>,
-    pub(super) vocabulary: Vocabulary,
+impl Index {
+    /// Reads the messages at these indexes, and what the others say. O(bytes); memory for each word that is new 14
+    /// bytes, for each other word of a unit 4, for each unit 24.
+    pub(super) fn of<'m>(
+        messages: &[Message],
+        indexes: &[usize],
+        others: impl Iterator<Item = &'m Message>,
+        making: &Making,
+    ) -> Self {
+        let mut reader =
+            Reader { making, vocabulary: Vocabulary::default(), index: Self::default(), words: Vec::new() };
+        reader.index.passages.reserve(indexes.len());
+        for at in indexes {
+            let Some(message) = messages.get(*at) else { continue };
+            for (ordinal, passage) in passages(message).iter().enumerate() {
+                reader.add(*at, ordinal, passage);
+            }
+        }
+        others.for_each(|message| reader.note_other(message));
+        reader.finish()
+    }
+
+    /// Returns how many units there are.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.last().map_or(0, |last| (self.blocks.len() - 1) * BLOCK + last.units.len())
+    }
+
+    /// Returns a unit by its position.
+    pub(super) fn unit(&self, at: usize) -> Option<&Unit> {
+        self.blocks.get(at / BLOCK)?.units.get(at % BLOCK)
+    }
+
+    /// Returns the units of a passage.
+    pub(super) fn units_of(&self, passage: u32) -> Range<usize> {
+        let first = |passage: usize| self.passages.get(passage).map(|entry| entry.first_unit as usize);
+        let passage = passage as usize;
+        first(passage).map_or(0..0, |start| start..first(passage + 1).unwrap_or(self.len()))
+    }
+
+    /// Returns the position of a unit among those of its passage.
+    pub(super) fn ordinal(&self, at: usize, unit: &Unit) -> u32 {
+        narrow(at - self.units_of(unit.passage).start)
+    }
+
+    /// Returns the words of a unit, each once: the range of those that no unit before has, and the others.
+    pub(super) fn words(&self, at: usize) -> (Range<usize>, &[u32]) {
+        let (Some(unit), Some(block)) = (self.unit(at), self.blocks.get(at / BLOCK)) else {
+            return (0..0, &[]);
+        };
+        let end = self.unit(at + 1).map_or(self.weights.len(), |next| next.new_words as usize);
+        let words_end = block.units.get(at % BLOCK + 1).map_or(block.words.len(), |next| next.words as usize);
+        let words = block.words.get(unit.words as usize..words_end).unwrap_or_default();
+        (unit.new_words as usize..end, words)
+    }
+
+    /// Adds a unit, with those of its words that came before.
+    fn push(&mut self, unit: Unit, words: &[u32]) {
+        if self.blocks.last().is_none_or(|last| last.units.len() == BLOCK) {
+            self.blocks.last_mut().into_iter().for_each(|full| full.words.shrink_to_fit());
+            self.blocks.push(Block::default());
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            block.units.push(Unit { words: narrow(block.words.len()), ..unit });
+            block.words.extend_from_slice(words);
+        }
+    }
+
+    /// Counts the units of each word, and weighs it.
+    fn weigh(&mut self, kinds: &[Kind]) {
+        let units = self.len();
+        self.weights = vec![1; kinds.len()];
+        for word in self.blocks.iter().flat_map(|block| &block.words) {
+            if let Some(count) = self.weights.get_mut(*word as usize) {
+                *count += 1;
+            }
+        }
+        let once: Vec<u32> = Kind::all().map(|kind| worth(units, 1, kind)).collect();
+        for (weight, kind) in self.weights.iter_mut().zip(kinds) {
+            *weight = match *weight {
+                1 => once.get(kind.number()).copied().unwrap_or_default(),
+                with => worth(units, with, *kind),
+            };
+        }
+    }
 }
 
 /// How pieces are made from passages, the same whenever they are made.
@@ -65,101 +171,89 @@ pub(super) struct Making {
 
 impl Making {
     /// Makes the pieces of a passage.
-    pub(super) fn pieces<'a>(&self, passage: &'a Passage<'_>) -> Vec<Piece<'a>> {
-        pieces(passage, self.speakers.name(passage.kind), self.style, &self.argument_keys)
+    pub(super) fn each_piece(&self, passage: &Passage<'_>, visit: &mut Visit<'_>) {
+        each_piece(passage, self.speakers.name(passage.kind), self.style, &self.argument_keys, visit);
     }
 }
 
-impl Index {
-    /// Reads the messages at these indexes. O(bytes), and some 40 bytes of memory for each unit.
-    pub(super) fn of(
-        messages: &[Message],
-        indexes: impl IntoIterator<Item = usize>,
-        making: &Making,
-    ) -> Self {
-        let mut index = Self::default();
-        for at in indexes {
-            let Some(message) = messages.get(at) else { continue };
-            for (ordinal, passage) in passages(message).iter().enumerate() {
-                index.add(at, ordinal, passage, making);
-            }
-        }
-        index
-    }
+/// Makes an index, message by message.
+struct Reader<'a> {
+    making: &'a Making,
+    vocabulary: Vocabulary,
+    index: Index,
+    /// The words of the unit that is read, without its new ones.
+    words: Vec<u32>,
+}
 
-    fn add(&mut self, message: usize, ordinal: usize, passage: &Passage<'_>, making: &Making) {
+impl Reader<'_> {
+    fn add(&mut self, message: usize, ordinal: usize, passage: &Passage<'_>) {
         let mut prefix = String::new();
         write_prefix(passage.kind, passage.tool, &mut prefix);
         let is_call = passage.kind == NoteLineKind::Call;
-        self.passages.push(PassageEntry {
+        let is_talk = matches!(passage.kind, NoteLineKind::User | NoteLineKind::Assistant);
+        let is_impersonal = is_talk && passage.cuts.is_none() && !speaks_of_itself(&passage.text);
+        self.index.passages.push(PassageEntry {
             message: narrow(message),
             ordinal: narrow(ordinal),
             prefix: narrow(quarters(&prefix)),
+            first_unit: narrow(self.index.len()),
             kind: passage.kind,
             is_pinned: passage.is_pinned,
             is_change: is_call && changes(passage.tool),
         });
-        let first = self.units.len();
-        for (ordinal, piece) in making.pieces(passage).iter().enumerate() {
-            self.add_unit(ordinal, piece, is_call);
-        }
-        let is_talk = matches!(passage.kind, NoteLineKind::User | NoteLineKind::Assistant);
-        if is_talk && passage.cuts.is_none() && !speaks_of_itself(&passage.text) {
-            for unit in self.units.iter_mut().skip(first) {
-                unit.factor = unit.factor * IMPERSONAL / 100;
-            }
-        }
+        self.making.each_piece(passage, &mut |piece| {
+            let share = if is_impersonal { IMPERSONAL } else { 100 };
+            self.add_unit(Piece { factor: piece.factor * share / 100, ..piece }, is_call);
+        });
     }
 
-    fn add_unit(&mut self, ordinal: usize, piece: &Piece<'_>, is_argument: bool) {
-        let words = narrow(self.words.len());
-        let number = narrow(self.units.len() + 1);
-        let (vocabulary, list) = (&mut self.vocabulary, &mut self.words);
-        each_word(piece.meaning.as_deref().unwrap_or(&piece.text), &mut |word| {
-            list.extend(vocabulary.add(word, number));
-        });
-        if is_argument {
-            for word in self.words.iter().skip(words as usize) {
-                self.vocabulary.note_argument(*word);
+    fn add_unit(&mut self, piece: Piece<'_>, is_argument: bool) {
+        let new_words = narrow(self.vocabulary.len());
+        self.words.clear();
+        each_word(piece.meaning, |word| {
+            let Some(number) = self.vocabulary.add(word) else { return };
+            if is_argument {
+                self.vocabulary.note_argument(number);
             }
-        }
+            self.words.extend(Some(number).filter(|number| *number < new_words));
+        });
+        self.words.sort_unstable();
+        self.words.dedup();
+        let passage = narrow(self.index.passages.len() - 1);
         let key = piece.text.get(..piece.key_len).unwrap_or_default();
-        self.units.push(Unit {
-            passage: narrow(self.passages.len() - 1),
-            ordinal: narrow(ordinal),
-            cost: narrow(quarters(&piece.text)).saturating_add(1),
+        let unit = Unit {
+            passage,
+            cost: narrow(quarters(piece.text)).saturating_add(1),
             key_cost: u16::try_from(quarters(key)).unwrap_or(u16::MAX),
             list: piece.list,
             factor: piece.factor,
-            words,
-        });
+            new_words,
+            words: 0,
+        };
+        self.index.push(unit, &self.words);
     }
 
-    /// Returns the words of a unit, each once.
-    pub(super) fn words(&self, unit: usize) -> &[u32] {
-        let start = self.units.get(unit).map_or(0, |unit| unit.words as usize);
-        let end = self.units.get(unit + 1).map_or(self.words.len(), |unit| unit.words as usize);
-        self.words.get(start..end).unwrap_or_default()
-    }
-
-    /// Notes which words are arguments of calls that are not in the index.
-    pub(super) fn note_arguments_of(&mut self, message: &Message) {
+    /// Notes what a message says that is not in the index, and which words are arguments of its calls.
+    fn note_other(&mut self, message: &Message) {
         let calls = message.tool_calls.iter();
-        let vocabulary = &mut self.vocabulary;
         for leaf in calls.filter_map(|call| leaves(&call.arguments)).flatten() {
-            each_word(&leaf.value, &mut |word| {
-                vocabulary.id(word).into_iter().for_each(|id| vocabulary.note_argument(id));
+            each_word(&leaf.value, |word| {
+                if let Some(number) = self.vocabulary.find(word) {
+                    self.vocabulary.note_argument(number);
+                }
             });
+        }
+        for passage in passages(message) {
+            each_word(&passage.text, |word| self.index.said.extend(self.vocabulary.find(word)));
         }
     }
 
-    /// Returns what each word is worth, in 256ths.
-    ///
-    /// Rare words are worth more, but one that occurs once only is hardly spoken of. Numbers, ids, names, titles and
-    /// what calls were made with are what later turns need to the letter.
-    pub(super) fn weights(&self) -> Vec<u32> {
-        let units = self.units.len();
-        self.vocabulary.known.iter().map(|known| weight(units, known.units, known.kind)).collect()
+    fn finish(mut self) -> Index {
+        self.index.said.sort_unstable();
+        self.index.said.dedup();
+        let kinds = self.vocabulary.into_kinds();
+        self.index.weigh(&kinds);
+        self.index
     }
 }
 
@@ -184,7 +278,7 @@ const FIRST_PERSON: [&str; 8] = ["i", "i'm", "i've", "i'd", "i'll", "my", "our",
 
 /// Tells whether a text speaks of its speaker; so does every text in a language that this cannot tell of.
 fn speaks_of_itself(text: &str) -> bool {
-    let is_chinese = text.chars().any(|c| ('\u{4E00}'..='\u{9FFF}').contains(&c));
+    let is_chinese = !text.is_ascii() && text.chars().any(|c| ('\u{4E00}'..='\u{9FFF}').contains(&c));
     if is_chinese {
         return text.contains(['我', '俺', '咱']);
     }
@@ -196,38 +290,6 @@ fn speaks_of_itself(text: &str) -> bool {
         is_first(word) || (word.contains('’') && is_first(&word.replace('’', "'")))
     });
     found || !has_latin
-}
-
-fn weight(units: usize, with: u32, kind: Kind) -> u32 {
-    const FLOOR: f64 = 0.3;
-    const ONCE: f64 = 0.6;
-    const DIGITS: f64 = 4.0;
-    const SMALL_NUMBER: f64 = 0.35;
-    const MIXED: f64 = 2.0;
-    const NAME: f64 = 3.0;
-    const TITLE: f64 = 2.0;
-    const ARGUMENT: f64 = 2.0;
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    let rarity = (1.0 + units as f64 / f64::from(with.max(1))).ln() - FLOOR;
-    let factors = [
-        (with == 1, ONCE),
-        (kind.has_digit, DIGITS),
-        (kind.is_small_number, SMALL_NUMBER),
-        (kind.is_mixed, MIXED),
-        (kind.is_name && !kind.has_digit, NAME),
-        (kind.is_quoted, TITLE),
-        (kind.is_argument, ARGUMENT),
-    ];
-    let worth =
-        factors.iter().filter(|(holds, _)| *holds).fold(rarity.max(0.0), |worth, (_, factor)| worth * factor);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at most some thousands, not negative"
-    )]
-    // Whole numbers, so that the last bit of a logarithm changes nothing.
-    let rounded = (worth * 256.0).round() as u32;
-    rounded
 }
 
 /// Brings a number into 32 bits; conversations are limited long before.

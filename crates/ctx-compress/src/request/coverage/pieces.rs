@@ -32,12 +32,12 @@ impl Style {
 }
 
 /// A part of a passage, as it would stand in a note.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Piece<'a> {
     /// What would be written: one line.
-    pub(super) text: Cow<'a, str>,
-    /// What its words are taken from, if not from its text.
-    pub(super) meaning: Option<Cow<'a, str>>,
+    pub(super) text: &'a str,
+    /// What its words are taken from.
+    pub(super) meaning: &'a str,
     /// How many bytes at the beginning of the text are a key that other pieces of the same list share.
     pub(super) key_len: usize,
     /// The list that it is an item of, counted from 1 within the passage; 0 for none.
@@ -47,13 +47,16 @@ pub(super) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    fn plain(text: impl Into<Cow<'a, str>>) -> Self {
-        Self { text: text.into(), meaning: None, key_len: 0, list: 0, factor: WHOLE }
+    const fn new(text: &'a str, meaning: &'a str, factor: u32) -> Self {
+        Self { text, meaning, key_len: 0, list: 0, factor }
     }
 }
 
+/// Is called for each piece of a passage, in the order of the text.
+pub(super) type Visit<'v> = dyn FnMut(Piece<'_>) + 'v;
+
 /// A factor of one.
-pub(super) const WHOLE: u32 = 1_000;
+const WHOLE: u32 = 1_000;
 
 /// What results of tools count more than talk: they hold what later calls need.
 const RESULT: u32 = 1_250;
@@ -90,29 +93,27 @@ const LONGEST: usize = 400;
 /// Splits a passage into pieces, in the order of the text. Equal passages give equal pieces. O(bytes).
 ///
 /// `name` is the beginning that all messages of the speaker have and that the note says once.
-pub(super) fn pieces<'a>(
-    passage: &'a Passage<'_>,
+pub(super) fn each_piece(
+    passage: &Passage<'_>,
     name: Option<&str>,
     style: Style,
     argument_keys: &HashSet<String>,
-) -> Vec<Piece<'a>> {
+    visit: &mut Visit<'_>,
+) {
+    let text: &str = &passage.text;
+    let is_result = passage.kind == NoteLineKind::Result;
+    let factor = if is_result { RESULT } else { WHOLE };
     if let Some(cuts) = &passage.cuts {
-        return earlier_pieces(passage, cuts);
+        earlier_pieces(passage, cuts, visit);
+    } else if passage.kind == NoteLineKind::Call {
+        call(text, visit);
+    } else if let Some(leaves) = leaves(text) {
+        for leaf in &leaves {
+            leaf_pieces(leaf, factor, argument_keys, visit);
+        }
+    } else {
+        prose(name.and_then(|name| without_name(text, name)).unwrap_or(text), style, factor, visit);
     }
-    if passage.kind == NoteLineKind::Call {
-        return vec![call(&passage.text)];
-    }
-    if let Some(leaves) = leaves(&passage.text) {
-        let is_result = passage.kind == NoteLineKind::Result;
-        let leaf = |leaf| leaf_pieces(&leaf, is_result, argument_keys);
-        return leaves.into_iter().flat_map(leaf).collect();
-    }
-    let mut text: &str = &passage.text;
-    if let Some(rest) = name.and_then(|name| without_name(text, name)) {
-        text = rest;
-    }
-    let factor = if passage.kind == NoteLineKind::Result { RESULT } else { WHOLE };
-    prose(text, style, factor)
 }
 
 /// Returns what follows `Name: ` at the beginning of a text.
@@ -121,11 +122,10 @@ pub(super) fn without_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The units of an earlier note stay what they are.
-fn earlier_pieces<'a>(passage: &'a Passage<'_>, cuts: &[usize]) -> Vec<Piece<'a>> {
+fn earlier_pieces(passage: &Passage<'_>, cuts: &[usize], visit: &mut Visit<'_>) {
     let text: &str = &passage.text;
     let ends = cuts.iter().copied().chain([text.len()]);
     let mut start = 0;
-    let mut pieces = Vec::new();
     let factor = match passage.kind {
         NoteLineKind::Call => CALL,
         NoteLineKind::Result => RESULT,
@@ -133,13 +133,15 @@ fn earlier_pieces<'a>(passage: &'a Passage<'_>, cuts: &[usize]) -> Vec<Piece<'a>
     };
     for end in ends {
         if let Some(piece) = text.get(start..end).map(str::trim).filter(|piece| !piece.is_empty()) {
-            let is_keyed = matches!(passage.kind, NoteLineKind::Call | NoteLineKind::Result);
-            let meaning = is_keyed.then(|| Cow::Owned(without_keys(piece)));
-            pieces.push(Piece { meaning, factor, ..Piece::plain(piece) });
+            match passage.kind {
+                NoteLineKind::Call | NoteLineKind::Result => {
+                    visit(Piece::new(piece, &without_keys(piece), factor));
+                }
+                _ => visit(Piece::new(piece, piece, factor)),
+            }
             start = end;
         }
     }
-    pieces
 }
 
 /// Returns a text of `key:value` without the keys.
@@ -165,13 +167,12 @@ const LONGEST_ARGUMENT: usize = 160;
 const MOST_ARGUMENTS: usize = 40;
 
 /// A call is one piece, so that what was done is told whole or not at all.
-fn call(arguments: &str) -> Piece<'static> {
-    let Some(leaves) = leaves(arguments) else {
-        let mut text = String::new();
-        write_whole(&cut(arguments, LONGEST), &mut text);
-        return Piece { factor: CALL, ..Piece::plain(text) };
-    };
+fn call(arguments: &str, visit: &mut Visit<'_>) {
     let (mut text, mut meaning) = (String::new(), String::new());
+    let Some(leaves) = leaves(arguments) else {
+        write_whole(&cut(arguments, LONGEST), &mut text);
+        return visit(Piece::new(&text, &text, CALL));
+    };
     let mut last = 0;
     for Leaf { key, value, list } in leaves.iter().take(MOST_ARGUMENTS) {
         let value = cut(value, LONGEST_ARGUMENT);
@@ -189,7 +190,7 @@ fn call(arguments: &str) -> Piece<'static> {
     if leaves.len() > MOST_ARGUMENTS {
         text.push_str(" …");
     }
-    Piece { meaning: Some(meaning.into()), factor: CALL, ..Piece::plain(text) }
+    visit(Piece::new(&text, &meaning, CALL));
 }
 
 /// Cuts a value that is too long, and marks that.
@@ -200,27 +201,19 @@ fn cut(text: &str, chars: usize) -> Cow<'_, str> {
     }
 }
 
-fn leaf_pieces(leaf: &Leaf<'_>, is_result: bool, argument_keys: &HashSet<String>) -> Vec<Piece<'static>> {
-    let mut factor = if is_result { RESULT } else { WHOLE };
+fn leaf_pieces(leaf: &Leaf<'_>, mut factor: u32, argument_keys: &HashSet<String>, visit: &mut Visit<'_>) {
     if argument_keys.contains(&leaf.key.to_lowercase()) {
         factor *= ARGUMENT_KEY;
     }
-    let mut value = String::new();
+    let (mut value, mut text) = (String::new(), String::new());
     write_squeezed(&leaf.value, &mut value);
-    let piece = |part: &str| {
-        let mut text = String::new();
-        write_key(&leaf.key, &mut text);
-        let key_len = text.len();
+    write_key(&leaf.key, &mut text);
+    let key_len = text.len();
+    for part in split_long(&value) {
+        text.truncate(key_len);
         text.push_str(part);
-        Piece {
-            meaning: Some(part.to_owned().into()),
-            key_len,
-            list: leaf.list,
-            factor,
-            ..Piece::plain(text)
-        }
-    };
-    split_long(&value).into_iter().map(piece).collect()
+        visit(Piece { key_len, list: leaf.list, ..Piece::new(&text, part, factor) });
+    }
 }
 
 fn write_key(key: &str, into: &mut String) {
@@ -247,61 +240,52 @@ fn write_squeezed(text: &str, into: &mut String) {
     }
 }
 
-/// Splits a line that is too long at blanks.
-fn split_long(mut text: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    while text.len() > LONGEST {
-        let mut end = LONGEST;
-        while !text.is_char_boundary(end) {
-            end -= 1;
+/// Splits a line that is too long at blanks; nothing has no parts.
+fn split_long(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        if text.len() <= LONGEST {
+            return Some(std::mem::take(&mut text)).filter(|rest| !rest.is_empty());
         }
-        let (head, _) = text.split_at_checked(end).unwrap_or((text, ""));
+        let end = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end))?;
+        let (head, _) = text.split_at_checked(end)?;
         let end = head.rfind(' ').filter(|blank| *blank > LONGEST / 2).unwrap_or(end);
-        let (head, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-        parts.push(head.trim());
+        let (head, rest) = text.split_at_checked(end)?;
         text = rest.trim_start();
-    }
-    if !text.is_empty() {
-        parts.push(text);
-    }
-    parts
+        Some(head.trim())
+    })
 }
 
 /// Joins neighbouring sentences until they have the length of a piece.
-fn prose(text: &str, style: Style, factor: u32) -> Vec<Piece<'static>> {
-    let mut pieces = Vec::new();
-    let mut open = Open::default();
+fn prose(text: &str, style: Style, factor: u32, visit: &mut Visit<'_>) {
+    let mut open = Open { style, factor, text: String::new(), raw: String::new(), questions: 0 };
     each_sentence(text, &mut |sentence, is_code| {
-        for part in split_long(sentence) {
-            let before = open.text.len();
-            match style {
-                Style::Telegraphic if !is_code => write_telegraphic(part, &mut open.text),
-                Style::Telegraphic | Style::Sentences | Style::SingleSentences => {
-                    write_whole(part, &mut open.text);
-                }
-            }
-            if before > 0 && open.text.len() > style.piece_len() {
-                let last = open.text.split_off(before);
-                pieces.extend(open.finish(style, factor));
-                open.text.push_str(last.trim_start());
-            }
-            open.add(part);
-        }
+        split_long(sentence).for_each(|part| open.push(part, is_code, visit));
     });
-    pieces.extend(open.finish(style, factor));
-    pieces
+    open.finish(open.text.len(), visit);
 }
 
 /// A piece of prose that may still grow.
-#[derive(Default)]
 struct Open {
+    style: Style,
+    factor: u32,
     text: String,
     raw: String,
     questions: usize,
 }
 
 impl Open {
-    fn add(&mut self, sentence: &str) {
+    /// Adds a sentence, or finishes the piece before it.
+    fn push(&mut self, sentence: &str, is_code: bool, visit: &mut Visit<'_>) {
+        let before = self.text.len();
+        match self.style {
+            Style::Telegraphic if !is_code => write_telegraphic(sentence, &mut self.text),
+            Style::Telegraphic | Style::Sentences | Style::SingleSentences => {
+                write_whole(sentence, &mut self.text);
+            }
+        }
+        if before > 0 && self.text.len() > self.style.piece_len() {
+            self.finish(before, visit);
+        }
         separate(&mut self.raw);
         self.raw.push_str(sentence);
         if sentence.trim_end().ends_with(['?', '？']) {
@@ -309,17 +293,25 @@ impl Open {
         }
     }
 
-    fn finish(&mut self, style: Style, factor: u32) -> Option<Piece<'static>> {
-        let Self { text, raw, questions } = std::mem::take(self);
+    /// Makes a piece of the text up to `end`; what follows begins the next one.
+    fn finish(&mut self, end: usize, visit: &mut Visit<'_>) {
+        let (text, rest) = self.text.split_at_checked(end).unwrap_or_default();
         if text.is_empty() {
-            return None;
+            return;
         }
-        let share = (questions * 100 / raw.len().max(1)) as u64;
-        let loss = u64::from(factor) * share * QUESTION_LOSS / 10_000;
-        let factor = factor - u32::try_from(loss).unwrap_or(0);
-        let is_duty = style == Style::SingleSentences && speaks_of_duty(&raw);
-        let factor = if is_duty { factor * DUTY / 100 } else { factor };
-        Some(Piece { meaning: Some(raw.into()), factor, ..Piece::plain(text) })
+        visit(Piece::new(text, &self.raw, self.worth()));
+        let rest = rest.trim_start().len();
+        self.text.replace_range(..self.text.len() - rest, "");
+        self.raw.clear();
+        self.questions = 0;
+    }
+
+    fn worth(&self) -> u32 {
+        let share = (self.questions * 100 / self.raw.len().max(1)) as u64;
+        let loss = u64::from(self.factor) * share * QUESTION_LOSS / 10_000;
+        let factor = self.factor - u32::try_from(loss).unwrap_or(0);
+        let is_duty = self.style == Style::SingleSentences && speaks_of_duty(&self.raw);
+        if is_duty { factor * DUTY / 100 } else { factor }
     }
 }
 
@@ -346,17 +338,21 @@ fn each_sentence<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str, bool)) {
 
 /// Returns where the first sentence of a line ends, unless that is the end of the line.
 fn sentence_end(line: &str) -> Option<usize> {
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let next = chars.peek().map(|(_, next)| *next)?;
+    // The first bytes of all signs that end sentences; none of them is within a character.
+    let may_end = |byte: &u8| matches!(byte, b'.' | b'!' | b'?' | 0xE2 | 0xE3 | 0xEF);
+    let mut at = 0;
+    loop {
+        at += line.as_bytes().get(at..)?.iter().position(may_end)?;
+        let mut chars = line.get(at..)?.chars();
+        let (c, next) = (chars.next()?, chars.next()?);
+        at += c.len_utf8();
         let ends = match c {
             '.' | '!' | '?' | '…' => next.is_whitespace(),
             '。' | '！' | '？' => !matches!(next, '。' | '！' | '？' | '”' | '」' | '』'),
             _ => false,
         };
         if ends {
-            return Some(at + c.len_utf8());
+            return Some(at);
         }
     }
-    None
 }

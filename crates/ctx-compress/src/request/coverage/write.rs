@@ -40,8 +40,9 @@ impl Draft<'_> {
         let mut by_passage: BTreeMap<u32, Vec<u32>> =
             self.pins.keys().map(|passage| (*passage, Vec::new())).collect();
         for unit in chosen {
-            if let Some(unit) = self.index.units.get(unit as usize) {
-                by_passage.entry(unit.passage).or_default().push(unit.ordinal);
+            let at = unit as usize;
+            if let Some(unit) = self.index.unit(at) {
+                by_passage.entry(unit.passage).or_default().push(self.index.ordinal(at, unit));
             }
         }
         if by_passage.is_empty() {
@@ -74,40 +75,57 @@ impl Draft<'_> {
         let Some(message) = self.messages.get(entry.message as usize) else { return };
         let passages = passages(message);
         let Some(made_from) = passages.get(entry.ordinal as usize) else { return };
-        let mut line = String::new();
-        write_prefix(made_from.kind, made_from.tool, &mut line);
-        let mut cuts = Vec::new();
-        if let Some(pin) = self.pins.get(&passage) {
-            line.push_str(pin);
-        } else {
-            let mut ordinals = ordinals.to_vec();
-            ordinals.sort_unstable();
-            let pieces = self.making.pieces(made_from);
-            write_pieces(&ordinals, &pieces, &mut line, &mut cuts);
+        let mut line = Line::default();
+        write_prefix(made_from.kind, made_from.tool, &mut line.text);
+        match self.pins.get(&passage) {
+            Some(pin) => line.text.push_str(pin),
+            None => self.making.each_piece(made_from, &mut chosen(ordinals, |piece| line.add(piece))),
         }
+        let Line { text: line, cuts, .. } = line;
         let id = made_from.id.clone().unwrap_or_default();
         let entry = NoteLine { id, kind: made_from.kind, is_pinned: self.pins.contains_key(&passage), cuts };
         into.add_line(&line, entry, message);
     }
 }
 
-/// Writes pieces with blanks between; items of one list have its key once.
-pub(super) fn write_pieces(ordinals: &[u32], pieces: &[Piece<'_>], line: &mut String, cuts: &mut Vec<u32>) {
-    let mut last_list = 0;
-    for (place, ordinal) in ordinals.iter().enumerate() {
-        let Some(piece) = pieces.get(*ordinal as usize) else { continue };
-        let continues = piece.list > 0 && piece.list == last_list;
-        last_list = piece.list;
+/// Passes on those pieces of a passage that were chosen.
+pub(super) fn chosen(ordinals: &[u32], mut visit: impl FnMut(Piece<'_>)) -> impl FnMut(Piece<'_>) {
+    let mut ordinals = ordinals.to_vec();
+    ordinals.sort_unstable();
+    let (mut ordinals, mut at) = (ordinals.into_iter().peekable(), 0);
+    move |piece| {
+        if ordinals.next_if_eq(&at).is_some() {
+            visit(piece);
+        }
+        at += 1;
+    }
+}
+
+/// Pieces with blanks between; items of one list have its key once.
+#[derive(Default)]
+pub(super) struct Line {
+    pub(super) text: String,
+    /// Where pieces begin after the first, in bytes of the text.
+    cuts: Vec<u32>,
+    pieces: usize,
+    last_list: u16,
+}
+
+impl Line {
+    pub(super) fn add(&mut self, piece: Piece<'_>) {
+        let continues = piece.list > 0 && piece.list == self.last_list;
+        self.last_list = piece.list;
+        self.pieces += 1;
         if continues {
-            line.push(',');
-            line.push_str(piece.text.get(piece.key_len..).unwrap_or_default());
-            continue;
+            self.text.push(',');
+            self.text.push_str(piece.text.get(piece.key_len..).unwrap_or_default());
+            return;
         }
-        if place > 0 {
-            line.push(' ');
-            cuts.push(u32::try_from(line.len()).unwrap_or(u32::MAX));
+        if self.pieces > 1 {
+            self.text.push(' ');
+            self.cuts.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
         }
-        line.push_str(&piece.text);
+        self.text.push_str(piece.text);
     }
 }
 
