@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use ctx_types::{History, HistoryError, Node, NodeId, Session, SessionOp};
-use serde_json::Value;
 
 use crate::store::{Checkpoint, ConversationStore, LogEntry, Step, StoreError, Stored};
 
@@ -138,10 +137,10 @@ impl Conversation {
     }
 
     /// Returns the conversation as a file has it, with the log of what can be undone.
-    pub fn to_file(&self) -> Value {
+    pub fn to_file(&self) -> Session {
         let mut session = self.session.clone();
         self.history.write(&mut session.header);
-        serde_json::json!(session)
+        session
     }
 
     /// Tries the step on a copy, stores it, and only then takes the copy over.
@@ -178,7 +177,8 @@ impl Conversation {
         if self.uncovered < self.patience {
             return;
         }
-        let checkpoint = Checkpoint { revision: self.revision, session: self.to_file() };
+        let session = serde_json::json!(self.to_file());
+        let checkpoint = Checkpoint { revision: self.revision, session };
         match store.checkpoint(&self.id, checkpoint).await {
             Ok(()) => (self.uncovered, self.patience) = (0, patience(&self.session)),
             Err(error) => tracing::warn!(%error, "no checkpoint was made; loading takes longer"),

@@ -67,6 +67,15 @@ impl SpillFolder {
         Spilled { text: format!("{head}\n[... {left_out} bytes left out ...]\n{tail}\n{rest}"), path }
     }
 
+    /// Counts the results that were spilled for a conversation.
+    pub fn count(&self, conversation: &str) -> io::Result<usize> {
+        match fs::read_dir(self.folder(conversation)) {
+            Ok(files) => Ok(files.count()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Removes everything that was spilled for a conversation.
     pub fn delete(&self, conversation: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.folder(conversation)) {

@@ -12,14 +12,17 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ctx_engine::Dialect;
 
-pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName};
+pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName, StoreArguments};
 pub(crate) use compress::{
     BudgetArguments, CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments,
     MaskArguments, MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments,
     ReportArguments, RunArguments, SummarizerArguments, SummarizerChoice, SummaryArguments,
 };
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
-pub(crate) use session::{SessionArguments, SessionCommand, SessionFileArguments, StepArguments};
+pub(crate) use session::{
+    DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,
+    SessionFileArguments, StepArguments,
+};
 pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tokens_expected};
 
 /// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,

@@ -25,3 +25,6 @@ pub(crate) const UNNAMED_MODEL: Code = Code::new(906, "no model named");
 
 /// A step is larger than the log of a conversation's file may be.
 pub(crate) const UNLOGGED_STEP: Code = Code::new(907, "step without a way back");
+
+/// Large results of a conversation are in files that its export does not hold.
+pub(crate) const RESULTS_ELSEWHERE: Code = Code::new(908, "results in files");

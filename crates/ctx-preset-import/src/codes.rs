@@ -53,6 +53,12 @@ pub const CALL_ID: Code = Code::new(634, "tool call without an id");
 pub const HIDDEN_MESSAGES: Code = Code::new(635, "hidden messages");
 /// The two halves of a session's file disagree; the half with the messages counts.
 pub const SESSION_HALVES: Code = Code::new(636, "session index and detail disagree");
+/// A form that holds one path has no place for other branches of a conversation.
+pub const BRANCHES_LEFT_OUT: Code = Code::new(637, "branches left out");
+/// A form has no place for what stands beside the messages of a conversation.
+pub const FILE_LEFT_OUT: Code = Code::new(638, "left out beside the messages");
+/// A form has no place for a part of the messages.
+pub const CONTENT_LEFT_OUT: Code = Code::new(639, "left out of the messages");
 
 /// A text was taken for a user profile without any fields.
 pub const PLAIN_PROFILE: Code = Code::new(640, "plain text profile");

@@ -5,6 +5,7 @@ mod halves;
 mod linear;
 mod silly_tavern;
 mod tool_calls;
+mod write;
 
 use ctx_types::{Persist, Reader, Session};
 use serde_json::{Map, Value};
@@ -16,6 +17,7 @@ use crate::imported::{Imported, Moved, relocate};
 use crate::limits::Limits;
 
 use linear::Messages;
+pub use write::{ConversationForm, WrittenConversation, write_conversation};
 
 /// Reads a conversation from any form that people have one in.
 ///
@@ -59,7 +61,7 @@ pub fn read_conversation(
             Some(Value::Array(items)) => {
                 messages(format, items, file, "/messages", false).finish(name, Vec::new())
             }
-            // One line of a SillyTavern chat is a JSON document too.
+            // A single line is a JSON document too.
             other => {
                 file.extend(other.map(|other| ("messages".to_owned(), other)));
                 let messages = messages(format, vec![Value::Object(file)], Map::new(), "", false);

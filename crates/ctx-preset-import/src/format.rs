@@ -136,7 +136,21 @@ fn object_shape(map: &Map<String, Value>) -> Option<Format> {
     if let Some(format) = book_shape(map) {
         return Some(format);
     }
+    if is_message(map) {
+        return Some(message_shape(map));
+    }
     is_profile(map).then_some(Format::Profile)
+}
+
+/// Tells whether an object is a single message: a list of one line is no list.
+fn is_message(map: &Map<String, Value>) -> bool {
+    let says = ["content", "tool_calls", "tool_call_id"].iter().any(|key| map.contains_key(*key));
+    says && map.get("role").is_some_and(Value::is_string)
+}
+
+fn message_shape(map: &Map<String, Value>) -> Format {
+    let is_stored = STORED_KEYS.iter().any(|key| map.contains_key(*key));
+    if is_stored { Format::StoredMessages } else { Format::ChatMessages }
 }
 
 /// Tells which kind of worldbook an object is; not the card that holds one.
@@ -230,11 +244,14 @@ fn list_shape(items: &[Value]) -> Option<Format> {
     if has(&PLACEMENT_KEYS) || items.iter().any(is_anchor) {
         return Some(Format::PresetList);
     }
-    if has(&["createdAt", "runId", "partType"]) {
+    if has(&STORED_KEYS) {
         return Some(Format::StoredMessages);
     }
     (items.is_empty() || has(&["role", "content"])).then_some(Format::ChatMessages)
 }
+
+/// The keys of messages that only seed 004 stores.
+const STORED_KEYS: [&str; 3] = ["createdAt", "runId", "partType"];
 
 /// The keys that only the entries of a preset have.
 const PLACEMENT_KEYS: [&str; 6] =

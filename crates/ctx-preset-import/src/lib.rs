@@ -1,4 +1,5 @@
-//! Reads agents, conversations, user profiles and worldbooks from every form that people have them in.
+//! Reads agents, conversations, user profiles and worldbooks from every form that people have them in, and writes
+//! conversations in them.
 //!
 //! Layer 2: bytes in, the nouns of `ctx-types` and a list of findings out. No file access. What a form holds
 //! beyond the nouns is kept, so that nothing is lost; what cannot be read as meant is a diagnostic. Only a
@@ -38,7 +39,7 @@ mod regex_scripts;
 mod worldbook;
 
 pub use agent::read_agent;
-pub use conversation::read_conversation;
+pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
 pub use document::{BadLine, Document, Syntax, decode};
 pub use error::ImportError;
 pub use format::{Format, detect};

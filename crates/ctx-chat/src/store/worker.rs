@@ -1,7 +1,8 @@
 //! The thread that owns the connection.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -62,17 +63,36 @@ where
     }
 }
 
-/// Sends work to the thread, which ends when this is dropped.
+/// Sends work to the thread. When the last clone is dropped, the thread ends, and that waits until the file is
+/// closed: then nothing of it is beside it any more.
 #[derive(Clone, Debug)]
-pub(super) struct Worker(Sender<Job>);
+pub(super) struct Worker(Arc<Running>);
+
+/// The thread, and the way to it.
+#[derive(Debug)]
+struct Running {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Without this the thread waits for more.
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has closed the file too.
+            thread.join().unwrap_or_default();
+        }
+    }
+}
 
 impl Worker {
     /// Starts the thread on a connection.
     pub(super) fn start(connection: Connection) -> Result<Self, StoreError> {
         let (sender, jobs) = channel();
         let thread = thread::Builder::new().name("ctx-store".to_owned());
-        thread.spawn(move || serve(connection, &jobs)).map_err(|_| StoreError::Closed)?;
-        Ok(Self(sender))
+        let thread = thread.spawn(move || serve(connection, &jobs)).map_err(|_| StoreError::Closed)?;
+        Ok(Self(Arc::new(Running { jobs: Some(sender), thread: Some(thread) })))
     }
 
     /// Works with the connection alone, which has no transaction open.
@@ -96,7 +116,8 @@ impl Worker {
     }
 
     fn send(&self, job: Job) -> Result<(), StoreError> {
-        self.0.send(job).map_err(|_| StoreError::Closed)
+        let jobs = self.0.jobs.as_ref().ok_or(StoreError::Closed)?;
+        jobs.send(job).map_err(|_| StoreError::Closed)
     }
 }
 

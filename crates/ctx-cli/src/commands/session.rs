@@ -1,4 +1,7 @@
-//! `ctx session`: the tree of a conversation's file, and its log of steps.
+//! `ctx session`: the tree of a conversation's file and its log of steps; the conversations of the store.
+
+mod kept;
+mod transfer;
 
 use anyhow::Result;
 use ctx_compress::mask::MaskStatistics;
@@ -13,7 +16,7 @@ use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::show::{self, Sources};
 
-/// Shows a conversation, or takes a step.
+/// Shows a conversation, takes a step, or moves conversations into and out of the store.
 pub(crate) fn run(arguments: &SessionArguments) -> Result<Exit> {
     match &arguments.command {
         SessionCommand::Show(arguments) => {
@@ -34,6 +37,10 @@ pub(crate) fn run(arguments: &SessionArguments) -> Result<Exit> {
         }
         SessionCommand::Undo(arguments) => step(arguments, Direction::Back),
         SessionCommand::Redo(arguments) => step(arguments, Direction::Forth),
+        SessionCommand::List(arguments) => kept::list(&arguments.kept),
+        SessionCommand::Export(arguments) => transfer::export(arguments),
+        SessionCommand::Import(arguments) => transfer::import(arguments),
+        SessionCommand::Delete(arguments) => kept::delete(arguments),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use ctx_chat::{SpillFolder, SqliteStore};
 use etcetera::BaseStrategy as _;
 
@@ -11,20 +11,48 @@ use crate::files;
 
 /// Opens the store of a command line, else that of `ctx.toml`, else the user's own; it is made if there is none.
 pub(super) fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, SpillFolder)> {
+    let path = place(given, config)?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            anyhow!("cannot make the folder of `{}`: {}", files::name(&path), files::reason(&error))
+        })?;
+    }
+    open_file(&path)
+}
+
+/// Opens the same store if there is one.
+pub(super) fn open_existing(
+    given: Option<&Path>,
+    config: &Config,
+) -> Result<Option<(SqliteStore, SpillFolder)>> {
+    let path = place(given, config)?;
+    match path.exists() {
+        true => open_file(&path).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Waits for work with the store.
+pub(super) fn wait<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("cannot wait for the store")?.block_on(work)
+}
+
+fn place(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
     let path = match given.or(config.store.as_deref()) {
         Some(path) => path.to_owned(),
         None => default_path()?,
     };
-    if files::is_stdin(&path) {
-        bail!("a store is a file, and `-` is none");
+    match files::is_stdin(&path) {
+        true => bail!("a store is a file, and `-` is none"),
+        false => Ok(path),
     }
-    let name = files::name(&path);
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| anyhow!("cannot make the folder of `{name}`: {}", files::reason(&error)))?;
-    }
-    let store = SqliteStore::open(&path).map_err(|error| anyhow!("cannot open `{name}`: {error}"))?;
-    Ok((store, SpillFolder::new(results(&path))))
+}
+
+fn open_file(path: &Path) -> Result<(SqliteStore, SpillFolder)> {
+    let name = files::name(path);
+    let store = SqliteStore::open(path).map_err(|error| anyhow!("cannot open `{name}`: {error}"))?;
+    Ok((store, SpillFolder::new(results(path))))
 }
 
 /// Where large results of tools go: a folder beside the store.

@@ -36,7 +36,8 @@ fn help_names_the_verbs_and_how_to_begin() {
       chat         Talks with a model, and keeps the conversation
       count        Counts the tokens of a text, or of each message of a conversation
       compress     Makes conversations shorter, and shows what would become of each message
-      session      Shows the tree of a conversation's file, and takes steps back
+      session      Shows conversations, takes steps back, and moves them into and out of the store of
+                   chats
       init         Writes a small project to begin with: agent, profile, conversation
       completions  Prints the script that completes command lines in a shell
       help         Print this message or the help of the given subcommand(s)

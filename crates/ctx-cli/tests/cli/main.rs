@@ -23,6 +23,7 @@ mod explain;
 mod help;
 mod hostile;
 mod init;
+mod kept;
 mod limits;
 mod macros;
 mod masks;

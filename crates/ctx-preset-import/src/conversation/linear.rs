@@ -90,7 +90,7 @@ fn from_node(mut finding: Diagnostic, indexes: &[usize]) -> Diagnostic {
 }
 
 /// Keys of a session's file that the tree writes.
-const TREE_KEYS: [&str; 3] = ["nodes", "rootNodeId", "activeLeafId"];
+pub(super) const TREE_KEYS: [&str; 3] = ["nodes", "rootNodeId", "activeLeafId"];
 
 fn header(
     mut file: Map<String, Value>,

@@ -37,7 +37,7 @@ fn is_header(line: &Map<String, Value>) -> bool {
 }
 
 /// Keys of a node that mean something else in a chat, or nothing.
-const FOREIGN_KEYS: [&str; 13] = [
+pub(super) const FOREIGN_KEYS: [&str; 13] = [
     "id",
     "parentId",
     "childrenIds",

@@ -4,6 +4,7 @@
 mod any;
 mod silly_tavern;
 mod tool_calls;
+mod write;
 
 use any::assert_all_kept;
 use ctx_preset_import::{Format, ImportError, Imported, Limits, codes, read_conversation};

@@ -1,0 +1,105 @@
+//! The conversations of the store: what there is, and what is to be gone.
+
+use anyhow::{Result, anyhow};
+use ctx_chat::{ConversationEntry, ConversationStore as _, SpillFolder, SqliteStore, StoreError};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::args::{DeleteArguments, KeptArguments};
+use crate::commands::store;
+use crate::config::Config;
+use crate::exit::{Exit, UsageError};
+use crate::files;
+use crate::show::{self, Sources};
+
+/// The titles of the list.
+const HEADER: [&str; 4] = ["conversation", "changed", "steps", "title"];
+
+/// Lists what there is.
+pub(super) fn list(arguments: &KeptArguments) -> Result<Exit> {
+    let entries = match open(arguments)? {
+        Some((store, _)) => store::wait(async { Ok(store.list().await?) })?,
+        None => Vec::new(),
+    };
+    if arguments.json {
+        show::json(&Value::from(entries.iter().map(to_json).collect::<Vec<_>>()))?;
+        return Ok(Exit::Success);
+    }
+    if entries.is_empty() {
+        show::note("there is no conversation yet");
+        return Ok(Exit::Success);
+    }
+    let rows = entries.into_iter().map(|entry| {
+        let title = entry.name.clone().unwrap_or_default();
+        [entry.id, moment(entry.changed_millis), entry.revision.to_string(), title]
+    });
+    show::result(&show::fitted(HEADER, rows.collect(), &[2]))?;
+    Ok(Exit::Success)
+}
+
+/// Removes conversations, with what was spilled for them.
+pub(super) fn delete(arguments: &DeleteArguments) -> Result<Exit> {
+    let opened = open(&arguments.kept)?;
+    let (mut deleted, mut exit) = (Vec::new(), Exit::Success);
+    for id in &arguments.ids {
+        match opened.as_ref().map_or_else(|| Err(missing(id)), |(store, spill)| remove(store, spill, id)) {
+            Ok(()) => deleted.push(id.as_str()),
+            Err(error) => {
+                show::failure(&error);
+                exit = if exit == Exit::Success { Exit::of(&error) } else { exit };
+            }
+        }
+    }
+    let lines: Vec<String> = deleted.iter().map(|id| format!("deleted: {id}\n")).collect();
+    match arguments.kept.json {
+        true => show::json(&json!({ "deleted": deleted }))?,
+        false => show::result(&lines.concat())?,
+    }
+    Ok(exit)
+}
+
+/// Removes the files first: what is in the store can then be deleted again if that fails.
+fn remove(store: &SqliteStore, spill: &SpillFolder, id: &str) -> Result<()> {
+    spill.delete(id).map_err(|error| {
+        anyhow!("cannot delete the results of `{id}`, and deletes nothing: {}", files::reason(&error))
+    })?;
+    store::wait(async { store.delete(id).await.map_err(told) })
+}
+
+/// Opens the store if there is one.
+pub(super) fn open(arguments: &KeptArguments) -> Result<Option<(SqliteStore, SpillFolder)>> {
+    let mut sources = Sources::default();
+    let config = Config::read(&arguments.config, &mut sources)?;
+    sources.show(&config.found);
+    store::open_existing(arguments.store.store.as_deref(), &config)
+}
+
+/// The error of a conversation that is not there.
+pub(super) fn missing(id: &str) -> anyhow::Error {
+    told(StoreError::NotFound { id: id.to_owned() })
+}
+
+/// An id that is not there, or there already, is a fault of the command line.
+pub(super) fn told(error: StoreError) -> anyhow::Error {
+    match error {
+        StoreError::NotFound { .. } | StoreError::Exists { .. } => UsageError(error.to_string()).into(),
+        error => error.into(),
+    }
+}
+
+fn to_json(entry: &ConversationEntry) -> Value {
+    let at = |millis| Some(moment(millis)).filter(|at| !at.is_empty());
+    json!({
+        "id": entry.id,
+        "name": entry.name,
+        "steps": entry.revision,
+        "createdAt": at(entry.created_millis),
+        "changedAt": at(entry.changed_millis),
+    })
+}
+
+/// A moment as people and programs read it; nothing where none is known.
+fn moment(millis: Option<i64>) -> String {
+    let at = millis.and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    at.map(|at| at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default()
+}

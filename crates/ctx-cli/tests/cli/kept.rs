@@ -1,0 +1,185 @@
+//! `ctx session list`, `export`, `import` and `delete`: the conversations of a store.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::Folder;
+use crate::assemble::json as output;
+use crate::masks::compressed;
+
+/// A conversation as seed 004 stores it.
+const STORED: &str = r#"[
+  {"id":"m1","role":"user","content":"USER_INPUT\nList","createdAt":"2026-01-01T00:00:00Z","mode":"chat","runId":"chat-1"},
+  {"id":"m2","role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}],"createdAt":"2026-01-01T00:00:01Z"},
+  {"id":"m3","role":"tool","content":"a b","tool_call_id":"c1","partType":"tool_result","toolName":"ls","createdAt":"2026-01-01T00:00:02Z"},
+  {"id":"m4","role":"assistant","content":"Two files.","createdAt":"2026-01-01T00:00:03Z"}
+]"#;
+
+/// A chat of SillyTavern.
+const CHAT: &str = concat!(
+    r#"{"user_name":"Kim","character_name":"Nyx","create_date":"2026-1-1","chat_metadata":{}}"#,
+    "\n",
+    r#"{"name":"Nyx","is_user":false,"is_system":false,"send_date":"2026-01-01T00:00:00Z","mes":"Hoo?","extra":{}}"#,
+    "\n",
+    r#"{"name":"Kim","is_user":true,"is_system":false,"mes":"Me."}"#,
+    "\n",
+);
+
+/// A folder with a store that holds what these files hold.
+fn store(files: &[(&str, &str)]) -> Folder {
+    let folder = Folder::with(files);
+    for (name, _) in files {
+        let imported = folder.ctx(&format!("session import {name} --store s.db"));
+        assert!(imported.starts_with("exit code 0"), "{imported}");
+    }
+    folder
+}
+
+#[test]
+fn what_is_kept_is_listed() {
+    let folder = Folder::with(&[]);
+    assert_snapshot!(folder.ctx("session list --store s.db"), @r"
+    exit code 0
+    === errors
+    there is no conversation yet
+    ");
+    assert!(folder.names().is_empty(), "a list makes no store");
+    let folder = store(&[("plan.json", STORED)]);
+    let list = output(&folder.ctx("session list --store s.db --json"));
+    assert_eq!(list.as_array().map(Vec::len), Some(1));
+    assert_eq!((&list[0]["id"], &list[0]["steps"]), (&json!("plan"), &json!(0)));
+    assert!(list[0]["createdAt"].as_str().unwrap().ends_with('Z'));
+    let table = folder.ctx("session list --store s.db");
+    assert!(table.contains("conversation") && table.contains("plan"), "{table}");
+}
+
+#[test]
+fn conversations_come_out_as_they_went_in() {
+    let folder = store(&[("plan.json", STORED), ("owl.jsonl", CHAT)]);
+    folder.ctx("session export plan --to messages --store s.db --out back.json");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(value(&read("back.json")), value(STORED));
+    let lines = folder.ctx("session export plan --to jsonl --store s.db");
+    let lines: Vec<Value> =
+        lines.strip_prefix("exit code 0\n=== output\n").unwrap().lines().map(value).collect();
+    assert_eq!(Value::from(lines), value(STORED));
+    folder.ctx("session export owl --to st-chat --store s.db --out back.jsonl");
+    let lines = |text: &str| text.lines().map(value).collect::<Vec<_>>();
+    assert_eq!(lines(&read("back.jsonl")), lines(CHAT));
+}
+
+#[test]
+fn a_session_comes_out_with_branches_summaries_and_undo() {
+    let (folder, _) = compressed();
+    assert_snapshot!(folder.ctx("session import chat.json --id room --store s.db"), @"
+    exit code 0
+    === output
+    imported: room (16 messages, chat.json: a session)
+    ");
+    folder.ctx("session export room --store s.db --out back.json");
+    let read = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap();
+        serde_json::from_slice::<Value>(&bytes).unwrap()
+    };
+    let mut given = read("chat.json");
+    given["id"] = json!("room");
+    assert_eq!(read("back.json"), given);
+    assert_snapshot!(folder.ctx("session undo back.json"), @"
+    exit code 0
+    === output
+    took back: compress 10 messages
+    sent now: 300 tokens; no summary hides anything
+    written: `back.json`
+    redo: compress 10 messages
+    ");
+    assert_snapshot!(folder.ctx("session export room --to messages --store s.db --out messages.json"), @"
+    exit code 0
+    === errors
+    warning[CTX0637]: left out: 1 message outside of the active path
+    --> room
+     = help: the form of AIO Hub's sessions holds all of it
+
+    info[CTX0638]: the log of 1 step that could be undone or redone is left out
+    --> room
+     = help: the form of AIO Hub's sessions holds all of it
+
+    warning[CTX0638]: what stands beside the messages is left out: `name`
+    --> room
+     = help: the form of AIO Hub's sessions holds all of it
+    ");
+}
+
+#[test]
+fn what_cannot_be_imported_is_told_and_the_rest_is_there() {
+    let folder = Folder::with(&[("plan.json", STORED), ("broken.json", "{"), ("agent.yaml", "name: Ada\n")]);
+    assert_snapshot!(folder.ctx("session import plan.json broken.json plan.json --store s.db"), @"
+    exit code 3
+    === output
+    imported: plan (4 messages, plan.json: a list of stored messages)
+    === errors
+    error[CTX0602]: invalid JSON: the document ends too early
+     --> broken.json:1:1
+      |
+    1 | {
+      | ^
+      |
+      = help: the file may have been cut off; a bracket or a quote is not closed
+    error: `plan.json`: there is a conversation `plan` already; name another with `--id`
+    ");
+    assert_snapshot!(folder.ctx("session import plan.json --id other --store s.db --json"), @r#"
+    exit code 0
+    === output
+    {
+      "imported": [
+        {
+          "file": "plan.json",
+          "id": "other",
+          "form": "a list of stored messages",
+          "messages": 4
+        }
+      ]
+    }
+    "#);
+    assert_snapshot!(folder.ctx("session import plan.json agent.yaml --id x --store s.db"), @"
+    exit code 2
+    === errors
+    error: `--id` names one conversation, and there are several files
+    ");
+}
+
+#[test]
+fn deletion_leaves_nothing_behind() {
+    const SECRET: &str = "the harbour at night";
+    let text = STORED.replace("Two files.", SECRET);
+    let folder = store(&[("plan.json", &text)]);
+    folder.ctx("session import plan.json --id other --store s.db");
+    std::fs::remove_file(folder.path().join("plan.json")).unwrap();
+    assert_snapshot!(folder.ctx("session delete plan none other --store s.db"), @"
+    exit code 2
+    === output
+    deleted: plan
+    deleted: other
+    === errors
+    error: there is no conversation `none`
+    ");
+    assert_eq!(folder.names(), ["s.db"]);
+    let bytes = std::fs::read(folder.path().join("s.db")).unwrap();
+    for words in [SECRET, "USER_INPUT", "m4"] {
+        assert!(!bytes.windows(words.len()).any(|window| window == words.as_bytes()), "{words}");
+    }
+    assert_snapshot!(folder.ctx("session export plan --store s.db"), @"
+    exit code 2
+    === errors
+    error: there is no conversation `plan`
+    ");
+    assert_snapshot!(folder.ctx("session delete plan --store none.db --json"), @r#"
+    exit code 2
+    === output
+    {
+      "deleted": []
+    }
+    === errors
+    error: there is no conversation `plan`
+    "#);
+}
