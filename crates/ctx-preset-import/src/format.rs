@@ -65,6 +65,11 @@ impl fmt::Display for Format {
 }
 
 impl Format {
+    /// Tells whether it is a form of worldbooks.
+    pub const fn is_worldbook(self) -> bool {
+        matches!(self, Self::Worldbook | Self::CardBook | Self::OtherLorebook)
+    }
+
     /// Tells whether it holds a conversation; a list of messages may be meant as a preset too.
     pub const fn is_conversation(self) -> bool {
         match self {

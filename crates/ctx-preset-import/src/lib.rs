@@ -48,4 +48,4 @@ pub use limits::Limits;
 pub use migrate::migrate;
 pub use profile::read_profile;
 pub use regex_scripts::read_regex_scripts;
-pub use worldbook::read_worldbook;
+pub use worldbook::{WorldbookOrigin, read_worldbook, read_worldbook_with_origin};

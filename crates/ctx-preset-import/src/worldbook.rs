@@ -1,6 +1,7 @@
 //! Documents that hold a worldbook.
 
 mod card;
+mod origin;
 mod other;
 
 use ctx_types::{Diagnostic, Persist, Reader, Worldbook};
@@ -9,8 +10,10 @@ use serde_json::{Map, Value};
 use crate::document::Document;
 use crate::error::ImportError;
 use crate::format::{self, Format};
-use crate::imported::{Imported, Moved, relocate};
+use crate::imported::Imported;
 use crate::limits::Limits;
+
+pub use origin::WorldbookOrigin;
 
 /// Reads a worldbook from any form that people have one in.
 ///
@@ -30,23 +33,33 @@ use crate::limits::Limits;
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
 pub fn read_worldbook(bytes: &[u8], name: &str, limits: &Limits) -> Result<Imported<Worldbook>, ImportError> {
+    read_worldbook_with_origin(bytes, name, limits).map(|(book, _)| book)
+}
+
+/// As [`read_worldbook`]; also returns the way back into the document, for findings that come later.
+pub fn read_worldbook_with_origin(
+    bytes: &[u8],
+    name: &str,
+    limits: &Limits,
+) -> Result<(Imported<Worldbook>, WorldbookOrigin), ImportError> {
     let document = Document::read(bytes, name, limits)?;
     let mut form = Form::of(document.value)?;
     let mut reader = Reader::new();
     let book = Worldbook::read(form.book, &mut reader);
     let mut found = reader.finish();
-    relocate(&mut found, &[Moved { ours: "/entries", theirs: &form.entries_at }]);
+    for location in found.iter_mut().map(|finding| &mut finding.location) {
+        location.pointer = location.pointer.take().map(|pointer| form.origin.pointer(&pointer));
+    }
     form.diagnostics.extend(found);
     let diagnostics: Vec<Diagnostic> = [document.diagnostics, form.diagnostics].concat();
-    Ok(Imported { value: book, format: form.format, diagnostics }.named(name))
+    Ok((Imported { value: book, format: form.format, diagnostics }.named(name), form.origin))
 }
 
 /// A book in the unified form.
 struct Form {
     format: Format,
     book: Value,
-    /// Where the document has the entries.
-    entries_at: String,
+    origin: WorldbookOrigin,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -55,7 +68,8 @@ impl Form {
         match value {
             Value::Array(entries) if entries.iter().any(is_entry) => {
                 let book = Map::from_iter([("entries".to_owned(), Value::Array(entries))]);
-                Ok(Self { entries_at: String::new(), ..Self::plain(Value::Object(book)) })
+                let origin = WorldbookOrigin::new("", "");
+                Ok(Self { origin, ..Self::plain(Value::Object(book)) })
             }
             Value::Object(map) => Self::of_object(map),
             value => Err(unknown_shape(&value)),
@@ -80,7 +94,8 @@ impl Form {
     }
 
     fn plain(book: Value) -> Self {
-        Self { format: Format::Worldbook, book, entries_at: "/entries".to_owned(), diagnostics: Vec::new() }
+        let origin = WorldbookOrigin::new("", "/entries");
+        Self { format: Format::Worldbook, book, origin, diagnostics: Vec::new() }
     }
 }
 

@@ -78,7 +78,7 @@ fn books_of_version_3_follow_its_rules() {
     let entry = json!({ "keys": [5], "content": "x", "case_sensitive": true, "position": "before_char" });
     let expected =
         json!({ "key": [5], "content": "x", "selective": false, "caseSensitive": true, "position": 0 });
-    let found = "error[CTX0100]: expected a text, found the number `5` (at /data/entries/0/key/0)";
+    let found = "error[CTX0100]: expected a text, found the number `5` (at /data/entries/0/keys/0)";
     let book = |entry: &Value| json!({ "scan_depth": 9, "entries": entry });
     check(
         json!({ "spec": "lorebook_v3", "data": book(&json!([entry])) }),

@@ -8,9 +8,9 @@ use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Tem
 use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
-use ctx_types::{Agent, Decision, LogLine, Outcome, Role, Segment, Session, Text, TextMemory};
+use ctx_types::{Agent, Decision, LogLine, Outcome, Role, Segment, Session, Source, Text, TextMemory};
 use ctx_worldbook::{
-    BookSet, Condition, Destination, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source, TimedState,
+    BookSet, Destination, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source as ScanSource, TimedState,
 };
 use serde_json::json;
 
@@ -19,8 +19,8 @@ use crate::macro_values::{MacroValues, macro_dialect};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
 use crate::worldbooks::{
-    Expanding, Selection, Shelf, Shelves, Transcript, effect, entry_source, fields, injection, settings,
-    stored_state, tell,
+    Expanding, Selection, Shelf, Shelves, Transcript, effect, entry_source, fields, injection, message_name,
+    settings, stored_state, tell,
 };
 
 /// Activates entries of worldbooks and hands them over as injections; where they go is the assembler's work.
@@ -41,6 +41,15 @@ pub struct WorldbookScan {
     pub set: Arc<BookSet>,
     /// What became of each entry.
     pub scan: Arc<Scan>,
+    /// Where the messages came from that were searched, the oldest first.
+    pub messages: Arc<[Source]>,
+}
+
+impl WorldbookScan {
+    /// Names the message that is so many before the newest, as reports name it.
+    pub fn message(&self, newest: usize) -> String {
+        message_name(&self.messages, newest)
+    }
 }
 
 /// Left on the blackboard: the texts of outlets by their names.
@@ -129,7 +138,11 @@ impl ContextProcessor for WorldbookProcessor {
         cx.draft.set_macros(state);
         hand_over(cx, &shelf.set, &scan);
         log(cx, &shelf.set, &scan);
-        cx.blackboard.insert(WorldbookScan { set: shelf.set.clone(), scan: Arc::new(scan) });
+        cx.blackboard.insert(WorldbookScan {
+            set: shelf.set.clone(),
+            scan: Arc::new(scan),
+            messages: transcript.sources.into(),
+        });
         Ok(())
     }
 }
@@ -204,7 +217,7 @@ fn apply_rules(
 ) {
     let Some(active) = cx.blackboard.get::<ActiveRules>().cloned() else { return };
     let Some((rules, limits)) = active.get() else { return };
-    let mut expand = |template: &Template, source: &ctx_types::Source| template.expand(env, state, source);
+    let mut expand = |template: &Template, source: &Source| template.expand(env, state, source);
     let mut run = RuleRun::new(rules, limits, &mut expand);
     for activation in &mut scan.activations {
         let Some(member) = shelf.set.members().get(activation.member) else { continue };
@@ -261,12 +274,12 @@ fn log(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {
 /// The texts beside the conversation in which entries may look for keys.
 fn sources(env: &Env) -> ScanSources {
     ScanSources::default()
-        .with(Source::Persona, env.persona.clone())
-        .with(Source::Description, env.description.clone())
-        .with(Source::Personality, env.personality.clone())
-        .with(Source::DepthPrompt, env.card.depth_prompt.clone())
-        .with(Source::Scenario, env.scenario.clone())
-        .with(Source::CreatorNotes, env.card.creator_notes.clone())
+        .with(ScanSource::Persona, env.persona.clone())
+        .with(ScanSource::Description, env.description.clone())
+        .with(ScanSource::Personality, env.personality.clone())
+        .with(ScanSource::DepthPrompt, env.card.depth_prompt.clone())
+        .with(ScanSource::Scenario, env.scenario.clone())
+        .with(ScanSource::CreatorNotes, env.card.creator_notes.clone())
 }
 
 fn names(agent: &Agent) -> Vec<Arc<str>> {
@@ -286,10 +299,7 @@ fn tags(agent: &Agent) -> Option<Vec<Arc<str>>> {
 fn answers(session: &Session, set: &BookSet) -> u64 {
     #[derive(Clone, Default)]
     struct Answers(u64);
-    let counts = |condition: &Condition| {
-        matches!(condition, Condition::AnswersReach(_) | Condition::AnswersDivideBy(_))
-    };
-    if !set.members().iter().any(|member| member.entry.conditions.iter().any(counts)) {
+    if !set.counts_answers() {
         return 0;
     }
     let said = session.fold_path(0, Answers::default, |answers, _, node| {

@@ -14,6 +14,7 @@ pub(crate) use options::{fields, settings};
 pub(crate) use placing::injection;
 pub(crate) use selection::Selection;
 pub(crate) use shelf::{Shelf, Shelves};
+pub use state::keep_worldbook_state;
 pub(crate) use state::{effect, stored_state};
 pub(crate) use telling::tell;
-pub(crate) use transcript::Transcript;
+pub(crate) use transcript::{Transcript, message_name};

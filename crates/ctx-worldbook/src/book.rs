@@ -67,7 +67,7 @@ impl Book {
                 continue;
             }
             if !uids.insert(entry.uid.clone()) {
-                findings.add(duplicate(&entry.uid).at_pointer(entry.pointer()));
+                findings.add(duplicate(&entry.uid).at_pointer(format!("{}/uid", entry.pointer())));
             }
             for bad in decorated.bad {
                 let message = format!("the decorator `{bad}` has a value that means nothing");

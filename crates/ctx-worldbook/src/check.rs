@@ -22,29 +22,39 @@ pub struct CheckOptions<'a> {
 pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for member in set.members().iter().filter(|member| member.entry.is_enabled) {
-        let mut report = |finding: Diagnostic| {
-            findings.push(finding.in_document(member.book.clone()).at_pointer(member.entry.pointer()));
+        let mut report = |field: &str, finding: Diagnostic| {
+            let pointer = format!("{}{field}", member.entry.pointer());
+            findings.push(finding.in_document(member.book.clone()).at_pointer(pointer));
         };
         if let Some(reason) = dead(member) {
             let message = format!("`{}` can never become active: {reason}", excerpt(&member.id));
-            report(Diagnostic::warning(codes::DEAD_ENTRY, message));
+            report("", Diagnostic::warning(codes::DEAD_ENTRY, message).with_help(DEAD_HELP));
         } else if let Some(reason) = unreachable(set, &member.entry) {
             let message = format!("`{}` waits for recursion that never comes: {reason}", excerpt(&member.id));
-            report(Diagnostic::warning(codes::UNREACHABLE, message));
+            let finding = Diagnostic::warning(codes::UNREACHABLE, message);
+            report(
+                "/delayUntilRecursion",
+                finding.with_help("take `delayUntilRecursion` out, or change the settings"),
+            );
         }
-        if let Some(key) = greedy_key(set, member) {
+        if let Some((index, key)) = greedy_key(set, member) {
             let message = format!(
                 "the key `{}` of `{}` is found in nearly every text",
                 excerpt(key),
                 excerpt(&member.id)
             );
             let help = "make it longer, or make the entry constant";
-            report(Diagnostic::warning(codes::KEY_MATCHES_ALL, message).with_help(help));
+            let finding = Diagnostic::warning(codes::KEY_MATCHES_ALL, message).with_help(help);
+            report(&format!("/key/{index}"), finding);
         }
-        text_findings(member, options).into_iter().for_each(&mut report);
+        for (field, finding) in text_findings(member, options) {
+            report(field, finding);
+        }
     }
     findings
 }
+
+const DEAD_HELP: &str = "mend it, or switch it off with `disable`";
 
 /// Says why an entry can never become active.
 fn dead(member: &Member) -> Option<String> {
@@ -92,14 +102,20 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
     if settings.recursive && entry.is_excluded_from_recursion {
         return Some("it is excluded from recursion too");
     }
-    if settings.max_recursion_steps == 1 {
-        return Some("entries are considered only once");
+    let place = set.levels().iter().position(|level| *level == entry.recursion_level).unwrap_or_default();
+    // At the best, each pass behind the first one brings the next level.
+    let needed = place.max(1) as u64 + 1;
+    match settings.max_recursion_steps {
+        0 => {}
+        1 => return Some("entries are considered only once"),
+        steps if steps < needed => return Some("entries are not considered often enough for its level"),
+        _ => {}
     }
     (!settings.recursive && set.levels().len() == 1).then_some("recursion is off")
 }
 
-/// Returns a key that is found in nearly every text.
-fn greedy_key<'m>(set: &BookSet, member: &'m Member) -> Option<&'m str> {
+/// Returns a key that is found in nearly every text, with its place among the keys.
+fn greedy_key<'m>(set: &BookSet, member: &'m Member) -> Option<(usize, &'m str)> {
     let is_greedy = |key: &str| match keys::parse(key, member.matching, set.limits(), &mut |_, _| {}) {
         Parsed::Blank => false,
         Parsed::Plain(plain) => {
@@ -110,20 +126,23 @@ fn greedy_key<'m>(set: &BookSet, member: &'m Member) -> Option<&'m str> {
         // Whoever matches nothing at all matches everywhere.
         Parsed::Regex(regex) => regex.is_match("").unwrap_or_default(),
     };
-    let keys = member.entry.keys.iter().map(|key| &**key).filter(|key| !key.contains("{{"));
-    if member.entry.is_constant { None } else { keys.into_iter().find(|key| is_greedy(key)) }
+    let keys = member.entry.keys.iter().map(|key| &**key).enumerate();
+    let mut keys = keys.filter(|(_, key)| !key.contains("{{"));
+    if member.entry.is_constant { None } else { keys.find(|(_, key)| is_greedy(key)) }
 }
 
-fn text_findings(member: &Member, options: CheckOptions<'_>) -> Vec<Diagnostic> {
+/// What is wrong with the text of an entry, and below which field.
+fn text_findings(member: &Member, options: CheckOptions<'_>) -> Vec<(&'static str, Diagnostic)> {
     let entry = &member.entry;
     let mut findings = Vec::new();
     if entry.content.trim().is_empty() {
         let message = format!("`{}` has no text", excerpt(&member.id));
-        findings.push(Diagnostic::info(codes::EMPTY_ENTRY, message));
+        findings.push(("/content", Diagnostic::info(codes::EMPTY_ENTRY, message)));
     }
     if matches!(&entry.destination, Destination::Outlet(name) if name.is_empty()) {
         let message = format!("`{}` goes to an outlet without a name, so nowhere", excerpt(&member.id));
-        findings.push(Diagnostic::warning(codes::NO_PLACE, message).with_help("give it an `outletName`"));
+        let finding = Diagnostic::warning(codes::NO_PLACE, message).with_help("give it an `outletName`");
+        findings.push(("/outletName", finding));
     }
     let (Some(counter), Some(budget)) = (options.counter, options.budget) else { return findings };
     let limit = u32::try_from(budget).unwrap_or(u32::MAX);
@@ -132,7 +151,9 @@ fn text_findings(member: &Member, options: CheckOptions<'_>) -> Vec<Diagnostic> 
     if !fits && !entry.ignores_budget {
         let message =
             format!("the text of `{}` alone reaches the budget of {budget} tokens", excerpt(&member.id));
-        findings.push(Diagnostic::warning(codes::LARGER_THAN_BUDGET, message));
+        let help = "make it shorter, give entries more tokens, or set `ignoreBudget`";
+        let finding = Diagnostic::warning(codes::LARGER_THAN_BUDGET, message).with_help(help);
+        findings.push(("/content", finding));
     }
     findings
 }

@@ -1,9 +1,10 @@
 //! An entry as a scan sees it: every field with its meaning, defaults filled in.
 
+use std::fmt;
 use std::sync::Arc;
 
 use ctx_types::{
-    EntryFilter, EntryPosition, Flag, Numeric, Order, Role, SelectiveLogic, Text, WorldbookEntry,
+    EntryFilter, EntryPosition, Flag, Numeric, Order, Role, SelectiveLogic, Text, WorldbookEntry, excerpt,
 };
 
 use crate::book::Dialect;
@@ -118,6 +119,24 @@ pub enum Destination {
     Personality,
     /// Behind the scenario.
     Scenario,
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BeforeCharacter => f.write_str("before the character"),
+            Self::AfterCharacter => f.write_str("after the character"),
+            Self::NoteTop => f.write_str("above the author's note"),
+            Self::NoteBottom => f.write_str("below the author's note"),
+            Self::Depth(depth) => write!(f, "depth {depth}"),
+            Self::ExamplesTop => f.write_str("above the examples"),
+            Self::ExamplesBottom => f.write_str("below the examples"),
+            Self::Outlet(name) => write!(f, "outlet `{}`", excerpt(name)),
+            Self::FromStart(index) => write!(f, "index {index}"),
+            Self::Personality => f.write_str("behind the personality"),
+            Self::Scenario => f.write_str("behind the scenario"),
+        }
+    }
 }
 
 /// A text beside the conversation in which keys may be looked for.

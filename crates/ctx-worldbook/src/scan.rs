@@ -5,7 +5,7 @@ use ctx_types::{Diagnostic, Segment, Text, excerpt};
 use crate::input::{Ports, ScanInput, ScanMessage};
 use crate::run::Run;
 use crate::set::BookSet;
-use crate::status::{Cause, KeyHit, KeyPlace, Status};
+use crate::status::{Cause, KeyHit, KeyPlace, Reason, Status, secondary};
 use crate::timed::TimedState;
 
 /// What became of every entry of a set, and what the active ones say.
@@ -103,11 +103,30 @@ impl BookSet {
             KeyPlace::Message(newest) => message(newest),
             KeyPlace::Source(source) => source.as_str().to_owned(),
             KeyPlace::Injected(number) => format!("further text {number}"),
-            KeyPlace::Entry(number) => match self.members().get(number) {
-                Some(member) => format!("the text of `{}`", excerpt(&member.id)),
-                None => "the text of an entry".to_owned(),
-            },
+            KeyPlace::Entry(number) => format!("the text of {}", self.name(number)),
         };
         format!("`{}` in {place}", excerpt(&hit.key))
+    }
+
+    /// Says why an entry is not active: as [`Reason`] itself, but with the names of other entries and the places
+    /// of keys. `message` gives words for a message, which is counted from the newest.
+    pub fn describe_reason(&self, reason: &Reason, message: &dyn Fn(usize) -> String) -> String {
+        match reason {
+            Reason::Group { group, loss } => {
+                format!("in the group `{}`, {}", excerpt(group), loss.to(&self.name(loss.winner())))
+            }
+            Reason::Secondary { primary, logic, found } => {
+                let found = found.as_ref().map(|found| self.describe_hit(found, message));
+                secondary(&self.describe_hit(primary, message), *logic, found)
+            }
+            other => other.to_string(),
+        }
+    }
+
+    fn name(&self, member: usize) -> String {
+        match self.members().get(member) {
+            Some(member) => format!("`{}`", excerpt(&member.id)),
+            None => "an entry".to_owned(),
+        }
     }
 }

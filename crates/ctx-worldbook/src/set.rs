@@ -28,6 +28,8 @@ pub struct BookSet {
     own_depth: usize,
     /// The levels of recursion for which entries wait, ascending.
     levels: Vec<u32>,
+    is_timed: bool,
+    counts_answers: bool,
 }
 
 /// An entry in a set, ready to be looked for.
@@ -92,7 +94,22 @@ impl BookSet {
             members.iter().map(|member| member.entry.recursion_level).filter(|level| *level > 0).collect();
         levels.sort_unstable();
         levels.dedup();
-        (Self { members, books, settings, limits, automaton, own_depth, levels }, findings)
+        let is_timed = |member: &Member| member.entry.timing.sticky > 0 || member.entry.timing.cooldown > 0;
+        let counts_answers = |condition: &Condition| {
+            matches!(condition, Condition::AnswersReach(_) | Condition::AnswersDivideBy(_))
+        };
+        let set = Self {
+            is_timed: members.iter().any(is_timed),
+            counts_answers: members.iter().any(|member| member.entry.conditions.iter().any(counts_answers)),
+            members,
+            books,
+            settings,
+            limits,
+            automaton,
+            own_depth,
+            levels,
+        };
+        (set, findings)
     }
 
     /// Returns the entries in the order in which they are considered; what results say of entries are numbers in
@@ -118,7 +135,12 @@ impl BookSet {
 
     /// Tells whether any entry has timed effects that have to be kept.
     pub fn is_timed(&self) -> bool {
-        self.members.iter().any(|member| member.entry.timing.sticky > 0 || member.entry.timing.cooldown > 0)
+        self.is_timed
+    }
+
+    /// Tells whether any entry asks how many messages the agent has said: [`ScanInput::answers`](crate::ScanInput).
+    pub fn counts_answers(&self) -> bool {
+        self.counts_answers
     }
 
     /// Returns how many messages a scan may look at.
@@ -167,10 +189,13 @@ impl Compiler<'_> {
             whole_words: entry.match_whole_words.unwrap_or(self.settings.match_whole_words),
         };
         let place = Place { id: &id, book: &name, pointer: entry.pointer() };
-        let keys = self.keys(&entry.keys, "key", &place, matching);
-        let secondary = self.keys(&entry.secondary_keys, "keysecondary", &place, matching);
+        let keys = self.keys(&entry.keys, &|index| format!("key/{index}"), &place, matching);
+        let field = |index| format!("keysecondary/{index}");
+        let secondary = self.keys(&entry.secondary_keys, &field, &place, matching);
         let conditions = entry.conditions.iter().map(|condition| match condition {
-            Condition::AnyKey(keys) | Condition::NoKey(keys) => self.keys(keys, "content", &place, matching),
+            Condition::AnyKey(keys) | Condition::NoKey(keys) => {
+                self.keys(keys, &|_| "content".to_owned(), &place, matching)
+            }
             _ => Vec::new(),
         });
         let conditions = conditions.collect();
@@ -191,9 +216,15 @@ impl Compiler<'_> {
         }
     }
 
-    fn keys(&mut self, keys: &[Arc<str>], field: &str, place: &Place<'_>, matching: Matching) -> Vec<Key> {
+    fn keys(
+        &mut self,
+        keys: &[Arc<str>],
+        field: &dyn Fn(usize) -> String,
+        place: &Place<'_>,
+        matching: Matching,
+    ) -> Vec<Key> {
         let mut compiled = Vec::with_capacity(keys.len());
-        for key in keys {
+        for (index, key) in keys.iter().enumerate() {
             if key.contains("{{") || key.contains('<') {
                 compiled.push(Key::Dynamic);
                 continue;
@@ -201,7 +232,7 @@ impl Compiler<'_> {
             let findings = &mut *self.findings;
             let mut report = |key: &str, error: &ctx_regex::Error| {
                 if findings.len() < MAX_FINDINGS {
-                    findings.push(bad_pattern(key, error, field, place));
+                    findings.push(bad_pattern(key, error, &field(index), place));
                 }
             };
             let added = self.table.add(key, matching, self.limits, &mut report);

@@ -156,6 +156,8 @@ pub enum GroupLoss {
         own: usize,
         /// How many of the best.
         best: usize,
+        /// The best; its number among the members.
+        winner: usize,
     },
     /// Another one always wins.
     Override(usize),
@@ -187,21 +189,13 @@ impl fmt::Display for Reason {
             Self::NoKeys => f.write_str("it has no keys"),
             Self::NoKeyFound => f.write_str("none of its keys was found"),
             Self::Secondary { primary, logic, found } => {
-                write!(f, "key `{}` was found, but ", excerpt(&primary.key))?;
-                match (logic, found) {
-                    (SelectiveLogic::AndAny, _) => f.write_str("none of its secondary keys"),
-                    (SelectiveLogic::AndAll, _) => f.write_str("not all of its secondary keys"),
-                    (SelectiveLogic::NotAll, _) => f.write_str("so were all of its secondary keys"),
-                    (SelectiveLogic::NotAny, Some(found)) => {
-                        write!(f, "so was the secondary key `{}`", excerpt(&found.key))
-                    }
-                    (SelectiveLogic::NotAny, None) => f.write_str("so was a secondary key"),
-                }
+                let quoted = |hit: &KeyHit| format!("`{}`", excerpt(&hit.key));
+                f.write_str(&secondary(&quoted(primary), *logic, found.as_ref().map(quoted)))
             }
             Self::Probability { drawn, probability } => {
                 write!(f, "{drawn:.1} was drawn, and its probability is {probability}")
             }
-            Self::Group { group, loss } => write!(f, "in the group `{}` {loss}", excerpt(group)),
+            Self::Group { group, loss } => write!(f, "in the group `{}`, {loss}", excerpt(group)),
             Self::Budget { tokens: Some(tokens), budget } => {
                 let needed = plural(*tokens as usize, "token");
                 write!(f, "it needs {needed}, more than is left of the budget of {budget}")
@@ -212,17 +206,66 @@ impl fmt::Display for Reason {
     }
 }
 
+impl Reason {
+    /// Returns the word for lists: which rule kept the entry out.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::NotConsidered => "not considered",
+            Self::Disabled => "off",
+            Self::Trigger { .. } | Self::CharacterName | Self::CharacterTag => "filter",
+            Self::Delay { .. } => "delay",
+            Self::Cooldown { .. } => "cooldown",
+            Self::AwaitsRecursion { .. } | Self::ExcludedFromRecursion { .. } => "recursion",
+            Self::Decorator | Self::Condition(_) => "decorator",
+            Self::NoKeys | Self::NoKeyFound | Self::Secondary { .. } => "no key",
+            Self::Probability { .. } => "probability",
+            Self::Group { .. } => "group",
+            Self::Budget { .. } | Self::BookBudget { .. } => "budget",
+        }
+    }
+}
+
+/// Says how secondary keys are not as they should be, with words for the keys that were found.
+pub(crate) fn secondary(primary: &str, logic: SelectiveLogic, found: Option<String>) -> String {
+    let fault = match (logic, found) {
+        (SelectiveLogic::AndAny, _) => "none of its secondary keys".to_owned(),
+        (SelectiveLogic::AndAll, _) => "not all of its secondary keys".to_owned(),
+        (SelectiveLogic::NotAll, _) => "so were all of its secondary keys".to_owned(),
+        (SelectiveLogic::NotAny, Some(found)) => format!("so was the secondary key {found}"),
+        (SelectiveLogic::NotAny, None) => "so was a secondary key".to_owned(),
+    };
+    format!("key {primary} was found, but {fault}")
+}
+
+impl GroupLoss {
+    /// Says how it lost, with words for the entry that it lost to.
+    pub(crate) fn to(&self, winner: &str) -> String {
+        match self {
+            Self::Active(_) => format!("{winner} is active already"),
+            Self::Sticky(_) => format!("{winner} is sticky"),
+            Self::Score { own, best, .. } => {
+                format!("{winner} has {best} keys that were found, it has {own}")
+            }
+            Self::Override(_) => format!("{winner} goes first"),
+            Self::Draw(_) => format!("{winner} won the draw"),
+        }
+    }
+
+    /// Returns the number of the entry that it lost to, among the members.
+    pub const fn winner(&self) -> usize {
+        match self {
+            Self::Active(winner)
+            | Self::Sticky(winner)
+            | Self::Score { winner, .. }
+            | Self::Override(winner)
+            | Self::Draw(winner) => *winner,
+        }
+    }
+}
+
 impl fmt::Display for GroupLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Active(_) => f.write_str("another entry is active already"),
-            Self::Sticky(_) => f.write_str("another entry is sticky"),
-            Self::Score { own, best } => {
-                write!(f, "another entry has {best} keys that were found, it has {own}")
-            }
-            Self::Override(_) => f.write_str("another entry goes first"),
-            Self::Draw(_) => f.write_str("another entry won the draw"),
-        }
+        f.write_str(&self.to("another entry"))
     }
 }
 

@@ -92,6 +92,24 @@ impl TimedState {
     }
 }
 
+impl TimedState {
+    /// Writes the state over the JSON that it was read from: effects that still hold stay as they were written
+    /// there, and so does whatever else the file says.
+    pub fn write_over(&self, file: &Value) -> Value {
+        let mut written = file.as_object().cloned().unwrap_or_default();
+        let Value::Object(new) = self.write() else { return Value::Object(written) };
+        for (kind, mut effects) in new {
+            for (id, effect) in effects.as_object_mut().into_iter().flatten() {
+                let before = file.get(&kind).and_then(|effects| effects.get(id));
+                let stays = before.filter(|before| Effect::read(before) == Effect::read(effect));
+                *effect = stays.unwrap_or(effect).clone();
+            }
+            written.insert(kind, effects);
+        }
+        Value::Object(written)
+    }
+}
+
 impl Effect {
     fn read(value: &Value) -> Option<Self> {
         let number = |key: &str| {

@@ -1,10 +1,11 @@
 //! Books as character cards have them: entries with `keys`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::Form;
+use super::origin::{WorldbookOrigin, escaped};
 use crate::format::Format;
 use crate::kept::IMPORTED;
 
@@ -39,22 +40,29 @@ pub(super) fn is_card_book(map: &Map<String, Value>) -> bool {
 
 /// Brings the book into the unified form; entries are kept beside as they were.
 pub(super) fn read(mut book: Map<String, Value>, place: &str, is_v3: bool) -> Form {
-    let entries: Vec<Value> = match book.get_mut("entries").map(Value::take) {
-        Some(Value::Array(entries)) => entries,
-        Some(Value::Object(entries)) => entries.into_iter().map(|(_, entry)| entry).collect(),
+    let entries: Vec<(String, Value)> = match book.get_mut("entries").map(Value::take) {
+        Some(Value::Array(entries)) => {
+            entries.into_iter().enumerate().map(|(index, entry)| (index.to_string(), entry)).collect()
+        }
+        Some(Value::Object(entries)) => entries.into_iter().collect(),
         _ => Vec::new(),
     };
-    let entries: Vec<Value> = entries.into_iter().map(|value| entry(value, is_v3)).collect();
-    book.insert("entries".to_owned(), by_uid(entries));
+    let (theirs, entries): (Vec<String>, Vec<Value>) =
+        entries.into_iter().map(|(key, value)| (escaped(&key), entry(value, is_v3))).unzip();
+    let (entries, ours) = by_uid(entries);
+    let moved = ours.iter().map(|key| escaped(key)).zip(theirs).filter(|(ours, theirs)| ours != theirs);
+    let moved: BTreeMap<String, String> = moved.collect();
+    book.insert("entries".to_owned(), entries);
     if is_v3 {
         book.insert("dialect".to_owned(), Value::from("ccv3"));
     }
-    let entries_at = format!("{place}/entries");
-    Form { format: Format::CardBook, book: Value::Object(book), entries_at, diagnostics: Vec::new() }
+    let origin = WorldbookOrigin::new(place, &format!("{place}/entries")).with_names(moved, field);
+    Form { format: Format::CardBook, book: Value::Object(book), origin, diagnostics: Vec::new() }
 }
 
-/// Puts entries under their ids, as applications do; those that share one stay a list, so that none is lost.
-fn by_uid(entries: Vec<Value>) -> Value {
+/// Puts entries under their ids, as applications do; those that share one stay a list, so that none is lost. Also
+/// returns the key of each.
+fn by_uid(entries: Vec<Value>) -> (Value, Vec<String>) {
     let uid = |(index, entry): (usize, &Value)| match entry.get("uid") {
         Some(Value::String(uid)) => uid.clone(),
         Some(Value::Number(uid)) => uid.to_string(),
@@ -63,9 +71,20 @@ fn by_uid(entries: Vec<Value>) -> Value {
     let uids: Vec<String> = entries.iter().enumerate().map(uid).collect();
     let unique: BTreeSet<&String> = uids.iter().collect();
     if unique.len() < uids.len() {
-        return Value::Array(entries);
+        let indexes = (0..entries.len()).map(|index| index.to_string()).collect();
+        return (Value::Array(entries), indexes);
     }
-    Value::Object(uids.into_iter().zip(entries).collect())
+    (Value::Object(uids.iter().cloned().zip(entries).collect()), uids)
+}
+
+/// Where an entry of a card has a field.
+fn field(name: &str) -> Option<String> {
+    if name == "disable" {
+        return Some("enabled".to_owned());
+    }
+    let renamed = RENAMED.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| (*theirs).to_owned());
+    let extension = || EXTENSIONS.iter().find(|(_, ours)| *ours == name);
+    renamed.or_else(|| extension().map(|(theirs, _)| format!("extensions/{theirs}")))
 }
 
 /// The fields of an entry that have another name, or stand below `extensions`; each with its name here.

@@ -1,8 +1,11 @@
 //! Lorebooks of NovelAI, Agnai and RisuAI.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::Form;
+use super::origin::{Field, WorldbookOrigin};
 use crate::format::Format;
 use crate::kept::IMPORTED;
 
@@ -12,12 +15,12 @@ type Convert = fn(&Map<String, Value>) -> Map<String, Value>;
 /// Reads a book of one of these applications; none if it is none.
 pub(super) fn read(map: &Map<String, Value>) -> Option<Form> {
     let is = |key: &str, value: &str| map.get(key).and_then(Value::as_str) == Some(value);
-    let (list, convert): (&str, Convert) = if map.contains_key("lorebookVersion") {
-        ("entries", novel_ai)
+    let (list, convert, field): (&str, Convert, Field) = if map.contains_key("lorebookVersion") {
+        ("entries", novel_ai, |name| theirs(&NOVEL_AI, name))
     } else if is("kind", "memory") {
-        ("entries", agnai)
+        ("entries", agnai, |name| theirs(&AGNAI, name))
     } else if is("type", "risu") {
-        ("data", risu)
+        ("data", risu, |name| theirs(&RISU, name))
     } else {
         return None;
     };
@@ -36,17 +39,37 @@ pub(super) fn read(map: &Map<String, Value>) -> Option<Form> {
     let mut rest = map.clone();
     rest.shift_remove(list);
     book.insert(IMPORTED.to_owned(), Value::Object(rest));
-    let entries_at = format!("/{list}");
-    Some(Form {
-        format: Format::OtherLorebook,
-        book: Value::Object(book),
-        entries_at,
-        diagnostics: Vec::new(),
-    })
+    let origin = WorldbookOrigin::new("", &format!("/{list}")).with_names(BTreeMap::new(), field);
+    Some(Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics: Vec::new() })
+}
+
+/// Fields of an entry by their names there and here.
+type Names = [(&'static str, &'static str)];
+
+const NOVEL_AI: [(&str, &str); 4] =
+    [("keys", "key"), ("text", "content"), ("displayName", "comment"), ("forceActivation", "constant")];
+const AGNAI: [(&str, &str); 4] =
+    [("keywords", "key"), ("entry", "content"), ("name", "comment"), ("weight", "order")];
+const RISU: [(&str, &str); 6] = [
+    ("content", "content"),
+    ("comment", "comment"),
+    ("alwaysActive", "constant"),
+    ("selective", "selective"),
+    ("insertorder", "order"),
+    ("activationPercent", "probability"),
+];
+
+/// What an application calls a field.
+fn theirs(names: &Names, name: &str) -> Option<String> {
+    match name {
+        "disable" => Some("enabled".to_owned()),
+        "keysecondary" => Some("secondkey".to_owned()),
+        _ => names.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| (*theirs).to_owned()),
+    }
 }
 
 /// Copies fields under their names here.
-fn copied(entry: &Map<String, Value>, names: &[(&str, &str)]) -> Map<String, Value> {
+fn copied(entry: &Map<String, Value>, names: &Names) -> Map<String, Value> {
     let copy = |(from, to): &(&str, &str)| Some(((*to).to_owned(), entry.get(*from)?.clone()));
     names.iter().filter_map(copy).collect()
 }
@@ -58,9 +81,7 @@ fn switch_off(entry: &Map<String, Value>, converted: &mut Map<String, Value>) {
 }
 
 fn novel_ai(entry: &Map<String, Value>) -> Map<String, Value> {
-    let names =
-        [("keys", "key"), ("text", "content"), ("displayName", "comment"), ("forceActivation", "constant")];
-    let mut converted = copied(entry, &names);
+    let mut converted = copied(entry, &NOVEL_AI);
     let order = entry.get("contextConfig").and_then(|config| config.get("budgetPriority"));
     converted.extend(order.map(|order| ("order".to_owned(), order.clone())));
     switch_off(entry, &mut converted);
@@ -68,22 +89,13 @@ fn novel_ai(entry: &Map<String, Value>) -> Map<String, Value> {
 }
 
 fn agnai(entry: &Map<String, Value>) -> Map<String, Value> {
-    let names = [("keywords", "key"), ("entry", "content"), ("name", "comment"), ("weight", "order")];
-    let mut converted = copied(entry, &names);
+    let mut converted = copied(entry, &AGNAI);
     switch_off(entry, &mut converted);
     converted
 }
 
 fn risu(entry: &Map<String, Value>) -> Map<String, Value> {
-    let names = [
-        ("content", "content"),
-        ("comment", "comment"),
-        ("alwaysActive", "constant"),
-        ("selective", "selective"),
-        ("insertorder", "order"),
-        ("activationPercent", "probability"),
-    ];
-    let mut converted = copied(entry, &names);
+    let mut converted = copied(entry, &RISU);
     for (from, to) in [("key", "key"), ("secondkey", "keysecondary")] {
         converted.extend(entry.get(from).map(|keys| (to.to_owned(), divided(keys))));
     }

@@ -30,9 +30,17 @@ fn of_node(node: &Node) -> Option<&Value> {
     node.metadata.as_ref()?.kept.get(STATE)
 }
 
+/// Returns the operation that keeps timed effects beside the newest message of a conversation; nothing if it has
+/// them already. O(messages).
+///
+/// For hosts that bring a state of their own, such as another application's.
+pub fn keep_worldbook_state(session: &Session, state: &TimedState) -> Option<SessionOp> {
+    effect(session, stored_state(session).as_deref(), state)
+}
+
 /// Returns what keeps a state beside the newest message; nothing if it is kept already.
 pub(crate) fn effect(session: &Session, before: Option<&Value>, state: &TimedState) -> Option<SessionOp> {
-    let state = state.write();
+    let state = before.map_or_else(|| state.write(), |before| state.write_over(before));
     let is_empty = |value: &Value| TimedState::read(value).0.is_empty();
     if before.map_or_else(|| is_empty(&state), |before| TimedState::read(before) == TimedState::read(&state))
     {

@@ -23,11 +23,14 @@ pub(crate) fn tell(set: &BookSet, scan: &Scan, transcript: &Transcript) -> Vec<D
         match status {
             Status::Activated(at) => {
                 let Some(activation) = scan.activations.get(*at) else { continue };
-                let reason = set.describe_with(activation, &|newest| transcript.name(newest));
+                let mut reason = set.describe_with(activation, &|newest| transcript.name(newest));
+                if activation.pass > 1 {
+                    reason.extend([format!(", in pass {}", activation.pass)]);
+                }
                 decisions.push(Decision::new(Outcome::Kept, entry_source(member), reason));
             }
             Status::NotActivated(reason) => {
-                let mut reason = reason.to_string();
+                let mut reason = set.describe_reason(reason, &|newest| transcript.name(newest));
                 if known.len() >= MAX_DECISIONS && !known.contains_key(&(book, reason.clone())) {
                     "one of many reasons".clone_into(&mut reason);
                 }

@@ -73,9 +73,14 @@ impl Transcript {
 
     /// Names the message that is so many before the newest.
     pub(crate) fn name(&self, newest: usize) -> String {
-        let at = self.sources.len().checked_sub(newest + 1);
-        at.and_then(|at| self.sources.get(at)).map_or_else(|| "a message".to_owned(), Source::to_string)
+        message_name(&self.sources, newest)
     }
+}
+
+/// Names the message that is so many before the newest of a list that begins with the oldest.
+pub(crate) fn message_name(sources: &[Source], newest: usize) -> String {
+    let at = sources.len().checked_sub(newest + 1);
+    at.and_then(|at| sources.get(at)).map_or_else(|| "a message".to_owned(), Source::to_string)
 }
 
 fn speaker(role: Role, names: &Env) -> Option<Arc<str>> {

@@ -98,11 +98,13 @@ impl<'r> Run<'r, '_> {
         let scores: BTreeMap<usize, usize> =
             members.iter().map(|member| (*member, self.score(*member, kind))).collect();
         let best = scores.values().copied().max().unwrap_or_default();
+        // Of equal ones the first that is considered.
+        let winner = scores.iter().find(|(_, score)| **score == best).map_or(0, |(member, _)| *member);
         for at in &group.candidates {
             let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
             let Some(own) = scores.get(&member).copied().filter(|own| *own < best) else { continue };
             if counts(self, member).unwrap_or(by_default) {
-                self.lose((*at, member), group.name, GroupLoss::Score { own, best }, contest);
+                self.lose((*at, member), group.name, GroupLoss::Score { own, best, winner }, contest);
             }
         }
     }
