@@ -5,6 +5,7 @@ mod compress;
 mod macros;
 mod session;
 mod turn;
+mod worldbook;
 
 use std::path::PathBuf;
 
@@ -24,6 +25,9 @@ pub(crate) use session::{
     SessionFileArguments, StepArguments,
 };
 pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tokens_expected};
+pub(crate) use worldbook::{
+    WorldbookArguments, WorldbookCheckArguments, WorldbookCommand, WorldbookScanArguments,
+};
 
 /// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,
 /// and explains every one of them.
@@ -53,6 +57,7 @@ pub(crate) enum Command {
     Anchors(AnchorsArguments),
     Processors(ProcessorsArguments),
     Macros(MacrosArguments),
+    Worldbook(Box<WorldbookArguments>),
     Chat(Box<ChatArguments>),
     Count(CountArguments),
     Compress(Box<CompressArguments>),
@@ -144,19 +149,23 @@ pub(crate) struct ExplainArguments {
     pub(crate) json: bool,
 }
 
-/// Reports what is wrong with agents, presets, conversations, profiles and request bodies
+/// Reports what is wrong with agents, presets, worldbooks, conversations, profiles and request bodies
 ///
 /// Unknown anchors and macros, targets that no entry declares, values of wrong types, broken links, and
 /// whatever else is not what its author meant. Of a request body: what its provider would refuse.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx check presets/ chat.json\n  \
-    ctx check presets/ --deny-warnings --json\n\n\
+    ctx check presets/ --deny-warnings --json\n  \
+    ctx check agent.yaml --worldbook sky.json\n\n\
     Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.")]
 pub(crate) struct CheckArguments {
     /// Files, or folders whose JSON, JSON Lines and YAML files are checked
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
+    /// A worldbook that is at hand for the agents; may be given several times
+    #[arg(long = "worldbook", value_name = "FILE")]
+    pub(crate) worldbooks: Vec<PathBuf>,
     /// Lets warnings fail the check too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
@@ -168,7 +177,8 @@ pub(crate) struct CheckArguments {
 /// Compares contexts with what was expected of them
 ///
 /// A case is a folder with an agent, a conversation or both (`agent.yaml`, `session.json`), a profile
-/// (`profile.yaml`) and options (`case.yaml`), each as it is needed, and the expected result, `expected.txt`.
+/// (`profile.yaml`), a worldbook (`worldbook.json`) and options (`case.yaml`), each as it is needed, and the
+/// expected result, `expected.txt`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx test tests\n  \

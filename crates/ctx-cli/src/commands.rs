@@ -2,6 +2,7 @@
 
 pub(crate) mod anchors;
 pub(crate) mod assemble;
+mod books;
 pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -21,3 +22,4 @@ pub(crate) mod session_file;
 mod store;
 pub(crate) mod test;
 pub(crate) mod turn;
+pub(crate) mod worldbook;

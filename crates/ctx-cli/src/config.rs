@@ -36,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) found: Vec<Diagnostic>,
     /// The files that it names, by their keys.
     files: Vec<(&'static str, PathBuf)>,
+    /// The worldbooks that it names.
+    worldbooks: Vec<PathBuf>,
     /// Where models are reached.
     pub(crate) endpoint: EndpointConfig,
     /// The file that keeps conversations.
@@ -95,6 +97,7 @@ impl Config {
             name: None,
             user_parameters: processors.map(parameters),
             files,
+            worldbooks: keys.texts("worldbooks").iter().map(|path| place(path)).collect(),
             endpoint,
             store: keys.text("store").map(place),
             tools: keys.structure("tools").cloned(),
@@ -113,6 +116,9 @@ impl Config {
         turn.session = self.file("session", turn.session.take(), sources)?;
         turn.profile = self.file("profile", turn.profile.take(), sources)?;
         turn.models = self.file("models", turn.models.take(), sources)?;
+        if turn.worldbooks.is_empty() {
+            turn.worldbooks = self.worldbooks(sources)?;
+        }
         fill(&mut turn.model, self.model.as_ref());
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());
         fill(&mut turn.reserve, self.reserve.as_ref());
@@ -128,15 +134,27 @@ impl Config {
         sources: &Sources,
     ) -> Result<Option<PathBuf>> {
         let default = self.files.iter().find(|(named, _)| *named == key).map(|(_, path)| path);
-        match (given, default) {
-            (None, Some(path)) if !path.exists() => {
-                let message = format!("there is no file `{}`", files::name(path));
-                let missing =
-                    Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(format!("/{key}"));
-                Err(sources.failure(&missing.in_document(self.name.as_deref().unwrap_or_default())))
-            }
-            (given, default) => Ok(given.or_else(|| default.cloned())),
+        if let (None, Some(path)) = (&given, default) {
+            self.check_exists(path, &format!("/{key}"), sources)?;
         }
+        Ok(given.or_else(|| default.cloned()))
+    }
+
+    /// Returns the worldbooks that are named here; they must exist.
+    fn worldbooks(&self, sources: &Sources) -> Result<Vec<PathBuf>> {
+        for (index, path) in self.worldbooks.iter().enumerate() {
+            self.check_exists(path, &format!("/worldbooks/{index}"), sources)?;
+        }
+        Ok(self.worldbooks.clone())
+    }
+
+    fn check_exists(&self, path: &Path, pointer: &str, sources: &Sources) -> Result<()> {
+        if path.exists() {
+            return Ok(());
+        }
+        let message = format!("there is no file `{}`", files::name(path));
+        let missing = Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer);
+        Err(sources.failure(&missing.in_document(self.name.as_deref().unwrap_or_default())))
     }
 }
 

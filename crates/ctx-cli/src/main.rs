@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Anchors(arguments) => commands::anchors::run(&arguments),
         Command::Processors(arguments) => commands::processors::run(&arguments),
         Command::Macros(arguments) => commands::macros::run(&arguments),
+        Command::Worldbook(arguments) => commands::worldbook::run(&arguments),
         Command::Compress(arguments) => commands::compress::run(&arguments),
         Command::Session(arguments) => commands::session::run(&arguments),
         Command::Chat(arguments) => commands::chat::run(&arguments),

@@ -4,6 +4,7 @@ mod bar;
 mod clean;
 pub(crate) mod conversation;
 mod diff;
+pub(crate) mod entries;
 mod excerpt;
 mod explanation;
 mod findings;

@@ -74,6 +74,9 @@ pub(crate) struct SetupArguments {
     /// The user profile (JSON, YAML, or a plain text that is the persona)
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
+    /// A worldbook (SillyTavern, AIO Hub, character card); may be given several times
+    #[arg(long = "worldbook", value_name = "FILE")]
+    pub(crate) worldbooks: Vec<PathBuf>,
     /// The model that is asked
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
@@ -112,7 +115,7 @@ impl SetupArguments {
             session: None,
             input: None,
             profile: self.profile.clone(),
-            worldbooks: Vec::new(),
+            worldbooks: self.worldbooks.clone(),
             model: self.model.clone(),
             models: self.models.clone(),
             model_settings: self.model_settings.clone(),

@@ -1,7 +1,7 @@
 //! `ctx check`: what is wrong with files.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use ctx_compress::mask::check_summaries;
@@ -13,17 +13,19 @@ use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
 use crate::codes;
+use crate::commands::books::Books;
 use crate::commands::folder::{self, Found};
-use crate::commands::inputs::{self, AgentFile};
+use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::commands::session_file::pointer_in;
+use crate::commands::worldbook;
 use crate::exit::Exit;
 use crate::files;
 use crate::show::{self, Position, Sources, plural};
 
 /// Checks files and folders, one file after the other.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
-    inputs::check_stdin(&arguments.paths)?;
-    let engine = Engine::new();
+    inputs::check_stdin(arguments.paths.iter().chain(&arguments.worldbooks))?;
+    let checker = Checker::new(&arguments.worldbooks)?;
     let (mut totals, mut seen) = (Totals::default(), BTreeSet::new());
     for path in &arguments.paths {
         let is_folder = path.is_dir();
@@ -31,7 +33,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
         let checked = found.into_iter().filter_map(|found| match found {
             // A file that is named in two ways is checked once.
             Found::File(file) if file.canonicalize().is_ok_and(|path| !seen.insert(path)) => None,
-            Found::File(file) => check(&file, is_folder, &engine),
+            Found::File(file) => check(&file, is_folder, &checker),
             Found::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
         });
         for checked in checked {
@@ -42,17 +44,31 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
             totals.add(&checked, arguments.json);
         }
     }
-    match arguments.json {
-        true => show::json(&totals.to_json())?,
-        false => show::result(&totals.to_string())?,
-    }
+    totals.print(arguments.json)?;
     Ok(totals.exit(arguments.deny_warnings))
 }
 
-/// A file that was looked at.
-struct Checked {
+/// What all files are checked with.
+struct Checker {
+    engine: Engine,
+    with: Compile,
+    books: Books,
+}
+
+impl Checker {
+    /// Reads the worldbooks that are at hand; what is odd about them is not told, unless they are checked too.
+    fn new(worldbooks: &[PathBuf]) -> Result<Self> {
+        let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
+        let (books, _) = Books::read(&files, &mut Sources::default())?;
+        let with = Compile { worldbooks: books.loaded(), ..Compile::default() };
+        Ok(Self { engine: Engine::new(), with, books })
+    }
+}
+
+/// What was looked at: a file, or several that belong together.
+pub(super) struct Checked {
     /// None of a folder that cannot be read: its files are not known.
-    file: Option<String>,
+    files: Vec<String>,
     sources: Sources,
     is_unreadable: bool,
     /// In the order of their places.
@@ -61,11 +77,21 @@ struct Checked {
 }
 
 impl Checked {
+    /// Files that belong together.
+    pub(super) fn of_files(
+        files: Vec<String>,
+        sources: Sources,
+        findings: Vec<Diagnostic>,
+        positions: Vec<Option<Position>>,
+    ) -> Self {
+        Self { files, sources, is_unreadable: false, findings, positions }
+    }
+
     /// A folder that could not be looked into.
     fn closed(folder: &Path, reason: String) -> Self {
         let finding = Diagnostic::error(codes::UNREADABLE_FILE, reason).in_document(files::name(folder));
         Self {
-            file: None,
+            files: Vec::new(),
             sources: Sources::default(),
             is_unreadable: true,
             findings: vec![finding],
@@ -75,12 +101,12 @@ impl Checked {
 }
 
 /// Checks one file; of a folder, files that are nothing of ours are passed over.
-fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Option<Checked> {
+fn check(path: &Path, is_of_folder: bool, checker: &Checker) -> Option<Checked> {
     let name = files::name(path);
     let mut sources = Sources::default();
     let read = match sources.read(path, &name) {
         Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
-        Ok(bytes) => match findings(&bytes, &name, engine) {
+        Ok(bytes) => match findings(&bytes, &name, checker) {
             Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
             Err(ImportError::UnknownShape { found, .. }) => {
                 Err(sources.explained(&name, &nothing_known(found)))
@@ -94,16 +120,16 @@ fn check(path: &Path, is_of_folder: bool, engine: &Engine) -> Option<Checked> {
     let mut placed: Vec<_> = findings.into_iter().zip(positions).collect();
     placed.sort_by(|(_, a), (_, b)| a.cmp(b));
     let (findings, positions) = placed.into_iter().unzip();
-    Some(Checked { file: Some(name), sources, is_unreadable, findings, positions })
+    Some(Checked { files: vec![name], sources, is_unreadable, findings, positions })
 }
 
 fn nothing_known(found: String) -> ImportError {
-    let expected = "an agent, a preset, a conversation, a request body or a user profile";
+    let expected = "an agent, a preset, a worldbook, a conversation, a request body or a user profile";
     ImportError::UnknownShape { expected, found, help: None }
 }
 
 /// Reads a file as what it is.
-fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>, ImportError> {
+fn findings(bytes: &[u8], name: &str, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
     let limits = Limits::default();
     match detect(bytes, name, &limits)? {
         Some(format) if format.is_conversation() => {
@@ -115,12 +141,17 @@ fn findings(bytes: &[u8], name: &str, engine: &Engine) -> Result<Vec<Diagnostic>
             found.extend(of_conversation(conversation, name).into_iter().filter(is_new));
             Ok(found)
         }
+        Some(format) if format.is_worldbook() => worldbook::check::findings(bytes, name),
         Some(Format::Profile) => read_profile(bytes, name, &limits).map(|profile| profile.diagnostics),
         _ => {
+            let Checker { engine, with, books } = checker;
             let file = AgentFile::parse(bytes, name, engine)?;
-            let compiled = engine.compile(&file.agent, &Compile::default());
+            let compiled = engine.compile(&file.agent, with);
             let breakers = file.lead_back(engine.cache_breakers(&compiled));
-            Ok([file.all_findings(&compiled), breakers].concat())
+            let mut found = [file.all_findings(&compiled), breakers].concat();
+            books.lead_back(&mut found);
+            found.retain(|finding| !books.owns(finding));
+            Ok(found)
         }
     }
 }
@@ -145,7 +176,7 @@ fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Vec<Diagnostic> {
 
 /// What was found in all files.
 #[derive(Default)]
-struct Totals {
+pub(super) struct Totals {
     files: Vec<String>,
     errors: usize,
     warnings: usize,
@@ -154,12 +185,12 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, checked: &Checked, with_findings: bool) {
+    pub(super) fn add(&mut self, checked: &Checked, with_findings: bool) {
         let count = |severity| checked.findings.iter().filter(|found| found.severity == severity).count();
         self.errors += count(Severity::Error);
         self.warnings += count(Severity::Warning);
         self.is_any_unreadable |= checked.is_unreadable;
-        self.files.extend(checked.file.clone());
+        self.files.extend(checked.files.iter().cloned());
         if with_findings {
             let findings = checked.findings.iter().zip(&checked.positions);
             self.findings
@@ -176,7 +207,15 @@ impl Totals {
         })
     }
 
-    fn exit(&self, deny_warnings: bool) -> Exit {
+    /// Prints how many findings there are, or as JSON each of them.
+    pub(super) fn print(&self, as_json: bool) -> Result<()> {
+        match as_json {
+            true => show::json(&self.to_json()),
+            false => show::result(&self.to_string()),
+        }
+    }
+
+    pub(super) fn exit(&self, deny_warnings: bool) -> Exit {
         match (self.is_any_unreadable, self.errors, self.warnings) {
             (true, ..) => Exit::Unreadable,
             (false, 0, 0) => Exit::Success,

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use ctx_engine::{
     CompiledAgent, Engine, ImportError, Imported, Limits, Template, read_agent, read_conversation,
-    read_profile, read_worldbook,
+    read_profile,
 };
 use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
-use ctx_types::{
-    Agent, Code, Diagnostic, LoadedWorldbook, Session, Text, ToolDefinition, UserProfile, plural,
-};
+use ctx_types::{Agent, Code, Diagnostic, Session, Text, ToolDefinition, UserProfile, plural};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -79,19 +77,6 @@ pub(super) fn conversation(file: &InputFile, sources: &mut Sources) -> Result<Im
 /// Reads a user profile.
 pub(super) fn profile(file: &InputFile, sources: &mut Sources) -> Result<Imported<UserProfile>> {
     load(file, sources, &|bytes, name| read_profile(bytes, name, &Limits::default()))
-}
-
-/// Reads a worldbook that holds for every agent; its id is the name of its file without the ending.
-pub(super) fn worldbook(
-    file: &InputFile,
-    sources: &mut Sources,
-) -> Result<(LoadedWorldbook, Vec<Diagnostic>)> {
-    let read = |bytes: &[u8], name: &str| read_worldbook(bytes, name, &Limits::default());
-    let imported = load(file, sources, &read)?;
-    let id: Arc<str> = file.path.file_stem().unwrap_or_default().to_string_lossy().into();
-    let name = imported.value.name.clone().unwrap_or_else(|| id.clone());
-    let book = LoadedWorldbook { id, name, book: Arc::new(imported.value), is_global: true };
-    Ok((book, imported.diagnostics))
 }
 
 /// Reads tool definitions: a list, passed to the request body as it is.
@@ -184,9 +169,10 @@ pub(super) fn check_stdin(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> 
 }
 
 /// Reads something from the bytes of a file and its name.
-type Parse<'a, T> = &'a dyn Fn(&[u8], &str) -> Result<T, ImportError>;
+pub(super) type Parse<'a, T> = &'a dyn Fn(&[u8], &str) -> Result<T, ImportError>;
 
-fn load<T>(file: &InputFile, sources: &mut Sources, parse: Parse<'_, T>) -> Result<T> {
+/// Reads a file, keeps its text for findings, and parses it.
+pub(super) fn load<T>(file: &InputFile, sources: &mut Sources, parse: Parse<'_, T>) -> Result<T> {
     let read = match &file.bytes {
         Some(_) => None,
         None => Some(sources.read(&file.path, &file.name)?),

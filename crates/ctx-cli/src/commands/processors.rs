@@ -56,7 +56,7 @@ fn turn(arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Tu
     let model_settings = model_settings.as_ref().map(InputFile::from);
     let files = TurnFiles { agent, model_settings, ..TurnFiles::default() };
     let with = Compile { switches: arguments.switches.clone().into(), ..Compile::default() };
-    Turn::read_with(config, &files, TurnInput::default(), with, sources)
+    Turn::read_with((Engine::new(), with), config, &files, TurnInput::default(), sources)
 }
 
 fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {

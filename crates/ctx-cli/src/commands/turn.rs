@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{Kind, SwitchArguments, TurnArguments};
 use crate::codes;
+use crate::commands::books::Books;
 use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::config::Config;
 use crate::exit::UsageError;
@@ -29,6 +30,8 @@ pub(super) struct TurnFiles {
     pub(super) session: Option<InputFile>,
     pub(super) profile: Option<InputFile>,
     pub(super) worldbooks: Vec<InputFile>,
+    /// Settings of worldbooks, in place of those that the agent has.
+    pub(super) worldbook_settings: Option<InputFile>,
     pub(super) models: Option<InputFile>,
     pub(super) model_settings: Option<InputFile>,
     pub(super) tools: Option<InputFile>,
@@ -43,7 +46,16 @@ impl TurnFiles {
         let worldbooks = arguments.worldbooks.iter().map(InputFile::from).collect();
         let [agent, session, profile, models, model_settings, tools] =
             files.map(|path| path.as_ref().map(InputFile::from));
-        Ok(Self { agent, session, profile, worldbooks, models, model_settings, tools })
+        Ok(Self {
+            agent,
+            session,
+            profile,
+            worldbooks,
+            worldbook_settings: None,
+            models,
+            model_settings,
+            tools,
+        })
     }
 }
 
@@ -55,27 +67,54 @@ pub(super) struct Turn {
     with: Compile,
     compiled: CompiledAgent,
     session: Session,
+    books: Books,
     tools: Vec<Value>,
     /// What was found while reading.
     found: Vec<Diagnostic>,
     /// The files of settings, by what findings call them.
     settings: Vec<(&'static str, String)>,
+    /// The file of the settings of worldbooks.
+    worldbook_settings: Option<String>,
 }
 
 impl Turn {
     /// Hands out the agent, what it is compiled with, and the inputs of its turns.
-    pub(super) fn into_parts(self) -> (Agent, Engine, Compile, TurnInput) {
-        (self.compiled.agent().clone(), self.engine, self.with, self.input)
+    pub(super) fn into_parts(self) -> (Agent, Engine, Compile, TurnInput, Books) {
+        (self.compiled.agent().clone(), self.engine, self.with, self.input, self.books)
+    }
+
+    /// Returns the worldbooks.
+    pub(super) fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// Returns the name of the file with the settings of worldbooks.
+    pub(super) fn worldbook_settings(&self) -> Option<&str> {
+        self.worldbook_settings.as_deref()
+    }
+
+    /// Returns the conversation.
+    pub(super) fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
     }
 
     /// Reads the files of a turn and compiles its agent.
     pub(super) fn read(
         files: &TurnFiles,
-        mut input: TurnInput,
-        mut with: Compile,
+        input: TurnInput,
+        with: Compile,
         sources: &mut Sources,
     ) -> Result<Self> {
-        let mut engine = Engine::new();
+        Self::read_on((Engine::new(), with), files, input, sources)
+    }
+
+    /// As [`read`](Self::read), on an engine with processors of the verb's own.
+    pub(super) fn read_on(
+        (mut engine, mut with): (Engine, Compile),
+        files: &TurnFiles,
+        mut input: TurnInput,
+        sources: &mut Sources,
+    ) -> Result<Self> {
         let mut found = Vec::new();
         let agent = files.agent.clone().map(|file| AgentFile::read(file, &engine, sources)).transpose()?;
         found.extend(agent.iter().flat_map(|file| file.found.iter().cloned()));
@@ -90,11 +129,9 @@ impl Turn {
             with.profile = Some(imported.value);
             found.extend(imported.diagnostics);
         }
-        for file in &files.worldbooks {
-            let (book, odd) = inputs::worldbook(file, sources)?;
-            with.worldbooks.push(book);
-            found.extend(odd);
-        }
+        let (books, odd) = Books::read(&files.worldbooks, sources)?;
+        with.worldbooks = books.loaded();
+        found.extend(odd);
         if let Some(file) = &files.models {
             let (models, odd) = inputs::models(file, &engine.models, sources)?;
             engine.models = Arc::new(models);
@@ -111,27 +148,43 @@ impl Turn {
             tools = definitions;
             found.extend(odd);
         }
-        let compiled = match &agent {
-            Some(file) => engine.compile(&file.agent, &with),
-            None => engine.compile(&Agent::default(), &with),
-        };
+        let mut read = agent.as_ref().map(|file| file.agent.clone()).unwrap_or_default();
+        if let Some(file) = &files.worldbook_settings {
+            let (settings, odd) = inputs::document(file, sources)?;
+            read.worldbook_settings = Some(settings);
+            found.extend(odd);
+        }
+        let compiled = engine.compile(&read, &with);
         input.tools = tools.iter().map(inputs::tool).collect();
         input.model = compiled.model_name(&input).map(Into::into);
         let settings = files.model_settings.iter().map(|file| (MODEL_SETTINGS, file.name.clone()));
         let settings = settings.collect();
-        Ok(Self { input, agent, engine, with, compiled, session, tools, found, settings })
+        let worldbook_settings = files.worldbook_settings.as_ref().map(|file| file.name.clone());
+        Ok(Self {
+            input,
+            agent,
+            engine,
+            with,
+            compiled,
+            session,
+            books,
+            tools,
+            found,
+            settings,
+            worldbook_settings,
+        })
     }
 
-    /// As [`read`](Self::read), with the user's settings.
+    /// As [`read_on`](Self::read_on), with the user's settings.
     pub(super) fn read_with(
+        (engine, with): (Engine, Compile),
         config: Config,
         files: &TurnFiles,
         input: TurnInput,
-        with: Compile,
         sources: &mut Sources,
     ) -> Result<Self> {
         let with = Compile { user_parameters: config.user_parameters, ..with };
-        let mut turn = Self::read(files, input, with, sources)?;
+        let mut turn = Self::read_on((engine, with), files, input, sources)?;
         turn.found.splice(..0, config.found);
         turn.settings.extend(config.name.map(|name| (USER_SETTINGS, name)));
         Ok(turn)
@@ -161,13 +214,20 @@ impl Turn {
     }
 
     /// Points findings about what was compiled into the files that it was read from.
-    fn lead_back(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    pub(super) fn lead_back(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         for location in found.iter_mut().map(|found| &mut found.location) {
             let is_of = |(name, _): &&(&str, String)| location.document.as_deref() == Some(*name);
             if let Some((_, file)) = self.settings.iter().find(is_of) {
                 location.document = Some(file.as_str().into());
             }
+            let below = |pointer: &String| pointer.strip_prefix("/worldbookSettings").map(str::to_owned);
+            let below = location.pointer.as_ref().filter(|_| location.document.is_none()).and_then(below);
+            if let (Some(file), Some(below)) = (&self.worldbook_settings, below) {
+                location.document = Some(file.as_str().into());
+                location.pointer = Some(below);
+            }
         }
+        self.books.lead_back(&mut found);
         match &self.agent {
             Some(file) => file.lead_back(found),
             None => found,
@@ -211,14 +271,25 @@ impl Stopwatch for Clock {
 
 /// Reads the turn of a command line and of the defaults below it: its files, and everything else.
 pub(super) fn of_arguments(arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
+    of_arguments_on(Engine::new(), arguments, |_| {}, sources)
+}
+
+/// As [`of_arguments`], on an engine with processors of the verb's own; `change` changes which files are read.
+pub(super) fn of_arguments_on(
+    engine: Engine,
+    arguments: &TurnArguments,
+    change: impl FnOnce(&mut TurnFiles),
+    sources: &mut Sources,
+) -> Result<Turn> {
     let mut arguments = arguments.clone();
     let config = Config::read(&arguments.config, sources)?;
     config.complete(&mut arguments, sources)?;
-    let files = TurnFiles::of(&arguments)?;
+    let mut files = TurnFiles::of(&arguments)?;
+    change(&mut files);
     let input = input(&arguments)?;
     let switches = arguments.switches.into();
     let with = Compile { switches, ..Compile::default() };
-    Turn::read_with(config, &files, input, with, sources)
+    Turn::read_with((engine, with), config, &files, input, sources)
 }
 
 impl From<SwitchArguments> for Switches {

@@ -254,10 +254,10 @@ fn a_file_of_another_kind_is_named() {
     === output
     2 files checked: 2 errors, 0 warnings
     === errors
-    error[CTX0607]: expected an agent, a preset, a conversation, a request body or a user profile, found a character card
+    error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found a character card
     --> card.json
 
-    error[CTX0607]: expected an agent, a preset, a conversation, a request body or a user profile, found a plain text
+    error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found a plain text
     --> notes.txt
     ");
 }

@@ -27,12 +27,14 @@ fn help_names_the_verbs_and_how_to_begin() {
       assemble     Shows the messages that a model receives, and why
       explain      Explains a context: the stages that made it, its budget, and what became of
                    everything
-      check        Reports what is wrong with agents, presets, conversations, profiles and request
-                   bodies
+      check        Reports what is wrong with agents, presets, worldbooks, conversations, profiles and
+                   request bodies
       test         Compares contexts with what was expected of them
       anchors      Lists the anchors that presets may use, and what goes to each
       processors   Lists the processors that make a context, and how they are set
       macros       Lists the macros, and expands a text
+      worldbook    Tells which entries of worldbooks a conversation activates, and what is wrong with
+                   books
       chat         Talks with a model, and keeps the conversation
       count        Counts the tokens of a text, or of each message of a conversation
       compress     Makes conversations shorter, and shows what would become of each message
@@ -168,7 +170,7 @@ fn help_of_check() {
     assert_snapshot!(ctx("check -h", &[]), @r"
     exit code 0
     === output
-    Reports what is wrong with agents, presets, conversations, profiles and request bodies
+    Reports what is wrong with agents, presets, worldbooks, conversations, profiles and request bodies
 
     Usage: ctx check [OPTIONS] <PATHS>...
 
@@ -176,13 +178,15 @@ fn help_of_check() {
       <PATHS>...  Files, or folders whose JSON, JSON Lines and YAML files are checked
 
     Options:
-          --deny-warnings  Lets warnings fail the check too
-          --json           Prints the findings as JSON
-      -h, --help           Print help (see more with '--help')
+          --worldbook <FILE>  A worldbook that is at hand for the agents; may be given several times
+          --deny-warnings     Lets warnings fail the check too
+          --json              Prints the findings as JSON
+      -h, --help              Print help (see more with '--help')
 
     Examples:
       ctx check presets/ chat.json
       ctx check presets/ --deny-warnings --json
+      ctx check agent.yaml --worldbook sky.json
 
     Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.
     ");
@@ -261,8 +265,8 @@ fn help_of_test() {
     Compares contexts with what was expected of them
 
     A case is a folder with an agent, a conversation or both (`agent.yaml`, `session.json`), a profile
-    (`profile.yaml`) and options (`case.yaml`), each as it is needed, and the expected result,
-    `expected.txt`.
+    (`profile.yaml`), a worldbook (`worldbook.json`) and options (`case.yaml`), each as it is needed,
+    and the expected result, `expected.txt`.
 
     Usage: ctx test [OPTIONS] <DIR>...
 
@@ -370,5 +374,84 @@ fn an_unknown_verb_is_a_usage_error() {
     Usage: ctx <COMMAND>
 
     For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn help_of_worldbook_scan() {
+    assert_snapshot!(ctx("worldbook scan -h", &[]), @r#"
+    exit code 0
+    === output
+    Shows which entries a conversation activates: by which key, in which message, in which pass
+
+    Usage: ctx worldbook scan [OPTIONS] <BOOK>...
+
+    Arguments:
+      <BOOK>...  Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
+
+    Options:
+          --session <FILE>      The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
+                                JSONL)
+          --input <TEXT>        What the user is about to send
+          --agent <FILE>        The agent, for which entries may be filtered, and whose rules and
+                                settings hold
+          --profile <FILE>      The user profile, in which entries may look for keys
+          --settings <FILE>     Settings of worldbooks (SillyTavern's settings, or an object as an
+                                agent's `worldbookSettings`)
+          --model <NAME>        The model, whose window entries may have a part of
+          --context-tokens <N>  How many tokens the context may have in place of the model's window; 0
+                                means the window
+          --no-config           Ignores `ctx.toml`, which in this folder or one above gives defaults
+          --state <FILE>        The timed effects of earlier scans, as `--write` or SillyTavern
+                                (`timedWorldInfo`) wrote them; by default those that the conversation
+                                keeps
+          --write               Writes the timed effects back: to the file of `--state`, else beside the
+                                newest message of the conversation
+          --all                 Lists the entries too that are not active
+          --kind <KIND>         What is to be generated [default: normal] [possible values: normal,
+                                continue, impersonate, quiet]
+          --seed <N>            The seed of random draws [default: 0]
+          --at <RFC 3339>       The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
+          --json                Prints the entries, the timed effects and the findings as JSON
+      -h, --help                Print help (see more with '--help')
+
+    Examples:
+      ctx worldbook scan sky.json --session chat.json
+      ctx worldbook scan sky.json town.json --session chat.json --all
+      ctx worldbook scan sky.json --input "Look at the moon" --context-tokens 8000
+      ctx worldbook scan sky.json --session chat.json --state timed.json --write
+
+    Exit codes: 0 done, 2 usage, 3 a file cannot be read or written.
+    "#);
+}
+
+#[test]
+fn help_of_worldbook_check() {
+    assert_snapshot!(ctx("worldbook check -h", &[]), @"
+    exit code 0
+    === output
+    Reports what is wrong with worldbooks, whatever the conversation
+
+    Usage: ctx worldbook check [OPTIONS] <BOOK>...
+
+    Arguments:
+      <BOOK>...  Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
+
+    Options:
+          --settings <FILE>     Settings of worldbooks (SillyTavern's settings, or an object as an
+                                agent's `worldbookSettings`)
+          --model <NAME>        The model, whose window entries may have a part of
+          --context-tokens <N>  How many tokens the context may have in place of the model's window; 0
+                                means the window
+          --no-config           Ignores `ctx.toml`, which in this folder or one above gives defaults
+          --deny-warnings       Lets warnings fail the check too
+          --json                Prints the findings as JSON
+      -h, --help                Print help (see more with '--help')
+
+    Examples:
+      ctx worldbook check sky.json
+      ctx worldbook check sky.json town.json --context-tokens 8000 --deny-warnings
+
+    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.
     ");
 }

@@ -38,6 +38,7 @@ mod summarizers;
 mod test;
 mod turn;
 mod window_plans;
+mod worldbook;
 mod writing;
 
 use std::path::Path;

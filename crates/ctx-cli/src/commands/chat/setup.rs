@@ -15,6 +15,7 @@ use ctx_engine::{Compile, CompiledAgent, ConversationMemory, Engine};
 use ctx_types::{Agent, Diagnostic, Message, TurnInput};
 
 use crate::args::{ChatArguments, ModeName};
+use crate::commands::books::Books;
 use crate::commands::chat::tools;
 use crate::commands::store;
 use crate::commands::turn::{self, Turn, TurnFiles};
@@ -50,6 +51,8 @@ pub(super) struct Setup {
     resumes: bool,
     pub(super) memory: ConversationMemory,
     sources: Sources,
+    /// The worldbooks, into whose files findings lead.
+    books: Books,
     /// The findings that were told already.
     told: Mutex<BTreeSet<String>>,
 }
@@ -66,7 +69,7 @@ impl Setup {
         let further = arguments.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
         let (turn, at) = read_turn(arguments, config, sources)?;
         let found = turn.settings().1;
-        let (file, engine, with, input) = turn.into_parts();
+        let (file, engine, with, input, books) = turn.into_parts();
         let policy = policy.and(file.kept.get("tools").map(ToolPolicy::read).unwrap_or_default());
         let masks = masks(&file, settings);
         let mode = arguments.mode.map(Mode::from).or_else(|| Persona::of(&file).map(|_| Mode::Chat));
@@ -87,6 +90,7 @@ impl Setup {
             resumes: arguments.resume,
             memory: ConversationMemory::default(),
             sources: std::mem::take(sources),
+            books,
             told: Mutex::default(),
             input: TurnInput { further, ..input },
             file,
@@ -184,9 +188,10 @@ impl Setup {
     /// Tells findings on standard error, each once.
     pub(super) fn tell(&self, found: &[Diagnostic]) {
         let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let new: Vec<Diagnostic> =
-            found.iter().filter(|finding| told.insert(finding.to_string())).cloned().collect();
-        self.sources.show(&new);
+        let mut found = found.to_vec();
+        self.books.lead_back(&mut found);
+        found.retain(|finding| told.insert(finding.to_string()));
+        self.sources.show(&found);
     }
 }
 
@@ -206,7 +211,7 @@ fn read_turn(
     let at = given.at.as_ref().and(input.at_millis);
     let with = Compile { switches: given.switches.into(), ..Compile::default() };
     config.user_parameters = Some(ctx_chat::with_compression(config.user_parameters.take()));
-    Ok((Turn::read_with(config, &files, input, with, sources)?, at))
+    Ok((Turn::read_with((Engine::new(), with), config, &files, input, sources)?, at))
 }
 
 /// Compiles the agent; where a mode was chosen, or the agent has a persona, it is told of both.

@@ -87,9 +87,7 @@ impl Options {
     fn of(keys: &mut Keys<'_>, folder: &Path) -> Result<Self> {
         keys.text("why");
         let mut named = |key| match keys.text(key) {
-            Some(path) => {
-                Ok(Some(InputFile { path: folder.join(path), name: path.replace('\\', "/"), bytes: None }))
-            }
+            Some(path) => Ok(Some(below(folder, path))),
             None => file(folder, key),
         };
         let files = TurnFiles {
@@ -97,10 +95,13 @@ impl Options {
             session: named("session")?,
             profile: named("profile")?,
             worldbooks: Vec::new(),
+            worldbook_settings: None,
             models: named("models")?,
             model_settings: None,
             tools: named("tools")?,
         };
+        let worldbooks = keys.texts("worldbooks");
+        let files = TurnFiles { worldbooks: books(folder, &worldbooks)?, ..files };
         let with = Compile {
             user_parameters: keys.structure("user_parameters").cloned(),
             model_parameters: keys.structure("model_parameters").cloned(),
@@ -124,6 +125,19 @@ impl Options {
         };
         Ok(Self { files, input, with, openai: keys.flag("openai") })
     }
+}
+
+/// The worldbooks that a case names; without names, its file `worldbook`.
+fn books(folder: &Path, names: &[String]) -> Result<Vec<InputFile>> {
+    match names {
+        [] => Ok(file(folder, "worldbook")?.into_iter().collect()),
+        names => Ok(names.iter().map(|name| below(folder, name)).collect()),
+    }
+}
+
+/// A file that a case names.
+fn below(folder: &Path, name: &str) -> InputFile {
+    InputFile { path: folder.join(name), name: name.replace('\\', "/"), bytes: None }
 }
 
 fn kind(name: &str) -> Result<Kind, String> {

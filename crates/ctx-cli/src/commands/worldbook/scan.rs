@@ -1,0 +1,235 @@
+//! `ctx worldbook scan`: which entries a conversation activates, and why.
+
+use anyhow::Result;
+use ctx_types::{Diagnostic, SessionOp, plural};
+use ctx_worldbook::{Activation, Cause, KeyHit, KeyPlace, Member, Reason, Status};
+use serde_json::{Value, json};
+
+use super::check::{look, sort};
+use super::probe::{Probe, Seen};
+use super::state::{self, StateFile};
+use crate::args::WorldbookScanArguments;
+use crate::codes;
+use crate::commands::inputs::InputFile;
+use crate::commands::turn::{self, Turn};
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::show::entries::{EntryRow, Found, scan_table};
+use crate::show::{self, Position, Sources};
+
+/// Scans a conversation.
+pub(crate) fn run(arguments: &WorldbookScanArguments) -> Result<Exit> {
+    let mut sources = Sources::default();
+    let given = arguments.turn();
+    let config = Config::read(&given.config, &mut sources)?;
+    let session = config.file("session", given.session.clone(), &sources)?;
+    let (to, state, odd) = StateFile::open(arguments, session.as_deref(), &mut sources)?;
+    let probe = Probe::default();
+    let settings = arguments.settings.file.as_ref().map(InputFile::from);
+    let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
+    let mut turn = turn::of_arguments_on(probe.engine(), &given, change, &mut sources)?;
+    if let Some(state) = &state {
+        state::begin_with(state, &mut turn)?;
+    }
+    let (seen, found) = look(&turn, &probe, &sources)?;
+    let mut found = [odd, found].concat();
+    sort(&mut found, &sources);
+    sources.show(&found);
+    let Some(seen) = seen else {
+        return nothing(&turn, arguments.json);
+    };
+    let effects = ctx_processors::keep_worldbook_state(turn.session_mut(), &seen.scan.scan.state);
+    let at = turn.input.at_millis.unwrap_or_default();
+    let written = to.write(&seen.scan.scan.state, at)?;
+    let scanned = Scanned { turn: &turn, seen: &seen, effects, written, found, all: arguments.all };
+    match arguments.json {
+        true => show::json(&scanned.to_json(&sources))?,
+        false => show::result(&scanned.to_text(arguments.write))?,
+    }
+    Ok(Exit::Success)
+}
+
+/// Says that there was nothing to scan.
+fn nothing(turn: &Turn, as_json: bool) -> Result<Exit> {
+    let is_empty = turn.books().list().all(|(.., entries)| entries == 0);
+    if as_json {
+        show::json(&json!({ "books": books(turn), "entries": [], "passes": [] }))?;
+    } else if is_empty {
+        show::result("no entries\n")?;
+    } else {
+        show::result("nothing was searched: `worldbook-processor` did not run, or no entry can\n")?;
+    }
+    Ok(Exit::Success)
+}
+
+/// What came of a scan.
+struct Scanned<'a> {
+    turn: &'a Turn,
+    seen: &'a Seen,
+    /// What keeps the timed effects with the conversation.
+    effects: Option<SessionOp>,
+    /// The file that they were written to.
+    written: Option<String>,
+    found: Vec<Diagnostic>,
+    /// Whether entries are listed too that are not active.
+    all: bool,
+}
+
+/// An entry that is listed.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    member: &'a Member,
+    state: &'static str,
+    /// If it is active: as what, and how many tokens it has.
+    active: Option<(&'a Activation, Option<u32>)>,
+    /// If it is not: why.
+    reason: Option<&'a Reason>,
+}
+
+impl<'a> Scanned<'a> {
+    /// The entries that are listed: active ones as they became active, then, if wanted, the others as considered.
+    fn lines(&self) -> impl Iterator<Item = Line<'a>> {
+        let (seen, all) = (self.seen, self.all);
+        let (members, scan) = (seen.scan.set.members(), &seen.scan.scan);
+        let active = scan.activations.iter().enumerate().filter_map(move |(at, activation)| {
+            let active = Some((activation, seen.tokens.get(at).copied()));
+            Some(Line { member: members.get(activation.member)?, state: "active", active, reason: None })
+        });
+        let others = members.iter().zip(&scan.statuses).filter_map(move |(member, status)| match status {
+            Status::NotActivated(reason) if all => {
+                Some(Line { member, state: reason.as_str(), active: None, reason: Some(reason) })
+            }
+            _ => None,
+        });
+        active.chain(others)
+    }
+
+    fn why(&self, line: Line<'_>) -> String {
+        let (set, message) = (&self.seen.scan.set, |newest| self.seen.scan.message(newest));
+        let active = line.active.map(|(activation, _)| set.describe_with(activation, &message));
+        let reason = || line.reason.map(|reason| set.describe_reason(reason, &message));
+        active.or_else(reason).unwrap_or_default()
+    }
+
+    fn tokens(&self) -> u64 {
+        self.seen.tokens.iter().map(|tokens| u64::from(*tokens)).sum()
+    }
+
+    fn to_text(&self, is_written: bool) -> String {
+        let row = |line: Line<'_>| EntryRow {
+            id: line.member.id.to_string(),
+            title: line.member.entry.title.as_deref().map(str::to_owned),
+            state: line.state,
+            pass: line.active.map(|(activation, _)| activation.pass),
+            tokens: line.active.and_then(|(_, tokens)| tokens),
+            place: line.member.entry.destination.to_string(),
+            why: self.why(line),
+        };
+        let scan = &self.seen.scan.scan;
+        let others = scan.statuses.iter().filter_map(|status| match status {
+            Status::NotActivated(reason) => Some(reason.as_str()),
+            Status::Activated(_) => None,
+        });
+        let kept = match (&self.written, &self.effects) {
+            (Some(file), _) => Some(format!("timed effects are written to {file}")),
+            (None, Some(_)) if !is_written => {
+                Some("timed effects have changed; `--write` keeps them".to_owned())
+            }
+            _ => None,
+        };
+        scan_table(&Found {
+            books: self.turn.books().list().count(),
+            entries: scan.statuses.len(),
+            tokens: self.tokens(),
+            is_exact: self.seen.is_exact,
+            budget: scan.budget,
+            passes: scan.passes.len(),
+            rows: self.lines().map(row).collect(),
+            others: others.collect(),
+            lists_others: self.all,
+            timed: timed(self.seen),
+            kept,
+        })
+    }
+
+    fn to_json(&self, sources: &Sources) -> Value {
+        let scan = &self.seen.scan.scan;
+        let lines: Vec<Line<'_>> = self.lines().collect();
+        let place = |line: &Line<'_>| {
+            let finding = Diagnostic::info(codes::UNREADABLE_FILE, "");
+            self.turn.books().place(&line.member.book, &line.member.entry.pointer(), finding)
+        };
+        let positions = sources.positions(&lines.iter().map(place).collect::<Vec<_>>());
+        let entries = lines.iter().zip(&positions).map(|(line, at)| self.entry_json(*line, at.as_ref()));
+        json!({
+            "books": books(self.turn),
+            "entries": entries.collect::<Vec<_>>(),
+            "count": scan.statuses.len(),
+            "active": scan.activations.len(),
+            "passes": scan.passes.iter().map(|pass| pass.as_str()).collect::<Vec<_>>(),
+            "budget": scan.budget,
+            "tokens": self.tokens(),
+            "state": scan.state.write(),
+            "effects": self.effects.iter().collect::<Vec<_>>(),
+            "findings": self.found,
+        })
+    }
+
+    fn entry_json(&self, line: Line<'_>, position: Option<&Position>) -> Value {
+        let member = line.member;
+        let mut value = json!({
+            "id": member.id,
+            "book": member.book,
+            "uid": member.entry.uid,
+            "title": member.entry.title,
+            "state": line.state,
+            "why": self.why(line),
+            "place": member.entry.destination.to_string(),
+            "position": position,
+        });
+        let Some((activation, tokens)) = line.active else { return value };
+        value["pass"] = json!(activation.pass);
+        value["tokens"] = json!(tokens);
+        value["content"] = json!(activation.content.as_str());
+        if let Cause::Keys { primary, secondary } = &activation.cause {
+            value["key"] = hit_json(self.seen, primary);
+            if let Some(secondary) = secondary {
+                value["secondaryKey"] = hit_json(self.seen, secondary);
+            }
+        }
+        value
+    }
+}
+
+/// One line for each timed effect that holds from now on.
+fn timed(seen: &Seen) -> Vec<String> {
+    let state = &seen.scan.scan.state;
+    let line = |id: &str, verb: &str, end: u64| match usize::try_from(end) {
+        // An effect without an end is as long as JavaScript can count.
+        Ok(end) if end < 1 << 52 => {
+            format!("`{id}` {verb} until the conversation has {}", plural(end, "message"))
+        }
+        _ => format!("`{id}` {verb} for good"),
+    };
+    let sticky = state.sticky.iter().map(|(id, effect)| line(id, "stays", effect.end));
+    let cooldown = state.cooldown.iter().map(|(id, effect)| line(id, "rests", effect.end));
+    sticky.chain(cooldown).collect()
+}
+
+fn books(turn: &Turn) -> Vec<Value> {
+    let book = |(name, file, entries)| json!({ "name": name, "file": file, "entries": entries });
+    turn.books().list().map(book).collect()
+}
+
+/// Where a key was found: in a message, in the text of an entry, or in another text.
+fn hit_json(seen: &Seen, hit: &KeyHit) -> Value {
+    let id = |member: usize| seen.scan.set.members().get(member).map(|member| member.id.clone());
+    match hit.place {
+        KeyPlace::Message(newest) => {
+            json!({ "key": hit.key, "message": seen.scan.message(newest), "depth": newest })
+        }
+        KeyPlace::Entry(member) => json!({ "key": hit.key, "entry": id(member) }),
+        KeyPlace::Source(source) => json!({ "key": hit.key, "text": source.as_str() }),
+        KeyPlace::Injected(number) => json!({ "key": hit.key, "text": format!("further text {number}") }),
+    }
+}

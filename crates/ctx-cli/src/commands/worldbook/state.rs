@@ -1,0 +1,113 @@
+//! Timed effects: read before a scan, and written back behind it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use ctx_processors::keep_worldbook_state;
+use ctx_types::Diagnostic;
+use ctx_worldbook::TimedState;
+use serde_json::Value;
+
+use crate::args::WorldbookScanArguments;
+use crate::commands::inputs::{self, InputFile};
+use crate::commands::session_file::{SessionFile, Target};
+use crate::commands::turn::Turn;
+use crate::exit::UsageError;
+use crate::files::{self, Existing, FilesRead, JsonLayout};
+use crate::show::Sources;
+
+/// What the step is called in the log of a conversation.
+const STEP: &str = "keep timed effects of worldbooks";
+
+/// Where timed effects are kept.
+pub(super) enum StateFile {
+    /// Nowhere: they are only told.
+    None,
+    /// In a file of their own: what it holds, if it exists.
+    Own(PathBuf, Option<Vec<u8>>),
+    /// Beside the newest message of a conversation.
+    Session(Box<SessionFile>),
+}
+
+impl StateFile {
+    /// Reads the effects that a scan begins with, and finds out where those that it leaves are written.
+    pub(super) fn open(
+        arguments: &WorldbookScanArguments,
+        session: Option<&Path>,
+        sources: &mut Sources,
+    ) -> Result<(Self, Option<TimedState>, Vec<Diagnostic>)> {
+        let Some(path) = &arguments.state else {
+            return Ok((Self::of_session(arguments, session, sources)?, None, Vec::new()));
+        };
+        if arguments.write {
+            files::refuse_stdin(path)?;
+        }
+        if arguments.write && !path.exists() {
+            return Ok((Self::Own(path.clone(), None), Some(TimedState::default()), Vec::new()));
+        }
+        let name = files::name(path);
+        let bytes = sources.read(path, &name)?;
+        let file = InputFile { bytes: Some(bytes.clone()), ..InputFile::from(path) };
+        let (value, mut found) = inputs::document(&file, sources)?;
+        let (state, odd) = TimedState::read(&value);
+        found.extend(odd.into_iter().map(|odd| odd.in_document(name.as_str())));
+        let to = if arguments.write { Self::Own(path.clone(), Some(bytes)) } else { Self::None };
+        Ok((to, Some(state), found))
+    }
+
+    fn of_session(
+        arguments: &WorldbookScanArguments,
+        session: Option<&Path>,
+        sources: &mut Sources,
+    ) -> Result<Self> {
+        match (arguments.write, session) {
+            (false, _) => Ok(Self::None),
+            (true, Some(path)) => {
+                Ok(Self::Session(Box::new(SessionFile::open(path, &Target::InPlace, sources)?)))
+            }
+            (true, None) => {
+                let help = "`--write` needs a file to write to: `--state FILE` or `--session FILE`";
+                Err(UsageError(help.to_owned()).into())
+            }
+        }
+    }
+
+    /// Writes the effects that a scan leaves; returns the name of the file, if that changed anything.
+    pub(super) fn write(self, state: &TimedState, at_millis: i64) -> Result<Option<String>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Own(path, before) => write_own(&path, before.as_deref(), state),
+            Self::Session(mut file) => {
+                let Some(op) = keep_worldbook_state(&file.session, state) else { return Ok(None) };
+                file.apply(STEP, at_millis, &op)?;
+                file.save(&Target::InPlace, &FilesRead::default())?;
+                Ok(Some(file.name))
+            }
+        }
+    }
+}
+
+/// Lets the conversation of a turn have other effects than those that it keeps.
+pub(super) fn begin_with(state: &TimedState, turn: &mut Turn) -> Result<()> {
+    let session = turn.session_mut();
+    if let Some(op) = keep_worldbook_state(session, state) {
+        session.apply(&op)?;
+    }
+    Ok(())
+}
+
+fn write_own(path: &Path, before: Option<&[u8]>, state: &TimedState) -> Result<Option<String>> {
+    let value = before.and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
+    let written = value.as_ref().map_or_else(|| state.write(), |before| state.write_over(before));
+    let name = files::name(path);
+    if value.as_ref() == Some(&written) {
+        return Ok(None);
+    }
+    if before.is_some_and(|before| files::read(path).is_ok_and(|now| now != before)) {
+        bail!("`{name}` was changed meanwhile, and is not written");
+    }
+    let layout = before.and_then(JsonLayout::of).unwrap_or_default();
+    // That this run has read it does not matter: this is what the user asked for.
+    files::write(&[(path.to_owned(), &layout.write(&written)?)], Existing::Named, &FilesRead::default())?;
+    Ok(Some(name))
+}

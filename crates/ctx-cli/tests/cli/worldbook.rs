@@ -1,0 +1,425 @@
+//! `ctx worldbook`, and worldbooks in the other verbs.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::Folder;
+use crate::assemble::json as output;
+
+/// One entry for each thing that may become of one.
+const SKY: &str = r#"{
+  "name": "Sky",
+  "entries": {
+    "7": { "uid": 7, "comment": "Moon", "key": ["moon"], "content": "The dragon sleeps in the moon.", "sticky": 3 },
+    "8": { "uid": 8, "key": ["sun"], "content": "The sun is cold." },
+    "9": { "uid": 9, "comment": "Dragon", "key": ["dragon"], "content": "It is called Ferro.", "position": 4, "depth": 1 },
+    "10": { "uid": 10, "key": ["moon"], "keysecondary": ["night"], "selectiveLogic": 2, "content": "Pale." },
+    "11": { "uid": 11, "key": ["moon"], "group": "g", "groupOverride": true, "content": "A lamp." },
+    "12": { "uid": 12, "key": ["moon"], "group": "g", "content": "A cheese." },
+    "13": { "uid": 13, "key": ["moon"], "probability": 0, "content": "Blue." },
+    "14": { "uid": 14, "key": ["moon"], "delay": 9, "content": "Late." },
+    "15": { "uid": 15, "key": ["look"], "disable": true, "content": "Off." },
+    "16": { "uid": 16, "key": ["look"], "triggers": ["quiet"], "content": "Quiet." },
+    "17": { "uid": 17, "key": ["dragon"], "excludeRecursion": true, "content": "Alone." }
+  }
+}
+"#;
+
+const CHAT: &str = r#"[{ "role": "user", "content": "Hello" },
+ { "role": "assistant", "content": "Good night." },
+ { "role": "user", "content": "Look at the moon!" }]
+"#;
+
+/// A book in which each entry has something wrong.
+const ODD: &str = r#"{ "name": "Odd", "entries": {
+  "1": { "uid": 1, "key": [], "content": "never" },
+  "2": { "uid": 1, "key": ["moon", "a"], "content": "{{usr}}" },
+  "3": { "uid": 3, "key": ["/(/"], "content": "x" },
+  "4": { "uid": 4, "key": ["sun"], "delayUntilRecursion": true, "excludeRecursion": true, "content": "x" },
+  "5": { "uid": 5, "key": ["star"], "content": "one two three four five six seven eight nine ten" }
+} }
+"#;
+
+/// A card whose book names its fields otherwise.
+const CARD: &str = r#"{ "spec": "chara_card_v2", "data": { "name": "Ada", "character_book": { "entries": [
+  { "id": 3, "keys": ["moon", "/[/"], "content": "x", "enabled": true },
+  { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
+] } } }
+"#;
+
+const AGENT: &str = "presetMessages:
+- { role: system, content: Be kind. }
+- { type: chat_history }
+";
+
+fn folder() -> Folder {
+    let files = [
+        ("sky.json", SKY),
+        ("chat.json", CHAT),
+        ("odd.json", ODD),
+        ("card.json", CARD),
+        ("agent.yaml", AGENT),
+    ];
+    Folder::with(&files)
+}
+
+#[test]
+fn a_scan_shows_what_is_active_and_why() {
+    assert_snapshot!(folder().ctx("worldbook scan sky.json --session chat.json"), @"
+    exit code 0
+    === output
+    3 of 11 entries in 1 book active, about 15 tokens without a budget, 3 passes
+
+     entry            state    pass   tokens   place                  why
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────
+     Moon (Sky.7)     active   1      7        before the character   key `moon` in history:n3
+     Sky.11           active   1      3        before the character   key `moon` in history:n3
+     Dragon (Sky.9)   active   2      5        depth 1                key `dragon` in the text of `Sky.7`
+
+    not active: 2 no key, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion; `--all` lists them
+
+    timed effects
+      `Sky.7` stays until the conversation has 6 messages
+
+    timed effects have changed; `--write` keeps them
+    ");
+}
+
+#[test]
+fn every_entry_has_one_state_with_its_reason() {
+    assert_snapshot!(folder().ctx("worldbook scan sky.json --session chat.json --all"), @"
+    exit code 0
+    === output
+    3 of 11 entries in 1 book active, about 15 tokens without a budget, 3 passes
+
+     entry            state         pass   tokens   place                  why
+    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     Moon (Sky.7)     active        1      7        before the character   key `moon` in history:n3
+     Sky.11           active        1      3        before the character   key `moon` in history:n3
+     Dragon (Sky.9)   active        2      5        depth 1                key `dragon` in the text of `Sky.7`
+     Sky.8            no key        –      –        before the character   none of its keys was found
+     Sky.10           no key        –      –        before the character   key `moon` in history:n3 was found, but so was
+                                                                           the secondary key `night` in history:n2
+     Sky.12           group         –      –        before the character   in the group `g`, `Sky.11` goes first
+     Sky.13           probability   –      –        before the character   59.3 was drawn, and its probability is 0
+     Sky.14           delay         –      –        before the character   it waits until the conversation has 9 messages
+     Sky.15           off           –      –        before the character   it is switched off
+     Sky.16           filter        –      –        before the character   it is for `quiet` only
+     Sky.17           recursion     –      –        before the character   its key `dragon` stands in texts of entries
+                                                                           only, which it ignores
+
+    not active: 2 no key, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion
+
+    timed effects
+      `Sky.7` stays until the conversation has 6 messages
+
+    timed effects have changed; `--write` keeps them
+    ");
+}
+
+#[test]
+fn entries_have_a_part_of_the_context() {
+    assert_snapshot!(folder().ctx("worldbook scan sky.json --session chat.json --context-tokens 60"), @"
+    exit code 0
+    === output
+    2 of 11 entries in 1 book active, about 10 of 14 tokens, 2 passes
+
+     entry          state    pass   tokens   place                  why
+    ─────────────────────────────────────────────────────────────────────────────────────────
+     Moon (Sky.7)   active   1      7        before the character   key `moon` in history:n3
+     Sky.11         active   1      3        before the character   key `moon` in history:n3
+
+    not active: 2 no key, 1 budget, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion; `--all` lists them
+
+    timed effects
+      `Sky.7` stays until the conversation has 6 messages
+
+    timed effects have changed; `--write` keeps them
+    ");
+}
+
+#[test]
+fn settings_are_those_of_applications() {
+    let folder = folder();
+    folder.write(
+        "set.json",
+        br#"{ "world_info_settings": { "world_info_depth": 0, "world_info_recursive": false, "depht": 3 } }"#,
+    );
+    assert_snapshot!(folder.ctx("worldbook scan sky.json --session chat.json --settings set.json"), @r#"
+    exit code 0
+    === output
+    0 of 11 entries in 1 book active, about 0 tokens without a budget, 1 pass
+
+    not active: 8 no key, 1 delay, 1 filter, 1 off; `--all` lists them
+    === errors
+    warning[CTX0956]: no setting `depht`
+     --> set.json:1:91
+      |
+    1 | { "world_info_settings": { "world_info_depth": 0, "world_info_recursive": false, "depht": 3 } }
+      |                                                                                           ^
+      |
+      = help: did you mean `depth`?
+    "#);
+}
+
+#[test]
+fn timed_effects_are_read_and_written_back() {
+    let folder = folder();
+    let scan = "worldbook scan sky.json --session chat.json --state timed.json --write --json";
+    let first = output(&folder.ctx(scan));
+    assert_eq!(first["state"]["sticky"]["Sky.7"]["end"], 6);
+    assert_eq!(first["effects"].as_array().map(Vec::len), Some(1));
+    folder.write("later.json", br#"[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"},{"role":"user","content":"d"}]"#);
+    let later = folder.ctx("worldbook scan sky.json --session later.json --state timed.json");
+    assert!(later.contains("it stays until the conversation has 6 messages"), "{later}");
+    let without = folder.ctx("worldbook scan sky.json --session later.json");
+    assert!(without.contains("0 of 11 entries"), "{without}");
+}
+
+#[test]
+fn what_else_a_state_says_stays() {
+    let folder = folder();
+    let state = r#"{"note":"mine","sticky":{"Other.1":{"hash":12,"start":1,"end":50,"protected":false}},"cooldown":{}}"#;
+    folder.write("timed.json", state.as_bytes());
+    folder.ctx("worldbook scan sky.json --session chat.json --state timed.json --write");
+    let written: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("timed.json")).unwrap()).unwrap();
+    assert_eq!(written["note"], "mine");
+    assert_eq!(written["sticky"]["Other.1"], json!({"hash":12,"start":1,"end":50,"protected":false}));
+    assert_eq!(written["sticky"]["Sky.7"]["start"], 3);
+}
+
+#[test]
+fn a_conversation_keeps_timed_effects_and_gives_them_back() {
+    let node = |id: &str, parent: &str, children: &str, role: &str, text: &str| {
+        format!(
+            r#""{id}":{{"id":"{id}","parentId":{parent},"childrenIds":[{children}],"role":"{role}","content":"{text}"}}"#
+        )
+    };
+    let nodes =
+        [node("r", "null", "\"n1\"", "system", ""), node("n1", "\"r\"", "", "user", "Look at the moon!")];
+    let session =
+        format!(r#"{{"id":"s","rootNodeId":"r","activeLeafId":"n1","nodes":{{{}}}}}"#, nodes.join(","));
+    let folder = folder();
+    folder.write("session.json", session.as_bytes());
+    let scan = folder.ctx("worldbook scan sky.json --session session.json --write");
+    assert!(scan.contains("timed effects are written to session.json"), "{scan}");
+    let kept = std::fs::read_to_string(folder.path().join("session.json")).unwrap();
+    assert!(kept.contains("worldbookState"), "{kept}");
+    let undone = folder.ctx("session undo session.json");
+    assert!(undone.contains("keep timed effects of worldbooks"), "{undone}");
+}
+
+#[test]
+fn a_scan_is_data_too() {
+    let scan = output(&folder().ctx("worldbook scan sky.json --session chat.json --all --json"));
+    let entries = scan["entries"].as_array().unwrap();
+    assert_eq!((entries.len(), &scan["count"], &scan["active"]), (11, &json!(11), &json!(3)));
+    assert_eq!(entries[0]["key"], json!({ "key": "moon", "message": "history:n3", "depth": 0 }));
+    assert_eq!(entries[0]["position"], json!({ "file": "sky.json", "line": 4, "column": 10 }));
+    let dragon = entries.iter().find(|entry| entry["id"] == "Sky.9").unwrap();
+    assert_eq!((&dragon["pass"], &dragon["key"]["entry"]), (&json!(2), &json!("Sky.7")));
+}
+
+#[test]
+fn what_is_wrong_with_a_book_is_shown_in_its_file() {
+    assert_snapshot!(folder().ctx("worldbook check odd.json --context-tokens 40"), @r#"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 7 warnings
+    === errors
+    warning[CTX0970]: `Odd.1` can never become active: it has no keys and is not constant
+     --> odd.json:2:8
+      |
+    2 |   "1": { "uid": 1, "key": [], "content": "never" },
+      |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: mend it, or switch it off with `disable`
+
+    warning[CTX0952]: the uid `1` is used twice in this book
+     --> odd.json:3:17
+      |
+    3 |   "2": { "uid": 1, "key": ["moon", "a"], "content": "{{usr}}" },
+      |                 ^
+      |
+      = help: both are considered here; other applications may know only the last one
+
+    warning[CTX0972]: the key `a` of `Odd.1#2` is found in nearly every text
+     --> odd.json:3:36
+      |
+    3 |   "2": { "uid": 1, "key": ["moon", "a"], "content": "{{usr}}" },
+      |                                    ^^^
+      |
+      = help: make it longer, or make the entry constant
+
+    warning[CTX0300]: no macro is called `usr`
+     --> odd.json:3:54
+      |
+    3 |   "2": { "uid": 1, "key": ["moon", "a"], "content": "{{usr}}" },
+      |                                                      ^^^^^^^
+      |
+      = help: did you mean `user`?
+
+    warning[CTX0950]: the key `/(/` of `Odd.3` cannot run: invalid pattern at byte 0: unterminated group
+     --> odd.json:4:28
+      |
+    4 |   "3": { "uid": 3, "key": ["/(/"], "content": "x" },
+      |                            ^^^^^
+      |
+      = help: it is looked for as plain text, slashes included
+
+    warning[CTX0971]: `Odd.4` waits for recursion that never comes: it is excluded from recursion too
+     --> odd.json:5:59
+      |
+    5 |   "4": { "uid": 4, "key": ["sun"], "delayUntilRecursion": true, "excludeRecursion": true, "content": "x" },
+      |                                                           ^^^^
+      |
+      = help: take `delayUntilRecursion` out, or change the settings
+
+    warning[CTX0973]: the text of `Odd.5` alone reaches the budget of 9 tokens
+     --> odd.json:6:48
+      |
+    6 |   "5": { "uid": 5, "key": ["star"], "content": "one two three four five six seven eight nine ten" }
+      |                                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: make it shorter, give entries more tokens, or set `ignoreBudget`
+    "#);
+}
+
+#[test]
+fn findings_lead_into_the_file_of_a_card() {
+    assert_snapshot!(folder().ctx("worldbook check card.json"), @r#"
+    exit code 0
+    === output
+    1 file checked: 0 errors, 3 warnings
+    === errors
+    warning[CTX0950]: the key `/[/` of `card.3` cannot run: invalid pattern at byte 0: unterminated class
+     --> card.json:2:31
+      |
+    2 |   { "id": 3, "keys": ["moon", "/[/"], "content": "x", "enabled": true },
+      |                               ^^^^^
+      |
+      = help: it is looked for as plain text, slashes included
+
+    warning[CTX0970]: `card.5` can never become active: it has no keys and is not constant
+     --> card.json:3:3
+      |
+    3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
+      |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: mend it, or switch it off with `disable`
+
+    warning[CTX0102]: expected a number, found the text `1`, which is read as one
+     --> card.json:3:78
+      |
+    3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
+      |                                                                              ^^^
+    "#);
+}
+
+#[test]
+fn warnings_of_a_book_can_be_denied() {
+    let answer = folder().ctx("worldbook check odd.json --deny-warnings --json");
+    assert!(answer.starts_with("exit code 1\n"), "{answer}");
+    let found = output(&answer);
+    assert_eq!(found["findings"][0]["position"], json!({ "file": "odd.json", "line": 2, "column": 8 }));
+    assert_eq!(folder().ctx("worldbook check chat.json").lines().next(), Some("exit code 3"));
+}
+
+#[test]
+fn books_of_one_name_are_told_apart() {
+    let scan = output(&folder().ctx("worldbook scan sky.json sky.json --input moon --json"));
+    let names: Vec<_> = scan["books"].as_array().unwrap().iter().map(|book| book["name"].clone()).collect();
+    assert_eq!(names, ["Sky", "Sky#2"]);
+}
+
+#[test]
+fn check_knows_worldbooks() {
+    let folder = folder();
+    let answer = folder.ctx("check odd.json");
+    assert!(answer.contains("1 file checked: 0 errors, 6 warnings"), "{answer}");
+    folder.write("asks.yaml", b"worldbookIds: [Sky]\npresetMessages: [{ type: chat_history }]\n");
+    let missing = folder.ctx("check asks.yaml");
+    assert!(missing.contains("no worldbook `Sky` is at hand"), "{missing}");
+    let at_hand = folder.ctx("check asks.yaml --worldbook sky.json");
+    assert!(!at_hand.contains("at hand"), "{at_hand}");
+}
+
+#[test]
+fn findings_of_an_assembly_lead_into_the_book() {
+    assert_snapshot!(folder().ctx("assemble agent.yaml --session chat.json --worldbook card.json --format text"), @r#"
+    exit code 0
+    === output
+    [system]
+    Be kind.
+
+    ---
+
+    x
+
+    [user]
+    Hello
+
+    [assistant]
+    Good night.
+
+    [user]
+    Look at the moon!
+    === errors
+    warning[CTX0102]: expected a number, found the text `1`, which is read as one
+     --> card.json:3:78
+      |
+    3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
+      |                                                                              ^^^
+
+    warning[CTX0950]: the key `/[/` of `card.3` cannot run: invalid pattern at byte 0: unterminated class
+     --> card.json:2:31
+      |
+    2 |   { "id": 3, "keys": ["moon", "/[/"], "content": "x", "enabled": true },
+      |                               ^^^^^
+      |
+      = help: it is looked for as plain text, slashes included
+    "#);
+}
+
+#[test]
+fn a_case_may_have_worldbooks() {
+    let folder = folder();
+    folder.write("case/agent.yaml", AGENT.as_bytes());
+    folder.write("case/session.json", CHAT.as_bytes());
+    folder.write("case/worldbook.json", SKY.as_bytes());
+    folder.write(
+        "named/case.yaml",
+        b"agent: ../agent.yaml\nsession: ../chat.json\nworldbooks: [../sky.json]\n",
+    );
+    folder.ctx("test case named --update");
+    for case in ["case", "named"] {
+        let expected = std::fs::read_to_string(folder.path().join(case).join("expected.txt")).unwrap();
+        assert!(expected.contains("It is called Ferro."), "{expected}");
+    }
+}
+
+#[test]
+fn a_config_may_name_worldbooks() {
+    let folder = folder();
+    folder.write("ctx.toml", b"worldbooks = [\"sky.json\"]\n");
+    let told = |arguments: &str| folder.ctx(arguments).contains("It is called Ferro.");
+    assert!(told("assemble agent.yaml --session chat.json --format text"));
+    assert!(!told("assemble agent.yaml --session chat.json --format text --worldbook odd.json"));
+    assert!(!told("assemble agent.yaml --session chat.json --format text --no-config"));
+    folder.write("ctx.toml", b"worldbooks = [\"sea.json\"]\n");
+    let missing = folder.ctx("assemble agent.yaml");
+    assert!(
+        missing.starts_with("exit code 3\n") && missing.contains("there is no file `sea.json`"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_chat_may_have_worldbooks() {
+    let folder = folder();
+    let chat =
+        "chat agent.yaml --model m --base-url http://127.0.0.1:9 --once Moon --dry-run --worldbook sky.json";
+    let body = folder.ctx(chat);
+    assert!(body.contains("It is called Ferro."), "{body}");
+}
