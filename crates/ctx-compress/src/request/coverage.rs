@@ -5,6 +5,7 @@ mod excerpts;
 mod greedy;
 mod index;
 mod leaves;
+mod packing;
 mod passage;
 mod pieces;
 mod speakers;

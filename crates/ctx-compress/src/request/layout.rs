@@ -118,10 +118,10 @@ impl Layout {
 
 /// Lets what a placement put at several points go with the group of history that follows it.
 fn with_points(
-    groups: impl Iterator<Item = LaidGroup>,
+    groups: impl ExactSizeIterator<Item = LaidGroup>,
     is_point: impl Fn(&LaidGroup) -> bool,
 ) -> Vec<LaidGroup> {
-    let mut laid: Vec<LaidGroup> = Vec::new();
+    let mut laid: Vec<LaidGroup> = Vec::with_capacity(groups.len());
     for mut group in groups {
         while let Some(point) = laid.pop_if(|last| group.part == Part::History && is_point(last)) {
             group.range.start = point.range.start;

@@ -277,7 +277,7 @@ impl Pass<'_> {
                 tokens_before: group.tokens,
             }
         };
-        with_notes(self.layout.groups.iter().map(step).collect(), notes, meter)
+        with_notes(self.layout.groups.iter().map(step), notes, meter)
     }
 
     /// Tells whether a plan is worth it.

@@ -298,11 +298,14 @@ fn write_rows(f: &mut fmt::Formatter<'_>, rows: &[[String; 4]]) -> fmt::Result {
 }
 
 /// Puts notes between the steps of groups, each before the first group at or behind its place.
-pub(crate) fn with_notes(steps: Vec<PlanStep>, notes: Vec<PlacedNote>, meter: &Meter<'_>) -> Vec<PlanStep> {
-    let mut notes: Vec<PlacedNote> = notes;
+pub(crate) fn with_notes(
+    steps: impl ExactSizeIterator<Item = PlanStep>,
+    mut notes: Vec<PlacedNote>,
+    meter: &Meter<'_>,
+) -> Vec<PlanStep> {
     notes.sort_by_key(|note| note.before);
+    let mut result = Vec::with_capacity(steps.len() + notes.len());
     let mut notes = notes.into_iter().peekable();
-    let mut result = Vec::with_capacity(steps.len());
     for step in steps {
         while let Some(note) = notes.next_if(|note| note.before <= step.range.start) {
             result.push(written(note, meter));

@@ -164,7 +164,7 @@ impl<'a> Choice<'a> {
         let (new, others) = self.index.words(at);
         self.covered.get_mut(new).into_iter().for_each(|covered| covered.fill(true));
         for word in others {
-            if let Some(covered) = self.covered.get_mut(*word as usize) {
+            if let Some(covered) = self.covered.get_mut(word as usize) {
                 *covered = true;
             }
         }
@@ -191,8 +191,8 @@ impl<'a> Choice<'a> {
         let covered = self.covered.get(new).unwrap_or_default();
         let new =
             weights.iter().zip(covered).map(|(weight, covered)| u64::from(*weight) * u64::from(!covered));
-        let is_new = |word: &&u32| !self.covered.get(**word as usize).copied().unwrap_or(true);
-        let others = others.iter().filter(is_new).filter_map(|word| self.index.weights.get(*word as usize));
+        let is_new = |word: &u32| !self.covered.get(*word as usize).copied().unwrap_or(true);
+        let others = others.filter(is_new).filter_map(|word| self.index.weights.get(word as usize));
         let worth = new.sum::<u64>() + others.map(|weight| u64::from(*weight)).sum::<u64>();
         // 2^10 keeps small differences apart; worth stays far below 2^40.
         (worth * u64::from(unit.factor)).saturating_mul(1 << 10) / self.effort(self.price(unit))

@@ -7,6 +7,7 @@ use ctx_types::{Message, NoteLineKind};
 
 use crate::request::coverage::calls::changes;
 use crate::request::coverage::leaves::leaves;
+use crate::request::coverage::packing::{pack, unpacked};
 use crate::request::coverage::passage::{Passage, passages, write_prefix};
 use crate::request::coverage::pieces::{Piece, Style, Visit, each_piece};
 use crate::request::coverage::speakers::Speakers;
@@ -44,7 +45,7 @@ pub(super) struct Unit {
     pub(super) list: u16,
     /// The first of the words that no unit before has; they end where those of the next unit begin.
     new_words: u32,
-    /// Where its other words begin in [`Block::words`]; they end where those of the next unit begin.
+    /// Where its other words begin in [`Block::words`], packed; they end where those of the next unit begin.
     words: u32,
 }
 
@@ -55,7 +56,7 @@ const BLOCK: usize = 1 << 10;
 #[derive(Debug, Default)]
 struct Block {
     units: Vec<Unit>,
-    words: Vec<u32>,
+    words: Vec<u8>,
 }
 
 /// A passage of the conversation.
@@ -76,8 +77,8 @@ pub(super) struct PassageEntry {
 }
 
 impl Index {
-    /// Reads the messages at these indexes, and what the others say. O(bytes); memory for each word that is new 14
-    /// bytes, for each other word of a unit 4, for each unit 24.
+    /// Reads the messages at these indexes, and what the others say. O(bytes); memory for each word that is new 11
+    /// bytes, for each other word of a unit 2, for each unit 24.
     pub(super) fn of<'m>(
         messages: &[Message],
         indexes: &[usize],
@@ -120,17 +121,17 @@ impl Index {
     }
 
     /// Returns the words of a unit, each once: the range of those that no unit before has, and the others.
-    pub(super) fn words(&self, at: usize) -> (Range<usize>, &[u32]) {
-        let (Some(unit), Some(block)) = (self.unit(at), self.blocks.get(at / BLOCK)) else {
-            return (0..0, &[]);
-        };
-        let end = self.unit(at + 1).map_or(self.weights.len(), |next| next.new_words as usize);
-        let words_end = block.units.get(at % BLOCK + 1).map_or(block.words.len(), |next| next.words as usize);
-        let words = block.words.get(unit.words as usize..words_end).unwrap_or_default();
-        (unit.new_words as usize..end, words)
+    pub(super) fn words(&self, at: usize) -> (Range<usize>, impl Iterator<Item = u32>) {
+        let new_words = |at: usize| self.unit(at).map_or(self.weights.len(), |unit| unit.new_words as usize);
+        let block = self.blocks.get(at / BLOCK);
+        let words = |at: usize| block?.units.get(at).map(|unit| unit.words as usize);
+        let (start, end) = (words(at % BLOCK), words(at % BLOCK + 1));
+        let bytes = block.map_or(&[][..], |block| block.words.as_slice());
+        let bytes = bytes.get(start.unwrap_or(bytes.len())..end.unwrap_or(bytes.len()));
+        (new_words(at)..new_words(at + 1), unpacked(bytes.unwrap_or_default()))
     }
 
-    /// Adds a unit, with those of its words that came before.
+    /// Adds a unit, with those of its words that came before, ascending.
     fn push(&mut self, unit: Unit, words: &[u32]) {
         if self.blocks.last().is_none_or(|last| last.units.len() == BLOCK) {
             self.blocks.last_mut().into_iter().for_each(|full| full.words.shrink_to_fit());
@@ -138,19 +139,20 @@ impl Index {
         }
         if let Some(block) = self.blocks.last_mut() {
             block.units.push(Unit { words: narrow(block.words.len()), ..unit });
-            block.words.extend_from_slice(words);
+            pack(words, &mut block.words);
         }
     }
 
     /// Counts the units of each word, and weighs it.
     fn weigh(&mut self, kinds: &[Kind]) {
         let units = self.len();
-        self.weights = vec![1; kinds.len()];
-        for word in self.blocks.iter().flat_map(|block| &block.words) {
-            if let Some(count) = self.weights.get_mut(*word as usize) {
+        let mut counts = vec![1; kinds.len()];
+        for word in (0..units).flat_map(|at| self.words(at).1) {
+            if let Some(count) = counts.get_mut(word as usize) {
                 *count += 1;
             }
         }
+        self.weights = counts;
         let once: Vec<u32> = Kind::all().map(|kind| worth(units, 1, kind)).collect();
         for (weight, kind) in self.weights.iter_mut().zip(kinds) {
             *weight = match *weight {
