@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::ast::Groups;
 use crate::backtrack::{Backtrack, Room};
 use crate::linear::{Linear, Slots};
-use crate::{Error, Flags, Limits, Steps, needles, parser};
+use crate::reach::Reach;
+use crate::{Error, Flags, Limits, Steps, needles, parser, reach};
 
 /// A compiled pattern: for the linear engine where that can match it, and for the one that always can.
 #[derive(Clone, Debug)]
@@ -14,6 +15,7 @@ pub(crate) struct Engine {
     linear: Option<Linear>,
     backtrack: Arc<Backtrack>,
     needles: Arc<[Box<str>]>,
+    reach: Reach,
 }
 
 impl Engine {
@@ -26,11 +28,16 @@ impl Engine {
         let linear = Linear::new(&parsed, flags, limits);
         let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
         let needles = needles::of(&parsed.root).into();
-        Ok((Self { linear, backtrack, needles }, parsed.groups))
+        let reach = reach::of(&parsed.root);
+        Ok((Self { linear, backtrack, needles, reach }, parsed.groups))
     }
 
     pub(crate) fn needles(&self) -> &[Box<str>] {
         &self.needles
+    }
+
+    pub(crate) fn reach(&self) -> Reach {
+        self.reach
     }
 
     pub(crate) fn is_linear(&self) -> bool {

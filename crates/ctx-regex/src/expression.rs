@@ -1,12 +1,13 @@
 //! The compiled regular expression and its replacement loop.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::ast::Groups;
 use crate::engine::{Engine, Search};
 use crate::matches::{Match, Matches};
 use crate::steps::Purse;
-use crate::{Error, Flags, Limits, Replacement, Steps};
+use crate::{Error, Flags, Limits, Reach, Replacement, Steps};
 
 /// A text brings one step for so many bytes, so that looking at all of it once is never too much.
 const BYTES_PER_FREE_STEP: u64 = 8;
@@ -83,6 +84,36 @@ impl Regex {
     /// ```
     pub fn needles(&self) -> &[Box<str>] {
         self.engine.needles()
+    }
+
+    /// How much text one match can be about; all of it with the flag `y`, which looks at the start alone.
+    ///
+    /// ```
+    /// use ctx_regex::{Flags, Limits, Reach, Regex};
+    ///
+    /// let reach = |pattern: &str| Ok(Regex::new(pattern, Flags::NONE, &Limits::default())?.reach());
+    /// assert_eq!(reach(r"\bdragons?\b")?, Reach::Line);
+    /// assert_eq!(reach(r"dragon[^]*wyrm")?, Reach::Text);
+    /// # Ok::<(), ctx_regex::Error>(())
+    /// ```
+    pub fn reach(&self) -> Reach {
+        if self.flags.contains(Flags::STICKY) { Reach::Text } else { self.engine.reach() }
+    }
+
+    /// Where the first match is that begins at or after the byte `start`, a character boundary; with the flag `y`
+    /// the one that begins there. The text before it is looked at by `^`, `\b` and their kin.
+    ///
+    /// # Errors
+    ///
+    /// As [`Regex::is_match`].
+    pub fn find_from_within(
+        &self,
+        text: &str,
+        start: usize,
+        steps: &mut Steps,
+    ) -> Result<Option<Range<usize>>, Error> {
+        let sticky = self.flags.contains(Flags::STICKY);
+        Search::new(&self.engine, text, sticky, false).find_at(start, steps)
     }
 
     /// Whether the pattern matches somewhere in `text`, or with the flag `y` at its start.

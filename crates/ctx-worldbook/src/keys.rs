@@ -34,6 +34,8 @@ pub(crate) enum Key {
 /// A regular expression, and the texts one of which it needs.
 #[derive(Debug)]
 pub(crate) struct Pattern {
+    /// Its number among those of the set.
+    pub(crate) number: usize,
     pub(crate) regex: Regex,
     /// Empty if it may match anything.
     pub(crate) needs: Vec<LiteralId>,
@@ -116,7 +118,7 @@ impl KeyTable {
                 let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
                 let needs = needs.into_iter().filter(|_| !spans_texts);
                 let needs = needs.map(|plain| self.literal(plain)).collect();
-                let pattern = Arc::new(Pattern { regex: *regex, needs });
+                let pattern = Arc::new(Pattern { number: self.patterns.len(), regex: *regex, needs });
                 self.patterns.insert(key.into(), pattern.clone());
                 Key::Pattern(pattern)
             }

@@ -46,6 +46,9 @@ pub(crate) struct Run<'r, 'p> {
     steps: Steps,
     /// Keys with macros, once they are expanded.
     dynamic: BTreeMap<(usize, u8, usize, usize), Rc<Parsed>>,
+    /// How much of the text that an entry looks at was searched in vain for a pattern: by the pattern's number, and
+    /// by what the entry looks at beside texts of entries.
+    searched: BTreeMap<(usize, usize, u8), usize>,
     findings: Vec<Diagnostic>,
 }
 
@@ -75,6 +78,7 @@ impl<'r, 'p> Run<'r, 'p> {
             level: 0,
             steps: Steps::new(set.limits().regex_steps),
             dynamic: BTreeMap::new(),
+            searched: BTreeMap::new(),
             findings: Vec::new(),
             ports,
         }

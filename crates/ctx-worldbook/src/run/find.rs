@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ctx_regex::{Regex, Steps};
+use ctx_regex::{Reach, Regex, Steps};
 use ctx_types::{Diagnostic, Text, excerpt};
 
 use super::Run;
@@ -11,10 +11,11 @@ use crate::codes;
 use crate::decorators::Condition;
 use crate::hits::{FoundIn, View};
 use crate::input::Part;
-use crate::keys::{self, Key, Parsed};
+use crate::keys::{self, Key, Parsed, Pattern};
 use crate::scan::PassKind;
 use crate::set::Member;
 use crate::status::{KeyHit, KeyPlace};
+use crate::texts::Haystack;
 
 /// How many keys that gave up are told.
 const MAX_FINDINGS: usize = 100;
@@ -50,7 +51,7 @@ impl<'r> Run<'r, '_> {
             Key::Pattern(pattern) => {
                 let is_possible = pattern.needs.is_empty()
                     || pattern.needs.iter().any(|need| self.texts.hits.place(*need, view).is_some());
-                is_possible.then(|| self.find_regex(&pattern.regex, text, member, view)).flatten()
+                is_possible.then(|| self.find_pattern(pattern, text, member, view)).flatten()
             }
             Key::Dynamic => self.find_dynamic(number, member, part, view),
         };
@@ -95,21 +96,51 @@ impl<'r> Run<'r, '_> {
         parsed
     }
 
+    /// Finds a pattern of the set; where texts of entries were added since it was searched in vain, in what is new.
+    fn find_pattern(&mut self, pattern: &Pattern, key: &str, member: &Member, view: View) -> Option<FoundIn> {
+        let haystack = self.texts.haystack(view)?;
+        let name = (pattern.number, view.depth, view.sources);
+        let known = self.searched.get(&name).copied().filter(|known| *known <= haystack.text.len());
+        let start = known.map_or(0, |known| resume(&pattern.regex, &haystack.text, known));
+        let found = self.search(&pattern.regex, &haystack, start);
+        if let Ok(None) = found {
+            let searched = self.searched.entry(name).or_default();
+            *searched = haystack.text.len().max(*searched);
+        }
+        self.place(found, &haystack, key, member)
+    }
+
     fn find_regex(&mut self, regex: &Regex, key: &str, member: &Member, view: View) -> Option<FoundIn> {
         let haystack = self.texts.haystack(view)?;
+        let found = self.search(regex, &haystack, 0);
+        self.place(found, &haystack, key, member)
+    }
+
+    /// Searches a text from a byte on; returns where the match begins.
+    fn search(
+        &mut self,
+        regex: &Regex,
+        haystack: &Haystack,
+        start: usize,
+    ) -> Result<Option<usize>, ctx_regex::Error> {
         let limit = self.set.limits().key_steps + haystack.text.len() as u64 / 8;
         let allowed = self.steps.left().min(limit);
         let mut steps = Steps::new(allowed);
-        let is_match = regex.is_match_within(&haystack.text, &mut steps);
+        let found = regex.find_from_within(&haystack.text, start, &mut steps);
         // Less than was allowed is used, so that there is always enough.
         let _ = self.steps.spend(allowed - steps.left());
-        match is_match {
-            Ok(false) => None,
-            Ok(true) => {
-                let found = regex.find(&haystack.text).ok().flatten();
-                let start = found.map(|found| found.range().start);
-                Some(start.map_or(FoundIn::Place(KeyPlace::Message(0)), |start| haystack.part_at(start)))
-            }
+        found.map(|found| found.map(|range| range.start))
+    }
+
+    fn place(
+        &mut self,
+        found: Result<Option<usize>, ctx_regex::Error>,
+        haystack: &Haystack,
+        key: &str,
+        member: &Member,
+    ) -> Option<FoundIn> {
+        match found {
+            Ok(start) => start.map(|start| haystack.part_at(start)),
             Err(error) => {
                 self.give_up(key, member, &error);
                 None
@@ -131,6 +162,19 @@ impl<'r> Run<'r, '_> {
         if self.findings.len() < MAX_FINDINGS && !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
+    }
+}
+
+/// Returns from where on a text is searched whose beginning was searched in vain; what was added begins with a line
+/// feed.
+fn resume(regex: &Regex, text: &str, searched: usize) -> usize {
+    match regex.reach() {
+        Reach::Line => searched,
+        Reach::Bytes(most) => {
+            let start = searched.saturating_sub(most);
+            (0..=start).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+        }
+        Reach::Text => 0,
     }
 }
 

@@ -117,6 +117,27 @@ fn a_chain_of_entries_ends() {
 }
 
 #[test]
+fn entries_that_bring_in_each_other_come_in_once() {
+    let entries = json!([
+        { "key": ["moon"], "content": "the sun" },
+        { "key": ["sun"], "content": "the moon, and the sun" },
+        { "key": ["/the (sun|moon)/"], "content": "the moon" },
+    ]);
+    let settings = Settings { recursive: true, ..Settings::default() };
+    let (found, active) = run(json!({ "entries": entries }), "moon", settings, Limits::default());
+    assert_eq!((found, active), (vec![], 3));
+}
+
+#[test]
+fn a_file_of_many_entries_comes_back_as_it_was() {
+    let entry = |n: usize| (n.to_string(), json!({ "uid": n, "key": [format!("key{n}.")], "mine": [n] }));
+    let entries: serde_json::Map<String, Value> = (0..100_000).map(entry).collect();
+    let settings = Settings { recursive: true, ..Settings::default() };
+    let (found, active) = run(json!({ "entries": entries }), "key77. key99999.", settings, Limits::default());
+    assert_eq!((found, active), (vec![], 2));
+}
+
+#[test]
 fn many_entries_are_no_trouble() {
     let entry = |n: usize| Entry { keys: vec![format!("key{n}").into()], ..Entry::default() };
     let book = Book { name: "B".into(), entries: (0..100_000).map(entry).collect(), ..Book::default() };

@@ -5,6 +5,37 @@ use serde_json::json;
 use crate::case::{check, compile, draws, scan};
 use ctx_worldbook::{PassKind, TimedState};
 
+/// A pattern is searched in new text only; what it may find across the border, it finds there.
+#[test]
+fn patterns_are_found_in_and_across_texts_of_entries() {
+    let entry = |key: &str| json!({ "key": [key], "content": "x", "excludeRecursion": false });
+    let case = json!({
+        "settings": { "recursive": true },
+        "chat": ["the moon"],
+        "entries": [
+            { "key": ["moon"], "content": "a sun, a star" },
+            entry("/moon[^]*star/"), entry("/\\bstar$/"), entry("/n\\n\\x01a s/"), entry("/moon.*star/"),
+            entry("/^the moon$/m"), entry("/(?<=sun, )a st/"), entry("/(s).*\\1tar/"), entry("/o{2}[^]{2,9}a sun/"),
+            entry("/^a sun/m"),
+        ],
+    });
+    check(
+        case,
+        &[
+            "0: key `moon` in message 0 (pass 1)",
+            "1: key `/moon[^]*star/` in message 0 (pass 2)",
+            "2: key `/\\bstar$/` in the text of `B.0` (pass 2)",
+            "3: key `/n\\n\\x01a s/` in message 0 (pass 2)",
+            "4: no, none of its keys was found",
+            "5: no, none of its keys was found",
+            "6: key `/(?<=sun, )a st/` in the text of `B.0` (pass 2)",
+            "7: key `/(s).*\\1tar/` in the text of `B.0` (pass 2)",
+            "8: key `/o{2}[^]{2,9}a sun/` in message 0 (pass 2)",
+            "9: no, none of its keys was found",
+        ],
+    );
+}
+
 #[test]
 fn texts_of_active_entries_are_searched_too() {
     let case = json!({
