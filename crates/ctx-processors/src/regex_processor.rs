@@ -37,12 +37,16 @@ impl RegexProcessor {
 
 /// Left on the blackboard: the rules of a run, for texts that are not messages.
 #[derive(Clone)]
-pub(crate) struct ActiveRules(Prepared);
+pub(crate) struct ActiveRules {
+    rules: Prepared,
+    /// How many steps messages have left of those that all texts of a context share.
+    pub(crate) steps_left: u64,
+}
 
 impl ActiveRules {
     /// Returns the rules and what they may cost.
     pub(crate) fn get(&self) -> Option<(&RuleSet, RuleLimits)> {
-        self.0.get::<Compiled>().map(|compiled| (&compiled.rules, compiled.limits))
+        self.rules.get::<Compiled>().map(|compiled| (&compiled.rules, compiled.limits))
     }
 }
 
@@ -112,7 +116,6 @@ impl ContextProcessor for RegexProcessor {
         if compiled.rules.rules().is_empty() {
             return Ok(());
         }
-        cx.blackboard.insert(ActiveRules(cx.prepared.clone()));
         let env = compiled.values.of_run(&cx.inputs);
         let mut state = cx.draft.macros_mut().clone();
         let mut found = Vec::new();
@@ -135,7 +138,9 @@ impl ContextProcessor for RegexProcessor {
             changes.look_at(index, message, len - 1 - index);
         }
         let Changes { run, changed, counts, .. } = changes;
+        let steps_left = run.steps_left();
         let findings = run.finish();
+        cx.blackboard.insert(ActiveRules { rules: cx.prepared.clone(), steps_left });
         cx.draft.set_macros(state);
         found.into_iter().chain(findings).for_each(|finding| cx.report(finding));
         log(cx, &compiled.rules, &counts, changed.len());

@@ -218,7 +218,7 @@ fn apply_rules(
     let Some(active) = cx.blackboard.get::<ActiveRules>().cloned() else { return };
     let Some((rules, limits)) = active.get() else { return };
     let mut expand = |template: &Template, source: &Source| template.expand(env, state, source);
-    let mut run = RuleRun::new(rules, limits, &mut expand);
+    let mut run = RuleRun::new(rules, limits, &mut expand).with_steps(active.steps_left);
     for activation in &mut scan.activations {
         let Some(member) = shelf.set.members().get(activation.member) else { continue };
         let depth = match member.entry.destination {

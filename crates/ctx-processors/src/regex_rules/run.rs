@@ -77,6 +77,12 @@ impl<'a> RuleRun<'a> {
         }
     }
 
+    /// Goes on with the steps that another run of the same context has left.
+    #[must_use]
+    pub fn with_steps(self, left: u64) -> Self {
+        Self { steps: Steps::new(left), ..self }
+    }
+
     /// Runs the rules that a text is subject to, in their order.
     ///
     /// O(rules), if the same rules ran on the same text before; otherwise what their searches take.

@@ -1,6 +1,8 @@
 //! What rules may cost.
 
-use ctx_processors::regex_rules::{RuleLimits, RuleSet};
+use ctx_macros::{Env, Limits, State, Template};
+use ctx_processors::regex_rules::{RuleLimits, RuleRun, RuleSet};
+use ctx_types::{Source, Text};
 use serde_json::json;
 
 use crate::case::{ANSWER, rules, run};
@@ -42,6 +44,17 @@ fn a_rule_that_gives_up_is_reported_once_and_skipped_from_there_on() {
         &["x c", &kept, "e c", &kept],
         &["warning[CTX0773]: the regex rule `evil` gave up: search takes too many steps"],
     );
+}
+
+#[test]
+fn another_run_of_a_context_has_the_steps_that_are_left() {
+    let (set, _) = rules(json!([{ "regex": "/b/g", "replacement": "c" }]));
+    let (env, mut state) = (Env::default(), State::new(Limits::default()));
+    let mut expand = |template: &Template, source: &Source| template.expand(&env, &mut state, source);
+    let mut run = RuleRun::new(&set, RuleLimits::default(), &mut expand).with_steps(1_000);
+    assert_eq!(run.apply(&Text::from("a b"), ANSWER).text, "a b");
+    let found: Vec<String> = run.finish().iter().map(|found| found.code.to_string()).collect();
+    assert_eq!(found, ["CTX0774"]);
 }
 
 #[test]
