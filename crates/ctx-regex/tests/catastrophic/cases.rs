@@ -1,0 +1,91 @@
+//! Patterns that take a backtracking engine for ever, each with ten thousand characters that do it.
+
+/// How a search ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The linear engine goes over the text once.
+    Linear(bool),
+    /// Backtracking gives up.
+    GivenUp,
+}
+use End::{GivenUp, Linear};
+
+/// A pattern, and the text that is hard for it.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) pattern: &'static str,
+    pub(crate) flags: &'static str,
+    pub(crate) text: String,
+    pub(crate) end: End,
+}
+
+/// Returns all cases.
+pub(crate) fn all() -> Vec<Case> {
+    [loops(), neighbours(), references(), lookaround()].into_iter().flatten().collect()
+}
+
+fn case(pattern: &'static str, text: impl Into<String>, end: End) -> Case {
+    Case { pattern, flags: "", text: text.into(), end }
+}
+
+/// Repeats a piece up to ten thousand bytes.
+fn long(piece: &str) -> String {
+    piece.repeat(10_000 / piece.len())
+}
+
+/// Loops in loops.
+fn loops() -> Vec<Case> {
+    let patterns = [
+        ("(a+)+$", false),
+        ("^(a|aa)+$", false),
+        ("^(a|a?)+$", false),
+        ("(a*)*b", false),
+        ("([a-zA-Z]+)*$", true),
+        ("^(([a-z])+.)+[A-Z]([a-z])+$", false),
+        ("^(?:a?){50}a{50}$", false),
+        ("(.*a){20}b", false),
+        ("^((a{1,9}){1,9}){1,9}b", false),
+    ];
+    patterns.map(|(pattern, found)| case(pattern, long("a") + "!", Linear(found))).into()
+}
+
+/// Neighbours that overlap.
+fn neighbours() -> Vec<Case> {
+    vec![
+        case("(x+x+)+y", long("x"), Linear(false)),
+        case(r"\s+$", long(" ") + "x", Linear(false)),
+        case(r"^(\w+\s?)*$", long("word ") + "!", Linear(false)),
+        case(r"^([a-zA-Z0-9])(([\-.]|_+)?([a-zA-Z0-9]+))*@x$", long("a"), Linear(false)),
+        case("^(.*?,){11}P", long("1,"), Linear(false)),
+        case(r#"("[^"]*"|[^,]*)*;"#, long(r#"","#), Linear(false)),
+        case(r"<!--[\s\S]*?--\s*>", long("<!--"), Linear(false)),
+        case(r"(?:\*[^*]*)*\*\*$", long("*a") + "b", Linear(false)),
+    ]
+}
+
+/// References in loops.
+fn references() -> Vec<Case> {
+    vec![
+        case(r"(a+)+\1b", long("a"), GivenUp),
+        case(r"(a*)*\1c", long("a"), GivenUp),
+        case(r"((a|b)+)+\2!", long("a"), GivenUp),
+        case(r"(\w+\s*)+\1:", long("word "), GivenUp),
+        case(r"(.*)\1x", long("a"), GivenUp),
+        case(r"(['\x22])(?:\\?.)*?\1$", long("'a") + "!", GivenUp),
+        Case { flags: "u", ..case(r"(\p{L}+\s*)+\1!$", long("字 "), GivenUp) },
+        case(r"<(\w+)>[\s\S]*?<\/\1>", long("<a>"), GivenUp),
+    ]
+}
+
+/// Lookaround in loops.
+fn lookaround() -> Vec<Case> {
+    vec![
+        case("(?=(a+)+$)b|(?=(a+)+!)a", long("a") + "?", GivenUp),
+        case(r"(?:(?=(.*))a)*b\1", long("a"), GivenUp),
+        case("(?:a(?=.*?z|.*))*b", long("a"), GivenUp),
+        case("(?<=b(a+)+)a", long("a"), GivenUp),
+        case("(?<!b(a|aa)+)b|(?<=b(a|aa)+)a", long("a"), GivenUp),
+        case("^(?:(?:a|aa)(?!c))+$", long("a") + "!", GivenUp),
+        case("(?=.*x)y|(?=.*x)a", long("a"), GivenUp),
+    ]
+}

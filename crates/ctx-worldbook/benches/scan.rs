@@ -1,0 +1,101 @@
+//! What it costs to find the active entries of a large book in 200 KB of conversation, beside other ways to look
+//! for its keys.
+//!
+//! The other ways only find out which keys stand in the conversation, once; a scan also follows recursion and says
+//! of every entry what became of it. That they find the same entries is checked before.
+
+mod large_book;
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ctx_worldbook::{BookSet, NoMacros, Ports, Scan, ScanInput, ScanMessage, SeededDraws};
+use regex::RegexBuilder;
+
+/// The numbers of entries.
+const SIZES: [usize; 2] = [2_000, 20_000];
+
+criterion_group!(benches, scan, contains, regex_per_key, compile);
+criterion_main!(benches);
+
+fn run(set: &BookSet, messages: &[ScanMessage]) -> Scan {
+    let input = ScanInput { messages, ..ScanInput::default() };
+    let ports = Ports { draws: &mut SeededDraws::new(0), expand: &mut NoMacros, counter: None };
+    set.scan(&input, ports)
+}
+
+fn scan(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("worldbook");
+    for size in SIZES {
+        let set = large_book::set(large_book::book(size));
+        let messages = large_book::messages(size);
+        let scan = run(&set, &messages);
+        assert!(scan.passes.len() > 1, "recursion is part of it");
+        group.throughput(Throughput::Bytes(large_book::BYTES as u64));
+        group.bench_function(format!("scan/{size}"), |bencher| {
+            bencher.iter(|| run(black_box(&set), black_box(&messages)));
+        });
+    }
+}
+
+/// The conversation in lower case, as one text.
+fn text(messages: &[ScanMessage]) -> String {
+    let texts: Vec<&str> = messages.iter().map(|message| message.text.as_str()).collect();
+    texts.join("\n").to_lowercase()
+}
+
+fn all_keys(size: usize) -> Vec<[String; 3]> {
+    (0..size).map(large_book::keys).collect()
+}
+
+fn contains(criterion: &mut Criterion) {
+    let size = SIZES[0];
+    let (messages, keys) = (large_book::messages(size), all_keys(size));
+    let find = |messages: &[ScanMessage]| {
+        let text = text(messages);
+        keys.iter().filter(|keys| keys.iter().any(|key| text.contains(key.as_str()))).count()
+    };
+    check(size, find(&messages));
+    let mut group = criterion.benchmark_group("worldbook");
+    group.sample_size(10);
+    group.bench_function(format!("contains per key/{size}"), |bencher| {
+        bencher.iter(|| find(black_box(&messages)));
+    });
+}
+
+fn regex_per_key(criterion: &mut Criterion) {
+    let size = SIZES[0];
+    let (messages, keys) = (large_book::messages(size), all_keys(size));
+    let regex = |key: &String| RegexBuilder::new(&regex::escape(key)).case_insensitive(true).build();
+    let regexes: Vec<Vec<_>> =
+        keys.iter().map(|keys| keys.iter().filter_map(|key| regex(key).ok()).collect()).collect();
+    let find = |messages: &[ScanMessage]| {
+        let texts: Vec<&str> = messages.iter().map(|message| message.text.as_str()).collect();
+        let text = texts.join("\n");
+        regexes.iter().filter(|regexes| regexes.iter().any(|regex| regex.is_match(&text))).count()
+    };
+    check(size, find(&messages));
+    let mut group = criterion.benchmark_group("worldbook");
+    group.sample_size(10);
+    group.bench_function(format!("one regex per key/{size}"), |bencher| {
+        bencher.iter(|| find(black_box(&messages)));
+    });
+}
+
+/// Checks that so many entries are found in the first pass of a scan.
+fn check(size: usize, found: usize) {
+    let scan = run(&large_book::set(large_book::book(size)), &large_book::messages(size));
+    let first = scan.activations.iter().filter(|activation| activation.pass == 1).count();
+    assert_eq!((first, found > 0), (found, true));
+}
+
+fn compile(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("worldbook");
+    group.sample_size(10);
+    for size in SIZES {
+        let book = large_book::book(size);
+        group.bench_function(format!("compile/{size}"), |bencher| {
+            bencher.iter_with_large_drop(|| large_book::set(black_box(book.clone())));
+        });
+    }
+}
