@@ -94,17 +94,22 @@ impl TimedState {
 
 impl TimedState {
     /// Writes the state over the JSON that it was read from: effects that still hold stay as they were written
-    /// there, and so does whatever else the file says.
+    /// there, and so does whatever else the file says, what could not be read included.
     pub fn write_over(&self, file: &Value) -> Value {
         let mut written = file.as_object().cloned().unwrap_or_default();
         let Value::Object(new) = self.write() else { return Value::Object(written) };
         for (kind, mut effects) in new {
-            for (id, effect) in effects.as_object_mut().into_iter().flatten() {
-                let before = file.get(&kind).and_then(|effects| effects.get(id));
-                let stays = before.filter(|before| Effect::read(before) == Effect::read(effect));
-                *effect = stays.unwrap_or(effect).clone();
+            let Some(effects) = effects.as_object_mut() else { continue };
+            for (id, before) in file.get(&kind).and_then(Value::as_object).into_iter().flatten() {
+                let known = Effect::read(before);
+                match effects.get_mut(id) {
+                    Some(effect) if known != Effect::read(effect) => {}
+                    Some(effect) => effect.clone_from(before),
+                    None if known.is_none() => drop(effects.insert(id.clone(), before.clone())),
+                    None => {}
+                }
             }
-            written.insert(kind, effects);
+            written.insert(kind, Value::Object(std::mem::take(effects)));
         }
         Value::Object(written)
     }

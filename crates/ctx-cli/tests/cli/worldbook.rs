@@ -190,6 +190,27 @@ fn what_else_a_state_says_stays() {
 }
 
 #[test]
+fn a_file_that_would_not_come_back_is_not_written() {
+    let folder = folder();
+    folder.write("timed.yaml", b"sticky: {}\n");
+    folder.write("broken.json", b"[");
+    let told = |arguments: &str| folder.ctx(&format!("worldbook scan sky.json --write {arguments}"));
+    let check = |arguments: &str, expected: &str| {
+        let answer = told(arguments);
+        assert!(answer.contains(expected), "{answer}");
+    };
+    check("--session chat.json --state timed.yaml", "`timed.yaml` is no plain JSON");
+    check("--session chat.json --state broken.json", "exit code 2");
+    check("--session chat.json", "`--state FILE` keeps timed effects in a file of their own");
+    check("", "`--write` needs a file to write to");
+    assert_eq!(std::fs::read(folder.path().join("timed.yaml")).unwrap(), b"sticky: {}\n");
+    folder.write("odd.json", br#"{"sticky":{"a":1},"cooldown":{}}"#);
+    check("--session chat.json --state odd.json", "the effect of `a` has no `start` and `end`");
+    let kept = String::from_utf8(std::fs::read(folder.path().join("odd.json")).unwrap()).unwrap();
+    assert!(kept.contains(r#""a":1"#) && kept.contains("Sky.7"), "{kept}");
+}
+
+#[test]
 fn a_conversation_keeps_timed_effects_and_gives_them_back() {
     let node = |id: &str, parent: &str, children: &str, role: &str, text: &str| {
         format!(

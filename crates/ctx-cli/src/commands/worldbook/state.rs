@@ -47,6 +47,10 @@ impl StateFile {
         }
         let name = files::name(path);
         let bytes = sources.read(path, &name)?;
+        if arguments.write && JsonLayout::of(&bytes).is_none() {
+            let message = format!("`{name}` is no plain JSON and would not come back as it is");
+            return Err(UsageError(message).into());
+        }
         let file = InputFile { bytes: Some(bytes.clone()), ..InputFile::from(path) };
         let (value, mut found) = inputs::document(&file, sources)?;
         let (state, odd) = TimedState::read(&value);
@@ -63,7 +67,8 @@ impl StateFile {
         match (arguments.write, session) {
             (false, _) => Ok(Self::None),
             (true, Some(path)) => {
-                Ok(Self::Session(Box::new(SessionFile::open(path, &Target::InPlace, sources)?)))
+                let file = SessionFile::open(path, &Target::InPlace, sources).map_err(with_way_out)?;
+                Ok(Self::Session(Box::new(file)))
             }
             (true, None) => {
                 let help = "`--write` needs a file to write to: `--state FILE` or `--session FILE`";
@@ -84,6 +89,17 @@ impl StateFile {
                 Ok(Some(file.name))
             }
         }
+    }
+}
+
+/// Names another place for effects where a conversation cannot keep them.
+fn with_way_out(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<UsageError>() {
+        Ok(UsageError(reason)) => {
+            let way_out = "`--state FILE` keeps timed effects in a file of their own";
+            UsageError(format!("{reason}; {way_out}")).into()
+        }
+        Err(error) => error,
     }
 }
 
