@@ -19,6 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod assets;
 mod briefing;
 mod client;
 pub mod codes;

@@ -18,7 +18,9 @@ use ctx_compress::mask::MaskConfig;
 use ctx_compress::request::RequestConfig;
 use ctx_engine::{CompiledAgent, ConversationMemory, Ports};
 use ctx_pipeline::Cancel;
-use ctx_types::{Diagnostic, GenerationKind, Message, NodeId, Role, Summarizer, Text, TurnInput};
+use ctx_types::{
+    AttachmentPorts, Diagnostic, GenerationKind, Message, NodeId, Role, Summarizer, Text, TurnInput,
+};
 use ctx_wire::Options;
 
 pub use event::{TurnEvent, TurnWatch, UsageLevel};
@@ -51,6 +53,8 @@ pub struct Chat<'a> {
     pub masks: Option<Masks<'a>>,
     /// How requests are kept small, if they are.
     pub compression: Option<RequestCompression>,
+    /// What loads attached files and reads their texts; nothing by default.
+    pub attachments: AttachmentPorts<'a>,
     /// How often the model is asked in one turn; at least once. 20 by default.
     pub max_rounds: usize,
     /// The time, in milliseconds since 1970-01-01T00:00:00Z.
@@ -118,6 +122,7 @@ impl<'a> Chat<'a> {
             tools: None,
             masks: None,
             compression: Some(RequestCompression::default()),
+            attachments: AttachmentPorts::default(),
             max_rounds: Self::DEFAULT_ROUNDS,
             clock: &now,
         }
@@ -273,7 +278,9 @@ impl Running<'_, '_> {
             self.tools = access.host.tools().into_iter().filter(|tool| access.policy.allows(tool)).collect();
         }
         self.request.turn.tools = self.tools.iter().map(|tool| tool.definition.clone()).collect();
-        let ports = Ports { cancel: Some(self.cancel), memory, ..Ports::default() };
+        self.request.turn.dialect = Some(self.chat.model.dialect().name().into());
+        let attachments = self.chat.attachments;
+        let ports = Ports { cancel: Some(self.cancel), attachments, memory, ..Ports::default() };
         let assembly = self.chat.agent.assemble_with(self.recorder.session(), &self.request.turn, ports);
         let mut context = assembly.await.map_err(Stop::from)?;
         for op in std::mem::take(&mut context.effects) {

@@ -46,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) tools: Option<Value>,
     /// When conversations are summarised, and how.
     pub(crate) compression: Option<Value>,
+    /// The folder of attached files.
+    assets: Option<PathBuf>,
     pub(crate) model: Option<String>,
     context_tokens: Option<u32>,
     reserve: Option<u32>,
@@ -100,6 +102,7 @@ impl Config {
             worldbooks: keys.texts("worldbooks").iter().map(|path| place(path)).collect(),
             endpoint,
             store: keys.text("store").map(place),
+            assets: keys.text("assets").map(place),
             tools: keys.structure("tools").cloned(),
             compression: keys.structure("compression").cloned(),
             model: keys.text("model").map(str::to_owned),
@@ -119,6 +122,7 @@ impl Config {
         if turn.worldbooks.is_empty() {
             turn.worldbooks = self.worldbooks(sources)?;
         }
+        fill(&mut turn.assets, self.assets.as_ref());
         fill(&mut turn.model, self.model.as_ref());
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());
         fill(&mut turn.reserve, self.reserve.as_ref());

@@ -4,9 +4,11 @@ use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, WindowSize};
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
-    Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput, Usage, UsageLine,
+    AttachmentPorts, Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput,
+    Usage, UsageLine,
 };
 
+use crate::attachments;
 use crate::attempt::{Attempt, Grown};
 use crate::codes;
 use crate::compiled::CompiledAgent;
@@ -20,6 +22,8 @@ use crate::recall::Recall;
 pub struct Ports<'a> {
     /// Stops the assembly.
     pub cancel: Option<&'a Cancel>,
+    /// Loads files that travel with messages, and reads their texts.
+    pub attachments: AttachmentPorts<'a>,
     /// Limits the time of the whole assembly, and tells the time for [`Compile::time_limit`](crate::Compile).
     pub deadline: Option<&'a dyn Deadline>,
     /// Measures the time of processors.
@@ -138,6 +142,7 @@ impl<'a> Assembly<'a> {
 
     /// Runs the stages that work on each message by itself.
     pub(crate) async fn run_appended(&self, run: &mut Run) -> Result<(), AssembleError> {
+        attachments::tell_policy(self.agent.pipeline(), run);
         Ok(self.agent.pipeline().run_appended(run, self.inputs(&self.budget)).await?)
     }
 
@@ -156,6 +161,7 @@ impl<'a> Assembly<'a> {
         if let Some(memory) = self.ports.memory {
             run.blackboard.insert(memory.compression());
         }
+        attachments::tell_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         let saved = run.clone();
         let mut attempt = Attempt::new(self.budget.clone());
@@ -225,6 +231,7 @@ impl<'a> Assembly<'a> {
             counter: &self.counter,
             budget,
             cancel: &self.cancel,
+            attachments: self.ports.attachments,
             deadline: self.ports.deadline,
             stopwatch: self.ports.stopwatch,
         }

@@ -22,6 +22,7 @@
 
 mod appended;
 mod assembly;
+mod attachments;
 mod attempt;
 mod cache_lint;
 pub mod codes;

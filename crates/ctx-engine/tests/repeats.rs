@@ -120,6 +120,7 @@ proptest! {
             counter: &Counter::for_model(&model).0,
             budget: &Budget { available: None, lines: Vec::new() },
             cancel: &Cancel::default(),
+            attachments: ctx_types::AttachmentPorts::default(),
             deadline: None,
             stopwatch: None,
         };

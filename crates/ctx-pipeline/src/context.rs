@@ -3,7 +3,9 @@
 use std::fmt;
 
 use ctx_tokens::{Budget, ModelFacts};
-use ctx_types::{Agent, Diagnostic, LogLine, Session, Stopwatch, TokenCounter, TurnInput, UserProfile};
+use ctx_types::{
+    Agent, AttachmentPorts, Diagnostic, LogLine, Session, Stopwatch, TokenCounter, TurnInput, UserProfile,
+};
 
 use crate::blackboard::Blackboard;
 use crate::control::{Cancel, Control};
@@ -32,6 +34,8 @@ pub struct Inputs<'a> {
     pub budget: &'a Budget,
     /// Stops the run.
     pub cancel: &'a Cancel,
+    /// What the host lends for files that travel with messages.
+    pub attachments: AttachmentPorts<'a>,
     /// Limits the time of each processor; without it there is no limit.
     pub deadline: Option<&'a dyn ctx_types::Deadline>,
     /// Measures the time of each processor; without it there are no timings.

@@ -31,3 +31,16 @@ pub const NOT_COMPRESSIBLE: Code = Code::new(780, "not compressible");
 
 /// An agent, a person or a conversation asks for a worldbook that is not at hand.
 pub const MISSING_WORLDBOOK: Code = Code::new(785, "worldbook not at hand");
+
+/// An attached file cannot be loaded.
+pub const ATTACHMENT_NOT_LOADED: Code = Code::new(790, "attachment not loaded");
+/// The bytes of an attached file are of another type than its name or its entry says.
+pub const ATTACHMENT_TYPE: Code = Code::new(791, "attachment of another type");
+/// A placeholder stands for an attached file that the target does not take.
+pub const ATTACHMENT_PLACEHOLDER: Code = Code::new(792, "placeholder for an attachment");
+/// There is no text of an attached document: it is broken, locked or without words, or reading it took too much.
+pub const DOCUMENT_UNREADABLE: Code = Code::new(793, "unreadable document");
+/// There is no transcript of an attached picture, recording or film.
+pub const NOT_TRANSCRIBED: Code = Code::new(794, "no transcript");
+/// An attached picture has more pixels than are looked at.
+pub const ATTACHMENT_TOO_LARGE: Code = Code::new(795, "attachment too large");

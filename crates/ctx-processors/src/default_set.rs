@@ -7,9 +7,9 @@ use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 
 use crate::{
-    ConvertSystemToUser, EnsureAlternatingRoles, InjectionAssembler, MergeConsecutiveRoles, MergeInjections,
-    MergeSystemToHead, RegexProcessor, RequestCompressor, SessionLoader, TokenLimiter, VariableProcessor,
-    WorldbookProcessor,
+    AssetResolver, ConvertSystemToUser, EnsureAlternatingRoles, InjectionAssembler, MergeConsecutiveRoles,
+    MergeInjections, MergeSystemToHead, RegexProcessor, RequestCompressor, SessionLoader, TokenLimiter,
+    TranscriptionProcessor, VariableProcessor, WorldbookProcessor,
 };
 
 /// Returns the built-in processors in the order in which they run, for an application's anchors and macros,
@@ -24,9 +24,10 @@ use crate::{
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
 pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
-    let processors: [Arc<dyn ContextProcessor>; 12] = [
+    let processors: [Arc<dyn ContextProcessor>; 14] = [
         Arc::new(SessionLoader),
         Arc::new(RegexProcessor::new(macros.clone(), ports.clone())),
+        Arc::new(TranscriptionProcessor),
         Arc::new(WorldbookProcessor::new(macros.clone(), ports.clone())),
         Arc::new(InjectionAssembler::new(anchors, macros, ports)),
         Arc::new(MergeInjections),
@@ -37,30 +38,12 @@ pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroP
         Arc::new(MergeConsecutiveRoles),
         Arc::new(ConvertSystemToUser),
         Arc::new(EnsureAlternatingRoles),
+        Arc::new(AssetResolver),
     ];
     let mut registry = ProcessorRegistry::default();
     for processor in processors {
         let registered = registry.register(processor);
         debug_assert!(registered.is_ok(), "the ids of built-in processors differ");
     }
-    for id in PLANNED {
-        registry.announce(id);
-    }
     registry
-}
-
-/// The built-in processors that are designed and not there yet. Whoever adds one takes its id out.
-const PLANNED: [&str; 2] = ["transcription-processor", "asset-resolver"];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_there_is_not_announced() {
-        let registry = default_set(AnchorRegistry::system(), MacroRegistry::builtin(), MacroPorts::default());
-        let there: Vec<&str> = PLANNED.into_iter().filter(|id| registry.get(id).is_some()).collect();
-        assert_eq!(there, [""; 0]);
-        assert_eq!(registry.announced().count(), PLANNED.len());
-    }
 }

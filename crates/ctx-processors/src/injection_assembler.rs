@@ -12,6 +12,7 @@ use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory};
 
 use crate::gap_ranks::{GapRanks, lanes};
 use crate::macro_values::{MacroValues, macro_dialect};
+use crate::transcription_processor::settle_placed;
 use crate::window::{LoadedWindow, window};
 use crate::worldbook_processor::Outlets;
 
@@ -95,7 +96,7 @@ impl ContextProcessor for InjectionAssembler {
         cx.draft.set_macros(state);
         cx.draft.set_messages(assembled.messages);
         cx.draft.decide_all(assembled.decisions);
-        Ok(())
+        settle_placed(cx).await
     }
 }
 

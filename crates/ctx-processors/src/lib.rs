@@ -3,6 +3,8 @@
 //! Layer 3: adapters of the lower crates to the pipeline. Pure; no I/O.
 #![warn(clippy::disallowed_methods)]
 
+mod asset_resolver;
+mod attachments;
 pub mod codes;
 mod compression;
 mod convert_system_to_user;
@@ -24,6 +26,7 @@ mod request_compressor;
 mod rewrite;
 mod session_loader;
 mod token_limiter;
+mod transcription_processor;
 mod variable_processor;
 mod variables;
 mod window;
@@ -32,6 +35,8 @@ mod worldbooks;
 
 use ctx_pipeline::ConfigField;
 
+pub use asset_resolver::AssetResolver;
+pub use attachments::AttachmentPolicy;
 pub use compression::{KeptCompression, compress_window};
 pub use convert_system_to_user::ConvertSystemToUser;
 pub use costing::cost_upper_bound;
@@ -47,6 +52,7 @@ pub use regex_processor::RegexProcessor;
 pub use request_compressor::RequestCompressor;
 pub use session_loader::SessionLoader;
 pub use token_limiter::{LimiterResult, TokenLimiter};
+pub use transcription_processor::TranscriptionProcessor;
 pub use variable_processor::VariableProcessor;
 pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
 pub use window::{LoadedWindow, WindowSize};

@@ -7,7 +7,7 @@
 
 use std::num::NonZeroU32;
 
-use ctx_types::Attachment;
+use ctx_types::{Attachment, MediaKind};
 use serde_json::Value;
 
 use crate::image::ImageRule;
@@ -112,6 +112,17 @@ pub enum Detail {
     Original,
 }
 
+impl Detail {
+    /// Reads OpenAI's word for it; anything else is the usual.
+    fn of(value: Option<&Value>) -> Self {
+        match value.and_then(Value::as_str) {
+            Some("low") => Self::Low,
+            Some("original") => Self::Original,
+            _ => Self::High,
+        }
+    }
+}
+
 /// The tokens of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaCost {
@@ -157,36 +168,36 @@ const ASSUMED_SECONDS: u32 = 60;
 const ASSUMED_PAGES: u32 = 4;
 
 impl MediaItem {
-    /// Tells what an attachment is from its media type, and its size from what its file says about it.
+    /// Tells what an attachment is from its media type, and its size from its bytes, once somebody has measured
+    /// them, else from what its file says about it.
     ///
     /// Read are `width`, `height`, `duration` (seconds) and `pages`, at the top or under `metadata`.
     pub fn of(attachment: &Attachment) -> Self {
+        let kept = &attachment.kept;
         let number = |key: &str| {
-            let kept = &attachment.kept;
             kept.get("metadata")
                 .and_then(|metadata| metadata.get(key))
                 .or_else(|| kept.get(key))
                 .and_then(whole)
         };
         let side = |key: &str| number(key).and_then(NonZeroU32::new);
-        let mime_type = attachment.mime_type.as_deref().unwrap_or_default();
-        match mime_type.split('/').next() {
-            Some("image") => Self::Image { size: side("width").zip(side("height")), detail: Detail::High },
-            Some("audio") => Self::Audio(number("duration")),
-            Some("video") => Self::Video(number("duration")),
-            _ => Self::Document(number("pages")),
+        let measured = attachment.loaded.as_ref().map(|asset| asset.measures).unwrap_or_default();
+        let seconds = || measured.seconds.or_else(|| number("duration"));
+        match attachment.kind() {
+            MediaKind::Image => {
+                let size = measured.size.or_else(|| side("width").zip(side("height")));
+                Self::Image { size, detail: Detail::of(kept.get("detail")) }
+            }
+            MediaKind::Audio => Self::Audio(seconds()),
+            MediaKind::Video => Self::Video(seconds()),
+            MediaKind::Document => Self::Document(measured.pages.or_else(|| number("pages"))),
         }
     }
 
     /// Tells what a part of an OpenAI, Anthropic or Gemini content list is; `None` if it is no medium.
     pub fn of_part(part: &Value) -> Option<Self> {
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
-        let detail = part.get("image_url").unwrap_or(part).get("detail").and_then(Value::as_str);
-        let detail = match detail {
-            Some("low") => Detail::Low,
-            Some("original") => Detail::Original,
-            _ => Detail::High,
-        };
+        let detail = Detail::of(part.get("image_url").unwrap_or(part).get("detail"));
         match kind {
             "image" | "image_url" | "input_image" => Some(Self::Image { size: None, detail }),
             "audio" | "input_audio" => Some(Self::Audio(None)),

@@ -60,6 +60,8 @@ pub enum Outcome {
     Merged,
     /// It was switched off, or a summary stands for it.
     Hidden,
+    /// It, or a file that travels with it, is sent in a form that tells less.
+    Degraded,
     /// Its condition did not hold.
     NotActivated,
     /// It is older than what was read of the conversation.
@@ -76,6 +78,7 @@ impl Outcome {
             Self::Moved => "moved",
             Self::Merged => "merged",
             Self::Hidden => "hidden",
+            Self::Degraded => "degraded",
             Self::NotActivated => "not_activated",
             Self::NotLoaded => "not_loaded",
         }

@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
+use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,8 +76,8 @@ pub trait AssetStore: Send + Sync {
         max_bytes: u64,
     ) -> PortFuture<'a, Result<Asset, PortError>>;
 
-    /// Returns the asset if it is at hand without waiting; by default it never is.
-    fn cached(&self, _attachment: &Attachment) -> Option<Asset> {
+    /// Returns the answer of [`load`](Self::load) if it is at hand without waiting; by default it never is.
+    fn cached(&self, _attachment: &Attachment, _max_bytes: u64) -> Option<Result<Asset, PortError>> {
         None
     }
 }
@@ -88,40 +89,98 @@ pub struct Asset {
     pub bytes: Arc<[u8]>,
     /// The media type that the store knows for them, for example `image/png`.
     pub mime_type: Option<Arc<str>>,
+    /// How large what they hold is; nothing until somebody has measured it.
+    pub measures: Measures,
+}
+
+/// How large a picture, recording or document is, as far as its bytes say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measures {
+    /// Width and height of a picture in pixels.
+    pub size: Option<(NonZeroU32, NonZeroU32)>,
+    /// The length of a recording or film in seconds, rounded up.
+    pub seconds: Option<u32>,
+    /// The number of pages of a document.
+    pub pages: Option<u32>,
+}
+
+impl Asset {
+    /// Makes an asset of bytes of which nothing else is known.
+    pub fn new(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self { bytes: bytes.into(), mime_type: None, measures: Measures::default() }
+    }
 }
 
 impl fmt::Debug for Asset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bytes, mime_type } = self;
+        let Self { bytes, mime_type, .. } = self;
         write!(f, "Asset({} bytes, {})", bytes.len(), mime_type.as_deref().unwrap_or("of unknown type"))
     }
 }
 
 /// Turns recordings and pictures into text.
 pub trait Transcriber: Send + Sync {
-    /// Returns what is said or seen in an attachment.
+    /// Returns what is said or seen in an attachment, whose bytes are loaded already.
     ///
     /// Errors: [`PortErrorKind::Unsupported`] for a kind of media that it cannot read, and those of
     /// [`AssetStore::load`].
     fn transcribe<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>>;
 
-    /// Returns the transcript if it was made before; by default it never was.
-    fn cached(&self, _attachment: &Attachment) -> Option<Text> {
+    /// Returns the answer if it was made before; by default it never was.
+    fn cached(&self, _attachment: &Attachment) -> Option<Result<Text, PortError>> {
         None
     }
 }
 
 /// Reads the text of documents.
 pub trait DocumentText: Send + Sync {
-    /// Returns the text of a document.
+    /// Returns the text of a document, whose bytes are loaded already.
     ///
     /// Errors: [`PortErrorKind::Unsupported`] for a format that it cannot read, [`PortErrorKind::Invalid`]
-    /// for a broken file, and those of [`AssetStore::load`].
-    fn extract<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>>;
+    /// for a broken file, [`PortErrorKind::Denied`] for one under a password, and those of
+    /// [`AssetStore::load`].
+    fn extract<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<ExtractedText, PortError>>;
 
-    /// Returns the text if it was read before; by default it never was.
-    fn cached(&self, _attachment: &Attachment) -> Option<Text> {
+    /// Returns the answer if it is at hand without waiting; by default it never is.
+    fn cached(&self, _attachment: &Attachment) -> Option<Result<ExtractedText, PortError>> {
         None
+    }
+}
+
+/// The text of a document, or as much of it as limits allow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExtractedText {
+    /// The text.
+    pub text: Text,
+    /// What is not in the text, and why: a phrase such as `pages after the first 500`.
+    pub left_out: Option<Arc<str>>,
+}
+
+impl<T: Into<Text>> From<T> for ExtractedText {
+    /// A text of which nothing was left out.
+    fn from(text: T) -> Self {
+        Self { text: text.into(), left_out: None }
+    }
+}
+
+/// What a host lends for the files that travel with messages; each is optional.
+#[derive(Clone, Copy, Default)]
+pub struct AttachmentPorts<'a> {
+    /// Loads their bytes; without it they stay references, which no request can hold.
+    pub assets: Option<&'a dyn AssetStore>,
+    /// Reads the text of documents.
+    pub documents: Option<&'a dyn DocumentText>,
+    /// Turns recordings and pictures into text.
+    pub transcriber: Option<&'a dyn Transcriber>,
+}
+
+impl fmt::Debug for AttachmentPorts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AttachmentPorts")
+            .field("assets", &self.assets.is_some())
+            .field("documents", &self.documents.is_some())
+            .field("transcriber", &self.transcriber.is_some())
+            .finish()
     }
 }
 

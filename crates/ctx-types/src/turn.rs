@@ -27,6 +27,10 @@ pub struct TurnInput {
     pub kind: GenerationKind,
     /// The model that the request goes to.
     pub model: Option<Arc<str>>,
+    /// The name of the dialect in which the request is written, such as `openai` or `anthropic`, if it is known.
+    ///
+    /// It decides with the model in what form attachments are sent.
+    pub dialect: Option<Arc<str>>,
     /// The name of the model that people see, where it differs; only macros show it.
     pub model_name: Option<Arc<str>>,
     /// Who runs the model; only macros show it.

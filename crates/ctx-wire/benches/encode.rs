@@ -49,7 +49,7 @@ fn dialects(criterion: &mut Criterion) {
 fn base64(criterion: &mut Criterion) {
     let bytes: Arc<[u8]> = (0..=250).cycle().take(FILE).collect();
     let file = json!({ "name": "large.png", "mimeType": "image/png" });
-    let file = Attachment { loaded: Some(Asset { bytes, mime_type: None }), ..Attachment::from_value(&file) };
+    let file = Attachment { loaded: Some(Asset::new(bytes)), ..Attachment::from_value(&file) };
     let message = Message::new(Role::User, "look", Source::history("n", Role::User))
         .with(|message| message.attachments = vec![file]);
     let messages = [message];

@@ -41,6 +41,7 @@ mod tools;
 
 pub use dialect::Dialect;
 pub use failure::{Failure, FailureKind};
+pub use media::{canonical as canonical_media_type, is_plain_text};
 pub use reply::{Finish, Reply, ReplyUsage};
 pub use request::{Encoded, Options, Request, SystemPlacement, tool_definition};
 pub use stream::{Delta, ReplyLimits, ReplyStream, StreamError};

@@ -121,8 +121,13 @@ impl<'a> Media<'a> {
 
 const UNKNOWN: &str = "application/octet-stream";
 
-/// Media types whose bytes are words.
-pub(crate) fn is_plain_text(mime_type: &str) -> bool {
+/// Tells whether the bytes of a media type are words, whatever their encoding.
+///
+/// ```
+/// assert!(ctx_wire::is_plain_text("text/csv") && ctx_wire::is_plain_text("application/json"));
+/// assert!(!ctx_wire::is_plain_text("application/pdf"));
+/// ```
+pub fn is_plain_text(mime_type: &str) -> bool {
     const OTHERS: &[&str] = &[
         "application/json",
         "application/xml",
@@ -137,7 +142,11 @@ pub(crate) fn is_plain_text(mime_type: &str) -> bool {
 }
 
 /// Brings a media type into the spelling that providers list: lower case, no parameters, no old names.
-fn canonical(mime_type: &str) -> Cow<'_, str> {
+///
+/// ```
+/// assert_eq!(ctx_wire::canonical_media_type("Audio/X-WAV; rate=16000"), "audio/wav");
+/// ```
+pub fn canonical(mime_type: &str) -> Cow<'_, str> {
     let bare = mime_type.split(';').next().unwrap_or_default().trim();
     let lower = match bare.bytes().any(|byte| byte.is_ascii_uppercase()) {
         true => Cow::Owned(bare.to_ascii_lowercase()),

@@ -210,7 +210,7 @@ impl Running<'_, '_> {
 
     /// Appends a message to what is sent next.
     async fn push(&mut self, message: Message) -> Result<(), Stop> {
-        let ports = Ports { cancel: None, ..Ports::default() };
+        let ports = Ports { attachments: self.chat.attachments, ..Ports::default() };
         let (session, turn) = (self.recorder.session(), &self.request.turn);
         let appended = self.chat.agent.append(session, turn, vec![message], ports).await?;
         self.messages.extend(appended.messages);

@@ -120,6 +120,7 @@ impl SetupArguments {
             models: self.models.clone(),
             model_settings: self.model_settings.clone(),
             tools: None,
+            assets: None,
             context_tokens: self.context_tokens,
             reserve: self.reserve,
             kind: turn::Kind::Normal,

@@ -35,6 +35,9 @@ pub(crate) struct TurnArguments {
     /// Tool definitions: a list, which stands in the request body as it is
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
+    /// The folder of attached files; by default those of the conversation and of the agent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) assets: Option<PathBuf>,
     /// How many tokens the context may have in place of the model's window; 0 means the window
     #[arg(long, value_name = "N", value_parser = context_tokens, allow_negative_numbers = true)]
     pub(crate) context_tokens: Option<u32>,

@@ -126,6 +126,7 @@ impl WorldbookSettingsArguments {
             models: None,
             model_settings: None,
             tools: None,
+            assets: None,
             context_tokens: self.context_tokens,
             reserve: None,
             kind: Kind::Normal,

@@ -16,14 +16,15 @@ use crate::show::{self, Sources};
 /// Assembles one context and prints it.
 pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
     let mut sources = Sources::default();
-    let turn = turn::of_arguments(&arguments.turn, &mut sources)?;
+    let mut turn = turn::of_arguments(&arguments.turn, &mut sources)?;
+    let format = if arguments.json { Format::Json } else { arguments.format };
+    turn.input.dialect = format.dialect().map(|dialect| dialect.name().into());
     let context = turn.assemble_or_explain(&sources, arguments.turn.timings)?;
     sources.show(&context.report.diagnostics);
     if let Some(path) = &arguments.report {
         let report = serde_json::to_vec_pretty(&context.report).context("cannot write the report as JSON")?;
         files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
     }
-    let format = if arguments.json { Format::Json } else { arguments.format };
     match format {
         Format::Table => show::result(&show::context(&context))?,
         Format::Json => show::json(&context.to_json())?,

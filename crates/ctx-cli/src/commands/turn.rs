@@ -1,15 +1,17 @@
 //! One turn: its files, read and compiled, and the context that is assembled from them.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use ctx_chat::assets::FolderAssets;
 use ctx_engine::{
     AssembleError, Compile, CompiledAgent, Context, Dialect, Engine, MODEL_SETTINGS, Options, Ports, Request,
     Switches, Template, USER_SETTINGS,
 };
 use ctx_pipeline::EffectiveSetting;
-use ctx_types::{Agent, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput, closest};
+use ctx_types::{Agent, AttachmentPorts, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput, closest};
 use serde_json::{Map, Value};
 
 use crate::args::{Kind, SwitchArguments, TurnArguments};
@@ -18,6 +20,7 @@ use crate::commands::books::Books;
 use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::config::Config;
 use crate::exit::UsageError;
+use crate::files;
 use crate::show::Sources;
 
 /// What the request body names as its model where nothing else does.
@@ -35,6 +38,8 @@ pub(super) struct TurnFiles {
     pub(super) models: Option<InputFile>,
     pub(super) model_settings: Option<InputFile>,
     pub(super) tools: Option<InputFile>,
+    /// The folder of attached files, in place of those of the conversation and the agent.
+    pub(super) assets: Option<PathBuf>,
 }
 
 impl TurnFiles {
@@ -55,7 +60,27 @@ impl TurnFiles {
             models,
             model_settings,
             tools,
+            assets: arguments.assets.clone(),
         })
+    }
+
+    /// Opens the folders in which attached files are: the one that was named, else those of the conversation and of
+    /// the agent.
+    fn assets(&self) -> Result<FolderAssets> {
+        if let Some(folder) = &self.assets {
+            let opened = FolderAssets::open([folder]);
+            return opened
+                .map_err(|error| UsageError(format!("`--assets {}`: {error}", folder.display())).into());
+        }
+        let files = [&self.session, &self.agent].into_iter().flatten();
+        let folders = files.filter(|file| !files::is_stdin(&file.path)).filter_map(|file| file.path.parent());
+        let here = |folder: &Path| match folder.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => folder.to_owned(),
+        };
+        // A folder that cannot be opened holds no files: that is told where one is missing.
+        let opened = folders.map(here).filter_map(|folder| FolderAssets::open([folder]).ok());
+        Ok(opened.fold(FolderAssets::default(), FolderAssets::and))
     }
 }
 
@@ -68,6 +93,7 @@ pub(super) struct Turn {
     compiled: CompiledAgent,
     session: Session,
     books: Books,
+    assets: FolderAssets,
     tools: Vec<Value>,
     /// What was found while reading.
     found: Vec<Diagnostic>,
@@ -81,6 +107,11 @@ impl Turn {
     /// Hands out the agent, what it is compiled with, and the inputs of its turns.
     pub(super) fn into_parts(self) -> (Agent, Engine, Compile, TurnInput, Books) {
         (self.compiled.agent().clone(), self.engine, self.with, self.input, self.books)
+    }
+
+    /// Hands out what loads attached files.
+    pub(super) fn take_assets(&mut self) -> FolderAssets {
+        std::mem::take(&mut self.assets)
     }
 
     /// Returns the worldbooks.
@@ -168,6 +199,7 @@ impl Turn {
             compiled,
             session,
             books,
+            assets: files.assets()?,
             tools,
             found,
             settings,
@@ -205,7 +237,8 @@ impl Turn {
     pub(super) fn assemble(&self, timings: bool) -> Result<Context, AssembleError> {
         let clock = Clock(Instant::now());
         let stopwatch: Option<&dyn Stopwatch> = if timings { Some(&clock) } else { None };
-        let ports = Ports { stopwatch, ..Ports::default() };
+        let attachments = AttachmentPorts { assets: Some(&self.assets), ..AttachmentPorts::default() };
+        let ports = Ports { stopwatch, attachments, ..Ports::default() };
         let assembly = self.compiled.assemble_with(&self.session, &self.input, ports);
         let mut context = pollster::block_on(assembly)?;
         let found = self.lead_back(std::mem::take(&mut context.report.diagnostics));

@@ -235,9 +235,14 @@ fn long_ids_and_wide_letters_keep_the_table_in_shape() {
      1   user             9   preset:控制�[31m                           first� line …
      2   assistant       16   preset#2                                   👩‍🚀🧑🏽‍🌾
      3   user           769   preset#3                                   [image_url] look
-     4   assistant     6823   preset#4                                   [photo.png]
+     4   assistant       12   preset#4                                   [附件: 1 - photo.png]
 
-    5 messages, about 7704 tokens
+    5 messages, about 893 tokens
+
+    moved, merged or left out:
+      degraded preset#4: a placeholder stands for `photo.png`: it cannot be loaded: not found: nothing says where it is
+    === errors
+    warning[CTX0790]: a placeholder stands for `photo.png`: it cannot be loaded: not found: nothing says where it is (in preset#4)
     ");
 }
 

@@ -34,15 +34,17 @@ fn it_gives_what_the_command_line_does_not_say() {
     assert_snapshot!(project().ctx("explain --at 2026-01-31T12:00:00Z"), @"
     exit code 0
     === output
-     stage                  messages   changes   log
-    ─────────────────────────────────────────────────────────────────────────────────
-     session-loader         0 → 5      +5        5 messages loaded, 0 older ones not
-     regex-processor        5 → 5
-     worldbook-processor    5 → 5
-     injection-assembler    5 → 7      +2
-     variable-processor     7 → 7
-     token-limiter          7 → 7                everything fits: 58 tokens
-     merge-system-to-head   7 → 7
+     stage                     messages   changes   log
+    ────────────────────────────────────────────────────────────────────────────────────
+     session-loader            0 → 5      +5        5 messages loaded, 0 older ones not
+     regex-processor           5 → 5
+     transcription-processor   5 → 5
+     worldbook-processor       5 → 5
+     injection-assembler       5 → 7      +2
+     variable-processor        7 → 7
+     token-limiter             7 → 7                everything fits: 58 tokens
+     merge-system-to-head      7 → 7
+     asset-resolver            7 → 7
 
     budget
        100  allowed context
@@ -151,7 +153,7 @@ priorty = 3
     2 | colour = 'blue'
       |          ^^^^^^
       |
-      = help: known are agent, session, profile, models, endpoint, processors, worldbooks, store, tools, compression, model, context-tokens, reserve, tz
+      = help: known are agent, session, profile, models, endpoint, processors, worldbooks, store, assets, tools, compression, model, context-tokens, reserve, tz
 
     warning[CTX0451]: an entry of `processors` has no `priorty`
      --> ctx.toml:8:11

@@ -35,12 +35,14 @@ fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
      session-loader            0 → 10     +10       10 messages loaded, 31 older ones not
                                                       {"windowTokens":97,"skippedBytes":796}
      regex-processor           10 → 10
+     transcription-processor   10 → 10
      worldbook-processor       10 → 10
      injection-assembler       10 → 12    +2
      variable-processor        12 → 12
      token-limiter             12 → 9     -3        3 messages dropped or shortened, 91 tokens kept
      merge-system-to-head      9 → 9
      merge-consecutive-roles   9 → 9
+     asset-resolver            9 → 9
 
     budget
        100  allowed context
@@ -131,12 +133,14 @@ fn a_table_of_models_is_tried_before_the_built_in_one() {
     ─────────────────────────────────────────────────────────────────────────────────────
      session-loader            0 → 5      +5        5 messages loaded, 0 older ones not
      regex-processor           5 → 5
+     transcription-processor   5 → 5
      worldbook-processor       5 → 5
      injection-assembler       5 → 5
      variable-processor        5 → 5
      token-limiter             5 → 5                everything fits, whatever its tokens
      merge-system-to-head      5 → 5
      merge-consecutive-roles   5 → 5
+     asset-resolver            5 → 5
 
     budget
         500  window of `mine`
@@ -202,15 +206,17 @@ presetMessages:
     assert_snapshot!(ctx("explain a.yaml --model-settings s.json", &files), @"
     exit code 0
     === output
-     stage                  messages   changes   log
-    ─────────────────────────────────────────────────────────────────────────────────
-     session-loader         0 → 0                0 messages loaded, 0 older ones not
-     regex-processor        0 → 0
-     worldbook-processor    0 → 0
-     injection-assembler    0 → 2      +2
-     variable-processor     2 → 2
-     token-limiter          2 → 2                no budget: nothing is limited
-     merge-system-to-head   2 → 2
+     stage                     messages   changes   log
+    ────────────────────────────────────────────────────────────────────────────────────
+     session-loader            0 → 0                0 messages loaded, 0 older ones not
+     regex-processor           0 → 0
+     transcription-processor   0 → 0
+     worldbook-processor       0 → 0
+     injection-assembler       0 → 2      +2
+     variable-processor        2 → 2
+     token-limiter             2 → 2                no budget: nothing is limited
+     merge-system-to-head      2 → 2
+     asset-resolver            2 → 2
 
     budget
       nothing limits the messages; they have about 10, an estimate as o200k_base

@@ -88,6 +88,8 @@ fn help_of_assemble() {
           --model-settings <FILE>  The model's own settings of processors: an object like an agent's
                                    `parameters`
           --tools <FILE>           Tool definitions: a list, which stands in the request body as it is
+          --assets <DIR>           The folder of attached files; by default those of the conversation
+                                   and of the agent
           --context-tokens <N>     How many tokens the context may have in place of the model's window;
                                    0 means the window
           --reserve <N>            How many tokens are kept free for the answer; by default what the
@@ -142,6 +144,8 @@ fn help_of_explain() {
           --model-settings <FILE>  The model's own settings of processors: an object like an agent's
                                    `parameters`
           --tools <FILE>           Tool definitions: a list, which stands in the request body as it is
+          --assets <DIR>           The folder of attached files; by default those of the conversation
+                                   and of the agent
           --context-tokens <N>     How many tokens the context may have in place of the model's window;
                                    0 means the window
           --reserve <N>            How many tokens are kept free for the answer; by default what the

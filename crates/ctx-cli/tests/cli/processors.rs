@@ -44,10 +44,17 @@ fn built_in_processors_stand_in_running_order() {
     exit code 0
     === output
      priority   processor                    state   settings
-    ───────────────────────────────────────────────────────────────────────────────
+    ───────────────────────────────────────────────────────────────────────────────────────────
      100        session-loader (core)        on
      200        regex-processor              on      presets = []
                                                      steps = 25000000
+     250        transcription-processor      on      strategy = "smart"
+                                                     forceAfter = 10
+                                                     preferTranscripts = true
+                                                     maxSeconds = 60
+                                                     documentHeading = "[文件: {name}]"
+                                                     transcriptHeading = "[转写: {name}]"
+                                                     placeholder = "[附件: {number} - {name}]"
      280        worldbook-processor          on      books = []
                                                      depth = 2
                                                      recursive = true
@@ -82,6 +89,13 @@ fn built_in_processors_stand_in_running_order() {
      800        ensure-alternating-roles     off     userPlaceholder = "继续"
                                                      assistantPlaceholder = "好的"
                                                      startWithUser = false
+     10000      asset-resolver (core)        on      image = "text"
+                                                     audio = "text"
+                                                     video = "text"
+                                                     document = "text"
+                                                     maxMegabytes = 32
+                                                     maxImageSide = 4096
+                                                     maxMegapixels = 64
 
     a value without an origin in brackets is built in; `--json` also has names, descriptions and fields
     "#);
@@ -93,10 +107,17 @@ fn an_agent_sets_what_it_names() {
     exit code 0
     === output
      priority        processor                    state                settings
-    ─────────────────────────────────────────────────────────────────────────────────────────────────
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
      100             session-loader (core)        on
      200             regex-processor              on                   presets = []
                                                                        steps = 25000000
+     250             transcription-processor      on                   strategy = "smart"
+                                                                       forceAfter = 10
+                                                                       preferTranscripts = true
+                                                                       maxSeconds = 60
+                                                                       documentHeading = "[文件: {name}]"
+                                                                       transcriptHeading = "[转写: {name}]"
+                                                                       placeholder = "[附件: {number} - {name}]"
      280             worldbook-processor          on                   books = []
                                                                        depth = 2
                                                                        recursive = true
@@ -134,6 +155,13 @@ fn an_agent_sets_what_it_names() {
      800             ensure-alternating-roles     off                  userPlaceholder = "继续"
                                                                        assistantPlaceholder = "好的"
                                                                        startWithUser = false
+     10000           asset-resolver (core)        on                   image = "text"
+                                                                       audio = "text"
+                                                                       video = "text"
+                                                                       document = "text"
+                                                                       maxMegabytes = 32
+                                                                       maxImageSide = 4096
+                                                                       maxMegapixels = 64
 
     a value without an origin in brackets is built in; `--json` also has names, descriptions and fields
     `agent over user`: what the agent sets for a processor counts as a whole, and nothing of what the user sets

@@ -16,6 +16,7 @@ fn plug_ins_run_by_number_among_the_built_in_ones() {
         "session-loader",
         "early",
         "regex-processor",
+        "transcription-processor",
         "worldbook-processor",
         "injection-assembler",
         "variable-processor",
@@ -23,6 +24,7 @@ fn plug_ins_run_by_number_among_the_built_in_ones() {
         "merge-system-to-head",
         "merge-consecutive-roles",
         "late",
+        "asset-resolver",
     ];
     assert_eq!(stages(&case.context()), expected);
 }
@@ -32,8 +34,8 @@ fn equal_numbers_run_in_the_order_of_registration() {
     let case = Case::talk(1, 1_000).with(nothing("b", 900)).with(nothing("a", 900)).with(nothing("c", 400));
     let context = case.context();
     let found = stages(&context);
-    assert_eq!(found[found.len() - 2..], ["b", "a"]);
-    assert_eq!(found[5..7], ["token-limiter", "c"]);
+    assert_eq!(found[found.len() - 3..], ["b", "a", "asset-resolver"]);
+    assert_eq!(found[6..8], ["token-limiter", "c"]);
 }
 
 #[test]
@@ -42,7 +44,7 @@ fn settings_move_and_switch_plug_ins_as_any_processor() {
     case.agent["parameters"] = json!({ "processors": [
         { "id": "a", "priority": 910 }, { "id": "merge-system-to-head", "enabled": false },
     ] });
-    assert_eq!(stages(&case.context())[6..], ["merge-consecutive-roles", "b", "a"]);
+    assert_eq!(stages(&case.context())[7..], ["merge-consecutive-roles", "b", "a", "asset-resolver"]);
 }
 
 #[test]

@@ -150,6 +150,7 @@ pub(crate) fn with_inputs<T>(host: &Host, use_inputs: impl FnOnce(Inputs<'_>) ->
         counter: &Bytes,
         budget: &budget,
         cancel: &host.cancel,
+        attachments: ctx_types::AttachmentPorts::default(),
         deadline: host.deadline.as_deref(),
         stopwatch: host.stopwatch.as_deref(),
     })

@@ -70,6 +70,7 @@ fn execute(pipeline: &Pipeline, run: &mut Run) {
         counter: &Bytes,
         budget: &budget,
         cancel: &cancel,
+        attachments: ctx_types::AttachmentPorts::default(),
         deadline: None,
         stopwatch: None,
     };

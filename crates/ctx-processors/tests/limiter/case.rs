@@ -92,6 +92,7 @@ impl Case {
             counter: &Bytes,
             budget: &Budget { available: self.budget, lines: Vec::new() },
             cancel: &Cancel::default(),
+            attachments: ctx_types::AttachmentPorts::default(),
             deadline: None,
             stopwatch: None,
         };

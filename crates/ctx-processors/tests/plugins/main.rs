@@ -47,6 +47,7 @@ fn run(registry: &ProcessorRegistry, preset: Value) -> Run {
         counter: &Counter::for_model(&model).0,
         budget: &Budget { available: None, lines: Vec::new() },
         cancel: &Cancel::default(),
+        attachments: ctx_types::AttachmentPorts::default(),
         deadline: None,
         stopwatch: None,
     };

@@ -40,6 +40,7 @@ fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) ->
         counter: &Counter::for_model(&model).0,
         budget: &Budget { available: None, lines: Vec::new() },
         cancel: &Cancel::default(),
+        attachments: ctx_types::AttachmentPorts::default(),
         deadline: None,
         stopwatch: None,
     };

@@ -70,7 +70,7 @@ pub(crate) fn result(id: &str, text: &str) -> Message {
 /// A message with files, given by name, media type and bytes.
 pub(crate) fn with_files(message: Message, files: &[(&str, &str, &[u8])]) -> Message {
     let file = |(name, mime_type, bytes): &(&str, &str, &[u8])| Attachment {
-        loaded: Some(Asset { bytes: Arc::from(*bytes), mime_type: None }),
+        loaded: Some(Asset::new(*bytes)),
         ..Attachment::from_value(&json!({ "id": name, "name": name, "mimeType": mime_type }))
     };
     message.with(|message| message.attachments = files.iter().map(file).collect())

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
+use ctx_chat::assets::FolderAssets;
 use ctx_chat::{
     Approval, Briefing, Chat, Client, Conversation, ConversationStore as _, FolderTools, MessageTags, Mode,
     ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, StoreError, Tool, ToolAccess, ToolHost,
@@ -12,7 +13,7 @@ use ctx_chat::{
 };
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
 use ctx_engine::{Compile, CompiledAgent, ConversationMemory, Engine};
-use ctx_types::{Agent, Diagnostic, Message, TurnInput};
+use ctx_types::{Agent, AttachmentPorts, Diagnostic, Message, TurnInput};
 
 use crate::args::{ChatArguments, ModeName};
 use crate::commands::books::Books;
@@ -40,6 +41,7 @@ pub(super) struct Setup {
     shape: RequestShape,
     max_rounds: usize,
     tools: Option<FolderTools>,
+    assets: FolderAssets,
     policy: ToolPolicy,
     /// The inputs that every turn begins with.
     input: TurnInput,
@@ -67,8 +69,9 @@ impl Setup {
         let tools = tools::open(arguments, &config)?;
         let (settings, policy) = (mask_settings(&config), tools::policy(&config));
         let further = arguments.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
-        let (turn, at) = read_turn(arguments, config, sources)?;
+        let (mut turn, at) = read_turn(arguments, config, sources)?;
         let found = turn.settings().1;
+        let assets = turn.take_assets();
         let (file, engine, with, input, books) = turn.into_parts();
         let policy = policy.and(file.kept.get("tools").map(ToolPolicy::read).unwrap_or_default());
         let masks = masks(&file, settings);
@@ -100,6 +103,7 @@ impl Setup {
             mode,
             client,
             tools,
+            assets,
             policy,
             at,
             store,
@@ -112,6 +116,7 @@ impl Setup {
     pub(super) fn chat<'a>(&'a self, approval: Option<&'a dyn Approval>) -> Chat<'a> {
         let mut chat = Chat::new(&self.agent, &*self.client);
         chat.shape = self.shape.clone();
+        chat.attachments = AttachmentPorts { assets: Some(&self.assets), ..AttachmentPorts::default() };
         chat.max_rounds = self.max_rounds;
         chat.masks = Some(ctx_chat::Masks { config: self.masks.clone(), summarizer: &self.summarizer });
         chat.tools = self.tools.as_ref().map(|host| ToolAccess {

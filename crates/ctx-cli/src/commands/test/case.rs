@@ -99,6 +99,7 @@ impl Options {
             models: named("models")?,
             model_settings: None,
             tools: named("tools")?,
+            assets: None,
         };
         let worldbooks = keys.texts("worldbooks");
         let files = TurnFiles { worldbooks: books(folder, &worldbooks)?, ..files };

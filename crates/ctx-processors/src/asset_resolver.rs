@@ -1,0 +1,60 @@
+//! `asset-resolver`: the files of the messages get their bytes, or something else stands for them.
+
+use async_trait::async_trait;
+use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_types::{Attachment, LogLine, Message, plural};
+
+use crate::attachments::{AttachmentPolicy, Settled, Settler, policy_fields};
+
+/// Loads the bytes of files, and decides what stands for those that the target does not take.
+///
+/// The target is the dialect and the model of the turn. What earlier stages settled stays; bytes come from
+/// [`AttachmentPorts::assets`](ctx_types::AttachmentPorts), without which files stay references. Each file that is
+/// sent as less than it is has a decision, and one for which a placeholder stands a finding too.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AssetResolver;
+
+#[async_trait]
+impl ContextProcessor for AssetResolver {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 10_000,
+            is_core: true,
+            per_message: true,
+            config_fields: policy_fields(),
+            ..Descriptor::new(
+                "asset-resolver",
+                "Attached files",
+                "Loads attached files, and puts text or a placeholder in place of what the target does not take",
+            )
+        }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let policy = AttachmentPolicy::of_config(cx.config);
+        let settler = Settler::new(&cx.inputs, Some(policy), None);
+        let done = settler.run(cx, is_unsettled).await?;
+        if done != Settled::default() {
+            cx.log(told(&done));
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether a message has a file that nobody has loaded yet.
+fn is_unsettled(message: &Message) -> bool {
+    message.attachments.iter().any(|file: &Attachment| file.loaded.is_none())
+}
+
+/// Says what was done with files.
+pub(crate) fn told(done: &Settled) -> LogLine {
+    let Settled { as_they_are, as_text, placeholders, references } = *done;
+    let line = format!(
+        "{} sent as they are, {as_text} as text, {placeholders} as placeholders",
+        plural(as_they_are, "file")
+    );
+    match references {
+        0 => LogLine::info(line),
+        _ => LogLine::warn(format!("{line}; {references} stay references")),
+    }
+}

@@ -1,0 +1,86 @@
+//! Getting the bytes of files, and telling what they are.
+
+use ctx_types::{Asset, AssetStore, Attachment, Deadline, PortError, PortErrorKind, thousands};
+use serde_json::Value;
+
+use crate::attachments::measuring::measure;
+use crate::attachments::media_type::media_type;
+use crate::attachments::waiting::within;
+use crate::attachments::{AttachmentPolicy, settling};
+
+/// How many bytes the files of one request have at the most. In base64, and once more as the body that is sent,
+/// they take three times as much memory.
+const MAX_TOTAL: u64 = 48 << 20;
+
+/// Loads files of one run, and counts their bytes.
+pub(crate) struct Loader<'a> {
+    pub(crate) store: Option<&'a dyn AssetStore>,
+    pub(crate) is_preview: bool,
+    pub(crate) clock: Option<&'a dyn Deadline>,
+    /// How many bytes were loaded in this run.
+    pub(crate) total: u64,
+}
+
+/// A file with its bytes, and what was said of it that they contradict.
+pub(crate) struct Loaded {
+    pub(crate) file: Attachment,
+    pub(crate) contradicts: Option<String>,
+}
+
+impl Loader<'_> {
+    /// Loads the bytes of a file unless it has them, and sets its type and measures by them.
+    pub(crate) async fn load(
+        &mut self,
+        file: &Attachment,
+        policy: Option<&AttachmentPolicy>,
+    ) -> Result<Loaded, PortError> {
+        let max_bytes = policy.map_or(MAX_TOTAL, |policy| policy.max_bytes);
+        let mut asset = match &file.loaded {
+            Some(asset) => asset.clone(),
+            None => self.fetch(file, max_bytes).await?,
+        };
+        let declared = file.mime_type.as_deref().or(asset.mime_type.as_deref());
+        let name = if file.name.is_empty() { file.path.as_deref().unwrap_or_default() } else { &file.name };
+        let found = media_type(&asset.bytes, name, declared);
+        asset.measures = measure(&asset.bytes, &found.name);
+        asset.mime_type = Some(found.name.as_str().into());
+        let file = Attachment { mime_type: asset.mime_type.clone(), loaded: Some(asset), ..file.clone() };
+        Ok(Loaded { file, contradicts: found.contradicts })
+    }
+
+    async fn fetch(&mut self, file: &Attachment, max_bytes: u64) -> Result<Asset, PortError> {
+        let store = self
+            .store
+            .ok_or_else(|| PortError::new(PortErrorKind::Unsupported, "nothing here loads files"))?;
+        let max_bytes = max_bytes.min(MAX_TOTAL.saturating_sub(self.total));
+        check_len(declared_len(file).unwrap_or_default(), max_bytes)?;
+        let asset = match self.is_preview {
+            true => store.cached(file, max_bytes).unwrap_or_else(|| Err(not_at_hand()))?,
+            false => within(settling::LOADING, self.clock, store.load(file, max_bytes)).await?,
+        };
+        let len = asset.bytes.len() as u64;
+        check_len(len, max_bytes)?;
+        self.total = self.total.saturating_add(len);
+        Ok(asset)
+    }
+}
+
+/// The failure of a port that a preview would have to wait for.
+pub(crate) fn not_at_hand() -> PortError {
+    PortError::new(PortErrorKind::Unavailable, "a preview does not wait for it")
+}
+
+fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
+    if len <= max_bytes {
+        return Ok(());
+    }
+    let (len, most) = (thousands(len), thousands(max_bytes));
+    let detail = format!("it has {len} bytes, and there is room for {most}");
+    Err(PortError::new(PortErrorKind::TooLarge, detail))
+}
+
+/// The size that is said of a file, in bytes.
+fn declared_len(file: &Attachment) -> Option<u64> {
+    let size = |value: &Value| value.get("size").and_then(Value::as_u64);
+    size(&file.kept).or_else(|| file.kept.get("metadata").and_then(size))
+}

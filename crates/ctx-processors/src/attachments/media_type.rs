@@ -1,0 +1,131 @@
+//! What a file is: its bytes decide, then its name, then what is said about it.
+
+use std::borrow::Cow;
+
+use ctx_wire::canonical_media_type;
+
+/// What is assumed of bytes that nothing is known of.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// How much is looked at to tell a text from other bytes.
+const LOOKED_AT: usize = 8 << 10;
+
+/// Types whose files always begin with a mark; without it, they are something else.
+const MARKED: [&str; 6] =
+    ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "audio/wav"];
+
+/// What a file is found to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct MediaType {
+    /// The media type, as providers spell it.
+    pub(crate) name: String,
+    /// What was said of it, or what its name says, if that is something else.
+    pub(crate) contradicts: Option<String>,
+}
+
+/// Tells what a file is. O(1) for most types; at most the first 8 KiB are looked at beside their marks.
+pub(crate) fn media_type(bytes: &[u8], name: &str, declared: Option<&str>) -> MediaType {
+    let by_name = mime_guess::from_path(name).first_raw().map(canonical_media_type);
+    let declared = declared.map(canonical_media_type).filter(|declared| declared != UNKNOWN);
+    let expected = declared.or_else(|| by_name.clone());
+    let found = match by_content(bytes) {
+        // A zip file whose entries stand in another order than usual.
+        Some("application/zip") => {
+            expected.clone().filter(|named| is_zipped(named)).unwrap_or(Cow::Borrowed("application/zip"))
+        }
+        Some(found) => canonical_media_type(found),
+        None => by_name_unless_marked(bytes, by_name.or_else(|| expected.clone())),
+    };
+    let contradicts = expected.filter(|expected| contradicts(expected, &found)).map(Cow::into_owned);
+    MediaType { name: found.into_owned(), contradicts }
+}
+
+/// Tells whether a type is a text in some way, so that a more exact name of it is no contradiction.
+fn contradicts(expected: &str, found: &str) -> bool {
+    let is_text = |name: &str| ctx_wire::is_plain_text(name) || name == "application/xhtml+xml";
+    expected != found && !(is_text(expected) && is_text(found)) && !is_same_container(expected, found)
+}
+
+/// Sound and films share their containers: the bytes alone do not always tell which of them it is.
+fn is_same_container(one: &str, other: &str) -> bool {
+    const CONTAINERS: [&[&str]; 3] = [
+        &["audio/mp4", "audio/m4a", "audio/x-m4a", "video/mp4", "video/quicktime"],
+        &["audio/webm", "video/webm", "video/x-matroska"],
+        &["audio/ogg", "video/ogg", "application/ogg"],
+    ];
+    CONTAINERS.iter().any(|container| container.contains(&one) && container.contains(&other))
+}
+
+fn by_content(bytes: &[u8]) -> Option<&'static str> {
+    // A PDF may have something before its mark.
+    let beginning = bytes.get(..1_024.min(bytes.len())).unwrap_or_default();
+    if memchr::memmem::find(beginning, b"%PDF-").is_some() {
+        return Some("application/pdf");
+    }
+    infer::get(bytes).map(|kind| kind.mime_type())
+}
+
+fn by_name_unless_marked<'a>(bytes: &[u8], named: Option<Cow<'a, str>>) -> Cow<'a, str> {
+    match named.filter(|named| !MARKED.contains(&&**named)) {
+        Some(named) => named,
+        None if is_text(bytes) => Cow::Borrowed("text/plain"),
+        None => Cow::Borrowed(UNKNOWN),
+    }
+}
+
+fn is_zipped(name: &str) -> bool {
+    name.starts_with("application/vnd.openxmlformats")
+        || name.starts_with("application/vnd.oasis")
+        || name == "application/epub+zip"
+}
+
+/// Tells whether bytes look like words: no zero bytes, in any encoding but UTF-16, which begins with a mark.
+fn is_text(bytes: &[u8]) -> bool {
+    let beginning = bytes.get(..LOOKED_AT.min(bytes.len())).unwrap_or_default();
+    let is_control = |byte: &&u8| **byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);
+    beginning.starts_with(&[0xff, 0xfe])
+        || beginning.starts_with(&[0xfe, 0xff])
+        || beginning.iter().find(is_control).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+
+    #[track_caller]
+    fn check(bytes: &[u8], name: &str, declared: Option<&str>, expected: &str, contradicts: Option<&str>) {
+        let found = media_type(bytes, name, declared);
+        assert_eq!((&*found.name, found.contradicts.as_deref()), (expected, contradicts), "{name}");
+    }
+
+    #[test]
+    fn bytes_decide_over_names_and_claims() {
+        check(PNG, "a.png", None, "image/png", None);
+        check(PNG, "a.jpg", None, "image/png", Some("image/jpeg"));
+        check(PNG, "a", Some("image/webp"), "image/png", Some("image/webp"));
+        check(b"junk\n%PDF-1.4\n", "a.docx", None, "application/pdf", Some(DOCX));
+        check(b"RIFF\x24\0\0\0WAVEfmt ", "a.wav", Some("audio/x-wav"), "audio/wav", None);
+    }
+
+    const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+    #[test]
+    fn names_decide_where_bytes_say_nothing() {
+        check(b"a,b\n1,2\n", "a.csv", None, "text/csv", None);
+        check(b"a,b\n1,2\n", "a.csv", Some("text/plain"), "text/csv", None);
+        check(b"PK\x03\x04", "a.docx", None, DOCX, None);
+        check(b"words", "", None, "text/plain", None);
+        check(b"\0\x01\x02", "", None, UNKNOWN, None);
+        check(b"", "", None, "text/plain", None);
+        check(b"x", "", Some("text/markdown"), "text/markdown", None);
+    }
+
+    #[test]
+    fn what_lacks_the_mark_of_its_type_is_something_else() {
+        check(b"words", "a.png", None, "text/plain", Some("image/png"));
+        check(b"<html><script>", "a.png", None, "text/html", Some("image/png"));
+        check(b"\0\x01", "a.pdf", Some("application/pdf"), UNKNOWN, Some("application/pdf"));
+    }
+}

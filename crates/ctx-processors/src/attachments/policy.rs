@@ -1,0 +1,83 @@
+//! What is to become of files that the target does not take, and how large they may be.
+
+use ctx_pipeline::{Config, ConfigField};
+use ctx_types::MediaKind;
+
+/// What is done with files that the target does not take, and the limits of all.
+///
+/// The engine leaves it on the blackboard before a run, so that stages before `asset-resolver`, whose settings
+/// these are, settle files in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttachmentPolicy {
+    /// By kind, in the order of [`MediaKind::ALL`].
+    fallbacks: [Fallback; 4],
+    /// The largest file that is loaded, in bytes.
+    pub max_bytes: u64,
+    /// The longest side of a picture in pixels; larger ones are made smaller. 0 leaves them as they are.
+    pub max_side: u32,
+    /// The most pixels of a picture; one that has more is not sent.
+    pub max_pixels: u64,
+}
+
+/// What stands for a file that the target does not take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fallback {
+    /// Its text or transcript, and where there is none a placeholder.
+    #[default]
+    Text,
+    /// A placeholder.
+    Placeholder,
+    /// Nothing: there is no context.
+    Error,
+}
+
+const FIELDS: [(MediaKind, &str); 4] = [
+    (MediaKind::Image, "Pictures that the target does not take"),
+    (MediaKind::Audio, "Recordings that the target does not take"),
+    (MediaKind::Video, "Films that the target does not take"),
+    (MediaKind::Document, "Documents that the target does not take"),
+];
+
+/// The settings, as `asset-resolver` has them.
+pub(crate) fn policy_fields() -> Vec<ConfigField> {
+    let choices = |kind| {
+        let text = match kind {
+            MediaKind::Document => "their text, else a placeholder",
+            _ => "a transcript, else a placeholder",
+        };
+        [("text", text), ("placeholder", "a placeholder"), ("error", "no context is made")]
+    };
+    let fields = FIELDS.map(|(kind, label)| ConfigField::select(kind.as_str(), label, &choices(kind)));
+    let limits = [
+        ConfigField::number("maxMegabytes", "The largest file that is sent, in MiB", 32).between(1.0, 48.0),
+        ConfigField::number("maxImageSide", "The longest side of a picture, in pixels", 4_096)
+            .between(0.0, 65_535.0)
+            .with_description("larger pictures are made smaller; 0 leaves them as they are"),
+        ConfigField::number("maxMegapixels", "The most pixels of a picture, in millions", 64)
+            .between(1.0, 1_000.0)
+            .with_description("a picture that has more is not looked at, and a placeholder stands for it"),
+    ];
+    fields.into_iter().chain(limits).collect()
+}
+
+impl AttachmentPolicy {
+    /// Reads the settings of `asset-resolver`.
+    pub fn of_config(config: &Config) -> Self {
+        let fallbacks = FIELDS.map(|(kind, _)| match config.text(kind.as_str()) {
+            "placeholder" => Fallback::Placeholder,
+            "error" => Fallback::Error,
+            _ => Fallback::Text,
+        });
+        Self {
+            fallbacks,
+            max_bytes: (config.count("maxMegabytes") as u64) << 20,
+            max_side: u32::try_from(config.count("maxImageSide")).unwrap_or(u32::MAX),
+            max_pixels: config.count("maxMegapixels") as u64 * 1_000_000,
+        }
+    }
+
+    pub(crate) fn fallback(&self, kind: MediaKind) -> Fallback {
+        let position = FIELDS.iter().position(|(of, _)| *of == kind);
+        position.and_then(|position| self.fallbacks.get(position)).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,416 @@
+//! What becomes of a file: sent as it is, as its text or transcript, or a placeholder in its place.
+
+use std::time::Duration;
+
+use ctx_pipeline::{Config, ConfigField, Inputs, PipelineContext, ProcessorError};
+use ctx_types::{
+    Agent, Attachment, AttachmentPorts, Code, Decision, Diagnostic, ExtractedText, MediaKind, Message,
+    Outcome, PortError, PortErrorKind, Source, excerpt, thousands,
+};
+
+use crate::attachments::agent_files::of_agent;
+use crate::attachments::forms::{Forms, Shown};
+use crate::attachments::loading::{Loader, not_at_hand};
+use crate::attachments::policy::{AttachmentPolicy, Fallback};
+use crate::attachments::target::Target;
+use crate::attachments::waiting::within;
+use crate::attachments::writing::{FileWords, has_placeholders, write};
+use crate::codes;
+
+/// How long a store may take for one file.
+pub(crate) const LOADING: Duration = Duration::from_secs(60);
+
+/// When files become text though the target would take them; the settings of `transcription-processor`.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    is_always: bool,
+    /// From how many messages before the end on; 0 for never.
+    force_after: usize,
+    prefers_transcripts: bool,
+    limit: Duration,
+    forms: Forms,
+}
+
+impl Reading {
+    pub(crate) fn fields() -> Vec<ConfigField> {
+        let strategies =
+            [("smart", "where the target does not take the file"), ("always", "wherever there is a text")];
+        let mut fields = vec![
+            ConfigField::select("strategy", "When files become text", &strategies)
+                .with_description("text files always do"),
+            ConfigField::number("forceAfter", "Files older than so many messages become text", 10)
+                .between(0.0, 1_000_000.0)
+                .with_description("counted from the end of the conversation; 0 for none"),
+            ConfigField::boolean("preferTranscripts", "Transcripts that are there stand for the file", true),
+            ConfigField::number("maxSeconds", "How long one file may take, in seconds", 60)
+                .between(1.0, 3_600.0),
+        ];
+        fields.extend(Forms::fields());
+        fields
+    }
+
+    pub(crate) fn of_config(config: &Config) -> Self {
+        Self {
+            is_always: config.text("strategy") == "always",
+            force_after: config.count("forceAfter"),
+            prefers_transcripts: config.is_on("preferTranscripts"),
+            limit: Duration::from_secs(config.count("maxSeconds") as u64),
+            forms: Forms::of_config(config),
+        }
+    }
+}
+
+/// What settling did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settled {
+    /// How many files are sent as they are.
+    pub(crate) as_they_are: usize,
+    /// How many became text.
+    pub(crate) as_text: usize,
+    /// For how many a placeholder stands.
+    pub(crate) placeholders: usize,
+    /// How many stay references, because nothing lends their bytes.
+    pub(crate) references: usize,
+}
+
+/// Settles the files of one run.
+pub(crate) struct Settler<'a> {
+    agent: &'a Agent,
+    ports: AttachmentPorts<'a>,
+    target: Target<'a>,
+    loader: Loader<'a>,
+    /// What stands for files that the target does not take; without it they stay as they are.
+    policy: Option<AttachmentPolicy>,
+    reading: Option<Reading>,
+    forms: Forms,
+    found: Vec<Diagnostic>,
+    decisions: Vec<Decision>,
+    done: Settled,
+}
+
+/// What becomes of one file.
+enum Form {
+    /// What it was.
+    Reference,
+    AsItIs(Attachment),
+    Text(String),
+    Placeholder,
+}
+
+/// A file on its way, and whose it is.
+#[derive(Clone, Copy)]
+struct Job<'j> {
+    file: &'j Attachment,
+    source: &'j Source,
+    number: usize,
+    /// How many messages follow its own.
+    from_end: usize,
+}
+
+impl<'a> Settler<'a> {
+    pub(crate) fn new(
+        inputs: &Inputs<'a>,
+        policy: Option<AttachmentPolicy>,
+        reading: Option<Reading>,
+    ) -> Self {
+        let forms = reading.as_ref().map(|reading| reading.forms.clone()).unwrap_or_default();
+        let loader = Loader {
+            store: inputs.attachments.assets,
+            is_preview: inputs.turn.preview,
+            clock: inputs.deadline,
+            total: 0,
+        };
+        Self {
+            agent: inputs.agent,
+            ports: inputs.attachments,
+            target: Target::new(inputs.turn, inputs.model),
+            loader,
+            policy,
+            reading,
+            forms,
+            found: Vec::new(),
+            decisions: Vec::new(),
+            done: Settled::default(),
+        }
+    }
+
+    /// Settles the files of the messages that are wanted; reports and decides in the context.
+    pub(crate) async fn run(
+        mut self,
+        cx: &mut PipelineContext<'_>,
+        is_wanted: impl Fn(&Message) -> bool,
+    ) -> Result<Settled, ProcessorError> {
+        let is_wanted = |message: &Message| has_files(message) && is_wanted(message);
+        if !cx.draft.messages().iter().any(is_wanted) {
+            return Ok(self.done);
+        }
+        self.loader.total = loaded_bytes(cx.draft.messages());
+        let mut messages = cx.draft.messages().to_vec();
+        let count = messages.len();
+        for (index, message) in messages.iter_mut().enumerate() {
+            if is_wanted(message) {
+                cx.checkpoint()?;
+                self.message(message, count - 1 - index).await?;
+            }
+        }
+        cx.draft.set_messages(messages);
+        cx.draft.decide_all(self.decisions);
+        self.found.into_iter().for_each(|finding| cx.report(finding));
+        Ok(self.done)
+    }
+
+    async fn message(&mut self, message: &mut Message, from_end: usize) -> Result<(), ProcessorError> {
+        let (mut kept, mut words) = (Vec::new(), Vec::new());
+        let (files, source) = (message.attachments.clone(), message.source.clone());
+        for (index, file) in files.iter().enumerate() {
+            let job = Job { file, source: &source, number: index + 1, from_end };
+            let label = self.forms.placeholder(job.shown());
+            let text = match self.form(job).await? {
+                Form::Reference => {
+                    self.done.references += 1;
+                    kept.push(file.clone());
+                    None
+                }
+                Form::AsItIs(file) => {
+                    self.done.as_they_are += 1;
+                    kept.push(file);
+                    None
+                }
+                Form::Text(text) => {
+                    self.done.as_text += 1;
+                    Some(text)
+                }
+                Form::Placeholder => {
+                    self.done.placeholders += 1;
+                    Some(label.clone())
+                }
+            };
+            words.push(FileWords { id: file.id.to_string(), text, label });
+        }
+        if kept != files {
+            message.attachments = kept;
+        }
+        if words.iter().any(|words| words.text.is_some()) || has_placeholders(message) {
+            write(message, &words);
+        }
+        Ok(())
+    }
+
+    async fn form(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
+        let completed = of_agent(job.file, self.agent);
+        let job = Job { file: &completed, ..job };
+        if job.file.loaded.is_none() && job.file.url().is_some() {
+            return self.by_address(job);
+        }
+        if job.file.loaded.is_none() && self.ports.assets.is_none() {
+            return Ok(Form::Reference);
+        }
+        let loaded = match self.loader.load(job.file, self.policy.as_ref()).await {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                let why = format!("it cannot be loaded: {error}");
+                return self.without(job, codes::ATTACHMENT_NOT_LOADED, &why);
+            }
+        };
+        let job = Job { file: &loaded.file, ..job };
+        if let Some(said) = &loaded.contradicts {
+            self.report_type(job, said);
+        }
+        match self.too_many_pixels(job.file) {
+            Some(why) => self.without(job, codes::ATTACHMENT_TOO_LARGE, &why),
+            None => self.of_bytes(job).await,
+        }
+    }
+
+    /// Decides about a file whose bytes are there.
+    async fn of_bytes(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
+        let refusal = self.target.refuses(job.mime_type());
+        let Some(why) = self.reason_for_text(job, refusal.as_deref()) else {
+            return match refusal {
+                None => Ok(Form::AsItIs(job.file.clone())),
+                Some(refusal) => self.without(job, codes::ATTACHMENT_PLACEHOLDER, &refusal),
+            };
+        };
+        match (self.words(job).await, refusal) {
+            (Ok(text), _) => {
+                self.decide(job, &format!("{} is sent as {}: {why}", job.name(), job.kind_of_text()));
+                Ok(Form::Text(text))
+            }
+            (Err(error), None) => {
+                if error.kind != PortErrorKind::Unsupported {
+                    let text = format!("{} is sent as it is: there is no text of it: {error}", job.name());
+                    self.report(job, Diagnostic::warning(job.failure(), text));
+                }
+                Ok(Form::AsItIs(job.file.clone()))
+            }
+            (Err(error), Some(refusal)) => {
+                let code = match error.kind {
+                    PortErrorKind::Unsupported => codes::ATTACHMENT_PLACEHOLDER,
+                    _ => job.failure(),
+                };
+                self.without(job, code, &format!("{refusal}, and there is no text of it: {error}"))
+            }
+        }
+    }
+
+    /// Tells why a file is to be sent as text, if it is.
+    fn reason_for_text(&self, job: Job<'_>, refusal: Option<&str>) -> Option<String> {
+        let fallback = self.policy.map(|policy| policy.fallback(job.file.kind()));
+        if let Some(refusal) = refusal.filter(|_| fallback == Some(Fallback::Text)) {
+            return Some(refusal.to_owned());
+        }
+        let reading = self.reading.as_ref()?;
+        if ctx_wire::is_plain_text(job.mime_type()) {
+            return Some("text files are".to_owned());
+        }
+        if reading.is_always {
+            return Some("the strategy is `always`".to_owned());
+        }
+        if reading.force_after > 0 && job.from_end >= reading.force_after {
+            return Some(format!("{} messages follow it", job.from_end));
+        }
+        let is_medium = job.file.kind() != MediaKind::Document;
+        let transcriber = self.ports.transcriber.filter(|_| is_medium && reading.prefers_transcripts)?;
+        let is_there = matches!(transcriber.cached(job.file), Some(Ok(_)));
+        is_there.then(|| "there is a transcript".to_owned())
+    }
+
+    /// Returns the words that stand for a file.
+    async fn words(&self, job: Job<'_>) -> Result<String, PortError> {
+        let shown = job.shown();
+        if job.file.kind() != MediaKind::Document {
+            let text = self.transcript(job.file).await?;
+            return Ok(self.forms.transcript(shown, &check_text(text.as_str())?));
+        }
+        let ExtractedText { text, left_out } = self.document(job.file).await?;
+        let mut text = check_text(&text)?;
+        if let Some(left_out) = left_out {
+            text = format!("{text}\n[… {left_out}]");
+        }
+        let language = job.file.name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let language = if language.chars().all(|c| c.is_ascii_alphanumeric()) { language } else { "" };
+        let fence = ctx_wire::is_plain_text(job.mime_type()) && job.mime_type() != "text/html";
+        Ok(self.forms.document(shown, &text, fence.then_some(language)))
+    }
+
+    async fn document(&self, file: &Attachment) -> Result<ExtractedText, PortError> {
+        let Some(reader) = self.ports.documents else { return Err(no_port("reads documents")) };
+        match reader.cached(file) {
+            Some(answer) => answer,
+            None if self.loader.is_preview => Err(not_at_hand()),
+            None => within(self.limit(), self.loader.clock, reader.extract(file)).await,
+        }
+    }
+
+    async fn transcript(&self, file: &Attachment) -> Result<ctx_types::Text, PortError> {
+        let Some(transcriber) = self.ports.transcriber else { return Err(no_port("transcribes")) };
+        match transcriber.cached(file) {
+            Some(answer) => answer,
+            None if self.loader.is_preview => Err(not_at_hand()),
+            None => within(self.limit(), self.loader.clock, transcriber.transcribe(file)).await,
+        }
+    }
+
+    fn limit(&self) -> Duration {
+        self.reading.as_ref().map_or(LOADING, |reading| reading.limit)
+    }
+
+    /// Decides about a file of which only an address is known. Nothing here fetches it.
+    fn by_address(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
+        if self.target.takes_address(job.file.kind()) {
+            return Ok(Form::Reference);
+        }
+        let why = "only its address is known, which nobody fetches for this target";
+        self.without(job, codes::ATTACHMENT_PLACEHOLDER, why)
+    }
+
+    /// Has a placeholder stand for a file, or ends the run, as the policy has it.
+    fn without(&mut self, job: Job<'_>, code: Code, why: &str) -> Result<Form, ProcessorError> {
+        let Some(policy) = self.policy else { return Ok(Form::Reference) };
+        if policy.fallback(job.file.kind()) == Fallback::Error {
+            return Err(ProcessorError::failed(format!(
+                "{} of {} cannot be sent: {why}",
+                job.name(),
+                job.source
+            )));
+        }
+        self.decide(job, &format!("a placeholder stands for {}: {why}", job.name()));
+        let text = format!("a placeholder stands for {}: {why}", job.name());
+        self.report(job, Diagnostic::warning(code, text));
+        Ok(Form::Placeholder)
+    }
+
+    fn too_many_pixels(&self, file: &Attachment) -> Option<String> {
+        let (width, height) = file.loaded.as_ref()?.measures.size?;
+        let pixels = u64::from(width.get()) * u64::from(height.get());
+        let most = self.policy?.max_pixels;
+        let (shown, most_shown) = (thousands(pixels), thousands(most));
+        (pixels > most).then(|| format!("it has {shown} pixels, more than {most_shown}"))
+    }
+
+    fn report_type(&mut self, job: Job<'_>, said: &str) {
+        let text =
+            format!("{} is said to be {}, but its bytes are {}", job.name(), excerpt(said), job.mime_type());
+        let finding = Diagnostic::warning(codes::ATTACHMENT_TYPE, text);
+        self.report(job, finding.with_help("it is sent as what its bytes are"));
+    }
+
+    fn report(&mut self, job: Job<'_>, mut finding: Diagnostic) {
+        finding.message = format!("{} (in {})", finding.message, job.source);
+        self.found.push(finding);
+    }
+
+    fn decide(&mut self, job: Job<'_>, reason: &str) {
+        self.decisions.push(Decision::new(Outcome::Degraded, job.source.clone(), reason));
+    }
+}
+
+impl Job<'_> {
+    fn name(&self) -> String {
+        match self.file.label() {
+            "" => format!("file {}", self.number),
+            label => format!("`{}`", excerpt(label)),
+        }
+    }
+
+    fn shown(&self) -> Shown<'_> {
+        Shown { name: self.file.label(), number: self.number }
+    }
+
+    fn mime_type(&self) -> &str {
+        self.file.mime_type.as_deref().unwrap_or_default()
+    }
+
+    fn kind_of_text(&self) -> &'static str {
+        if self.file.kind() == MediaKind::Document { "its text" } else { "its transcript" }
+    }
+
+    /// The code of a failure to make text of it.
+    fn failure(&self) -> Code {
+        match self.file.kind() {
+            MediaKind::Document => codes::DOCUMENT_UNREADABLE,
+            _ => codes::NOT_TRANSCRIBED,
+        }
+    }
+}
+
+fn has_files(message: &Message) -> bool {
+    !message.attachments.is_empty()
+}
+
+fn loaded_bytes(messages: &[Message]) -> u64 {
+    let files = messages.iter().flat_map(|message| &message.attachments);
+    files.filter_map(|file| file.loaded.as_ref()).map(|asset| asset.bytes.len() as u64).sum()
+}
+
+fn no_port(does: &str) -> PortError {
+    PortError::new(PortErrorKind::Unsupported, format!("nothing here {does}"))
+}
+
+/// Blank is no text: a scanned page, or silence.
+fn check_text(text: &str) -> Result<String, PortError> {
+    match text.trim().is_empty() {
+        true => Err(PortError::new(PortErrorKind::Invalid, "there are no words in it")),
+        false => Ok(text.to_owned()),
+    }
+}

@@ -1,0 +1,28 @@
+//! Waiting for a port, but not beyond a limit of time.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use ctx_types::{Deadline, PortError, PortErrorKind};
+
+/// Waits for a port's answer; without a clock as long as it takes.
+pub(crate) async fn within<T>(
+    limit: Duration,
+    clock: Option<&dyn Deadline>,
+    answer: impl Future<Output = Result<T, PortError>>,
+) -> Result<T, PortError> {
+    let Some(clock) = clock else { return answer.await };
+    let deadline = clock.within(limit);
+    let mut over = deadline.over();
+    let mut answer = pin!(answer);
+    poll_fn(|cx| match answer.as_mut().poll(cx) {
+        Poll::Ready(answer) => Poll::Ready(answer),
+        Poll::Pending => over.as_mut().poll(cx).map(|()| {
+            let detail = format!("it took more than {} seconds", limit.as_secs());
+            Err(PortError::new(PortErrorKind::TimedOut, detail))
+        }),
+    })
+    .await
+}

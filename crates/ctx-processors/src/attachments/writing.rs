@@ -1,0 +1,147 @@
+//! Texts of files go into their messages: where a placeholder stands for the file, else at the end.
+
+use std::cell::Cell;
+
+use ctx_types::{Content, ContentPart, Message, Source, SourceKind, Span, Text, Trust};
+
+use crate::rewrite::{Edit, rewrite};
+
+/// What is written for a file.
+#[derive(Debug)]
+pub(crate) struct FileWords {
+    /// The id by which placeholders name it.
+    pub(crate) id: String,
+    /// Its text; `None` for a file that is sent as it is.
+    pub(crate) text: Option<String>,
+    /// What stands where a placeholder names it and it has no text there.
+    pub(crate) label: String,
+}
+
+/// How a placeholder begins, and ends.
+const OPENING: &str = "【file::";
+const CLOSING: char = '】';
+
+/// Tells whether a message has placeholders for files.
+pub(crate) fn has_placeholders(message: &Message) -> bool {
+    let has = |text: &str| text.contains(OPENING);
+    match &message.content {
+        Content::Text(text) => has(text),
+        Content::Parts(parts) => parts.iter().filter_map(ContentPart::as_text).any(has),
+    }
+}
+
+/// Writes the texts of files into a message: in place of `【file::id】`, else at its end, in the order of the files.
+///
+/// A placeholder of a file without text becomes its label, one that names no file stays as it is. Each file is
+/// written once; where a second placeholder names it, its label stands.
+pub(crate) fn write(message: &mut Message, files: &[FileWords]) {
+    let written: Vec<Cell<bool>> = files.iter().map(|_| Cell::new(false)).collect();
+    let find = |text: &str| -> Vec<Edit> {
+        placeholders(text)
+            .filter_map(|(span, id)| {
+                let index = files.iter().position(|file| file.id == id)?;
+                let file = files.get(index)?;
+                let is_first = !written.get(index)?.replace(true);
+                let words = file.text.as_ref().filter(|_| is_first).unwrap_or(&file.label);
+                Some(Edit { span, text: words.clone(), source: source(file) })
+            })
+            .collect()
+    };
+    rewrite(message, find, |text| text);
+    let rest = files.iter().zip(&written).filter(|(file, written)| file.text.is_some() && !written.get());
+    let rest: Vec<&FileWords> = rest.map(|(file, _)| file).collect();
+    if !rest.is_empty() {
+        append(message, &rest);
+    }
+}
+
+/// Puts texts behind the last text of a message.
+fn append(message: &mut Message, files: &[&FileWords]) {
+    let texts = match &mut message.content {
+        Content::Text(_) => 1,
+        Content::Parts(parts) => {
+            if !parts.iter().any(|part| part.as_text().is_some()) {
+                parts.push(ContentPart::Text(Text::default()));
+            }
+            parts.iter().filter(|part| part.as_text().is_some()).count()
+        }
+    };
+    let seen = Cell::new(0);
+    let at_end = |text: &str| -> Vec<Edit> {
+        seen.set(seen.get() + 1);
+        if seen.get() != texts {
+            return Vec::new();
+        }
+        let is_blank = text.trim().is_empty();
+        let edit = |(index, file): (usize, &&FileWords)| {
+            let words = file.text.as_deref().unwrap_or_default();
+            let words = match index {
+                0 if is_blank => words.trim_start_matches('\n').to_owned(),
+                _ => format!("\n{words}"),
+            };
+            Edit { span: Span::new(text.len(), text.len()), text: words, source: source(file) }
+        };
+        files.iter().enumerate().map(edit).collect()
+    };
+    rewrite(message, at_end, |text| text);
+}
+
+fn source(file: &FileWords) -> Source {
+    Source::new(SourceKind::File, Trust::File).with_id(file.id.as_str())
+}
+
+/// Finds the placeholders of a text, each with the id that it names: one without white space.
+fn placeholders(text: &str) -> impl Iterator<Item = (Span, &str)> {
+    text.match_indices(OPENING).filter_map(|(start, opening)| {
+        let rest = text.get(start + opening.len()..)?;
+        let id = rest.get(..rest.find(CLOSING)?)?;
+        let is_id = !id.is_empty() && !id.contains(char::is_whitespace) && !id.contains(OPENING);
+        is_id.then(|| (Span::new(start, start + opening.len() + id.len() + CLOSING.len_utf8()), id))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{Role, is_partition};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut message = Message::new(Role::User, text, Source::history("n", Role::User));
+        let file = |id: &str, text: Option<&str>| FileWords {
+            id: id.to_owned(),
+            text: text.map(str::to_owned),
+            label: format!("[{id}]"),
+        };
+        write(&mut message, &[file("a", Some("\nA\n")), file("b", None), file("c", Some("\nC\n"))]);
+        assert_eq!(message.text(), expected);
+        assert!(is_partition(&message.segments(), expected.len()));
+    }
+
+    #[test]
+    fn placeholders_say_where_a_text_goes() {
+        check("x【file::a】y【file::c】z", "x\nA\ny\nC\nz");
+        check("【file::c】", "\nC\n\n\nA\n");
+    }
+
+    #[test]
+    fn texts_without_a_placeholder_follow_the_message() {
+        check("x", "x\n\nA\n\n\nC\n");
+        check(" ", " A\n\n\nC\n");
+    }
+
+    #[test]
+    fn a_placeholder_of_a_file_without_text_is_its_label() {
+        check("【file::a】【file::b】【file::c】", "\nA\n[b]\nC\n");
+        check("【file::a】【file::a】【file::c】", "\nA\n[a]\nC\n");
+    }
+
+    #[test]
+    fn what_names_no_file_stays() {
+        check(
+            "【file::a】【file::c】【file::d】【file:: a】【file::】",
+            "\nA\n\nC\n【file::d】【file:: a】【file::】",
+        );
+    }
+}
