@@ -2,6 +2,7 @@
 
 mod chat;
 mod compress;
+mod diff;
 mod macros;
 mod session;
 mod turn;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ctx_engine::Dialect;
+use ctx_types::CachePolicy;
 
 pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName, StoreArguments};
 pub(crate) use compress::{
@@ -19,6 +21,7 @@ pub(crate) use compress::{
     MaskArguments, MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments,
     ReportArguments, RunArguments, SummarizerArguments, SummarizerChoice, SummaryArguments,
 };
+pub(crate) use diff::DiffArguments;
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 pub(crate) use session::{
     DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,
@@ -52,6 +55,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Assemble(Box<AssembleArguments>),
     Explain(Box<ExplainArguments>),
+    Diff(DiffArguments),
     Check(CheckArguments),
     Test(TestArguments),
     Anchors(AnchorsArguments),
@@ -89,9 +93,30 @@ pub(crate) struct AssembleArguments {
     /// by default what suits the model's name
     #[arg(long, value_name = "NAME|FILE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) template: Option<String>,
+    /// Where marks ask the provider to keep the beginning of the request
+    #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "POLICY")]
+    pub(crate) cache_marks: CacheMarks,
     /// Writes the report (JSON) to a file too
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// Where marks ask the provider to keep the beginning of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheMarks {
+    /// Nowhere; servers that find repetitions by themselves need none
+    Off,
+    /// Behind what the next turn will send again, and behind the instructions at its head
+    Stable,
+}
+
+impl From<CacheMarks> for CachePolicy {
+    fn from(marks: CacheMarks) -> Self {
+        match marks {
+            CacheMarks::Off => Self::Off,
+            CacheMarks::Stable => Self::Stable,
+        }
+    }
 }
 
 /// What `ctx assemble` prints.

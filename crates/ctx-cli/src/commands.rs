@@ -9,6 +9,7 @@ pub(crate) mod completions;
 pub(crate) mod compress;
 pub(crate) mod count;
 pub(crate) mod counting;
+pub(crate) mod diff;
 pub(crate) mod endpoint;
 pub(crate) mod explain;
 mod folder;

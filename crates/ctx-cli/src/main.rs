@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Assemble(arguments) => commands::assemble::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Test(arguments) => commands::test::run(&arguments),
         Command::Anchors(arguments) => commands::anchors::run(&arguments),

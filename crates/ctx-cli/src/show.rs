@@ -2,6 +2,7 @@
 
 mod bar;
 mod clean;
+mod comparison;
 pub(crate) mod conversation;
 mod diff;
 pub(crate) mod entries;
@@ -23,6 +24,7 @@ pub(crate) use ctx_types::plural;
 use crate::files;
 
 pub(crate) use bar::Bar;
+pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed};
 pub(crate) use explanation::{explanation, timings};
 pub(crate) use findings::{failure, plain};

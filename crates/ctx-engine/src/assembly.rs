@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::limiting::{self, LIMITER};
 use crate::memory::ConversationMemory;
 use crate::recall::Recall;
+use crate::stable::{self, Stability};
 
 /// What a host lends to an assembly; each is optional.
 #[derive(Clone, Copy, Default)]
@@ -263,7 +264,9 @@ impl<'a> Assembly<'a> {
     }
 
     fn finish(self, mut run: Run, tokens: TokenFigure) -> Context {
-        let messages = run.draft.take_messages();
+        let mut messages = run.draft.take_messages();
+        let stable = Stability::new(&run, self.agent.macros(), &self.turn.further).part(&messages);
+        stable::mark(self.turn.cache_marks, &mut messages, &stable);
         let mut diagnostics: Vec<Diagnostic> = self.agent.diagnostics().to_vec();
         diagnostics.extend(self.found);
         diagnostics.extend(run.diagnostics);
@@ -284,6 +287,7 @@ impl<'a> Assembly<'a> {
             decisions: run.draft.decisions().to_vec(),
             stages: run.stages,
             usage: Some(usage),
+            stable: Some(stable),
         };
         let effects = if self.turn.preview { Vec::new() } else { run.draft.effects().to_vec() };
         Context {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ctx_anchors::Preset;
+use ctx_macros::{Dialect, Registry};
 use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundings};
 use ctx_tokens::{MAX_TOKENS, ModelFacts, ModelTable, read_tokens};
 use ctx_types::{Agent, Content, Diagnostic, Message, Session, TextMemory, TurnInput, UserProfile, excerpt};
@@ -75,6 +76,11 @@ impl CompiledAgent {
     /// Returns the person who chats.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
+    }
+
+    /// Returns the macros that its texts may use, and how they are read.
+    pub(crate) const fn macros(&self) -> (&Registry, Dialect) {
+        (&self.input_macros.registry, self.input_macros.dialect)
     }
 
     pub(crate) const fn input_macros(&self) -> &InputMacros {

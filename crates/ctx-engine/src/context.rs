@@ -49,7 +49,8 @@ impl Context {
     /// Writes the context as JSON: `{"messages": […], "report": {…}, "effects": […]}`.
     ///
     /// Each message has `role`, `content`, `source` and `tokens`, and where it applies `name`, `tool_calls`,
-    /// `tool_call_id`, `attachments`, `place`, `placement` and `segments` (byte ranges of the text).
+    /// `tool_call_id`, `attachments`, `cacheMark`, `place`, `placement` and `segments` (byte ranges of the text).
+    /// [`SavedContext::read`](crate::SavedContext::read) reads it.
     pub fn to_json(&self) -> Value {
         json!({
             "messages": self.messages.iter().zip(self.tokens()).map(message_json).collect::<Vec<_>>(),
@@ -78,6 +79,9 @@ fn message_json((message, tokens): (&Message, u32)) -> Value {
     }
     if message.is_continuation_prefix {
         map.insert("prefix".to_owned(), json!(true));
+    }
+    if let Some(mark) = message.cache_mark {
+        map.insert("cacheMark".to_owned(), json!(mark.as_str()));
     }
     map.insert("source".to_owned(), json!(message.source));
     map.insert("tokens".to_owned(), json!(tokens));

@@ -81,8 +81,8 @@ impl CompiledAgent {
 /// What expands the user's own text, made once for an agent.
 #[derive(Debug)]
 pub(crate) struct InputMacros {
-    registry: Registry,
-    dialect: Dialect,
+    pub(crate) registry: Registry,
+    pub(crate) dialect: Dialect,
     values: MacroValues,
 }
 

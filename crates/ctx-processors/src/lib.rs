@@ -48,7 +48,7 @@ pub use macro_values::{MacroValues, macro_dialect};
 pub use merge_consecutive_roles::MergeConsecutiveRoles;
 pub use merge_injections::MergeInjections;
 pub use merge_system_to_head::MergeSystemToHead;
-pub use regex_processor::RegexProcessor;
+pub use regex_processor::{ActiveRules, RegexProcessor};
 pub use request_compressor::RequestCompressor;
 pub use session_loader::SessionLoader;
 pub use token_limiter::{LimiterResult, TokenLimiter};

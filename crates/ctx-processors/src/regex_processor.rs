@@ -37,16 +37,27 @@ impl RegexProcessor {
 
 /// Left on the blackboard: the rules of a run, for texts that are not messages.
 #[derive(Clone)]
-pub(crate) struct ActiveRules {
+pub struct ActiveRules {
     rules: Prepared,
     /// How many steps messages have left of those that all texts of a context share.
     pub(crate) steps_left: u64,
 }
 
 impl ActiveRules {
+    /// Returns the rules.
+    pub fn rules(&self) -> Option<&RuleSet> {
+        self.get().map(|(rules, _)| rules)
+    }
+
     /// Returns the rules and what they may cost.
     pub(crate) fn get(&self) -> Option<(&RuleSet, RuleLimits)> {
         self.rules.get::<Compiled>().map(|compiled| (&compiled.rules, compiled.limits))
+    }
+}
+
+impl std::fmt::Debug for ActiveRules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ActiveRules").field(&self.rules()).finish()
     }
 }
 

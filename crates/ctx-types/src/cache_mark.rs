@@ -12,6 +12,16 @@ pub enum CacheMark {
     Long,
 }
 
+impl CacheMark {
+    /// Returns the word for reports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Long => "long",
+        }
+    }
+}
+
 /// Where an assembly puts cache marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

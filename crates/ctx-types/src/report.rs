@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::decision::{Decision, Outcome, TokenFigure};
 use crate::diagnostic::Diagnostic;
 use crate::log_line::LogLine;
+use crate::source::Source;
 
 /// Everything worth knowing about one assembly beside its messages.
 ///
@@ -21,6 +22,35 @@ pub struct Report {
     /// What the messages use of the budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// Which messages the next turn will send again as they are; absent where nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stable: Option<StablePart>,
+}
+
+/// The leading messages that the next turn of the same conversation sends again, byte for byte, as far as one turn
+/// can tell. Providers cache a request by its beginning: this much of it they can find again.
+///
+/// It supposes that an answer and another message follow, that nothing is edited, and that what fits now fits then.
+/// Where system messages are made the user's, the last of these messages may also be joined with the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StablePart {
+    /// How many messages.
+    pub messages: usize,
+    /// What ends them; absent if all messages are stable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<Unstable>,
+}
+
+/// What may differ in the next turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unstable {
+    /// The position of the message that it stands in, counted from 0.
+    pub message: usize,
+    /// The message, or the piece of it.
+    pub source: Source,
+    /// Why it may differ.
+    pub reason: String,
 }
 
 /// What the messages of a context use of its budget.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::cache_mark::CachePolicy;
 use crate::message::Message;
 use crate::ports::ToolDefinition;
 use crate::text::Text;
@@ -46,6 +47,8 @@ pub struct TurnInput {
     pub reserve: Option<u32>,
     /// The tools that the model may call; their definitions are part of the budget.
     pub tools: Vec<ToolDefinition>,
+    /// Where marks ask the provider to keep the beginning of the request.
+    pub cache_marks: CachePolicy,
     /// Whether this is only looked at: effects are dropped and ports answer from their caches.
     pub preview: bool,
 }

@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
     let mut turn = turn::of_arguments(&arguments.turn, &mut sources)?;
     let format = if arguments.json { Format::Json } else { arguments.format };
     turn.input.dialect = format.dialect().map(|dialect| dialect.name().into());
+    turn.input.cache_marks = arguments.cache_marks.into();
     let context = turn.assemble_or_explain(&sources, arguments.turn.timings)?;
     sources.show(&context.report.diagnostics);
     if let Some(path) = &arguments.report {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::Context;
-use ctx_types::{Decision, LogLine, StageReport, Usage};
+use ctx_types::{Decision, LogLine, StablePart, StageReport, Usage};
 
 use crate::show::clean::clean_line;
 use crate::show::table::listing;
@@ -27,6 +27,7 @@ pub(crate) fn explanation(context: &Context, with_timings: bool) -> String {
         false => stages(&report.stages),
     }];
     parts.extend(report.usage.as_ref().map(|usage| budget(usage, context.tokens())));
+    parts.extend(report.stable.as_ref().map(|stable| cache(stable, context)));
     parts.push(decisions(&report.decisions));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
@@ -120,6 +121,28 @@ fn budget(usage: &Usage, tokens: Vec<u32>) -> String {
     let width = lines.iter().map(|(figure, _)| figure.len()).max().unwrap_or(0);
     let lines = lines.iter().map(|(figure, name)| format!("  {figure:>width$}  {name}\n"));
     format!("budget\n{}", lines.collect::<String>())
+}
+
+/// What the provider's prompt cache can find again next turn, and what ends it.
+fn cache(stable: &StablePart, context: &Context) -> String {
+    let tokens: u64 = context.tokens().into_iter().take(stable.messages).map(u64::from).sum();
+    let (is, messages) =
+        (if stable.messages == 1 { "is" } else { "are" }, plural(stable.messages, "message"));
+    let mut text = match stable.messages {
+        0 => "cache\n  no message is sure to be sent again as it is\n".to_owned(),
+        _ => {
+            format!("cache\n  the first {messages} {is} sent again next turn as they are: {tokens} tokens\n")
+        }
+    };
+    if let Some(end) = &stable.ended_by {
+        let message = context.messages.get(end.message).map(|message| message.source.to_string());
+        let of = message.filter(|message| *message != end.source.to_string());
+        let of = of.map(|message| format!(" of {message}")).unwrap_or_default();
+        let line = format!("  message {} may differ: {}{of}, {}", end.message, end.source, end.reason);
+        text.push_str(&clean_line(&line));
+        text.push('\n');
+    }
+    text
 }
 
 fn decisions(decisions: &[Decision]) -> String {

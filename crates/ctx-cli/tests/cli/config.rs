@@ -52,6 +52,10 @@ fn it_gives_what_the_command_line_does_not_say() {
         -3  beginning of the answer
       = 77  for messages; they have 58, exact as o200k_base
 
+    cache
+      no message is sure to be sent again as it is
+      message 0 may differ: macro:time of preset:identity, the macro differs from turn to turn
+
     decisions
       hidden preset:off: switched off
     ");

@@ -27,6 +27,8 @@ fn help_names_the_verbs_and_how_to_begin() {
       assemble     Shows the messages that a model receives, and why
       explain      Explains a context: the stages that made it, its budget, and what became of
                    everything
+      diff         Shows what two contexts have in common at their beginning, and what a provider bills
+                   again
       check        Reports what is wrong with agents, presets, worldbooks, conversations, profiles and
                    request bodies
       test         Compares contexts with what was expected of them
@@ -108,6 +110,8 @@ fn help_of_assemble() {
           --json                   Prints JSON: short for `--format json`
           --template <NAME|FILE>   How a text completion writes turns: the name of a template, or a file
                                    with one (JSON or YAML); by default what suits the model's name
+          --cache-marks <POLICY>   Where marks ask the provider to keep the beginning of the request
+                                   [default: off] [possible values: off, stable]
           --report <FILE>          Writes the report (JSON) to a file too
       -h, --help                   Print help (see more with '--help')
 

@@ -19,6 +19,7 @@ mod config;
 mod conversations;
 mod count;
 mod dialects;
+mod diff;
 mod explain;
 mod help;
 mod hostile;

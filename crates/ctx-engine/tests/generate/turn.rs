@@ -64,6 +64,19 @@ impl Turn {
         }
     }
 
+    /// Writes another text wherever the agent has one.
+    pub(crate) fn with_text_in_place_of(mut self, text: &str, other: &str) -> Self {
+        let agent = self.case.agent.to_string().replace(text, other);
+        self.case.agent = serde_json::from_str(&agent).unwrap();
+        self
+    }
+
+    /// Leaves the formatters as they are where nobody sets them.
+    pub(crate) fn with_default_formatters(mut self) -> Self {
+        self.switches = Switches::default();
+        self
+    }
+
     pub(crate) fn run(&self, engine: &Engine, turn: &TurnInput) -> Result<Context, AssembleError> {
         self.compile(engine).assemble_blocking(&self.session(), turn)
     }

@@ -17,6 +17,16 @@ pub(super) enum Find {
     },
 }
 
+impl Find {
+    /// Tells whether a macro in the expression differs from turn to turn.
+    pub(super) fn is_volatile(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Macros { template, .. } => template.macros().any(|used| used.volatile),
+        }
+    }
+}
+
 /// How an expression is read.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {

@@ -19,6 +19,7 @@ pub struct Rule {
     reading: Reading,
     replace: Replace,
     trims: Vec<Template>,
+    is_volatile: bool,
     /// Where it stands, for findings of a run.
     location: Place,
 }
@@ -96,7 +97,9 @@ impl Rule {
         let trims = trims.map(|trim| Template::parse(&Text::from(&**trim), with.dialect, with.registry));
         let listed = Some(Arc::new(Listed { index, name: rule.name.clone() }));
         let source = Source { id: rule.id.clone(), listed, ..Source::new(SourceKind::Rule, with.trust) };
-        Some(Self { source, scope, find, reading, replace, trims: trims.collect(), location: place })
+        let is_volatile = template.macros().any(|used| used.volatile) || find.is_volatile();
+        let trims = trims.collect();
+        Some(Self { source, scope, find, reading, replace, trims, is_volatile, location: place })
     }
 
     /// Returns the source of what the rule writes.
@@ -113,6 +116,15 @@ impl Rule {
     /// Tells whether the rule runs on a text.
     pub fn admits(&self, subject: Subject) -> bool {
         self.scope.admits(subject)
+    }
+
+    /// Tells whether a macro of the rule differs from turn to turn.
+    pub(super) const fn is_volatile(&self) -> bool {
+        self.is_volatile
+    }
+
+    pub(super) fn settled_depth(&self) -> usize {
+        self.scope.settled_depth()
     }
 
     pub(super) fn find(&self) -> &Find {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry};
-use ctx_types::{Diagnostic, RegexConfig, RegexPreset, RegexRule, Trust};
+use ctx_types::{Diagnostic, RegexConfig, RegexPreset, RegexRule, Source, Trust};
 
 use super::memory::Memory;
 use super::rule::{Compiling, Place, Rule};
@@ -69,6 +69,18 @@ impl RuleSet {
     /// Returns the rules in the order in which they run.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    /// Returns the depth from which on no rule gives a message of a request another text when it moves deeper.
+    ///
+    /// 0 if no rule has a range of depths.
+    pub fn settled_depth(&self) -> usize {
+        self.rules.iter().map(Rule::settled_depth).max().unwrap_or(0)
+    }
+
+    /// Tells whether what a rule writes differs from turn to turn, though the text does not.
+    pub fn is_volatile(&self, rule: &Source) -> bool {
+        self.rules.iter().any(|other| other.source() == rule && other.is_volatile())
     }
 
     /// Tells whether any rule runs on a text.

@@ -84,6 +84,15 @@ impl Scope {
         (scope, unknown)
     }
 
+    /// Returns the depth from which on a text of a request gets no other answer when it moves deeper.
+    pub(super) fn settled_depth(self) -> usize {
+        if self.stages & Stage::Request.bit() == 0 {
+            return 0;
+        }
+        let beyond = if self.max == i64::MAX { 0 } else { self.max.saturating_add(1) };
+        usize::try_from(self.min.max(beyond)).unwrap_or(0)
+    }
+
     pub(super) fn admits(self, subject: Subject) -> bool {
         let is_deep_enough = subject.depth.is_none_or(|depth| {
             let depth = i64::try_from(depth).unwrap_or(i64::MAX);

@@ -1,0 +1,103 @@
+//! `ctx diff`: what two contexts share at their beginning.
+
+use insta::assert_snapshot;
+
+use crate::Folder;
+use crate::assemble::json;
+
+const AGENT: &str = "\
+name: Ada
+presetMessages:
+  - {id: identity, role: system, content: 'You are {{char}}. It is {{time}}.'}
+  - {id: rules, role: system, content: Be brief.}
+  - {type: chat_history}
+";
+const CHAT: &str = r#"[{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}]"#;
+
+/// A folder with an agent, a conversation, and its context at two times.
+fn two_turns() -> Folder {
+    let folder =
+        Folder::with(&[("a.yaml", AGENT), ("c.json", CHAT), ("b.yaml", &AGENT.replace("brief", "kind"))]);
+    for (name, at) in [("before.json", "12:00"), ("after.json", "12:05")] {
+        let turn = format!("--session c.json --input Well? --at 2026-01-31T{at}:00Z");
+        let answer = folder.ctx(&format!("assemble a.yaml {turn} --json"));
+        folder.write(name, json(&answer).to_string().as_bytes());
+    }
+    folder
+}
+
+#[test]
+fn a_macro_that_differs_from_turn_to_turn_is_named() {
+    assert_snapshot!(two_turns().ctx("diff before.json after.json"), @r"
+    exit code 0
+    === output
+    shared            0 messages of 4 and the beginning of the next, about 9 of 33 tokens (27 %)
+    first difference  message 0, byte 23 of its text
+      first           `0 PM.  ---  Be brief.` by macro:time of preset:identity
+      second          `5 PM.  ---  Be brief.` by macro:time of preset:identity
+    billed again      about 24 tokens, 14 of them in messages that have not changed
+    ");
+}
+
+#[test]
+fn equal_contexts_share_everything() {
+    assert_snapshot!(two_turns().ctx("diff before.json before.json"), @r"
+    exit code 0
+    === output
+    shared        everything: 4 messages
+    billed again  nothing
+    ");
+}
+
+#[test]
+fn agents_are_assembled_at_one_time() {
+    assert_snapshot!(two_turns().ctx("diff a.yaml b.yaml --session c.json"), @r"
+    exit code 0
+    === output
+    shared            0 messages of 3 and the beginning of the next, about 16 of 28 tokens (57 %)
+    first difference  message 0, byte 38 of its text
+      first           `brief.` by preset:rules
+      second          `kind.` by preset:rules
+    billed again      about 12 tokens, 9 of them in messages that have not changed
+    ");
+}
+
+#[test]
+fn a_longer_conversation_goes_on_where_the_other_ends() {
+    let folder = two_turns();
+    folder.write("one.json", br#"{"messages": [{"role": "user", "content": "Hello"}]}"#);
+    folder.write(
+        "two.json",
+        br#"{"messages": [{"role": "user", "content": "Hello"}, {"role": "user", "content": "?"}]}"#,
+    );
+    assert_snapshot!(folder.ctx("diff one.json two.json"), @r"
+    exit code 0
+    === output
+    shared            1 message of 2
+    first difference  message 1, which only the second has
+    ");
+}
+
+#[test]
+fn json_has_the_same_as_data() {
+    let comparison = json(&two_turns().ctx("diff before.json after.json --json"));
+    assert_eq!(comparison["difference"]["owners"][0], "macro:time of preset:identity");
+    assert_eq!(comparison["sharedMessages"], 0);
+}
+
+#[test]
+fn what_is_neither_context_nor_agent_is_said() {
+    let folder = two_turns();
+    folder.write("odd.json", b"[1, 2");
+    assert_snapshot!(folder.ctx("diff odd.json before.json"), @r"
+    exit code 3
+    === errors
+    error[CTX0602]: invalid JSON: the document ends too early
+     --> odd.json:1:5
+      |
+    1 | [1, 2
+      |     ^
+      |
+      = help: the file may have been cut off; a bracket or a quote is not closed
+    ");
+}

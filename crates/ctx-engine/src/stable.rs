@@ -1,0 +1,231 @@
+//! Which messages the next turn will send again, byte for byte, and the marks that ask a provider to keep them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ctx_macros::{Dialect, Registry};
+use ctx_pipeline::Run;
+use ctx_processors::regex_rules::RuleSet;
+use ctx_processors::{ActiveRules, LimiterResult, LoadedWindow, WorldbookScan};
+use ctx_types::{
+    CacheMark, CachePolicy, Message, Place, Placement, Role, Segment, Source, SourceKind, StablePart,
+    Unstable,
+};
+use ctx_worldbook::Cause;
+
+/// What is known about a run and its turn.
+pub(crate) struct Stability<'a> {
+    macros: &'a Registry,
+    dialect: Dialect,
+    /// What goes with this turn only.
+    further: &'a [Message],
+    rules: Option<&'a ActiveRules>,
+    /// The worldbook entries that are active whatever is said.
+    constant: BTreeSet<Arc<str>>,
+    /// Whether the conversation begins later from turn to turn.
+    is_shortened: bool,
+}
+
+impl<'a> Stability<'a> {
+    /// Takes what a run left behind.
+    pub(crate) fn new(
+        run: &'a Run,
+        (macros, dialect): (&'a Registry, Dialect),
+        further: &'a [Message],
+    ) -> Self {
+        let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
+        let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
+        Self {
+            macros,
+            dialect,
+            further,
+            rules: run.blackboard.get(),
+            constant: run.blackboard.get().map(constant).unwrap_or_default(),
+            is_shortened: skipped > 0 || dropped > 0,
+        }
+    }
+
+    /// Finds the first thing that may differ next turn. O(messages and segments).
+    pub(crate) fn part(&self, messages: &[Message]) -> StablePart {
+        let said = messages.iter().filter(|message| is_said(message)).count();
+        let last = messages.iter().rposition(|message| is_said(message) && !message.is_continuation_prefix);
+        let mut older = 0;
+        for (index, message) in messages.iter().enumerate() {
+            let place = Standing {
+                older,
+                newer: said - older,
+                is_below: older > 0 && last < Some(index),
+                is_before: messages.get(index + 1).is_some_and(is_said),
+            };
+            if let Some((source, reason)) = self.doubt(message, place) {
+                let end = Unstable { message: index, source: source.clone(), reason };
+                let is_leaving = !is_said(message) && !is_made_anew(source);
+                let earlier = is_leaving.then(|| joined(messages, index)).flatten();
+                let part = earlier.unwrap_or(StablePart { messages: index, ended_by: Some(end) });
+                return without_placeholders(messages, part);
+            }
+            older += usize::from(is_said(message));
+        }
+        let all = StablePart { messages: messages.len(), ended_by: None };
+        joined(messages, messages.len()).unwrap_or(all)
+    }
+
+    /// Returns what of a message may differ next turn, and why.
+    fn doubt<'b>(&self, message: &'b Message, place: Standing) -> Option<(&'b Source, String)> {
+        if let Some(reason) = self.moves(message, place) {
+            return Some((&message.source, reason.to_owned()));
+        }
+        if message.written.is_empty() {
+            return self.differs(&message.source).map(|reason| (&message.source, reason));
+        }
+        // Of what was joined in a gap, nobody knows any more where it was placed.
+        let is_gap = matches!(message.place, Place::Gap { .. } | Place::History) && is_said(message);
+        let mut is_below = is_gap || place.older > 0 && message.placement.is_none();
+        message.written.iter().find_map(|segment| self.segment_doubt(segment, &mut is_below))
+    }
+
+    fn segment_doubt<'b>(&self, segment: &'b Segment, is_below: &mut bool) -> Option<(&'b Source, String)> {
+        let sources = || std::iter::once(&segment.source).chain(&segment.via);
+        let differs = sources().find_map(|source| Some((source, self.differs(source)?)));
+        let origin = segment.via.last().unwrap_or(&segment.source);
+        let moves = *is_below && matches!(origin.kind, SourceKind::Preset | SourceKind::Worldbook);
+        *is_below |= origin.kind.is_history();
+        let moves = moves.then(|| (origin, "it stands below messages of the conversation".to_owned()));
+        differs.or(moves)
+    }
+
+    /// Tells why a message stands elsewhere next turn, or not at all, if that may be.
+    fn moves(&self, message: &Message, place: Standing) -> Option<&'static str> {
+        let settled = self.rules.and_then(ActiveRules::rules).map_or(0, RuleSet::settled_depth);
+        if message.is_continuation_prefix {
+            return Some("it is being continued");
+        }
+        // What stands above the conversation may be joined with its first message.
+        let is_joined = place.is_before && !message.role.is_instruction();
+        let is_first = is_said(message) && message.place != Place::Pinned;
+        if self.is_shortened && (is_first || is_joined) {
+            return Some("older messages are left out, and the next turn may leave out more");
+        }
+        if is_said(message) && place.newer <= settled && settled > 0 {
+            return Some("a regex rule changes messages by their depth");
+        }
+        match message.placement.as_deref() {
+            Some(Placement::Depth { .. }) => Some("its place is counted from the end of the conversation"),
+            Some(Placement::Index { at, .. }) if *at < 0 => {
+                Some("its place is counted from the end of the conversation")
+            }
+            Some(Placement::Index { at, .. }) if self.is_shortened || is_beyond(*at, place.older) => {
+                Some("its place is beyond the conversation, or was")
+            }
+            _ if place.is_below => Some("it stands below the conversation"),
+            _ => None,
+        }
+    }
+
+    /// Tells why what a source writes may differ next turn, if it may.
+    fn differs(&self, source: &Source) -> Option<String> {
+        let id = source.id.as_deref().unwrap_or_default();
+        let reason = match source.kind {
+            SourceKind::Macro if self.is_volatile(id) => "the macro differs from turn to turn",
+            SourceKind::Variable => "a session variable may change",
+            SourceKind::Worldbook if !self.constant.contains(id) => "the entry may not be active",
+            SourceKind::Rule if self.rule_is_volatile(source) => {
+                "the rule uses a macro that differs from turn to turn"
+            }
+            SourceKind::Plugin => "a plug-in may write something else",
+            _ if self.further.iter().any(|message| message.source == *source) => {
+                "it goes with this turn only"
+            }
+            _ => return None,
+        };
+        Some(reason.to_owned())
+    }
+
+    fn is_volatile(&self, name: &str) -> bool {
+        // A macro that nobody knows is a host's own, which has gone since.
+        self.macros.get(name, self.dialect).is_none_or(|definition| definition.volatile)
+    }
+
+    fn rule_is_volatile(&self, rule: &Source) -> bool {
+        self.rules.and_then(ActiveRules::rules).is_some_and(|rules| rules.is_volatile(rule))
+    }
+}
+
+/// Ends the stable part one message earlier where that message may be joined with what follows it once the one at
+/// `end` is elsewhere: others that were placed there, the next message of the conversation, or the answer.
+fn joined(messages: &[Message], end: usize) -> Option<StablePart> {
+    let last = end.checked_sub(1)?;
+    let message = messages.get(last).filter(|message| message.role != Role::Tool)?;
+    let after = messages.get(end + 1..).unwrap_or_default();
+    let next = after.iter().position(is_said);
+    let mut following = after.iter().take(next.map_or(after.len(), |next| next + 1));
+    let meets_answer = next.is_none() && message.role == Role::Assistant;
+    if !meets_answer && !following.any(|other| other.role == message.role) {
+        return None;
+    }
+    let reason = "it may be joined with what follows it".to_owned();
+    let ended_by = Unstable { message: last, source: message.source.clone(), reason };
+    Some(StablePart { messages: last, ended_by: Some(ended_by) })
+}
+
+/// Leaves out what a formatter wrote before the end of the stable part: it depends on what follows.
+fn without_placeholders(messages: &[Message], part: StablePart) -> StablePart {
+    let stable = messages.get(..part.messages).unwrap_or_default();
+    let written = stable.iter().rev().take_while(|message| message.source.kind == SourceKind::Formatter);
+    StablePart { messages: stable.len() - written.count(), ..part }
+}
+
+/// Where a message stands in the conversation.
+#[derive(Clone, Copy)]
+struct Standing {
+    /// How many messages of the conversation stand above it.
+    older: usize,
+    /// How many stand below, and the message itself if it is one.
+    newer: usize,
+    /// Whether it is none, and all stand above.
+    is_below: bool,
+    /// Whether the next message is one.
+    is_before: bool,
+}
+
+/// Tells whether a place is further down than the messages above it account for, so that it was moved there.
+fn is_beyond(at: i64, older: usize) -> bool {
+    usize::try_from(at).is_ok_and(|at| at > older)
+}
+
+/// Tells whether a message is part of the conversation that moves with it, or was joined with such a one.
+fn is_said(message: &Message) -> bool {
+    let has_joined = || message.written.iter().any(|segment| segment.source.kind.is_history());
+    message.place == Place::History || has_joined()
+}
+
+/// Tells whether what a source writes may be another text, in the same message.
+fn is_made_anew(source: &Source) -> bool {
+    matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
+}
+
+/// Returns the entries that are active whatever is said, and with certainty.
+fn constant(scan: &WorldbookScan) -> BTreeSet<Arc<str>> {
+    let active = scan.scan.activations.iter().filter(|activation| activation.cause == Cause::Constant);
+    let members = active.filter_map(|activation| scan.set.members().get(activation.member));
+    let certain = members.filter(|member| member.entry.probability.is_none());
+    certain.map(|member| member.id.clone()).collect()
+}
+
+/// Puts marks on messages as a policy says.
+///
+/// What is stable for good, the leading instructions, has a mark of its own: it is found again also where the
+/// conversation was edited.
+pub(crate) fn mark(policy: CachePolicy, messages: &mut [Message], stable: &StablePart) {
+    if policy != CachePolicy::Stable {
+        return;
+    }
+    let stable = messages.get_mut(..stable.messages).unwrap_or_default();
+    let leading = stable.iter().take_while(|message| message.role.is_instruction()).count();
+    for end in BTreeSet::from([leading, stable.len()]) {
+        let last = end.checked_sub(1).and_then(|last| stable.get_mut(last));
+        if let Some(last) = last.filter(|message| message.cache_mark.is_none()) {
+            last.cache_mark = Some(CacheMark::Short);
+        }
+    }
+}
