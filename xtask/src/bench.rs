@@ -8,7 +8,8 @@ use crate::workspace;
 
 /// Measures what a turn costs, or with `compression` what survives a cut.
 ///
-/// Builds with optimizations and measures, a few minutes in all; sizes can be given as numbers of messages.
+/// Builds with optimizations and measures, a few minutes in all; sizes can be given as numbers of messages, and
+/// `variables` before them has the messages change session variables.
 ///
 /// Nothing fails on a figure that is missed: times are those of this machine, and of what else it does.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -17,8 +18,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     {
         return compression::run(rest);
     }
-    if arguments.iter().any(|size| size.parse::<usize>().is_err()) {
-        bail!("usage: cargo xtask bench [MESSAGES... | compression]");
+    let sizes = arguments.strip_prefix(&["variables".to_owned()]).unwrap_or(arguments);
+    if sizes.iter().any(|size| size.parse::<usize>().is_err()) {
+        bail!("usage: cargo xtask bench [[variables] MESSAGES... | compression]");
     }
     let mut command = workspace::cargo(&["bench", "--package", "ctx-engine", "--bench", "scale", "--"]);
     workspace::run(command.args(arguments))

@@ -56,7 +56,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "bench",
         run: bench::run,
-        help: "[MESSAGES... | compression]  what a turn costs beside the promised figures; what survives a cut",
+        help: "[[variables] MESSAGES... | compression]  what a turn costs beside the promised figures; what survives a cut",
     },
     Verb {
         name: "conversations",

@@ -19,6 +19,7 @@ mod usage_bar;
 use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Result, anyhow};
+use serde::Serialize;
 pub(crate) use ctx_types::plural;
 
 use crate::files;
@@ -91,8 +92,8 @@ pub(crate) fn cut_line(text: &str, columns: usize) -> String {
 }
 
 /// Writes a value to standard output as indented JSON.
-pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
-    result(&clean::clean_json(format!("{value:#}\n")))
+pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+    result(&clean::clean_json(serde_json::to_string_pretty(value)? + "\n"))
 }
 
 /// Writes a value to standard output as JSON in one line.

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bpe_openai::o200k_base;
-use conversation::{Conversation, agent, append, turn, warm, with};
+use conversation::{Conversation, Variables, agent, append, turn, warm, with};
 use criterion::measurement::WallTime;
 use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
@@ -33,7 +33,7 @@ criterion_group! {
 criterion_main!(benches);
 
 fn compiling(criterion: &mut Criterion) {
-    let (engine, agent, with) = (Engine::new(), agent(), with());
+    let (engine, agent, with) = (Engine::new(), agent(Variables::Off), with());
     criterion.bench_function("compile", |bencher| {
         bencher.iter(|| engine.compile(black_box(&agent), &with));
     });
@@ -41,7 +41,7 @@ fn compiling(criterion: &mut Criterion) {
 
 /// What loads once per process is loaded before.
 fn assembling(criterion: &mut Criterion) {
-    let (compiled, turn) = (warm(), turn());
+    let (compiled, turn) = (warm(Variables::Off), turn());
     for size in SIZES {
         let mut talk = Talk::new(&compiled, &turn, size);
         // Before the conversation grows.
@@ -72,7 +72,7 @@ struct Talk<'a> {
 
 impl<'a> Talk<'a> {
     fn new(compiled: &'a CompiledAgent, turn: &'a TurnInput, size: usize) -> Self {
-        let mut messages = Conversation::new(1);
+        let mut messages = Conversation::new(1, Variables::Off);
         let session = messages.session(size);
         Self { compiled, turn, size, messages, session, appended: 0 }
     }

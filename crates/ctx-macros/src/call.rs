@@ -15,7 +15,7 @@ use crate::parse::markers;
 use crate::space::SpaceSet;
 use crate::state::{Scope, State};
 use crate::template::Template;
-use crate::{clock, codes, random, space};
+use crate::{clock, codes, number, random, space};
 
 /// One call of a macro while it is evaluated: its arguments, the environment and the variables.
 ///
@@ -125,6 +125,20 @@ impl<'a> Call<'a> {
         self.arguments.get(index).map_or("", |argument| argument.text.as_ref())
     }
 
+    /// Returns the first argument, which names a variable; a name that is empty is reported.
+    pub(crate) fn variable_name(&mut self) -> &'a str {
+        self.argument_that_is_not_empty("the name of the variable")
+    }
+
+    /// Returns the first argument, and reports that it is empty.
+    pub(crate) fn argument_that_is_not_empty(&mut self, what: &str) -> &'a str {
+        let argument = self.argument(0);
+        if argument.is_empty() {
+            self.warn(codes::BAD_ARGUMENT, format!("{what} is empty"));
+        }
+        argument
+    }
+
     /// Returns the value of a variable; the call's value is trusted no further than it.
     pub fn variable(&mut self, scope: Scope, name: &str) -> Option<Text> {
         let trust = self.state.variable_trust(scope, name)?;
@@ -148,11 +162,14 @@ impl<'a> Call<'a> {
     }
 
     /// Sets a variable to the result of counting; its value is trusted as far as everything that this call used.
+    /// A number that is too large to be exact is reported.
     ///
     /// # Errors
     /// A limit of the run is reached; return the failure.
     pub fn set_number(&mut self, scope: Scope, name: &str, value: f64) -> Result<(), Failure> {
-        self.state.set_number(scope, name, value, self.trust)
+        self.state.set_number(scope, name, value, self.trust)?;
+        self.add_finding(number::inexact(name, value));
+        Ok(())
     }
 
     /// Removes a variable.
@@ -252,6 +269,14 @@ impl<'a> Call<'a> {
     pub fn warn(&mut self, code: Code, message: impl Into<String>) {
         let span = self.span;
         self.findings.add(|| Diagnostic::warning(code, message).at_span(span));
+    }
+
+    /// Reports what was found about the call, at its place.
+    pub(crate) fn add_finding(&mut self, finding: Option<Diagnostic>) {
+        if let Some(finding) = finding {
+            let span = self.span;
+            self.findings.add(|| finding.at_span(span));
+        }
     }
 
     /// Says something about the call that is worth knowing.

@@ -106,6 +106,39 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Reports a call of a known macro that is not written as the dialect reads it.
+    pub(crate) fn report_form(&mut self, span: Span, definition: usize, written_like: &str) {
+        let Some(known) = self.registry.definition(definition) else { return };
+        let name = &known.name;
+        let message =
+            format!("`{name}` is written otherwise in this dialect, so the call stays as it is written");
+        let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
+        self.findings.add(|| finding().with_help(format!("write it like `{written_like}`")));
+    }
+
+    /// Reports a call in an argument of another one, which ends where the inner one does.
+    pub(crate) fn report_nested(&mut self, span: Span, inner: usize, outer: usize) {
+        let known = |index: usize| self.registry.definition(index).map_or("", |known| &*known.name);
+        let (inner, outer) = (known(inner), known(outer));
+        let message = format!(
+            "`{inner}` in an argument of `{outer}` is not expanded: in this dialect the argument ends at the first `}}`"
+        );
+        let finding = || Diagnostic::warning(codes::NESTED_CALL, message).at_span(span);
+        let help = "the dialects `aio` and `sillytavern` expand calls in arguments";
+        self.findings.add(|| finding().with_help(help));
+    }
+
+    /// Returns when the macro with a number is called by a dialect that works in passes like AIO Hub.
+    pub(crate) fn phase(&self, definition: usize) -> usize {
+        let known = self.registry.definition(definition);
+        known.map_or(0, |known| known.phase as usize)
+    }
+
+    /// Returns the definition with a number.
+    pub(crate) fn definition(&self, definition: usize) -> Option<&'a Definition> {
+        self.registry.definition(definition)
+    }
+
     /// Reports the end of a block that nothing began, if a macro has that name.
     pub(crate) fn report_closer(&mut self, span: Span, name: Span) {
         if self.find(name).is_some() {

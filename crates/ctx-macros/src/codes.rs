@@ -14,6 +14,10 @@ pub const UNCLOSED_CALL: Code = Code::new(303, "unclosed macro");
 pub const UNMATCHED_CLOSER: Code = Code::new(304, "unmatched end of a block");
 /// A call has a `|` in an argument, which is reserved; it stays as it is written.
 pub const RESERVED_PIPE: Code = Code::new(305, "reserved character");
+/// A call of a known macro is not written as the dialect reads it; it stays as it is written.
+pub const UNREAD_CALL: Code = Code::new(306, "call in another form");
+/// A call stands in an argument, which the dialect ends at the first `}`.
+pub const NESTED_CALL: Code = Code::new(307, "call in an argument");
 /// The run has made as many calls as it may.
 pub const STEP_LIMIT: Code = Code::new(310, "too many macro calls");
 /// Calls are nested deeper than allowed.
@@ -24,12 +28,14 @@ pub const OUTPUT_LIMIT: Code = Code::new(312, "macro output too long");
 pub const VARIABLE_LIMIT: Code = Code::new(313, "too many variables");
 /// A macro needs the time and the run was given none that can be used.
 pub const NO_TIME: Code = Code::new(320, "no time given");
-/// The name of the time zone is not known; UTC is used.
+/// The name of the time zone is not known, so that UTC is used; or no zone has an offset that is asked for.
 pub const UNKNOWN_ZONE: Code = Code::new(321, "unknown time zone");
 /// A variable that is counted with holds something other than a number.
 pub const NOT_A_NUMBER: Code = Code::new(322, "not a number");
 /// The dates of an agent's own clock cannot be used; the real time is.
 pub const BAD_VIRTUAL_TIME: Code = Code::new(323, "unusable virtual time");
+/// Counting has left the numbers that are exact; it goes on as JavaScript counts.
+pub const INEXACT_NUMBER: Code = Code::new(324, "number too large to be exact");
 /// A macro reported that it cannot give a value.
 pub const MACRO_FAILED: Code = Code::new(330, "macro failed");
 /// An argument is of the wrong kind or out of range.

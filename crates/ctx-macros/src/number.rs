@@ -1,7 +1,29 @@
 //! Numbers as JavaScript reads and writes them, because variables of both apps are counted that way.
 
+use ctx_types::{Diagnostic, excerpt};
+
+use crate::codes;
+
 /// Texts longer than this are not numbers; it bounds the work.
 const MAX_BYTES: usize = 256;
+
+/// From here on (2^53) a number is not told from the next whole one.
+const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
+
+/// Says that what a variable was counted to is so large that it need not be exact; nothing for any other number.
+pub(crate) fn inexact(name: &str, counted: f64) -> Option<Diagnostic> {
+    if counted.abs() < INEXACT_FROM {
+        return None;
+    }
+    let (name, written) = (excerpt(name), write(counted));
+    let message = match counted.is_finite() {
+        true => {
+            format!("variable `{name}` is counted to {written}, beyond which whole numbers are not exact")
+        }
+        false => format!("variable `{name}` is counted beyond all numbers and is `{written}`"),
+    };
+    Some(Diagnostic::warning(codes::INEXACT_NUMBER, message))
+}
 
 /// Reads a number as `Number(text)` does; `None` where that gives NaN.
 ///

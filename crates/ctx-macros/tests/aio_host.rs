@@ -144,7 +144,8 @@ fn files_are_listed_by_group() {
          - [Image] agent-asset://faces/smile.png: A smile",
         &[],
     );
-    check(&env, "{{assets::x}}", "This agent has no files in the group `x`.", &[]);
+    let none = "This agent has no files in the group `x`.";
+    check(&env, "{{assets::x}}", none, &[codes::BAD_ARGUMENT]);
     check(&Env::default(), "{{assets}}", "This agent has no files.", &[]);
     assert_eq!(trust(&env, "{{assets}}"), Trust::Import);
 }

@@ -80,7 +80,7 @@ fn what_is_no_call_stays() {
     check_in(&env(), "{{setvar::a}}", "{{setvar::a}}", &[codes::MISSING_ARGUMENT]);
     let text = "{{}} {{user} }} {{ user }} {{\nuser\n}}";
     check_in(&env(), text, "{{}} {{user} }} Mei Mei", &[codes::UNCLOSED_CALL]);
-    check("{{{user}}} {{user::x}}", "{{{user}}} Mei");
+    check_in(&env(), "{{{user}}} {{user::x}}", "{{{user}}} Mei", &[codes::EXTRA_ARGUMENT]);
     check("{{{user}}} {{user}}", "{Mei} Mei");
 }
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use ctx_macros::{Definition, Dialect, Env, Limits, Registry, State, Template};
+use ctx_macros::{Definition, Dialect, Env, Limits, Registry, State, Template, codes};
 use ctx_types::{Text, is_partition};
 use support::{env, expand, origin};
 
@@ -100,5 +100,6 @@ fn a_template_lists_its_calls() {
     let text = Text::from("{{setvar::a::{{time}}}} {{nobody}} {{{user}}}");
     let template = Template::parse(&text, Dialect::SillyTavernLegacy, &Registry::builtin());
     assert_eq!(template.macros().map(|used| used.name).collect::<Vec<_>>(), ["setvar", "time", "user"]);
-    assert_eq!(template.diagnostics().len(), 1);
+    let codes: Vec<_> = template.diagnostics().iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [codes::NESTED_CALL, codes::UNKNOWN_MACRO]);
 }

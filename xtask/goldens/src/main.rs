@@ -9,6 +9,20 @@ use anyhow::{Context, Result, bail};
 /// Where the goldens are that come with the specification, beside the repository.
 const DEFAULT_FOLDER: &str = "../shared/goldens";
 
+const USAGE: &str = "usage: cargo xtask goldens [--dir DIR] [--json]";
+
+/// Says what is run and what is printed.
+fn help() -> String {
+    let kinds: Vec<&str> = goldens::KINDS.iter().map(|kind| kind.name).collect();
+    format!(
+        "Runs the cases of every golden file of a folder, `{DEFAULT_FOLDER}` if none is given, and prints for each\n\
+         file `FILE passed/total` and what differs; with `--json`, `{{FILE: {{id: actual}}}}`.\n\
+         Ends with 0 only if every case came out as it was observed.\n\
+         A case of another kind than these fails: {}.",
+        kinds.join(", ")
+    )
+}
+
 fn main() -> ExitCode {
     match run() {
         Ok(true) => ExitCode::SUCCESS,
@@ -28,7 +42,11 @@ fn run() -> Result<bool> {
         match argument.as_str() {
             "--dir" => folder = arguments.next().context("`--dir` needs a folder")?.into(),
             "--json" => is_json = true,
-            _ => bail!("usage: cargo xtask goldens [--dir DIR] [--json]"),
+            "--help" | "-h" => {
+                println!("{USAGE}\n\n{}", help());
+                return Ok(true);
+            }
+            _ => bail!("{USAGE}"),
         }
     }
     let report = goldens::run(&goldens::read_folder(&folder)?);

@@ -63,6 +63,53 @@ fn messages_may_be_told_in_one_line() {
 }
 
 #[test]
+fn a_fault_is_shown_beside_what_was_observed() {
+    let text = report(vec![case(
+        "regex_gate",
+        json!({ "markdownOnly": true, "mode": "display", "text": "a" }),
+        json!("x"),
+    )])
+    .text();
+    assert!(text.contains("-\"x\""), "{text}");
+    assert!(text.contains("+\"b\""), "{text}");
+}
+
+/// Runs the program on a folder with one file; returns its exit code and what it printed.
+fn program(name: &str, cases: &Value, arguments: &[&str]) -> (Option<i32>, String) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("own.json"), json!({ "cases": cases }).to_string()).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_goldens"));
+    let output = command.arg("--dir").arg(&folder).args(arguments).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_program_fails_where_a_golden_differs() {
+    let cases = |text: &str| json!([{ "id": "c", "kind": "macro", "input": { "text": "{{noop}}x" }, "output": output(text, "x", &json!({})) }]);
+    let (code, printed) = program("good", &cases("x"), &[]);
+    assert_eq!((code, printed.as_str()), (Some(0), "own.json 1/1 (only reported: legacyEngine 1/1)\n"));
+    let (code, printed) = program("fault", &cases("y"), &[]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.starts_with("own.json 0/1"), "{printed}");
+    assert!(
+        printed.contains("-  \"engine2\": \"y\"") && printed.contains("+  \"engine2\": \"x\""),
+        "{printed}"
+    );
+    let (code, printed) = program("fault-json", &cases("y"), &["--json"]);
+    let json: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((code, json), (Some(1), json!({ "own.json": { "c": output("x", "x", &json!({})) } })));
+}
+
+#[test]
+fn the_program_fails_on_an_unknown_kind() {
+    let cases = json!([{ "id": "c", "kind": "weather", "input": {}, "output": {} }]);
+    let (code, printed) = program("unknown", &cases, &[]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("no kind `weather` is known"), "{printed}");
+}
+
+#[test]
 fn json_has_what_came_out_of_each_case() {
     let cases = vec![
         case("macro", json!({ "text": "{{noop}}x" }), Value::Null),

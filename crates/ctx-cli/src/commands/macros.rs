@@ -6,7 +6,8 @@ use anyhow::Result;
 use ctx_macros::{Definition, Dialect, EnvFile, Expansion, Registry, Scope, State, Template};
 use ctx_preset_import::decode;
 use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::args::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 use crate::commands::inputs::{self, InputFile};
@@ -32,7 +33,7 @@ fn list(arguments: &MacrosListArguments) -> Result<Exit> {
         |known: &&Definition| arguments.dialect.is_none_or(|dialect| known.dialects.contains(dialect));
     let definitions = registry.iter().filter(is_meant);
     match arguments.json {
-        true => show::json(&definitions.map(definition_json).collect())?,
+        true => show::json(&definitions.map(definition_json).collect::<Value>())?,
         false => show::result(&show::listing(HEADER, definitions.map(cells)))?,
     }
     Ok(Exit::Success)
@@ -123,16 +124,32 @@ fn environment(arguments: &MacrosExpandArguments, sources: &mut Sources) -> Resu
     Ok(file)
 }
 
-fn expansion_json(expansion: &Expansion, origin: &Source, found: &[Diagnostic], state: &State) -> Value {
+/// What `--json` prints. There may be many segments, so they are written as they are and not as a tree of values.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExpansionJson<'a> {
+    text: &'a Text,
+    segments: Vec<Segment>,
+    diagnostics: &'a [Diagnostic],
+    variables: Map<String, Value>,
+    global_variables: Map<String, Value>,
+}
+
+fn expansion_json<'a>(
+    expansion: &'a Expansion,
+    origin: &Source,
+    found: &'a [Diagnostic],
+    state: &State,
+) -> ExpansionJson<'a> {
     let mut segments = expansion.segments();
     if segments.is_empty() && !expansion.text.is_empty() {
         segments.push(Segment::whole(expansion.text.len(), origin.clone()));
     }
-    json!({
-        "text": expansion.text,
-        "segments": segments,
-        "diagnostics": found,
-        "variables": state.variables_json(Scope::Local),
-        "globalVariables": state.variables_json(Scope::Global),
-    })
+    ExpansionJson {
+        text: &expansion.text,
+        segments,
+        diagnostics: found,
+        variables: state.variables_json(Scope::Local),
+        global_variables: state.variables_json(Scope::Global),
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &ProcessorsArguments) -> Result<Exit> {
     // Stable: of two with one priority the one that was registered earlier runs earlier.
     rows.sort_by_key(|(_, setting)| setting.priority.value);
     match arguments.json {
-        true => show::json(&rows.into_iter().map(to_json).collect())?,
+        true => show::json(&rows.into_iter().map(to_json).collect::<Value>())?,
         false => show::result(&table(&rows))?,
     }
     Ok(Exit::Success)

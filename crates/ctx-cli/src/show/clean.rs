@@ -20,13 +20,28 @@ pub(crate) fn clean_line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
 }
 
-/// Escapes, in a JSON text, what a terminal would obey and JSON allows in strings as it is.
-pub(crate) fn clean_json(mut json: String) -> String {
-    let is_raw = |c: &char| is_obeyed(*c) && json.contains(*c);
-    for c in ('\u{7f}'..='\u{9f}').chain('\u{202a}'..='\u{2069}').filter(is_raw).collect::<Vec<_>>() {
-        json = json.replace(c, &format!("\\u{:04x}", u32::from(c)));
+/// Escapes, in a JSON text, what a terminal would obey and JSON allows in strings as it is. One pass, and no copy
+/// where there is none.
+pub(crate) fn clean_json(json: String) -> String {
+    // As UTF-8, all of them begin with one of these bytes.
+    let may_begin = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xe2);
+    if !json.as_bytes().iter().any(may_begin) || !json.contains(is_escaped) {
+        return json;
     }
-    json
+    let mut cleaned = String::with_capacity(json.len() + json.len() / 16);
+    let mut from = 0;
+    for (at, c) in json.match_indices(is_escaped) {
+        cleaned.push_str(json.get(from..at).unwrap_or_default());
+        cleaned.extend(c.chars().map(|c| format!("\\u{:04x}", u32::from(c))));
+        from = at + c.len();
+    }
+    cleaned.push_str(json.get(from..).unwrap_or_default());
+    cleaned
+}
+
+/// Tells whether a character is obeyed that JSON does not escape by itself.
+fn is_escaped(c: char) -> bool {
+    is_obeyed(c) && c >= '\u{7f}'
 }
 
 fn is_obeyed(c: char) -> bool {

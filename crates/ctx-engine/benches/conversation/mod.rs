@@ -5,7 +5,8 @@ mod words;
 use bpe_openai::o200k_base;
 use ctx_engine::{Compile, CompiledAgent, Engine};
 use ctx_types::{
-    Agent, Node, Persist, Reader, Role, Session, SessionOp, StoredToolCall, Text, TurnInput, UserProfile,
+    Agent, Content, Node, Persist, Reader, Role, Session, SessionOp, StoredToolCall, Text, TurnInput,
+    UserProfile,
 };
 use serde_json::{Value, json};
 
@@ -23,10 +24,20 @@ const PRESET: usize = 40;
 /// Every such turn asks a tool.
 const TOOL_EVERY: usize = 10;
 
+/// Every such message changes a session variable, where there are any.
+const CHANGE_EVERY: usize = 10;
+
+/// Whether the agent has session variables, which messages change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variables {
+    Off,
+    On,
+}
+
 /// Compiles the agent, and loads what a process loads once and no turn pays for: the tokenizer, with what its
 /// expressions remember of the letters they met (70 KB), and the expressions of the table of models.
-pub(crate) fn warm() -> CompiledAgent {
-    let compiled = Engine::new().compile(&agent(), &with());
+pub(crate) fn warm(variables: Variables) -> CompiledAgent {
+    let compiled = Engine::new().compile(&agent(variables), &with());
     let mut writer = Writer::new(0);
     for number in 0..200 {
         o200k_base().count(&writer.text(1_000, number % 2 == 0));
@@ -48,11 +59,25 @@ pub(crate) fn turn() -> TurnInput {
     TurnInput { model: Some(MODEL.into()), context_tokens: Some(BUDGET), ..TurnInput::default() }
 }
 
-/// An agent with 40 preset messages of some 300 bytes: mostly system, a fifth with macros, some placed.
-pub(crate) fn agent() -> Agent {
+/// An agent with 40 preset messages of some 300 bytes: mostly system, a fifth with macros, some placed; with
+/// variables, one message shows them.
+pub(crate) fn agent(variables: Variables) -> Agent {
     let mut writer = Writer::new(1);
-    let entries: Vec<Value> = (0..PRESET).map(|index| entry(index, &mut writer)).collect();
-    Agent::read(json!({ "name": "Wren", "presetMessages": entries }), &mut Reader::new())
+    let mut entries: Vec<Value> = (0..PRESET).map(|index| entry(index, &mut writer)).collect();
+    let mut file = json!({ "name": "Wren" });
+    if variables == Variables::On {
+        let shown = "Health $[hero.hp], gold $[hero.gold], last seen: $[place].";
+        entries[2] = json!({ "role": "system", "content": shown });
+        file["variableConfig"] = json!({ "enabled": true, "definitions": [
+            { "key": "hero", "type": "group", "children": [
+                { "key": "hp", "type": "variable", "initialValue": 100, "min": 0, "max": 100 },
+                { "key": "gold", "type": "variable", "initialValue": 0 },
+            ] },
+            { "key": "place", "type": "variable", "initialValue": "garden" },
+        ] });
+    }
+    file["presetMessages"] = Value::Array(entries);
+    Agent::read(file, &mut Reader::new())
 }
 
 fn entry(index: usize, writer: &mut Writer) -> Value {
@@ -76,6 +101,9 @@ fn entry(index: usize, writer: &mut Writer) -> Value {
 /// tool. Some 600 bytes each. No text was counted before.
 pub(crate) struct Conversation {
     writer: Writer,
+    variables: Variables,
+    /// How many messages there were.
+    messages: usize,
     turn: usize,
     /// The rest of the turn under way, last message first.
     rest: Vec<Node>,
@@ -83,8 +111,8 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     /// Begins a conversation; equal seeds give equal messages.
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { writer: Writer::new(seed), turn: 0, rest: Vec::new() }
+    pub(crate) fn new(seed: u64, variables: Variables) -> Self {
+        Self { writer: Writer::new(seed), variables, messages: 0, turn: 0, rest: Vec::new() }
     }
 
     /// Builds a session of the next messages.
@@ -126,8 +154,25 @@ impl Iterator for Conversation {
         if self.rest.is_empty() {
             self.rest = self.turn();
         }
-        self.rest.pop()
+        let mut node = self.rest.pop()?;
+        self.messages += 1;
+        if self.variables == Variables::On && self.messages.is_multiple_of(CHANGE_EVERY) {
+            change_variable(&mut node, self.messages / CHANGE_EVERY);
+        }
+        Some(node)
     }
+}
+
+/// Lets a message change a variable: numbers most of the time, a text every fifth.
+fn change_variable(node: &mut Node, number: usize) {
+    let tag = match number % 5 {
+        0 => format!("<svar name=\"place\" value=\"room {number}\"/>"),
+        1 | 2 => "<svar name=\"hero.hp\" op=\"-\" value=\"7\"/>".to_owned(),
+        3 => "<svar name=\"hero.hp\" op=\"+\" value=\"11\"/>".to_owned(),
+        _ => "<svar name=\"hero.gold\" op=\"+\" value=\"3\"/>".to_owned(),
+    };
+    let text = node.content.as_ref().map(Content::text).unwrap_or_default();
+    node.content = Some(Content::Text(Text::from(format!("{text}\n{tag}"))));
 }
 
 /// Adds a message at the active leaf.

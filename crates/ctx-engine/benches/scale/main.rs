@@ -1,8 +1,8 @@
 //! What a turn costs at 1,000 to 1,000,000 messages, beside the bare costs of the same texts.
 //!
 //! Prints a table, and the ratios beside the figures that the project promises. Each size is measured in
-//! processes of its own: one for times, one for memory. Sizes can be given as arguments; without `--bench`,
-//! as under `cargo test`, the smallest is run once.
+//! processes of its own: one for times, one for memory. Sizes can be given as arguments, and `variables` for an
+//! agent with session variables; without `--bench`, as under `cargo test`, the smallest is run once.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it finds")]
 
 #[path = "../conversation/mod.rs"]
@@ -13,6 +13,7 @@ mod times;
 
 use std::process::{Command, ExitCode, Stdio};
 
+use conversation::Variables;
 use figures::Row;
 use serde::de::DeserializeOwned;
 
@@ -39,15 +40,26 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[String]) -> Outcome<()> {
     match arguments {
-        [mode, size, runs] if mode == "--times" => {
-            println!("{}", serde_json::to_string(&times::measure(size.parse()?, runs.parse()?)?)?);
+        [mode, size, runs, rest @ ..] if mode == "--times" => {
+            let times = times::measure(size.parse()?, runs.parse()?, variables(rest))?;
+            println!("{}", serde_json::to_string(&times)?);
         }
-        [mode, size] if mode == "--memory" => {
-            println!("{}", serde_json::to_string(&memory::measure(size.parse()?)?)?);
+        [mode, size, rest @ ..] if mode == "--memory" => {
+            println!("{}", serde_json::to_string(&memory::measure(size.parse()?, variables(rest))?)?);
         }
         _ => compare(arguments)?,
     }
     Ok(())
+}
+
+/// What asks for session variables.
+const VARIABLES: &str = "variables";
+
+fn variables(arguments: &[String]) -> Variables {
+    match arguments.iter().any(|argument| argument == VARIABLES) {
+        true => Variables::On,
+        false => Variables::Off,
+    }
 }
 
 /// Measures all sizes and prints what was found.
@@ -59,17 +71,22 @@ fn compare(arguments: &[String]) -> Outcome<()> {
         ([], false) => vec![1_000],
         (given, _) => given.to_vec(),
     };
+    let variables = variables(arguments);
+    let mode: &[&str] = if variables == Variables::On { &[VARIABLES] } else { &[] };
     let mut rows = Vec::new();
     for size in sizes {
         eprintln!("scale: {size} messages");
         let runs = if is_bench { runs(size) } else { 1 };
-        let times = child(&["--times", &size.to_string(), &runs.to_string()], &[])?;
-        let memory = child(&["--memory", &size.to_string()], &ALLOCATOR)?;
+        let times = child(&[&["--times", &size.to_string(), &runs.to_string()], mode].concat(), &[])?;
+        let memory = child(&[&["--memory", &size.to_string()], mode].concat(), &ALLOCATOR)?;
         rows.push(Row { size, runs, times, memory });
     }
     println!("{}", figures::CONDITIONS);
+    if variables == Variables::On {
+        println!("{}", figures::WITH_VARIABLES);
+    }
     println!("{}", figures::table(&rows));
-    println!("{}", figures::ratios(&rows));
+    println!("{}", figures::ratios(&rows, variables));
     Ok(())
 }
 

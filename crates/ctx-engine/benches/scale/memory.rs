@@ -7,7 +7,7 @@ use peak_alloc::PeakAlloc;
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
-use crate::conversation::{Conversation, turn, warm};
+use crate::conversation::{Conversation, Variables, turn, warm};
 
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
@@ -24,9 +24,9 @@ pub(crate) struct Memory {
 }
 
 /// Measures one size.
-pub(crate) fn measure(size: usize) -> Outcome<Memory> {
-    let (compiled, turn) = (warm(), turn());
-    let session = Conversation::new(1).session(size);
+pub(crate) fn measure(size: usize, variables: Variables) -> Outcome<Memory> {
+    let (compiled, turn) = (warm(variables), turn());
+    let session = Conversation::new(1, variables).session(size);
     // Linux: from now on the peak is counted anew.
     let is_reset = fs::write("/proc/self/clear_refs", "5").is_ok();
     let loaded = status("VmRSS").filter(|_| is_reset);

@@ -9,7 +9,7 @@ use ctx_types::{Session, TurnInput};
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
-use crate::conversation::{Conversation, agent, append, turn, warm, with};
+use crate::conversation::{Conversation, Variables, agent, append, turn, warm, with};
 
 /// How many messages are added, one by one, to each conversation that was assembled first.
 const NEXT_TURNS: usize = 20;
@@ -31,13 +31,13 @@ pub(crate) struct Times {
 }
 
 /// Measures one size.
-pub(crate) fn measure(size: usize, runs: usize) -> Outcome<Times> {
-    let (compiled, turn) = (warm(), turn());
+pub(crate) fn measure(size: usize, runs: usize, variables: Variables) -> Outcome<Times> {
+    let (compiled, turn) = (warm(variables), turn());
     let mut samples = Samples::default();
     let mut last = None;
     for run in 0..runs {
         // Texts remember their counts; only new ones show what a first assembly costs.
-        let mut conversation = Conversation::new(run as u64);
+        let mut conversation = Conversation::new(run as u64, variables);
         let mut session = conversation.session(size);
         let context = samples.add_first(&compiled, &session, &turn)?;
         samples.add_bare(&context);
@@ -50,7 +50,7 @@ pub(crate) fn measure(size: usize, runs: usize) -> Outcome<Times> {
         last = Some((session, context));
     }
     let (session, context) = last.ok_or("it was never run")?;
-    let (engine, agent, with) = (Engine::new(), agent(), with());
+    let (engine, agent, with) = (Engine::new(), agent(variables), with());
     samples.compile.extend((0..50).map(|_| timed(|| engine.compile(&agent, &with)).1));
     Ok(Times {
         text_bytes: session.sent_bytes(session.sent_len()),

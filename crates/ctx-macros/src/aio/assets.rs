@@ -1,7 +1,10 @@
 //! The files of the agent, as a list by which a model can refer to them.
 
+use ctx_types::excerpt;
+
 use crate::assets::AgentAsset;
 use crate::call::{Call, Failure, Value};
+use crate::codes;
 use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
@@ -16,10 +19,11 @@ fn assets(call: &mut Call<'_>) -> Result<Value, Failure> {
     let (list, group) = (&call.env().assets, call.argument(0));
     let mut listed = list.of_group(group).peekable();
     if listed.peek().is_none() {
-        return Ok(match group {
-            "" => "This agent has no files.".into(),
-            _ => format!("This agent has no files in the group `{group}`.").into(),
-        });
+        if group.is_empty() {
+            return Ok("This agent has no files.".into());
+        }
+        call.warn(codes::BAD_ARGUMENT, format!("no file of the agent is in a group `{}`", excerpt(group)));
+        return Ok(format!("This agent has no files in the group `{group}`.").into());
     }
     let mut text = match group {
         "" => "Files of this agent. ".to_owned(),

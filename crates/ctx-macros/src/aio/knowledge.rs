@@ -1,5 +1,7 @@
 //! What only a host can fill in: knowledge bases, and colours of its window.
 
+use ctx_types::excerpt;
+
 use crate::call::{Call, Value};
 use crate::codes;
 use crate::definition::{Definition, Phase};
@@ -22,13 +24,33 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
+/// When a knowledge base is asked.
+const MODES: [&str; 4] = ["always", "gate", "turn", "static"];
+
 fn kb(call: &mut Call<'_>) -> Value {
+    check_kb(call);
     let mut arguments: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
     while arguments.last().is_some_and(|last| last.is_empty()) {
         arguments.pop();
     }
     let arguments: String = arguments.into_iter().flat_map(|argument| ["::", argument]).collect();
     format!("【kb{arguments}】").into()
+}
+
+/// Reports arguments that no plug-in can use: how many results there may be, how good they must be, and when they
+/// are looked up. The mark is written all the same, as the app writes it.
+fn check_kb(call: &mut Call<'_>) {
+    let [limit, least, mode] = [1, 2, 3].map(|index| call.argument(index));
+    let checks = [
+        (limit, limit.parse().is_ok_and(|limit: u32| limit > 0), "no number of results from 1 on"),
+        (least, least.parse().is_ok_and(f64::is_finite), "no number that a result must reach"),
+        (mode, MODES.contains(&mode), "none of `always`, `gate`, `turn` and `static`"),
+    ];
+    for (argument, is_good, problem) in checks {
+        if !(argument.is_empty() || is_good) {
+            call.warn(codes::BAD_ARGUMENT, format!("`{}` is {problem}", excerpt(argument)));
+        }
+    }
 }
 
 fn cssvar(call: &mut Call<'_>) -> Value {
@@ -40,7 +62,7 @@ fn cssvar(call: &mut Call<'_>) -> Value {
 fn of_host(name: &str, call: &mut Call<'_>) -> Option<Value> {
     let text = call.env().texts.get(name).cloned();
     if text.is_none() {
-        let name = ctx_types::excerpt(name);
+        let name = excerpt(name);
         call.note(codes::NOT_PROVIDED, format!("the host gives no text for `{name}`"));
     }
     text.map(Value::Text)

@@ -84,6 +84,9 @@ impl Phased<'_> {
             self.passes.findings.add(|| check::wrong_count(declared, found.arguments.len()));
             return Ok(None);
         }
+        if declared.arity.max.is_some_and(|max| found.arguments.len() > max) {
+            self.passes.findings.add(|| check::wrong_count(declared, found.arguments.len()));
+        }
         let made = self.passes.call(definition, output, found)?;
         let call = call.to_owned();
         Ok(made.map(|(value, trust)| Known { call, value, writer: Writer::of_macro(definition, trust) }))

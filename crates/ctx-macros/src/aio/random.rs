@@ -34,7 +34,10 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-fn chosen(index: u64, call: &Call<'_>) -> Value {
+fn chosen(index: u64, call: &mut Call<'_>) -> Value {
+    if call.argument_count() == 1 {
+        call.argument_that_is_not_empty("the list to choose from");
+    }
     call.argument(usize::try_from(index).unwrap_or(0)).to_owned().into()
 }
 

@@ -18,9 +18,12 @@ pub(super) fn definitions() -> Vec<Definition> {
             change(Definition::new(set[0], move |call| setvar(scope, call)))
                 .arity(2, 2)
                 .describe(format!("Nothing; sets a {kind}."), set[1]),
-            Definition::always(get[0], move |call| call.variable(scope, call.argument(0)).into())
-                .arity(1, 1)
-                .describe(format!("The value of a {kind}; nothing if it is not set."), get[1]),
+            Definition::always(get[0], move |call| {
+                let name = call.variable_name();
+                call.variable(scope, name).into()
+            })
+            .arity(1, 1)
+            .describe(format!("The value of a {kind}; nothing if it is not set."), get[1]),
             change(Definition::new(inc[0], move |call| count(scope, 1.0, call)))
                 .arity(1, 1)
                 .describe(format!("Nothing; adds 1 to a {kind}."), inc[1]),
@@ -50,12 +53,13 @@ pub(super) fn definitions() -> Vec<Definition> {
 }
 
 fn setvar(scope: Scope, call: &mut Call<'_>) -> Result<Value, Failure> {
-    call.set_variable(scope, call.argument(0), call.argument(1))?;
+    let name = call.variable_name();
+    call.set_variable(scope, name, call.argument(1))?;
     Ok(Value::EMPTY)
 }
 
 fn addvar(call: &mut Call<'_>) -> Result<Value, Failure> {
-    let (name, added) = (call.argument(0), call.argument(1));
+    let (name, added) = (call.variable_name(), call.argument(1));
     let old = call.variable(Scope::Local, name).unwrap_or_default();
     match (number::read(&old), number::read(added)) {
         (Some(old), Some(added)) => call.set_number(Scope::Local, name, old + added)?,
@@ -65,7 +69,7 @@ fn addvar(call: &mut Call<'_>) -> Result<Value, Failure> {
 }
 
 fn count(scope: Scope, step: f64, call: &mut Call<'_>) -> Result<Value, Failure> {
-    let name = call.argument(0);
+    let name = call.variable_name();
     let old = call.variable(scope, name).unwrap_or_default();
     let number = number::read(&old).unwrap_or_else(|| {
         call.warn(

@@ -86,7 +86,11 @@ impl<'a> Run<'a> {
 
     fn add(&mut self, place: Place<'a>, added: Added<'_>, trust: Trust) -> Result<(Text, Trust), Stop> {
         let added = stored::add(self.state, place.scope, place.name, added, trust);
-        added.map_err(|failure| failed(failure, place.span))
+        let sum = added.map_err(|failure| failed(failure, place.span))?;
+        if let Some(finding) = sum.finding {
+            self.findings.add(|| finding.at_span(place.span));
+        }
+        Ok((sum.text, sum.trust))
     }
 
     /// Adds the negative of a number; what is none is reported and changes nothing.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use ctx_types::{Text, Trust, excerpt};
 
 use crate::call::{Call, Failure, Value, without_returns};
+use crate::codes;
 use crate::definition::Definition;
 use crate::dialect::{Dialect, DialectSet};
 use crate::env::Env;
@@ -92,7 +93,11 @@ fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {
         number => {
             let index: Option<usize> = number.parse().ok();
             let index = index.ok_or_else(|| not_a_number(number))?;
-            index.checked_sub(1).and_then(|index| card.greetings.get(index))
+            let known = index.checked_sub(1).and_then(|index| card.greetings.get(index));
+            if known.is_none() {
+                call.warn(codes::BAD_ARGUMENT, format!("the card has no greeting {}", excerpt(number)));
+            }
+            known
         }
     };
     Ok(of_agent(call, text))

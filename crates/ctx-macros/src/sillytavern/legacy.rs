@@ -1,5 +1,7 @@
 //! SillyTavern's older engine: a fixed order of passes over the whole text.
 
+use std::collections::HashMap;
+
 use ctx_types::{Source, Text, Trust};
 
 use crate::call::{Place, Value};
@@ -174,6 +176,64 @@ const CARD: &[&str] = &[
     "charDepthPrompt",
     "creatorNotes",
 ];
+
+/// Tells of each call in a text whether this engine has a pass that finds it, as far as the text itself shows.
+pub(crate) struct Shapes {
+    /// By the keys of the names.
+    passes: HashMap<u64, usize>,
+    /// For each pass that was asked for.
+    searches: HashMap<usize, Search<'static>>,
+}
+
+/// A call that a pass finds.
+pub(crate) struct Seen {
+    pub(crate) macro_name: &'static str,
+    pub(crate) end: usize,
+    /// Which pass finds it, counted from the first.
+    pub(crate) order: usize,
+}
+
+/// When the macros of a host are called, among the passes.
+pub(crate) const HOSTS_OWN: usize = BEFORE.len() + ENVIRONMENT.len();
+
+fn passes() -> impl Iterator<Item = &'static Pass> {
+    BEFORE.iter().chain(ENVIRONMENT).chain(AFTER)
+}
+
+impl Shapes {
+    pub(crate) fn new() -> Self {
+        let keyed = passes().enumerate().filter(|(_, pass)| pass.shape != Shape::Angled);
+        let passes = keyed.map(|(order, pass)| (pass.key.unwrap_or_default(), order)).collect();
+        Self { passes, searches: HashMap::new() }
+    }
+
+    /// Returns the call whose braces open at `start`; to be asked for places that only grow. All of them together
+    /// read a byte a few times.
+    pub(crate) fn call_at(&mut self, text: &str, start: usize) -> Option<Seen> {
+        let name = text.as_bytes().get(start + 2..)?;
+        // A comment has no name that has a key.
+        let key = if name.starts_with(b"//") { 0 } else { legacy_names::key_of(name)? };
+        let order = *self.passes.get(&key)?;
+        let pass = passes().nth(order)?;
+        let search = self.searches.entry(order).or_insert_with(|| Search::new(pass.name, pass.shape));
+        let found = search.at_braces(text, start)?;
+        Some(Seen { macro_name: pass.macro_name, end: found.range.end, order })
+    }
+}
+
+/// Returns how a call of a macro is written here.
+pub(crate) fn written_like(known: &Definition, has_arguments: bool) -> String {
+    let is_bare = |name: &&str| passes().any(|pass| pass.name == *name && pass.shape == Shape::Bare);
+    let bare = known.names().map(|name| &**name).find(is_bare);
+    match &*known.name {
+        "time" if has_arguments => "{{time_UTC+3}}".to_owned(),
+        "roll" => "{{roll 2d6+3}}".to_owned(),
+        "reverse" => "{{reverse:abc}}".to_owned(),
+        "datetimeformat" => "{{datetimeformat DD.MM.YYYY HH:mm}}".to_owned(),
+        name if bare.is_some() || known.example.is_empty() => format!("{{{{{}}}}}", bare.unwrap_or(name)),
+        _ => known.example.clone(),
+    }
+}
 
 /// Evaluates a template that has something to evaluate.
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {

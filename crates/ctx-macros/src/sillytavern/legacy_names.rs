@@ -62,7 +62,7 @@ pub(super) const fn key(name: &str, shape: Shape) -> Option<u64> {
 }
 
 /// Returns a number for the name, in any case, that a text begins with; that others may have it costs a search.
-const fn key_of(text: &[u8]) -> Option<u64> {
+pub(super) const fn key_of(text: &[u8]) -> Option<u64> {
     let mut hasher = NameHasher::new();
     let mut at = 0;
     while at < text.len() && at < MOST && is_part(text[at]) {

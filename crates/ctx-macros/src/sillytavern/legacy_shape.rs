@@ -90,18 +90,26 @@ impl<'n> Search<'n> {
         let bytes = text.as_bytes();
         let opener: &[u8] = if self.shape == Shape::Angled { b"<" } else { b"{{" };
         for found in memchr_iter(opener[0], bytes.get(at..)?) {
-            let start = at + found;
-            let name = start + opener.len();
-            let is_named = bytes.get(start..name) == Some(opener)
-                && bytes
-                    .get(name..name + self.name.len())
-                    .is_some_and(|found| found.eq_ignore_ascii_case(self.name.as_bytes()));
-            let read = if is_named { self.read(text, name + self.name.len()) } else { None };
-            if let Some((arguments, end)) = read {
-                return Some(Found { range: start..end, arguments });
+            if let Some(found) = self.at(text, at + found, opener) {
+                return Some(found);
             }
         }
         None
+    }
+
+    /// Returns the match that begins with the braces at `start`; to be asked for places that only grow.
+    pub(super) fn at_braces<'t>(&mut self, text: &'t str, start: usize) -> Option<Found<'t>> {
+        self.at(text, start, b"{{")
+    }
+
+    fn at<'t>(&mut self, text: &'t str, start: usize, opener: &[u8]) -> Option<Found<'t>> {
+        let bytes = text.as_bytes();
+        let name = start + opener.len();
+        let end = name + self.name.len();
+        let is_named = bytes.get(start..name) == Some(opener)
+            && bytes.get(name..end).is_some_and(|found| found.eq_ignore_ascii_case(self.name.as_bytes()));
+        let (arguments, end) = if is_named { self.read(text, end) } else { None }?;
+        Some(Found { range: start..end, arguments })
     }
 
     /// Reads what follows the name.

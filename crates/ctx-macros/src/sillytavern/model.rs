@@ -44,7 +44,7 @@ fn prompt(model: &ModelValues) -> Option<u64> {
 }
 
 fn has_extension(call: &mut Call<'_>) -> Value {
-    let name = call.argument(0);
+    let name = call.argument_that_is_not_empty("the name of the extension");
     truth(call.env().extensions.iter().any(|known| known.eq_ignore_ascii_case(name)))
 }
 

@@ -1,6 +1,9 @@
 //! Random choices: `random` anew in each turn, `pick` once for a conversation, `roll` with dice.
 
+use ctx_types::excerpt;
+
 use crate::call::{Call, Failure, Value};
+use crate::codes;
 use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::sillytavern::dice::{self, Dice};
@@ -27,13 +30,13 @@ pub(super) fn definitions() -> Vec<Definition> {
 }
 
 fn random(call: &mut Call<'_>) -> Value {
-    let list = list(call);
+    let list = checked_list(call);
     let chosen = call.draw(list.len() as u64);
     chosen_of(&list, usize::try_from(chosen).unwrap_or(0))
 }
 
 fn pick(call: &mut Call<'_>) -> Value {
-    let list = list(call);
+    let list = checked_list(call);
     let seed = pick_seed(call);
     let drawn = SeedRandom::new(&seed).next();
     chosen_of(&list, index_of(drawn, list.len()))
@@ -70,6 +73,14 @@ fn pick_seed(call: &mut Call<'_>) -> String {
     }
 }
 
+/// Returns what there is to choose from; if that is nothing, it is reported.
+fn checked_list(call: &mut Call<'_>) -> Vec<String> {
+    if call.argument_count() == 1 {
+        call.argument_that_is_not_empty("the list to choose from");
+    }
+    list(call)
+}
+
 /// Returns what there is to choose from.
 fn list(call: &Call<'_>) -> Vec<String> {
     match call.argument_count() {
@@ -104,7 +115,10 @@ pub(super) fn divided(list: &str) -> Vec<String> {
 }
 
 fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
-    let Some(Dice { count, sides, added }) = dice::read(call.argument(0))? else {
+    let formula = call.argument(0);
+    let Some(Dice { count, sides, added }) = dice::read(formula)? else {
+        let message = format!("`{}` are no dice such as `2d6+3`, so nothing is thrown", excerpt(formula));
+        call.warn(codes::BAD_ARGUMENT, message);
         return Ok(Value::EMPTY);
     };
     call.check_draws(count)?;

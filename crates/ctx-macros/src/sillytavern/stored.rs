@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Text, Trust};
+use ctx_types::{Diagnostic, Text, Trust, excerpt};
 use serde_json::Value as Json;
 
 use crate::call::Failure;
+use crate::codes;
 use crate::number;
 use crate::state::{Scope, State};
 
@@ -23,6 +24,16 @@ pub(crate) enum Added<'a> {
     Number(f64),
 }
 
+/// What adding to a variable came to.
+#[derive(Clone, Debug)]
+pub(crate) struct Sum {
+    /// What the variable holds then.
+    pub(crate) text: Text,
+    pub(crate) trust: Trust,
+    /// What there is to say about it.
+    pub(crate) finding: Option<Diagnostic>,
+}
+
 /// Adds to a variable and returns what it holds then: to a JSON list an element, to a number a number, to
 /// anything else a text. A sum that is no number (of both infinities) changes nothing and is nothing.
 pub(crate) fn add(
@@ -31,24 +42,34 @@ pub(crate) fn add(
     name: &str,
     added: Added<'_>,
     trust: Trust,
-) -> Result<(Text, Trust), Failure> {
+) -> Result<Sum, Failure> {
     let (old, known) = read(state, scope, name).unwrap_or((Text::default(), trust));
     let trust = known.max(trust);
+    let mut finding = None;
     if let Some(list) = appended(&old, added, state.is_list(scope, name), state)? {
         state.take_output(list.len()).map_err(Failure::limit)?;
         state.set_list(scope, name, Text::from(list), trust)?;
     } else if let (Some(left), Some(right)) = (number::read(&old), added.number()) {
         let sum = left + right;
+        finding = number::inexact(name, sum);
         if sum.is_nan() {
-            return Ok((Text::default(), trust));
+            return Ok(Sum { text: Text::default(), trust, finding });
         }
         state.set_number(scope, name, sum, trust)?;
     } else {
+        finding = added.is_no_text().then(|| no_number(name));
         // A variable that is 0 counts as one that is not set.
         let old = if old == "0" { "" } else { old.as_str() };
         put(state, scope, name, [old, &added.text()].concat(), trust)?;
     }
-    Ok((state.variable(scope, name).cloned().unwrap_or_default(), trust))
+    let text = state.variable(scope, name).cloned().unwrap_or_default();
+    Ok(Sum { text, trust, finding })
+}
+
+fn no_number(name: &str) -> Diagnostic {
+    let message =
+        format!("variable `{}` is no number, so what is counted is written behind it", excerpt(name));
+    Diagnostic::warning(codes::NOT_A_NUMBER, message)
 }
 
 impl<'a> Added<'a> {
@@ -57,6 +78,10 @@ impl<'a> Added<'a> {
             Self::Text(text) => number::read(text),
             Self::Number(number) => Some(number),
         }
+    }
+
+    const fn is_no_text(self) -> bool {
+        matches!(self, Self::Number(_))
     }
 
     fn text(self) -> Cow<'a, str> {

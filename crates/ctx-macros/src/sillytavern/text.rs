@@ -3,6 +3,7 @@
 use ctx_types::{Text, Trust, excerpt};
 
 use crate::call::{Call, Failure, Value};
+use crate::codes;
 use crate::definition::{Definition, Form};
 use crate::head::COMMENT;
 use crate::space::SpaceSet;
@@ -34,7 +35,12 @@ pub(super) fn definitions() -> Vec<Definition> {
             .arity(1, 1)
             .volatile()
             .describe("The texts of worldbook entries that go to an outlet.", "{{outlet::rules}}"),
-        Definition::always("banned", |_| Value::EMPTY)
+        Definition::always("banned", |call| {
+            if call.argument(0).trim_matches('"').is_empty() {
+                call.warn(codes::BAD_ARGUMENT, "the word is empty");
+            }
+            Value::EMPTY
+        })
             .arity(1, 1)
             .describe("Nothing; the hosts that can keep the model from writing a word.", "{{banned \"word\"}}"),
     ]);
@@ -83,7 +89,7 @@ fn trim(call: &mut Call<'_>) -> Value {
 }
 
 fn outlet(call: &mut Call<'_>) -> Value {
-    let name = call.argument(0);
+    let name = call.argument_that_is_not_empty("the name of the outlet");
     let known: Option<&Text> = call.env().outlets.get(name);
     known.cloned().into()
 }

@@ -62,12 +62,17 @@ fn date_and_time(call: &mut Call<'_>) -> Result<Value, Failure> {
 fn time(call: &mut Call<'_>) -> Result<Value, Failure> {
     let now = call.now()?;
     let offset = call.argument(0);
-    let shifted = minutes(offset).and_then(|minutes| {
+    let minutes = minutes(offset);
+    let shifted = minutes.and_then(|minutes| {
         let there = now.timestamp().checked_add(SignedDuration::from_mins(minutes)).ok()?;
         Some(there.to_zoned(TimeZone::UTC))
     });
     if shifted.is_none() && call.argument_count() > 0 {
         let message = format!("`{}` is no offset such as `UTC+3`, so it is left out", excerpt(offset));
+        call.warn(codes::UNKNOWN_ZONE, message);
+    } else if minutes.is_some_and(|minutes| !is_of_a_zone(minutes)) {
+        let message =
+            format!("no time zone is at `{}`; from 16 on the number is one of minutes", excerpt(offset));
         call.warn(codes::UNKNOWN_ZONE, message);
     }
     Ok(moment::format(&shifted.unwrap_or(now), "LT").into())
@@ -97,6 +102,12 @@ fn minutes(text: &str) -> Option<i64> {
         },
     };
     Some(sign * minutes)
+}
+
+/// Tells whether a time zone can have an offset of so many minutes: by quarters of an hour, 12 hours to the west and
+/// 14 to the east at most.
+const fn is_of_a_zone(minutes: i64) -> bool {
+    minutes % 15 == 0 && minutes >= -12 * 60 && minutes <= 14 * 60
 }
 
 fn idle(call: &mut Call<'_>) -> Result<Value, Failure> {

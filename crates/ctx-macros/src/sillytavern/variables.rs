@@ -52,12 +52,14 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
 }
 
 fn set(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
-    call.set_variable(scope, call.argument(0), call.argument(1))?;
+    let name = call.variable_name();
+    call.set_variable(scope, name, call.argument(1))?;
     Ok(Value::EMPTY)
 }
 
 fn get(call: &mut Call<'_>, scope: Scope) -> Value {
-    let Some((text, trust)) = stored::read(call.state, scope, call.argument(0)) else {
+    let name = call.variable_name();
+    let Some((text, trust)) = stored::read(call.state, scope, name) else {
         return Value::EMPTY;
     };
     call.limit_trust(trust);
@@ -65,22 +67,28 @@ fn get(call: &mut Call<'_>, scope: Scope) -> Value {
 }
 
 fn add(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
-    stored::add(call.state, scope, call.argument(0), Added::Text(call.argument(1)), call.trust)?;
+    let name = call.variable_name();
+    let sum = stored::add(call.state, scope, name, Added::Text(call.argument(1)), call.trust)?;
+    call.add_finding(sum.finding);
     Ok(Value::EMPTY)
 }
 
 fn count(call: &mut Call<'_>, scope: Scope, step: f64) -> Result<Value, Failure> {
-    let (text, trust) = stored::add(call.state, scope, call.argument(0), Added::Number(step), call.trust)?;
-    call.limit_trust(trust);
-    Ok(text.into())
+    let name = call.variable_name();
+    let sum = stored::add(call.state, scope, name, Added::Number(step), call.trust)?;
+    call.limit_trust(sum.trust);
+    call.add_finding(sum.finding);
+    Ok(sum.text.into())
 }
 
 fn has(call: &mut Call<'_>, scope: Scope) -> Value {
-    let is_set = call.has_variable(scope, call.argument(0));
+    let name = call.variable_name();
+    let is_set = call.has_variable(scope, name);
     if is_set { "true".into() } else { "false".into() }
 }
 
 fn delete(call: &mut Call<'_>, scope: Scope) -> Value {
-    call.remove_variable(scope, call.argument(0));
+    let name = call.variable_name();
+    call.remove_variable(scope, name);
     Value::EMPTY
 }

@@ -45,9 +45,9 @@ fn a_call_that_is_not_closed_is_text() {
         &[
             (Dialect::Aio, "{{setvar::a::Mei {{nobody {{char}", &[unclosed, unclosed]),
             // In passes the first braces are closed by the only ones that close.
-            (Dialect::AioPhased, " {{nobody {{char}", &[unclosed]),
+            (Dialect::AioPhased, " {{nobody {{char}", &[codes::NESTED_CALL, unclosed]),
             (Dialect::SillyTavern, "{{setvar::a::Mei {{nobody {{char}", &[unclosed, unclosed]),
-            (Dialect::SillyTavernLegacy, " {{nobody {{char}", &[unclosed]),
+            (Dialect::SillyTavernLegacy, " {{nobody {{char}", &[codes::NESTED_CALL, unclosed]),
         ],
     );
     for dialect in Dialect::ALL {
@@ -111,7 +111,7 @@ fn dice_have_a_limit() {
             (Dialect::AioPhased, text, &[bad]),
             (Dialect::SillyTavern, text, &[failed]),
             // The older engine takes one colon, and what follows is no formula.
-            (Dialect::SillyTavernLegacy, "", &[]),
+            (Dialect::SillyTavernLegacy, "", &[bad]),
         ],
     );
     check(
