@@ -19,8 +19,8 @@ mod usage_bar;
 use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Result, anyhow};
-use serde::Serialize;
 pub(crate) use ctx_types::plural;
+use serde::Serialize;
 
 use crate::files;
 

@@ -106,13 +106,27 @@ impl Engine {
 
     /// Finds the macros of an agent's preset that keep the provider's prompt cache from being used.
     ///
-    /// A macro whose value differs from turn to turn ends what two requests have in common; each finding says
-    /// how much stands below it, in estimated tokens, and where the macro could go. O(size of the preset).
+    /// A macro whose value differs from turn to turn ends what two requests have in common, and so does a variable
+    /// that a text of the preset sets to such a value, or a session variable; each finding says how much stands
+    /// below it, in estimated tokens, and where the macro could go. O(size of the preset).
     pub fn cache_breakers(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
         let (preset, _) = Preset::compile(compiled.agent(), &self.anchors);
         let dialect = compiled.agent().dialect.as_deref().and_then(Dialect::from_name).unwrap_or_default();
-        cache_lint::breakers(&preset, &self.macros, dialect, is_merging(compiled.pipeline()))
+        let has_session_variables = compiled.agent().variable_config.as_ref().is_some_and(is_enabled)
+            && is_on(compiled.pipeline(), "variable-processor");
+        let is_merging = is_merging(compiled.pipeline());
+        let conditions = cache_lint::Conditions { dialect, is_merging, has_session_variables };
+        cache_lint::breakers(&preset, &self.macros, conditions)
     }
+}
+
+/// Tells whether a configuration of session variables is switched on.
+fn is_enabled(config: &Value) -> bool {
+    config.get("enabled").and_then(Value::as_bool) == Some(true)
+}
+
+fn is_on(pipeline: &Pipeline, id: &str) -> bool {
+    pipeline.settings().iter().any(|setting| &*setting.id == id && setting.enabled.value)
 }
 
 /// Tells whether system messages below the conversation are moved above it.

@@ -7,6 +7,7 @@ use ctx_types::Trust;
 
 use crate::call::{Call, Failure, Value};
 use crate::dialect::{Dialect, DialectSet};
+use crate::state::Scope;
 
 /// The body of a macro: makes the value of one call.
 pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync;
@@ -64,6 +65,8 @@ pub struct Definition {
     pub(crate) form: Form,
     /// Its value is made of its arguments or of variables: what is escaped there is escaped in it.
     pub(crate) echoes: bool,
+    /// The first argument names a variable of these.
+    pub(crate) variables: Option<Scope>,
     /// It comes with this crate, and not from a host.
     pub(crate) is_builtin: bool,
 }
@@ -162,6 +165,7 @@ impl Definition {
             expand: Arc::new(expand),
             form: Form::Ordinary,
             echoes: false,
+            variables: None,
             is_builtin: false,
         }
     }
@@ -245,6 +249,16 @@ impl Definition {
     /// Says that SillyTavern's older engine has no such macro.
     pub(crate) fn newer_engine_only(self) -> Self {
         self.dialects(DialectSet::only(Dialect::SillyTavern))
+    }
+
+    pub(crate) const fn of_variable(mut self, scope: Scope) -> Self {
+        self.variables = Some(scope);
+        self
+    }
+
+    /// Tells whether a call gives a value, and does not only set a variable.
+    pub(crate) const fn is_shown(&self) -> bool {
+        self.variables.is_none() || !self.changes_state || self.echoes
     }
 
     pub(crate) fn echoes(mut self) -> Self {

@@ -57,6 +57,7 @@ mod state;
 mod string_hash;
 mod template;
 mod virtual_time;
+mod volatility;
 
 pub use assets::{AgentAsset, AgentAssets};
 pub use call::{Call, Failure, Value};
@@ -71,3 +72,4 @@ pub use space::SpaceSet;
 pub use state::{Limits, Scope, State};
 pub use template::{MacroUse, Template};
 pub use virtual_time::{Moment, VirtualTime};
+pub use volatility::VolatileVariables;

@@ -378,6 +378,34 @@ fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cach
     "#);
 }
 
+/// Checks which names are said to break the cache of a preset with two texts above the conversation.
+#[track_caller]
+fn check_breakers(agent: &str, expected: &[&str]) {
+    let printed = ctx("check a.yaml", &[("a.yaml", agent)]);
+    let found =
+        printed.lines().filter_map(|line| Some(line.split_once("[CTX0706]: `")?.1.split_once('`')?.0));
+    assert_eq!(found.collect::<Vec<_>>(), expected, "{printed}");
+}
+
+#[test]
+fn a_variable_breaks_the_cache_where_what_was_written_into_it_differs() {
+    let agent = |first: &str, second: &str| {
+        format!(
+            "variableConfig: {{ enabled: true, definitions: [{{ key: hp, initialValue: 3 }}] }}\npresetMessages:\n  \
+             - {{ role: system, content: \"{first}\" }}\n  - {{ role: system, content: \"{second}\" }}\n  \
+             - {{ type: chat_history }}\n"
+        )
+    };
+    check_breakers(&agent("{{setvar::a::{{time}}}}", "{{getvar::a}} x"), &["getvar"]);
+    check_breakers(&agent("{{setvar::a::calm}}{{incvar::n}}", "{{getvar::a}} {{getvar::n}} x"), &[]);
+    check_breakers(&agent("{{getvar::a}} x", "{{setvar::a::{{time}}}}"), &[]);
+    check_breakers(
+        &agent("{{setvar::a::{{date}}}}{{setvar::b::{{getvar::a}}}}", "{{getvar::b}} x"),
+        &["getvar"],
+    );
+    check_breakers(&agent("HP $[hp]", "{{time}} x"), &["$[hp]", "time"]);
+}
+
 #[test]
 fn at_the_end_of_the_conversation_it_breaks_nothing() {
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @r"

@@ -31,6 +31,7 @@ pub(super) fn definitions() -> Vec<Definition> {
                 .arity(1, 1)
                 .describe(format!("Nothing; takes 1 from a {kind}."), dec[1]),
         ]
+        .map(|definition| definition.of_variable(scope))
     };
     let local = [
         ["setvar", "{{setvar::mood::calm}}"],
@@ -48,7 +49,7 @@ pub(super) fn definitions() -> Vec<Definition> {
         "Nothing; adds a number to a variable, or appends text if one of the two is no number.",
         "{{addvar::score::5}}",
     );
-    let local = of(Scope::Local, "variable", local).into_iter().chain([add]);
+    let local = of(Scope::Local, "variable", local).into_iter().chain([add.of_variable(Scope::Local)]);
     local.chain(of(Scope::Global, "variable of the whole application", global)).collect()
 }
 

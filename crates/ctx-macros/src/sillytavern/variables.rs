@@ -14,7 +14,7 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
     let name = |verb: &str| format!("{verb}{suffix}");
     let example = |verb: &str, rest: &str| format!("{{{{{verb}{suffix}::{rest}}}}}");
-    vec![
+    let all = vec![
         Definition::new(name("set"), move |call| set(call, scope))
             .arity(2, 2)
             .changes_state()
@@ -48,7 +48,8 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
             .arity(1, 1)
             .changes_state()
             .describe(format!("Nothing; removes {what}."), example("delete", "mood")),
-    ]
+    ];
+    all.into_iter().map(|definition| definition.of_variable(scope)).collect()
 }
 
 fn set(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
