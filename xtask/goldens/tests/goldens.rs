@@ -1,6 +1,8 @@
 //! The runner itself, and the goldens that come with the specification where they are at hand.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
 
 use goldens::{Case, GoldenFile, Report, read_folder, run};
 use serde_json::{Value, json};
@@ -75,28 +77,28 @@ fn a_fault_is_shown_beside_what_was_observed() {
 }
 
 /// Runs the program on a folder with one file; returns its exit code and what it printed.
-fn program(name: &str, cases: &Value, arguments: &[&str]) -> (Option<i32>, String) {
+fn program(name: &str, cases: &Value, arguments: &[&str]) -> io::Result<(Option<i32>, String)> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("own.json"), json!({ "cases": cases }).to_string()).unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_goldens"));
-    let output = command.arg("--dir").arg(&folder).args(arguments).output().unwrap();
-    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("own.json"), json!({ "cases": cases }).to_string())?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_goldens"));
+    let output = command.arg("--dir").arg(&folder).args(arguments).output()?;
+    Ok((output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
 #[test]
 fn the_program_fails_where_a_golden_differs() {
     let cases = |text: &str| json!([{ "id": "c", "kind": "macro", "input": { "text": "{{noop}}x" }, "output": output(text, "x", &json!({})) }]);
-    let (code, printed) = program("good", &cases("x"), &[]);
+    let (code, printed) = program("good", &cases("x"), &[]).unwrap();
     assert_eq!((code, printed.as_str()), (Some(0), "own.json 1/1 (only reported: legacyEngine 1/1)\n"));
-    let (code, printed) = program("fault", &cases("y"), &[]);
+    let (code, printed) = program("fault", &cases("y"), &[]).unwrap();
     assert_eq!(code, Some(1), "{printed}");
     assert!(printed.starts_with("own.json 0/1"), "{printed}");
     assert!(
         printed.contains("-  \"engine2\": \"y\"") && printed.contains("+  \"engine2\": \"x\""),
         "{printed}"
     );
-    let (code, printed) = program("fault-json", &cases("y"), &["--json"]);
+    let (code, printed) = program("fault-json", &cases("y"), &["--json"]).unwrap();
     let json: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((code, json), (Some(1), json!({ "own.json": { "c": output("x", "x", &json!({})) } })));
 }
@@ -104,7 +106,7 @@ fn the_program_fails_where_a_golden_differs() {
 #[test]
 fn the_program_fails_on_an_unknown_kind() {
     let cases = json!([{ "id": "c", "kind": "weather", "input": {}, "output": {} }]);
-    let (code, printed) = program("unknown", &cases, &[]);
+    let (code, printed) = program("unknown", &cases, &[]).unwrap();
     assert_eq!(code, Some(1), "{printed}");
     assert!(printed.contains("no kind `weather` is known"), "{printed}");
 }
@@ -149,7 +151,7 @@ const SHARES: [(&str, usize); 4] =
 #[test]
 fn the_goldens_of_the_specification_come_out_as_promised() {
     let Some(folder) = specification() else { return };
-    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
     let is_fault = |id: &str| readme.contains(&format!("`{id}`"));
     let files = read_folder(&folder).unwrap();
     let report = run(&files);
