@@ -8,6 +8,7 @@
 //! | 2 | the result is a subsequence of the request | `order::*` |
 //! | 3 | what is protected stays byte for byte | `protection::*` |
 //! | 4 | never more than the budget, or the outcome says what is in the way | `budget::*` |
+//! | 3, 4 | what must stay is shortened in a fixed order before that | `relief::*` |
 //! | 5 | at or below the trigger nothing changes | `progress::at_or_below_the_trigger_nothing_changes` |
 //! | 6 | what is compressed is smaller, and the figures agree | `progress::what_is_compressed_is_smaller_and_the_report_agrees` |
 //! | 7 | a pass over the result changes nothing | `progress::a_second_pass_changes_nothing`, `progress::repeated_passes_come_to_rest` |
@@ -31,6 +32,7 @@ mod order;
 mod pairing;
 mod progress;
 mod protection;
+mod relief;
 mod rounds;
 mod running_loop;
 
