@@ -51,6 +51,7 @@
 //! ```
 #![warn(clippy::disallowed_methods)]
 
+mod calendar;
 pub mod codes;
 pub mod mask;
 pub mod quality;

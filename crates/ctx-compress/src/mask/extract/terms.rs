@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use ctx_types::Role;
 
+use crate::calendar;
 use crate::mask::extract::unpack::Unpacked;
 use crate::mask::language::Language;
 use crate::request::quarters;
@@ -132,35 +133,13 @@ fn each_name(line: &str, visit: &mut dyn FnMut(&str)) {
     finish(&mut run, visit);
 }
 
-/// Names that say nothing by themselves.
-const CALENDAR: [&str; 19] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-];
-
 fn finish(run: &mut Vec<&str>, visit: &mut dyn FnMut(&str)) {
     /// More words than this are a heading.
     const MOST: usize = 4;
     if !run.is_empty() && run.len() <= MOST {
         let name = run.join(" ");
-        if name.chars().count() <= LONGEST && !CALENDAR.contains(&name.as_str()) {
+        // A month or a day says nothing by itself.
+        if name.chars().count() <= LONGEST && !calendar::is_name(&name) {
             visit(&name);
         }
     }

@@ -1,5 +1,6 @@
 //! Days and times in English words.
 
+use crate::calendar::{MONTHS, WEEKDAYS};
 use crate::quality::lex::{Kind, Lexed};
 use crate::quality::moments::{Clock, Day, Half, Moment, half_at, is_year};
 use crate::quality::numerals;
@@ -128,34 +129,17 @@ fn year_after(lexed: &Lexed<'_>, at: usize) -> (Option<u16>, usize) {
 }
 
 pub(super) fn month(word: &str) -> Option<u8> {
-    const NAMES: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let lower = word.to_ascii_lowercase();
-    if !word.starts_with(|c: char| c.is_ascii_uppercase()) || lower.len() < 3 {
+    if !word.starts_with(|c: char| c.is_ascii_uppercase()) || word.len() < 3 {
         return None;
     }
-    let is_short = lower.len() == 3 || lower == "sept";
-    let place =
-        NAMES.iter().position(|name| *name == lower || (is_short && name.starts_with(lower.as_str())));
+    let is_short = word.len() == 3 || word.eq_ignore_ascii_case("sept");
+    let is_begin = |name: &str| name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+    let place = MONTHS.iter().position(|name| is_begin(name) && (is_short || name.len() == word.len()));
     place.and_then(|place| u8::try_from(place + 1).ok())
 }
 
 fn weekday(word: &str) -> Option<u8> {
-    const NAMES: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    let lower = word.to_ascii_lowercase();
-    let singular = lower.strip_suffix('s').unwrap_or(&lower);
+    let singular = word.strip_suffix(['s', 'S']).unwrap_or(word);
     let short = match word {
         "Mon" => Some(0),
         "Tue" | "Tues" => Some(1),
@@ -165,6 +149,7 @@ fn weekday(word: &str) -> Option<u8> {
         _ => None,
     };
     short.or_else(|| {
-        NAMES.iter().position(|name| *name == singular).and_then(|place| u8::try_from(place).ok())
+        let place = WEEKDAYS.iter().position(|name| name.eq_ignore_ascii_case(singular));
+        place.and_then(|place| u8::try_from(place).ok())
     })
 }
