@@ -8,6 +8,7 @@
 
 mod amounts;
 mod chinese_names;
+mod chunks;
 mod clauses;
 mod compare;
 mod fact;
@@ -26,6 +27,7 @@ mod quotes;
 mod report;
 mod rescue;
 mod rules;
+mod sentences;
 mod shapes;
 mod side;
 mod signs;

@@ -7,7 +7,7 @@ use crate::quality::lexicon::is_abbreviation;
 use crate::quality::signs::{self, Signs, chinese_signs, english_signs};
 use crate::quality::stems;
 
-/// A sentence of a text.
+/// A sentence as it is read from a text.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug)]
 pub(super) struct Sentence {
@@ -21,18 +21,6 @@ pub(super) struct Sentence {
     pub(super) is_chinese: bool,
     /// Whether it begins with yes or no.
     pub(super) says_yes_or_no: bool,
-}
-
-impl Sentence {
-    /// What makes two sentences the same: what their clauses are about, and what they do.
-    pub(super) fn key(&self) -> Vec<u32> {
-        let mut key = Vec::new();
-        for clause in &self.clauses {
-            key.extend(&clause.stems);
-            key.push(clause.signs.bits());
-        }
-        key
-    }
 }
 
 /// A part of a sentence that says one thing.

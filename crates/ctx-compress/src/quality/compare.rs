@@ -1,14 +1,16 @@
 //! Which facts of the original the compressed form still has, and which of its own it made up.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::quality::chinese_names::surname_of_title;
-use crate::quality::clauses::Sentence;
-use crate::quality::fact::{Fact, FactKind, Place};
+use crate::quality::fact::{Fact, FactKind, Spot};
 use crate::quality::key::{Key, normal};
 use crate::quality::lexicon::{is_common, is_stop};
 use crate::quality::phrases::{Hit, Hits};
-use crate::quality::rules::Answer;
+use crate::quality::rules::{Answer, Postings};
+use crate::quality::sentences::Said;
 use crate::quality::side::{Distinct, Side};
 use crate::quality::stems::hash;
 
@@ -26,43 +28,47 @@ const LONGEST_TEXT: usize = 300;
 /// Rules of which the other side has less than this, in percent, are made up.
 const MADE_UP_BELOW: u32 = 34;
 
-/// Compares two sides.
-pub(super) fn compare(original: &Side<'_>, compressed: &Side<'_>) -> Sorted {
-    let mut sorted = Sorted::default();
+/// Compares two sides; what is known of them beside their facts is freed before these are written down.
+pub(super) fn compare(original: &mut Side<'_>, compressed: &mut Side<'_>) -> Sorted {
     let lookup = Lookup::new(original, compressed);
-    for (at, fact) in original.facts.iter().enumerate().filter(|(_, fact)| fact.is_told) {
-        let verdict = lookup.kept(fact, at);
-        let told = Fact { found: verdict.found, opposed: verdict.opposed, ..tell(fact, original) };
-        if verdict.is_there { sorted.kept.push(told) } else { sorted.lost.push(told) }
-    }
+    let kept: Vec<Verdict> = lookup.verdicts(Lookup::kept);
     let lookup = Lookup::new(compressed, original);
-    for (at, fact) in compressed.facts.iter().enumerate().filter(|(_, fact)| fact.is_told) {
-        let verdict = lookup.supported(fact, at);
-        if !verdict.is_there {
-            sorted.invented.push(Fact { opposed: verdict.opposed, ..tell(fact, compressed) });
-        }
-    }
-    for facts in [&mut sorted.kept, &mut sorted.lost, &mut sorted.invented] {
-        facts.sort_by_key(|fact| {
+    let supported: Vec<Verdict> = lookup.verdicts(Lookup::supported);
+    original.forget_words();
+    compressed.forget_words();
+    let write = |(own, other): (&Side<'_>, &Side<'_>), verdicts: &[Verdict], is_there: bool| {
+        let wanted = || {
+            let verdicts = own.facts.iter().zip(verdicts);
+            verdicts.filter(|(fact, verdict)| fact.is_told && verdict.is_there == is_there)
+        };
+        let mut facts = Vec::with_capacity(wanted().count());
+        facts.extend(wanted().map(|(fact, verdict)| {
+            let at = verdict.at.and_then(|spot| other.place(spot)).map(Box::new);
+            let (found, opposed) = if is_there { (at, None) } else { (None, at) };
+            Fact { found, opposed, ..tell(fact, own) }
+        }));
+        facts.sort_by_key(|fact: &Fact| {
             fact.places.first().map(|place| (place.message, place.call, place.start, fact.kind))
         });
+        facts
+    };
+    Sorted {
+        kept: write((original, compressed), &kept, true),
+        lost: write((original, compressed), &kept, false),
+        invented: write((compressed, original), &supported, false),
     }
-    sorted
 }
 
 /// Writes a fact without what the other side has to do with it.
 fn tell(fact: &Distinct, side: &Side<'_>) -> Fact {
-    let place = |(passage, bytes): &(u32, std::ops::Range<usize>)| {
-        side.passages.get(*passage as usize).map(|passage| passage.place(bytes))
-    };
-    let first = fact.places.first();
-    let text =
-        first.and_then(|(passage, bytes)| side.passages.get(*passage as usize)?.text.get(bytes.clone()));
+    let spots = side.spots(fact);
+    let mut places = Vec::with_capacity(spots.len());
+    places.extend(spots.into_iter().filter_map(|spot| side.place(spot)));
     Fact {
         kind: fact.kind,
-        text: shortened(text.unwrap_or_default()),
-        places: fact.places.iter().filter_map(place).collect(),
-        count: fact.count,
+        text: shortened(side.text(fact.first)),
+        places,
+        count: fact.count as usize,
         found: None,
         opposed: None,
     }
@@ -77,16 +83,16 @@ fn shortened(text: &str) -> String {
 }
 
 /// What the other side has to do with a fact.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Verdict {
     is_there: bool,
-    found: Option<Place>,
-    opposed: Option<Place>,
+    /// Where the other side says it, or, if it does not, where it says the opposite.
+    at: Option<Spot>,
 }
 
 impl Verdict {
-    fn of(is_there: bool) -> Self {
-        Self { is_there, ..Self::default() }
+    const fn of(is_there: bool) -> Self {
+        Self { is_there, at: None }
     }
 }
 
@@ -95,16 +101,20 @@ struct Lookup<'a> {
     own: &'a Side<'a>,
     other: &'a Side<'a>,
     hits: Hits,
+    postings: Postings,
     /// How many names of several words have a word, and how many paths a last part.
     shared: HashMap<u32, usize>,
+    /// How often encodings were searched.
+    searches: Cell<usize>,
 }
+
+/// How often encodings are searched at the most.
+const MOST_SEARCHES: usize = 256;
 
 impl<'a> Lookup<'a> {
     fn new(own: &'a Side<'a>, other: &'a Side<'a>) -> Self {
-        let phrases: Vec<String> = own.facts.iter().map(|fact| phrase(&fact.key)).collect();
-        let phrases: Vec<&str> = phrases.iter().map(String::as_str).collect();
         let mut shared: HashMap<u32, usize> = HashMap::new();
-        for fact in &own.facts {
+        for fact in own.facts.iter() {
             match &fact.key {
                 Key::Name { words, .. } if words.contains(' ') => {
                     words.split(' ').for_each(|word| *shared.entry(hash(word)).or_default() += 1);
@@ -115,7 +125,22 @@ impl<'a> Lookup<'a> {
                 _ => {}
             }
         }
-        Self { own, other, hits: Hits::of(&phrases, other), shared }
+        let hits = Hits::of(own.facts.iter().map(|fact| phrase(&fact.key)), other);
+        let sentences = own.facts.iter().filter(|fact| fact.is_told).filter_map(|fact| own.sentence(fact));
+        let stems = sentences.flat_map(Said::clauses).flat_map(|clause| clause.stems.iter().copied());
+        let postings = other.rules.postings(stems);
+        Self { own, other, hits, postings, shared, searches: Cell::new(0) }
+    }
+
+    /// Looks up every fact that is told.
+    fn verdicts(&self, look_up: impl Fn(&Self, &Distinct, usize) -> Verdict) -> Vec<Verdict> {
+        let facts = self.own.facts.iter().enumerate();
+        let mut verdicts = Vec::with_capacity(self.own.facts.len() as usize);
+        verdicts.extend(facts.map(|(at, fact)| match fact.is_told {
+            true => look_up(self, fact, at),
+            false => Verdict::default(),
+        }));
+        verdicts
     }
 
     /// Tells whether a fact of the original is still there.
@@ -124,18 +149,19 @@ impl<'a> Lookup<'a> {
         match &fact.key {
             Key::Rule(_) => self.rule(fact),
             Key::Name { words, .. } => {
-                let is_there = hit.at.is_some() || hit.is_light || self.is_called_in_short(words);
-                Verdict { is_there, found: self.place(hit), opposed: None }
+                let is_there = hit.is_there || hit.is_light || self.is_called_in_short(words);
+                Verdict { is_there, at: self.place(hit) }
             }
-            Key::Words(_) if hit.at.is_none() && !hit.is_light => self.rule(fact),
-            Key::Words(_) => Verdict { is_there: true, found: self.place(hit), opposed: None },
+            Key::Words(_) if !hit.is_there && !hit.is_light => self.rule(fact),
+            Key::Words(_) => Verdict { is_there: true, at: self.place(hit) },
             Key::Literal(text) => {
                 let is_there = self.has_literal(text, hit)
                     || (fact.kind == FactKind::Path && self.is_named_in_short(text));
-                Verdict { is_there, found: self.place(hit), opposed: None }
+                Verdict { is_there, at: self.place(hit) }
             }
             key => {
-                Verdict { found: self.same(fact), ..Verdict::of(self.other.values.has(key) == Some(true)) }
+                let is_there = self.other.values.has(key) == Some(true);
+                Verdict { is_there, at: self.same(fact).filter(|_| is_there) }
             }
         }
     }
@@ -146,12 +172,13 @@ impl<'a> Lookup<'a> {
         match &fact.key {
             Key::Rule(_) => self.rule_is_told(fact),
             Key::Name { words, is_soft } => {
-                let is_there = hit.at.is_some() || hit.is_light || self.is_no_new_name(words, *is_soft);
+                let is_there = hit.is_there || hit.is_light || self.is_no_new_name(words, *is_soft);
                 Verdict::of(is_there || (self.is_of_note(fact) && self.knows_all(words)))
             }
-            Key::Words(_) => Verdict::of(hit.at.is_some() || hit.is_light || self.rule(fact).is_there),
+            Key::Words(_) => Verdict::of(hit.is_there || hit.is_light || self.rule(fact).is_there),
             Key::Literal(text) => {
-                Verdict::of(self.has_literal(text, hit) || self.other.values.has_beginning(text))
+                let is_there = self.has_literal(text, hit) || self.other.values.has_beginning(text);
+                Verdict::of(is_there || self.is_of_an_encoding(fact))
             }
             Key::Amount(amount) => {
                 let values = &self.other.values;
@@ -164,21 +191,20 @@ impl<'a> Lookup<'a> {
     }
 
     /// Returns where the other side has the very same value.
-    fn same(&self, fact: &Distinct) -> Option<Place> {
+    fn same(&self, fact: &Distinct) -> Option<Spot> {
         self.other.place_of(fact.kind, &fact.key)
     }
 
     /// Returns the place of a phrase that was found.
-    fn place(&self, hit: Hit) -> Option<Place> {
-        self.other.place_at(hit.at?)
+    fn place(&self, hit: Hit) -> Option<Spot> {
+        self.other.place_of_word(hit.place?)
     }
 
     fn has_literal(&self, text: &str, hit: Hit) -> bool {
         // `1.2` stands within `1.2.3` and is another version.
         let is_version = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
             || text.starts_with('v') && text.contains('.');
-        self.other.values.has(&Key::Literal(text.to_owned())) == Some(true)
-            || (hit.at.is_some() && !is_version)
+        self.other.values.has(&Key::Literal(text.into())) == Some(true) || (hit.is_there && !is_version)
     }
 
     /// Tells whether one word of a name stands alone and can mean nobody else.
@@ -202,7 +228,7 @@ impl<'a> Lookup<'a> {
         let last = last_part(path);
         last.len() < path.len()
             && self.shared.get(&hash(last)) == Some(&1)
-            && self.other.values.literals.contains(last)
+            && self.other.values.is_literal(last)
     }
 
     /// Tells whether capitalised words of the compressed form are no name that nobody spoke of.
@@ -234,30 +260,27 @@ impl<'a> Lookup<'a> {
 
     /// Tells whether signs between thousands are those of a list: `1,500` of `[1, 500]`.
     fn is_list(&self, fact: &Distinct) -> bool {
-        let Some((passage, bytes)) = fact.places.first() else { return false };
-        let text =
-            self.own.passages.get(*passage as usize).and_then(|passage| passage.text.get(bytes.clone()));
-        let parts = text.unwrap_or_default().split(',');
+        let parts = self.own.text(fact.first).split(',');
         parts.clone().count() > 1
             && parts.clone().all(|part| self.other.vocabulary.contains(&hash(part.trim())))
     }
 
     fn rule(&self, fact: &Distinct) -> Verdict {
-        let Some(sentence) = fact.sentence.as_deref() else { return Verdict::default() };
-        match self.other.rules.answer(sentence, fact.kind) {
-            Answer::Same(at) => Verdict { is_there: true, found: self.sentence_place(at), opposed: None },
+        let Some(sentence) = self.own.sentence(fact) else { return Verdict::default() };
+        match self.other.rules.answer(sentence, fact.kind, &self.postings) {
+            Answer::Same(number) => Verdict { is_there: true, at: self.sentence_spot(number) },
             _ if self.is_corrected(sentence) => Verdict::of(true),
-            Answer::Opposite(at) => Verdict { opposed: self.sentence_place(at), ..Verdict::default() },
+            Answer::Opposite(number) => Verdict { is_there: false, at: self.sentence_spot(number) },
             Answer::Partly(_) => Verdict::default(),
         }
     }
 
     /// Tells whether the other side has followed a correction, `not Tuesday, but Wednesday`: it has the new value,
     /// and not the old one.
-    fn is_corrected(&self, sentence: &Sentence) -> bool {
+    fn is_corrected(&self, sentence: &Said) -> bool {
         let values = |denies: bool| {
-            let clauses = sentence.clauses.iter().filter(move |clause| clause.signs.denies == denies);
-            clauses.flat_map(|clause| &clause.values)
+            let clauses = sentence.clauses().filter(move |clause| clause.signs.denies == denies);
+            clauses.flat_map(|clause| clause.values)
         };
         let has = |value: &u32| self.other.values.stems.contains(value);
         let is_correction = values(true).next().is_some() && values(false).next().is_some();
@@ -266,36 +289,45 @@ impl<'a> Lookup<'a> {
 
     /// A rule is made up if the original says the opposite, or hardly anything about the matter.
     fn rule_is_told(&self, fact: &Distinct) -> Verdict {
-        let Some(sentence) = fact.sentence.as_deref() else { return Verdict::default() };
+        let Some(sentence) = self.own.sentence(fact) else { return Verdict::default() };
         let is_note = self.is_of_note(fact);
-        match self.other.rules.answer(sentence, fact.kind) {
+        match self.other.rules.answer(sentence, fact.kind, &self.postings) {
             Answer::Same(_) => Verdict::of(true),
             // The sentences of a note have run into each other.
             Answer::Opposite(at) if is_note && self.other.rules.does_around(at, fact.kind) => {
                 Verdict::of(true)
             }
-            Answer::Opposite(at) => Verdict { opposed: self.sentence_place(at), ..Verdict::default() },
+            Answer::Opposite(number) => Verdict { is_there: false, at: self.sentence_spot(number) },
             Answer::Partly(percent) => Verdict::of(is_note || percent >= MADE_UP_BELOW),
         }
     }
 
     fn is_of_note(&self, fact: &Distinct) -> bool {
-        let (passage, _) = fact.places.first().unwrap_or(&(u32::MAX, 0..0));
-        self.own.passages.get(*passage as usize).is_some_and(|passage| passage.is_note)
+        self.own.passages.get(fact.first.passage as usize).is_some_and(|passage| passage.is_note)
     }
 
-    fn sentence_place(&self, at: usize) -> Option<Place> {
-        let (passage, sentence) = self.other.rules.sentence(at)?;
-        Some(self.other.passages.get(passage as usize)?.place(&sentence.bytes))
+    fn sentence_spot(&self, number: u32) -> Option<Spot> {
+        self.other.rules.sentence(number).map(|said| said.spot)
+    }
+
+    /// Tells whether letters were cut out of a long run of them: a key, a picture as text.
+    fn is_of_an_encoding(&self, fact: &Distinct) -> bool {
+        const SHORTEST: usize = 16;
+        let letters = self.own.text(fact.first);
+        if letters.len() < SHORTEST || self.searches.get() >= MOST_SEARCHES {
+            return false;
+        }
+        self.searches.set(self.searches.get() + 1);
+        self.other.has_encoded(letters)
     }
 }
 
 /// Returns the words by which a fact is looked for in a text; none for values and rules.
-fn phrase(key: &Key) -> String {
+fn phrase(key: &Key) -> Cow<'_, str> {
     match key {
-        Key::Name { words, .. } | Key::Words(words) => words.clone(),
-        Key::Literal(text) => normal(text),
-        Key::Amount(_) | Key::Day(_) | Key::Weekday(_) | Key::Clock(_) | Key::Rule(_) => String::new(),
+        Key::Name { words, .. } | Key::Words(words) => words.as_ref().into(),
+        Key::Literal(text) => normal(text).into(),
+        Key::Amount(_) | Key::Day(_) | Key::Weekday(_) | Key::Clock(_) | Key::Rule(_) => "".into(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Facts: what kinds there are, and where one stands.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -83,6 +84,27 @@ pub struct Place {
     pub end: usize,
 }
 
+/// Where something stands in a side: the passage, and bytes of its text.
+///
+/// A side has at most 32 MiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) passage: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Spot {
+    pub(super) fn new(passage: u32, bytes: &Range<usize>) -> Self {
+        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { passage, start: narrow(bytes.start), end: narrow(bytes.end) }
+    }
+
+    pub(super) const fn bytes(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
 /// A fact of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -98,10 +120,10 @@ pub struct Fact {
     pub count: usize,
     /// Where the compressed form says it; only for facts that were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub found: Option<Place>,
+    pub found: Option<Box<Place>>,
     /// Where the other side says the opposite; only for rules and negations.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub opposed: Option<Place>,
+    pub opposed: Option<Box<Place>>,
 }
 
 impl Fact {

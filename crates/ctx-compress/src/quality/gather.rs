@@ -120,7 +120,12 @@ impl Values<'_> {
                 self.push(FactKind::Date, key, at..next, false);
                 at = next;
             } else if let Some(found) = amount(self.lexed, at) {
-                self.push(FactKind::Number, Key::Amount(found.quantity), at..found.next, found.is_weak);
+                self.push(
+                    FactKind::Number,
+                    Key::Amount(Box::new(found.quantity)),
+                    at..found.next,
+                    found.is_weak,
+                );
                 // What is counted is told with the number, and is a word of its sentence all the same.
                 let end = self.lexed.tokens.get(found.shown - 1).map_or(0, |token| token.end);
                 if let Some(told) = self.found.last_mut() {
@@ -155,7 +160,7 @@ impl Values<'_> {
             if text.contains(|c: char| c.is_alphanumeric()) {
                 self.found.push(Found {
                     kind: FactKind::Identifier,
-                    key: Key::Words(normal(text)),
+                    key: Key::Words(normal(text).into()),
                     bytes: span,
                     is_weak: false,
                     sentence: None,
@@ -202,7 +207,8 @@ impl Values<'_> {
                 if let Some(number) = last.and_then(|owner| self.found.get_mut(owner)) {
                     number.is_weak = true;
                 }
-                self.push(FactKind::Name, Key::Name { words, is_soft: name.is_soft }, name.tokens, false);
+                let key = Key::Name { words: words.into(), is_soft: name.is_soft };
+                self.push(FactKind::Name, key, name.tokens, false);
             }
         }
         next
@@ -210,7 +216,7 @@ impl Values<'_> {
 
     fn take_chinese_name(&mut self, at: usize) -> usize {
         let Some(tokens) = chinese_names::name(self.lexed, at) else { return at + 1 };
-        let (words, next) = (normal(self.text_of(&tokens)), tokens.end);
+        let (words, next) = (normal(self.text_of(&tokens)).into(), tokens.end);
         self.push(FactKind::Name, Key::Name { words, is_soft: false }, tokens, false);
         next
     }
@@ -250,7 +256,7 @@ impl Values<'_> {
                 }
                 self.found.push(Found {
                     kind: FactKind::Quote,
-                    key: Key::Words(words),
+                    key: Key::Words(words.into()),
                     bytes,
                     is_weak: false,
                     sentence: None,

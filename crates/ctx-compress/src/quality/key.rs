@@ -1,45 +1,49 @@
 //! What makes two facts the same, however they are written.
 
+use std::borrow::Cow;
+
 use crate::quality::gather::value_stem;
 use crate::quality::lex::is_han;
 use crate::quality::moments::{Clock, Day};
 use crate::quality::units::{Quantity, half_width};
 
 /// What a fact says, in a form that can be compared.
+///
+/// There are many of them at a time, so that what is large is behind a pointer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
-    Amount(Quantity),
+    Amount(Box<Quantity>),
     Day(Day),
     /// Counted from Monday.
     Weekday(u8),
     Clock(Clock),
     /// Words of a name.
     Name {
-        words: String,
+        words: Box<str>,
         is_soft: bool,
     },
     /// Words in their order.
-    Words(String),
+    Words(Box<str>),
     /// Something for machines, as it is written but for the size of its letters.
-    Literal(String),
-    /// A sentence, by what it is about.
-    Rule(Vec<u32>),
+    Literal(Box<str>),
+    /// A sentence, by the number of the first one of its side that says the same.
+    Rule(u32),
 }
 
 impl Key {
     /// Returns a hash that is the same for values that a reader takes for the same; `None` for names, whose words
     /// count one by one, and for sentences.
     pub(super) fn stem(&self) -> Option<u32> {
-        let text = match self {
-            Self::Amount(amount) => format!("{}", amount.raw),
+        let text: Cow<'_, str> = match self {
+            Self::Amount(amount) => amount.raw.to_string().into(),
             // `the 24th` may be told as `June 24`.
             Self::Day(day) => match (day.day, day.month) {
-                (Some(day), _) => format!("d{day}"),
-                (None, month) => format!("m{month:?}{:?}", day.year),
+                (Some(day), _) => format!("d{day}").into(),
+                (None, month) => format!("m{month:?}{:?}", day.year).into(),
             },
-            Self::Weekday(day) => format!("w{day}"),
-            Self::Clock(clock) => format!("{}:", clock.minutes % 720),
-            Self::Literal(text) | Self::Words(text) => text.clone(),
+            Self::Weekday(day) => format!("w{day}").into(),
+            Self::Clock(clock) => format!("{}:", clock.minutes % 720).into(),
+            Self::Literal(text) | Self::Words(text) => text.as_ref().into(),
             Self::Name { .. } | Self::Rule(_) => return None,
         };
         Some(value_stem(&text))
@@ -54,40 +58,56 @@ pub(super) fn literal(text: &str) -> Key {
     // The signs between the digits of a telephone number say nothing.
     let is_telephone = bare.len() > 7 && bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     match is_telephone {
-        true => Key::Literal(bare.replace('-', "")),
-        false => Key::Literal(bare.to_lowercase()),
+        true => Key::Literal(bare.replace('-', "").into()),
+        false => Key::Literal(bare.to_lowercase().into()),
+    }
+}
+
+/// A word of a text as texts are compared: in lower case and without signs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word<'a> {
+    pub(super) text: &'a str,
+    /// Where it begins, in bytes.
+    pub(super) start: usize,
+    /// Whether it and the word before are Chinese characters, between which no blank is written.
+    pub(super) is_joined: bool,
+}
+
+/// Visits the words of a text in their order; of Chinese each character is one. O(bytes).
+pub(super) fn each_word(text: &str, visit: &mut dyn FnMut(Word<'_>)) {
+    let (mut word, mut start, mut is_behind_chinese) = (String::new(), 0, false);
+    for (at, c) in text.char_indices() {
+        let is_chinese = is_han(c);
+        if !is_chinese && c.is_alphanumeric() {
+            start = if word.is_empty() { at } else { start };
+            word.extend(half_width(c).to_lowercase());
+            continue;
+        }
+        if !word.is_empty() {
+            visit(Word { text: &word, start, is_joined: false });
+            word.clear();
+            is_behind_chinese = false;
+        }
+        if is_chinese {
+            visit(Word { text: c.encode_utf8(&mut [0; 4]), start: at, is_joined: is_behind_chinese });
+            is_behind_chinese = true;
+        }
+    }
+    if !word.is_empty() {
+        visit(Word { text: &word, start, is_joined: false });
     }
 }
 
 /// Writes words in lower case with one blank between them and without signs; Chinese without blanks. O(bytes).
 pub(super) fn normal(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
-    write_normal(text, &mut |_, _| {}, &mut written);
-    written.trim().to_owned()
-}
-
-/// Appends words as [`normal`] writes them, and tells where each begins: in the result and in the text.
-pub(super) fn write_normal(text: &str, begin: &mut dyn FnMut(usize, usize), into: &mut String) {
-    let (mut last, mut is_apart) = (None, false);
-    for (at, c) in text.char_indices() {
-        let is_chinese = is_han(c);
-        if !is_chinese && !c.is_alphanumeric() {
-            is_apart = true;
-            continue;
+    each_word(text, &mut |word| {
+        if !written.is_empty() && !word.is_joined {
+            written.push(' ');
         }
-        let begins = is_chinese || is_apart || last != Some(false);
-        if last.is_some() && begins && !(is_chinese && last == Some(true)) {
-            into.push(' ');
-        }
-        if begins {
-            begin(into.len(), at);
-        }
-        match is_chinese {
-            true => into.push(c),
-            false => into.extend(half_width(c).to_lowercase()),
-        }
-        (last, is_apart) = (Some(is_chinese), false);
-    }
+        written.push_str(word.text);
+    });
+    written
 }
 
 #[cfg(test)]

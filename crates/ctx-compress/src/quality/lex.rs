@@ -65,17 +65,28 @@ pub(super) struct Lexed<'a> {
     pub(super) tokens: Vec<Token>,
     /// Spans of code with blanks inside, which are more than one token.
     pub(super) spans: Vec<Range<usize>>,
+    /// Runs that are too long for words.
+    pub(super) encoded: Vec<Range<usize>>,
+    /// Whether a block of code that began in the text goes on behind it.
+    pub(super) ends_in_code: bool,
 }
 
 impl<'a> Lexed<'a> {
     /// Reads a text. O(bytes).
+    #[cfg(test)]
     pub(super) fn of(text: &'a str, form: Form) -> Self {
-        let lexed = Self { text, form, tokens: Vec::new(), spans: Vec::new() };
-        let mut lexer = Lexer { lexed, at: 0, code_until: None, is_one_run: false, is_fenced: false };
+        Self::of_piece(text, form, false)
+    }
+
+    /// Reads a piece of a text, which may begin within a block of code. O(bytes).
+    pub(super) fn of_piece(text: &'a str, form: Form, is_fenced: bool) -> Self {
+        let (tokens, spans, encoded) = (Vec::new(), Vec::new(), Vec::new());
+        let lexed = Self { text, form, tokens, spans, encoded, ends_in_code: false };
+        let mut lexer = Lexer { lexed, at: 0, code_until: None, is_one_run: false, is_fenced };
         while let Some(c) = lexer.peek(0) {
             lexer.step(c);
         }
-        lexer.lexed
+        Self { ends_in_code: lexer.is_fenced, ..lexer.lexed }
     }
 
     /// Returns what a token is; `None` beyond the last one.
@@ -162,6 +173,12 @@ impl Lexer<'_> {
         self.at = end;
     }
 
+    /// Leaves out what is no word.
+    fn skip(&mut self, end: usize) {
+        self.lexed.encoded.push(self.at..end);
+        self.at = end;
+    }
+
     fn step(&mut self, c: char) {
         let end = self.at + c.len_utf8();
         match c {
@@ -179,7 +196,7 @@ impl Lexer<'_> {
         if let Some(end) = self.address_end(c) {
             self.push(end, Kind::Id);
         } else if let Some(end) = self.encoded_end(c) {
-            self.at = end;
+            self.skip(end);
         } else if let Some(end) = self.run_end(c) {
             self.run(end);
         } else {
@@ -330,7 +347,7 @@ impl Lexer<'_> {
     /// Takes a run, whole if it is something, else in its parts.
     fn run(&mut self, end: usize) {
         if end - self.at > LONGEST {
-            self.at = end;
+            self.skip(end);
             return;
         }
         let is_code = self.is_one_run && self.code_until.is_some();

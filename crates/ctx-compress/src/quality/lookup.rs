@@ -1,6 +1,9 @@
 //! Values of one side, by which it is told whether it has a value of the other.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
+
+use ctx_types::Fingerprint;
 
 use crate::quality::gather::Found;
 use crate::quality::key::Key;
@@ -21,11 +24,12 @@ pub(super) struct Values {
     /// Times that may be meant twelve hours later, and all times, without the half of the day.
     either_clocks: HashSet<u16>,
     any_clocks: HashSet<u16>,
-    pub(super) literals: HashSet<String>,
+    /// Numbers of names for machines.
+    literals: HashSet<u64>,
+    /// Those that may be hashes, of which people write the beginning.
+    hashes: BTreeSet<Box<str>>,
     /// All of them, as they are told apart in sentences.
     pub(super) stems: HashSet<u32>,
-    /// Beginnings of long literals, for hashes that are cut short.
-    beginnings: HashSet<String>,
 }
 
 /// How a number is written, here or there.
@@ -96,8 +100,10 @@ impl Values {
 
     fn note_literal(&mut self, text: &str) {
         const SHORTEST: usize = 3;
-        self.literals.insert(text.to_owned());
-        self.beginnings.extend(text.get(..SHORTEST_HASH).map(str::to_owned));
+        self.literals.insert(number(text));
+        if is_hash(text) {
+            self.hashes.insert(text.into());
+        }
         let groups =
             text.split(|c: char| !c.is_ascii_digit()).filter(|group| (SHORTEST..=12).contains(&group.len()));
         self.within.extend(groups.filter_map(|group| group.parse::<i128>().ok()).map(|number| number * ONE));
@@ -162,8 +168,13 @@ impl Values {
     }
 
     fn has_literal(&self, text: &str) -> bool {
-        self.literals.contains(text)
+        self.is_literal(text)
             || text.parse::<i128>().is_ok_and(|number| self.raws.contains_key(&(number.saturating_mul(ONE))))
+    }
+
+    /// Tells whether something for machines stands there by itself.
+    pub(super) fn is_literal(&self, text: &str) -> bool {
+        self.literals.contains(&number(text))
     }
 
     /// Tells whether a number without a unit is a part of something for machines.
@@ -173,13 +184,15 @@ impl Values {
 
     /// Tells whether something is the beginning of a hash.
     pub(super) fn has_beginning(&self, text: &str) -> bool {
-        let is_hash =
-            text.len() >= SHORTEST_HASH && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-        let begin = text.get(..SHORTEST_HASH).filter(|begin| is_hash && self.beginnings.contains(*begin));
-        begin.is_some()
-            && self.literals.iter().any(|literal| {
-                literal.starts_with(text)
-                    && literal.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-            })
+        let from = (Bound::Included(text), Bound::Unbounded);
+        is_hash(text) && self.hashes.range::<str, _>(from).next().is_some_and(|hash| hash.starts_with(text))
     }
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() >= SHORTEST_HASH && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+fn number(text: &str) -> u64 {
+    Fingerprint::default().text(text).as_u64()
 }

@@ -58,6 +58,36 @@ pub(super) fn passages(index: usize, message: &Message) -> Vec<Passage<'_>> {
         .collect()
 }
 
+/// Returns a text in pieces that are read one after the other, each with the byte at which it begins.
+///
+/// A text of usual length is one piece. Longer ones are parted between lines, where lines are not too long for that,
+/// so that what is known about their words needs little memory.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let (begin, end) = (start, piece_end(rest));
+        start += end;
+        Some((begin, rest.get(..end)?))
+    })
+}
+
+/// The longest piece, in bytes.
+const LONGEST_PIECE: usize = 64 * 1024;
+
+fn piece_end(text: &str) -> usize {
+    if text.len() <= LONGEST_PIECE {
+        return text.len();
+    }
+    let most = (0..=LONGEST_PIECE).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let piece = text.get(..most).unwrap_or(text);
+    let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | '，' | '。');
+    let behind =
+        |at: usize| at + piece.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    let cut = piece.rfind('\n').or_else(|| piece.rfind(is_between)).map(behind);
+    cut.unwrap_or(piece.len())
+}
+
 /// Returns words that a message has beside its texts: names of tools and speakers. They are no facts, but who
 /// speaks of them makes nothing up.
 pub(super) fn names_beside(message: &Message) -> impl Iterator<Item = &str> {
@@ -78,5 +108,28 @@ fn form(text: &str, role: Role) -> Form {
         _ if is_json => Form::Json,
         Role::Tool => Form::Output,
         _ => Form::Prose,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long the pieces of a text are.
+    #[track_caller]
+    fn check(text: &str, expected: &[usize]) {
+        let found: Vec<(usize, &str)> = pieces(text).collect();
+        assert_eq!(found.iter().map(|(_, piece)| piece.len()).collect::<Vec<_>>(), expected);
+        assert!(found.iter().all(|(start, piece)| text[*start..].starts_with(piece)));
+        assert_eq!(found.iter().map(|(_, piece)| *piece).collect::<String>(), text);
+    }
+
+    #[test]
+    fn long_texts_are_parted_between_lines_else_between_words() {
+        check("", &[]);
+        check("one\ntwo", &[7]);
+        check(&format!("{}\n{} b c", "a ".repeat(20_000), "d ".repeat(20_000)), &[40_001, 40_004]);
+        check(&format!("{} b", "a".repeat(65_535)), &[65_536, 1]);
+        check(&"王".repeat(30_000), &[65_535, 24_465]);
     }
 }

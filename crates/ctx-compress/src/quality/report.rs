@@ -66,9 +66,9 @@ impl QualityReport {
     /// At most 32 MiB and 100,000 different facts of each are looked at; what is beyond is told of in
     /// [`diagnostics`](Self::diagnostics).
     pub fn of(original: &[Message], compressed: &[Message]) -> Self {
-        let original = Side::of(original, Which::Original);
-        let compressed = Side::of(compressed, Which::Compressed);
-        let Sorted { kept, lost, invented } = compare(&original, &compressed);
+        let mut original = Side::of(original, Which::Original);
+        let mut compressed = Side::of(compressed, Which::Compressed);
+        let Sorted { kept, lost, invented } = compare(&mut original, &mut compressed);
         let diagnostics = [(&original, "the original"), (&compressed, "the compressed form")];
         let diagnostics = diagnostics.into_iter().flat_map(|(side, name)| limits(side, name)).collect();
         let kinds = counts(&kept, &lost, &invented);

@@ -4,34 +4,30 @@ use std::collections::HashMap;
 
 use ctx_types::Role;
 
-use crate::quality::clauses::{Clause, Sentence};
-use crate::quality::fact::FactKind;
+use crate::quality::clauses;
+use crate::quality::fact::{FactKind, Spot};
+use crate::quality::sentences::{Clause, Said, Sentences, unique};
 use crate::quality::signs::Signs;
 
 /// The sentences of a side.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
-    sentences: Vec<Said>,
-    /// Which sentences have a stem.
-    by_stem: HashMap<u32, Vec<u32>>,
-    /// The first sentence of each key.
-    by_key: HashMap<Vec<u32>, usize>,
+    sentences: Sentences,
+    /// Numbers for what sentences say, each with the first that says it, sorted.
+    first: Vec<(u64, u32)>,
 }
 
-#[derive(Debug)]
-struct Said {
-    sentence: Sentence,
-    passage: u32,
-    role: Role,
-}
+/// Which sentences of a side have a stem, for the stems that are asked for.
+#[derive(Debug, Default)]
+pub(super) struct Postings(HashMap<u32, Vec<u32>>);
 
 /// How a side answers to a sentence of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// A sentence says the same.
-    Same(usize),
+    Same(u32),
     /// A sentence is about the same and says the opposite.
-    Opposite(usize),
+    Opposite(u32),
     /// Some sentence is about so much of it, in percent.
     Partly(u32),
 }
@@ -41,80 +37,97 @@ const MOST_POSTINGS: usize = 256;
 
 impl Rules {
     /// Adds a sentence. O(its stems).
-    pub(super) fn add(&mut self, sentence: Sentence, passage: u32, role: Role) {
-        let number = u32::try_from(self.sentences.len()).unwrap_or(u32::MAX);
-        for stem in sentence.clauses.iter().flat_map(|clause| &clause.stems) {
-            let list = self.by_stem.entry(*stem).or_default();
-            if list.len() < MOST_POSTINGS && list.last() != Some(&number) {
-                list.push(number);
+    pub(super) fn add(&mut self, sentence: &clauses::Sentence, spot: Spot, role: Role) {
+        self.sentences.add(sentence, spot, role);
+    }
+
+    /// Finds out which sentences say the same, once all are there.
+    pub(super) fn finish(&mut self) {
+        self.first = self.sentences.iter().map(Said::number).zip(0..).collect();
+        self.first.sort_unstable();
+        self.first.dedup_by_key(|(number, _)| *number);
+    }
+
+    /// Notes which sentences have stems that are asked for. O(stems).
+    pub(super) fn postings(&self, asked: impl Iterator<Item = u32>) -> Postings {
+        let mut postings: HashMap<u32, Vec<u32>> = asked.map(|stem| (stem, Vec::new())).collect();
+        for (said, number) in self.sentences.iter().zip(0..) {
+            for stem in said.clauses().flat_map(|clause| clause.stems) {
+                let list = postings.get_mut(stem).filter(|list| list.len() < MOST_POSTINGS);
+                if let Some(list) = list.filter(|list| list.last() != Some(&number)) {
+                    list.push(number);
+                }
             }
         }
-        self.by_key.entry(sentence.key()).or_insert(self.sentences.len());
-        self.sentences.push(Said { sentence, passage, role });
+        Postings(postings)
     }
 
-    /// Returns a sentence with its passage.
-    pub(super) fn sentence(&self, at: usize) -> Option<(u32, &Sentence)> {
-        self.sentences.get(at).map(|said| (said.passage, &said.sentence))
+    /// Returns a sentence.
+    pub(super) fn sentence(&self, number: u32) -> Option<&Said> {
+        self.sentences.get(number)
     }
 
-    /// Returns the sentences that are facts, with their kinds; questions only while nobody has answered them if
+    /// Returns the number of the first sentence that says what a sentence says.
+    pub(super) fn first_like(&self, sentence: &Said) -> Option<u32> {
+        let number = sentence.number();
+        let at = self.first.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        let (_, first) = self.first.get(at)?;
+        self.sentences.get(*first).is_some_and(|said| said.is_like(sentence)).then_some(*first)
+    }
+
+    /// Returns the kind of fact that a sentence is, if it is one; questions only while nobody has answered them if
     /// `only_open` is set.
-    pub(super) fn facts(&self, only_open: bool) -> Vec<(usize, FactKind)> {
-        let kind = |at: usize| {
-            let said = self.sentences.get(at)?;
-            let kind = kind(&said.sentence)?;
-            let is_answered = kind == FactKind::Question && only_open && self.is_answered(at);
-            (!is_answered).then_some((at, kind))
-        };
-        (0..self.sentences.len()).filter_map(kind).collect()
+    pub(super) fn kind(&self, number: u32, only_open: bool) -> Option<FactKind> {
+        let kind = kind(self.sentences.get(number)?)?;
+        let is_answered = kind == FactKind::Question && only_open && self.is_answered(number);
+        (!is_answered).then_some(kind)
+    }
+
+    /// Returns how many sentences there are; they are numbered from 0.
+    pub(super) fn len(&self) -> u32 {
+        self.sentences.len()
     }
 
     /// Tells whether what somebody else says next answers a question.
-    fn is_answered(&self, at: usize) -> bool {
+    fn is_answered(&self, number: u32) -> bool {
         /// So many sentences of the next speaker are looked at.
         const MOST: usize = 12;
-        let Some(asked) = self.sentences.get(at) else { return false };
-        let about = about(&asked.sentence);
-        let later = self.sentences.iter().skip(at + 1).skip_while(|said| said.role == asked.role);
+        let Some(asked) = self.sentences.get(number) else { return false };
+        let about = asked.about();
+        let later = self.sentences.from(number + 1).skip_while(|said| said.role == asked.role);
         let mut replies = later
             .take(MOST)
             .take_while(|said| said.role != asked.role)
-            .filter(|said| !said.sentence.is_question)
+            .filter(|said| !said.is_question)
             .peekable();
-        if asked.sentence.is_yes_or_no && replies.peek().is_some_and(|said| said.sentence.says_yes_or_no) {
+        if asked.is_yes_or_no && replies.peek().is_some_and(|said| said.says_yes_or_no) {
             return true;
         }
         replies.any(|said| {
-            let shared = said
-                .sentence
-                .clauses
-                .iter()
-                .flat_map(|clause| &clause.stems)
-                .filter(|stem| about.contains(stem))
-                .count();
+            let stems = said.clauses().flat_map(|clause| clause.stems);
+            let shared = stems.filter(|stem| about.contains(stem)).count();
             shared >= 2 && shared * 3 >= about.len() || shared * 2 > about.len()
         })
     }
 
     /// Tells whether anything beside a sentence, in the same text, does what a fact of a kind does.
-    pub(super) fn does_around(&self, at: usize, kind: FactKind) -> bool {
-        let Some(passage) = self.sentences.get(at).map(|said| said.passage) else { return false };
-        let first = self.sentences.partition_point(|said| said.passage < passage);
-        let around = self.sentences.iter().skip(first).take_while(|said| said.passage == passage);
-        let mut clauses = around.flat_map(|said| &said.sentence.clauses);
-        clauses.any(|clause| counts(clause, kind) || (kind == FactKind::Constraint && clause.signs.denies))
+    pub(super) fn does_around(&self, number: u32, kind: FactKind) -> bool {
+        let Some(passage) = self.sentences.get(number).map(|said| said.spot.passage) else { return false };
+        let around = self.sentences.from(self.sentences.first_of(passage));
+        let around = around.take_while(|said| said.spot.passage == passage);
+        let mut clauses = around.flat_map(Said::clauses);
+        clauses.any(|clause| counts(&clause, kind) || (kind == FactKind::Constraint && clause.signs.denies))
     }
 
     /// Looks for a sentence that says what a sentence of the other side says. O(stems).
-    pub(super) fn answer(&self, sentence: &Sentence, kind: FactKind) -> Answer {
-        if let Some(at) = self.by_key.get(&sentence.key()) {
-            return Answer::Same(*at);
+    pub(super) fn answer(&self, sentence: &Said, kind: FactKind, postings: &Postings) -> Answer {
+        if let Some(number) = self.first_like(sentence) {
+            return Answer::Same(number);
         }
         let about = about_for(sentence, kind);
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for stem in &about {
-            for number in self.by_stem.get(stem).into_iter().flatten() {
+            for number in postings.0.get(stem).into_iter().flatten() {
                 *counts.entry(*number).or_default() += 1;
             }
         }
@@ -123,17 +136,16 @@ impl Rules {
         let best = candidates.first().map_or(0, |(_, count)| *count);
         let mut opposite = None;
         for (number, count) in candidates.iter().filter(|(_, count)| *count >= enough(about.len())) {
-            let at = *number as usize;
-            let Some(said) = self.sentences.get(at) else { continue };
-            if kind == FactKind::Question || matches((sentence, kind), &said.sentence, &about) {
-                return Answer::Same(at);
+            let Some(said) = self.sentences.get(*number) else { continue };
+            if kind == FactKind::Question || matches((sentence, kind), said, &about) {
+                return Answer::Same(*number);
             }
             if opposite.is_none() && *count * 4 >= about.len() * 3 {
-                opposite = Some(at);
+                opposite = Some(*number);
             }
         }
         match opposite {
-            Some(at) => Answer::Opposite(at),
+            Some(number) => Answer::Opposite(number),
             None => Answer::Partly(u32::try_from(best * 100 / about.len().max(1)).unwrap_or(100)),
         }
     }
@@ -149,31 +161,22 @@ fn enough(stems: usize) -> usize {
 }
 
 /// What kind of fact a sentence is.
-fn kind(sentence: &Sentence) -> Option<FactKind> {
+fn kind(sentence: &Said) -> Option<FactKind> {
     // A Chinese word has two characters or more.
     let least = if sentence.is_chinese { 3 } else { 2 };
-    let stems = about(sentence).len();
+    let stems = sentence.about().len();
     if sentence.is_question {
         return (stems >= least).then_some(FactKind::Question);
     }
-    if stems > 0 && sentence.clauses.iter().any(|clause| clause.signs.demands) {
+    if stems > 0 && sentence.clauses().any(|clause| clause.signs.demands) {
         return Some(FactKind::Constraint);
     }
-    let is_denial = |clause: &Clause| clause.signs.denies && clause.stems.len() >= 2;
-    sentence.clauses.iter().any(is_denial).then_some(FactKind::Negation)
-}
-
-/// All stems of a sentence, each once.
-fn about(sentence: &Sentence) -> Vec<u32> {
-    let mut stems: Vec<u32> =
-        sentence.clauses.iter().flat_map(|clause| clause.stems.iter().copied()).collect();
-    stems.sort_unstable();
-    stems.dedup();
-    stems
+    let is_denial = |clause: Clause<'_>| clause.signs.denies && clause.stems.len() >= 2;
+    sentence.clauses().any(is_denial).then_some(FactKind::Negation)
 }
 
 /// Tells whether a sentence is a fact of its kind for this clause.
-const fn counts(clause: &Clause, kind: FactKind) -> bool {
+const fn counts(clause: &Clause<'_>, kind: FactKind) -> bool {
     match kind {
         FactKind::Constraint => clause.signs.demands,
         FactKind::Negation => clause.signs.denies,
@@ -182,24 +185,21 @@ const fn counts(clause: &Clause, kind: FactKind) -> bool {
 }
 
 /// The stems of the clauses for which a sentence is a fact of its kind.
-fn about_for(sentence: &Sentence, kind: FactKind) -> Vec<u32> {
-    let clauses = sentence.clauses.iter().filter(|clause| counts(clause, kind));
-    let mut stems: Vec<u32> = clauses.flat_map(|clause| clause.stems.iter().copied()).collect();
-    stems.sort_unstable();
-    stems.dedup();
+fn about_for(sentence: &Said, kind: FactKind) -> Vec<u32> {
+    let clauses = sentence.clauses().filter(|clause| counts(clause, kind));
+    let stems = unique(clauses.flat_map(|clause| clause.stems.iter().copied()));
     // `It is mandatory, the side door` demands in one clause what another one tells.
-    if stems.len() < 2 { about(sentence) } else { stems }
+    if stems.len() < 2 { sentence.about() } else { stems }
 }
 
 /// Tells whether a sentence does what the other does where both are about the same.
-fn matches((fact, kind): (&Sentence, FactKind), other: &Sentence, about: &[u32]) -> bool {
+fn matches((fact, kind): (&Said, FactKind), other: &Said, about: &[u32]) -> bool {
     let shared =
-        |clause: &Clause| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
-    let mine = joined(fact.clauses.iter().filter(|clause| counts(clause, kind)));
+        |clause: &Clause<'_>| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
+    let mine = joined(fact.clauses().filter(|clause| counts(clause, kind)));
     // What stands in clauses about other things does not count, unless the clauses only share the matter.
-    let best = other.clauses.iter().map(shared).max().unwrap_or(0);
-    let theirs =
-        joined(other.clauses.iter().filter(|clause| shared(clause) > 0 && shared(clause) * 2 >= best));
+    let best = other.clauses().map(|clause| shared(&clause)).max().unwrap_or(0);
+    let theirs = joined(other.clauses().filter(|clause| shared(clause) > 0 && shared(clause) * 2 >= best));
     if mine.denies && !theirs.denies {
         return false;
     }
@@ -220,30 +220,31 @@ fn matches((fact, kind): (&Sentence, FactKind), other: &Sentence, about: &[u32])
 ///
 /// `The server is not down, the database is` does not say that the database is not down. Of a long sentence only what
 /// is behind the word that denies must be denied by the other too.
-fn denies_the_same(fact: &Sentence, other: &Sentence, about: &[u32]) -> bool {
+fn denies_the_same(fact: &Said, other: &Said, about: &[u32]) -> bool {
     const SHORT: usize = 4;
-    let denying = || other.clauses.iter().filter(|clause| clause.signs.denies);
+    let denying = || other.clauses().filter(|clause| clause.signs.denies);
     let shared =
-        |clause: &Clause, with: &[u32]| clause.stems.iter().filter(|stem| with.contains(stem)).count();
+        |clause: Clause<'_>, with: &[u32]| clause.stems.iter().filter(|stem| with.contains(stem)).count();
     let is_denied = |stem: &&u32| denying().any(|clause| clause.stems.contains(stem));
-    if other.clauses.len() == 1 || about.iter().filter(is_denied).count() * 2 > about.len() {
+    if other.clauses().count() == 1 || about.iter().filter(is_denied).count() * 2 > about.len() {
         return true;
     }
-    let denied: Vec<u32> = fact.clauses.iter().flat_map(|clause| clause.denied.iter().copied()).collect();
+    let denied: Vec<u32> = fact.clauses().flat_map(|clause| clause.denied.iter().copied()).collect();
     let behind = denying().map(|clause| shared(clause, &denied)).max().unwrap_or(0);
     about.len() > SHORT && behind * 2 >= denied.len()
 }
 
 /// Tells whether only clauses with less of the matter deny something.
-fn theirs_denies_elsewhere(other: &Sentence, about: &[u32]) -> bool {
+fn theirs_denies_elsewhere(other: &Said, about: &[u32]) -> bool {
     let shared =
-        |clause: &&Clause| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
-    let (denying, others): (Vec<&Clause>, Vec<&Clause>) =
-        other.clauses.iter().partition(|clause| clause.signs.denies);
-    let most = |clauses: &[&Clause]| clauses.iter().map(&shared).max().unwrap_or(0);
-    most(&denying) < most(&others)
+        |clause: Clause<'_>| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
+    let most = |denies: bool| {
+        let clauses = other.clauses().filter(|clause| clause.signs.denies == denies);
+        clauses.map(shared).max().unwrap_or(0)
+    };
+    most(true) < most(false)
 }
 
-fn joined<'a>(clauses: impl Iterator<Item = &'a Clause>) -> Signs {
+fn joined<'a>(clauses: impl Iterator<Item = Clause<'a>>) -> Signs {
     clauses.fold(Signs::default(), |signs, clause| signs.and(clause.signs))
 }

@@ -1,20 +1,22 @@
 //! One side of a comparison: its facts, and everything by which facts of the other side are looked up.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
+use std::{iter, mem};
 
 use ctx_types::Message;
 
-use crate::quality::clauses::Sentence;
-use crate::quality::fact::{FactKind, Place};
-use crate::quality::gather::{Found, Gathered, gather};
-use crate::quality::key::{Key, write_normal};
-use crate::quality::lex::{Kind, Lexed};
+use crate::quality::chunks::Chunks;
+use crate::quality::fact::{Fact, FactKind, Place, Spot};
+use crate::quality::gather::{Gathered, gather};
+use crate::quality::key::{Key, each_word};
+use crate::quality::lex::{Kind, Lexed, is_han};
 use crate::quality::lookup::Values;
-use crate::quality::passages::{Passage, names_beside, passages};
+use crate::quality::passages::{Passage, names_beside, passages, pieces};
 use crate::quality::rules::Rules;
+use crate::quality::sentences::{Said, Sentences};
 use crate::quality::stems::hash;
-use crate::request::is_filler;
 
 /// How many bytes of a side are read; what comes later is reported as not read.
 pub(super) const MOST_BYTES: usize = 32 << 20;
@@ -23,45 +25,55 @@ pub(super) const MOST_BYTES: usize = 32 << 20;
 pub(super) const MOST_FACTS: usize = 100_000;
 
 /// One side of a comparison.
+///
+/// Texts are borrowed and words are not kept: what is looked for in them is looked for once, at the end.
 #[derive(Debug, Default)]
 pub(super) struct Side<'a> {
     pub(super) passages: Vec<Passage<'a>>,
-    pub(super) facts: Vec<Distinct>,
+    /// Words beside texts, such as names of tools.
+    pub(super) beside: Vec<&'a str>,
+    pub(super) facts: Chunks<Distinct>,
+    /// Further places of facts, each with the one before.
+    more: Chunks<(Spot, Option<u32>)>,
     pub(super) values: Values,
     pub(super) rules: Rules,
-    /// All words in their order as [`normal`](crate::quality::key::normal) writes them, a line for each passage.
-    pub(super) words: String,
-    /// The same without words that carry little, for notes that leave those out.
-    pub(super) light: String,
-    /// Where words stand: their places in `words`, with passage and place in its text.
-    pub(super) positions: Vec<(usize, u32, u32)>,
+    /// What somebody says within quotation marks.
+    quoted: Sentences,
     /// Hashes of words, in lower case.
     pub(super) vocabulary: HashSet<u32>,
     /// Hashes of words that are written small somewhere.
     pub(super) small: HashSet<u32>,
     /// Hashes of capitalised words that stand without another one beside them.
     pub(super) alone: HashSet<u32>,
+    /// Runs that are too long for words: encodings of something else.
+    encoded: Vec<Spot>,
     /// How many bytes were not read.
     pub(super) unread: usize,
     /// How many facts were found for which there was no room.
     pub(super) left_out: usize,
-    index: HashMap<(FactKind, Key), usize>,
-    /// Passages and bytes of the sentences that are facts, in their order.
-    told: Vec<(u32, Range<usize>)>,
+    /// The newest fact with a number of its key.
+    newest: HashMap<u32, u32>,
+    /// The sentences that are facts, in their order.
+    told: Vec<Spot>,
 }
 
 /// A fact, wherever it stands.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Distinct {
-    pub(super) kind: FactKind,
     pub(super) key: Key,
+    /// Its first place.
+    pub(super) first: Spot,
+    /// In how many places it stands.
+    pub(super) count: u32,
+    /// The last of its further places.
+    last: Option<u32>,
+    /// For what somebody says: the number of its sentence.
+    quoted: Option<u32>,
+    /// Another fact with the same number of its key.
+    next: Option<u32>,
+    pub(super) kind: FactKind,
     /// Whether some place of it says enough to be told.
     pub(super) is_told: bool,
-    /// Passages and bytes.
-    pub(super) places: Vec<(u32, Range<usize>)>,
-    pub(super) count: usize,
-    /// What it says, if it is more than a value.
-    pub(super) sentence: Option<Box<Sentence>>,
 }
 
 /// Which side is built.
@@ -76,11 +88,12 @@ pub(super) enum Which {
 impl<'a> Side<'a> {
     /// Reads messages. O(bytes).
     pub(super) fn of(messages: &'a [Message], which: Which) -> Self {
-        let mut side = Self::default();
+        let mut side = Self { passages: Vec::with_capacity(messages.len()), ..Self::default() };
         let mut left = MOST_BYTES;
         for (index, message) in messages.iter().enumerate() {
             for name in names_beside(message) {
-                side.note_words(name, None);
+                side.note_words(name);
+                side.beside.push(name);
             }
             for mut passage in passages(index, message) {
                 if let Some(note) = &message.note {
@@ -101,41 +114,49 @@ impl<'a> Side<'a> {
 
     fn add(&mut self, passage: Passage<'a>) {
         let number = u32::try_from(self.passages.len()).unwrap_or(u32::MAX);
-        let text = passage.text.clone();
-        let lexed = Lexed::of(&text, passage.form);
-        let Gathered { found, sentences } = gather(&lexed);
-        self.note_words(&text, Some(number));
-        self.note_capitals(&lexed);
-        for found in found {
-            self.values.note(&found);
-            self.add_fact(found, number);
+        let mut is_fenced = false;
+        for (base, text) in pieces(&passage.text) {
+            let lexed = Lexed::of_piece(text, passage.form, is_fenced);
+            is_fenced = lexed.ends_in_code;
+            let spot = |bytes: &Range<usize>| Spot::new(number, &(base + bytes.start..base + bytes.end));
+            let Gathered { found, sentences } = gather(&lexed);
+            self.note_capitals(&lexed);
+            for found in found {
+                self.values.note(&found);
+                let quoted = found.sentence.as_deref();
+                let quoted = quoted.map(|said| self.quoted.add(said, spot(&said.bytes), passage.role));
+                let spot = spot(&found.bytes);
+                self.add_fact(
+                    Told { kind: found.kind, key: found.key, is_weak: found.is_weak },
+                    spot,
+                    quoted,
+                );
+            }
+            for sentence in sentences {
+                self.rules.add(&sentence, spot(&sentence.bytes), passage.role);
+            }
+            self.encoded.extend(lexed.encoded.iter().map(spot));
         }
-        for sentence in sentences {
-            self.rules.add(sentence, number, passage.role);
-        }
+        self.note_words(&passage.text);
         self.passages.push(passage);
     }
 
-    /// Notes the words of a text.
-    fn note_words(&mut self, text: &str, passage: Option<u32>) {
-        self.words.push('\n');
-        let (words, positions) = (&mut self.words, &mut self.positions);
-        words.push(' ');
-        let begin = words.len();
-        let mut places = |written: usize, at: usize| {
-            if let Some(passage) = passage {
-                positions.push((written, passage, u32::try_from(at).unwrap_or(u32::MAX)));
+    /// Notes the words of a text; of Chinese, whole runs of characters.
+    fn note_words(&mut self, text: &str) {
+        let mut run = String::new();
+        let vocabulary = &mut self.vocabulary;
+        each_word(text, &mut |word| {
+            if !word.is_joined && !run.is_empty() {
+                vocabulary.insert(hash(&run));
+                run.clear();
             }
-        };
-        write_normal(text, &mut places, words);
-        words.push(' ');
-        self.light.push_str("\n ");
-        for word in words.get(begin..).unwrap_or_default().split(' ').filter(|word| !word.is_empty()) {
-            self.vocabulary.insert(hash(word));
-            if !is_filler(word) {
-                self.light.push_str(word);
-                self.light.push(' ');
+            match word.text.starts_with(is_han) {
+                true => run.push_str(word.text),
+                false => _ = vocabulary.insert(hash(word.text)),
             }
+        });
+        if !run.is_empty() {
+            vocabulary.insert(hash(&run));
         }
     }
 
@@ -160,84 +181,155 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn add_fact(&mut self, found: Found, passage: u32) {
-        let known = self.index.get(&(found.kind, found.key.clone())).copied();
-        let at = match known {
+    /// Adds a place of a fact.
+    fn add_fact(&mut self, fact: Told, spot: Spot, quoted: Option<u32>) {
+        let number = number(fact.kind, &fact.key);
+        let at = match self.find(number, fact.kind, &fact.key) {
             Some(at) => at,
-            None if self.facts.len() >= MOST_FACTS => {
-                self.left_out += usize::from(!found.is_weak);
+            None if self.facts.len() as usize >= MOST_FACTS => {
+                self.left_out += usize::from(!fact.is_weak);
                 return;
             }
             None => {
-                self.index.insert((found.kind, found.key.clone()), self.facts.len());
+                let next = self.newest.insert(number, self.facts.len());
+                let (kind, key, is_told) = (fact.kind, fact.key, false);
                 self.facts.push(Distinct {
-                    kind: found.kind,
-                    key: found.key,
-                    is_told: false,
-                    places: Vec::new(),
+                    key,
+                    first: spot,
                     count: 0,
-                    sentence: found.sentence,
-                });
-                self.facts.len() - 1
+                    last: None,
+                    quoted,
+                    next,
+                    kind,
+                    is_told,
+                })
             }
         };
-        let Some(fact) = self.facts.get_mut(at) else { return };
-        fact.is_told |= !found.is_weak;
-        fact.count += 1;
-        if fact.places.len() < crate::quality::Fact::MOST_PLACES {
-            fact.places.push((passage, found.bytes));
+        let Some(known) = self.facts.get_mut(at) else { return };
+        known.is_told |= !fact.is_weak;
+        if known.count > 0 && (known.count as usize) < Fact::MOST_PLACES {
+            known.last = Some(self.more.push((spot, known.last)));
         }
+        known.count += 1;
+    }
+
+    fn find(&self, number: u32, kind: FactKind, key: &Key) -> Option<u32> {
+        let mut at = self.newest.get(&number).copied();
+        while let Some(place) = at {
+            let fact = self.facts.get(place)?;
+            if fact.kind == kind && fact.key == *key {
+                return Some(place);
+            }
+            at = fact.next;
+        }
+        None
     }
 
     /// Makes facts of sentences, once all are known.
     fn finish(&mut self, which: Which) {
-        for (at, kind) in self.rules.facts(which == Which::Original) {
-            let Some((passage, sentence)) = self.rules.sentence(at) else { continue };
-            let found = Found {
-                kind,
-                key: Key::Rule(sentence.key()),
-                bytes: sentence.bytes.clone(),
-                is_weak: false,
-                sentence: Some(Box::new(sentence.clone())),
-            };
-            self.told.push((passage, sentence.bytes.clone()));
-            self.add_fact(found, passage);
+        self.rules.finish();
+        for number in 0..self.rules.len() {
+            let Some(kind) = self.rules.kind(number, which == Which::Original) else { continue };
+            let Some(sentence) = self.rules.sentence(number) else { continue };
+            let (first, spot) = (self.rules.first_like(sentence).unwrap_or(number), sentence.spot);
+            self.told.push(spot);
+            self.add_fact(Told { kind, key: Key::Rule(first), is_weak: false }, spot, None);
         }
         self.hush_quotes();
     }
 
     /// What somebody says is one fact: if a quotation holds a rule or a question, it is no other one.
     fn hush_quotes(&mut self) {
-        for fact in
-            self.facts.iter_mut().filter(|fact| fact.kind == FactKind::Quote && fact.sentence.is_some())
-        {
-            let is_told = |(passage, quote): &(u32, Range<usize>)| {
-                let first = self
-                    .told
-                    .partition_point(|(other, bytes)| (*other, bytes.end) <= (*passage, quote.start));
-                self.told.get(first).is_some_and(|(other, bytes)| other == passage && bytes.start < quote.end)
-            };
-            fact.is_told &= !fact.places.iter().any(is_told);
+        let (told, more) = (&self.told, &self.more);
+        let is_told = |quote: Spot| {
+            let first =
+                told.partition_point(|other| (other.passage, other.end) <= (quote.passage, quote.start));
+            told.get(first).is_some_and(|other| other.passage == quote.passage && other.start < quote.end)
+        };
+        for fact in self.facts.iter_mut().filter(|fact| fact.quoted.is_some()) {
+            fact.is_told &= !is_told(fact.first) && !further(more, fact.last).any(&is_told);
         }
     }
 
-    /// Returns the first place of a fact.
-    pub(super) fn place_of(&self, kind: FactKind, key: &Key) -> Option<Place> {
-        let fact = self.facts.get(*self.index.get(&(kind, key.clone()))?)?;
-        let (passage, bytes) = fact.places.first()?;
-        Some(self.passages.get(*passage as usize)?.place(bytes))
+    /// Returns the places of a fact, in their order.
+    pub(super) fn spots(&self, fact: &Distinct) -> Vec<Spot> {
+        let mut spots = Vec::with_capacity(Fact::MOST_PLACES.min(fact.count as usize));
+        spots.extend(further(&self.more, fact.last));
+        spots.push(fact.first);
+        spots.reverse();
+        spots
     }
 
-    /// Returns the place of a word of [`Side::words`], by where it stands there.
-    pub(super) fn place_at(&self, at: usize) -> Option<Place> {
-        let next = self.positions.partition_point(|(written, ..)| *written < at);
-        let (_, passage, start) = self.positions.get(next)?;
-        let passage = self.passages.get(*passage as usize)?;
-        let start = *start as usize;
-        let word = passage.text.get(start..)?;
-        let length = word.find(|c: char| !c.is_alphanumeric()).unwrap_or(word.len());
-        Some(passage.place(&(start..start + length)))
+    /// Frees what is only needed to look facts up.
+    pub(super) fn forget_words(&mut self) {
+        let (passages, facts, more) =
+            (mem::take(&mut self.passages), mem::take(&mut self.facts), mem::take(&mut self.more));
+        *self =
+            Self { passages, facts, more, unread: self.unread, left_out: self.left_out, ..Self::default() };
     }
+
+    /// Returns the first place of a fact.
+    pub(super) fn place_of(&self, kind: FactKind, key: &Key) -> Option<Spot> {
+        let at = self.find(number(kind, key), kind, key)?;
+        Some(self.facts.get(at)?.first)
+    }
+
+    /// Returns the place of something.
+    pub(super) fn place(&self, spot: Spot) -> Option<Place> {
+        self.passages.get(spot.passage as usize).map(|passage| passage.place(&spot.bytes()))
+    }
+
+    /// Returns the place of a word that begins somewhere.
+    pub(super) fn place_of_word(&self, (number, start): (u32, u32)) -> Option<Spot> {
+        let start = start as usize;
+        let word = self.passages.get(number as usize)?.text.get(start..)?;
+        let length = word.find(|c: char| !c.is_alphanumeric()).unwrap_or(word.len());
+        Some(Spot::new(number, &(start..start + length)))
+    }
+
+    /// Returns the words of something.
+    pub(super) fn text(&self, spot: Spot) -> &str {
+        let passage = self.passages.get(spot.passage as usize);
+        passage.and_then(|passage| passage.text.get(spot.bytes())).unwrap_or_default()
+    }
+
+    /// Returns the sentence that a fact is.
+    pub(super) fn sentence(&self, fact: &Distinct) -> Option<&Said> {
+        match (&fact.key, fact.quoted) {
+            (Key::Rule(number), _) => self.rules.sentence(*number),
+            (_, Some(number)) => self.quoted.get(number),
+            (_, None) => None,
+        }
+    }
+
+    /// Tells whether some letters stand in an encoding. O(bytes of encodings).
+    pub(super) fn has_encoded(&self, letters: &str) -> bool {
+        self.encoded.iter().any(|spot| self.text(*spot).contains(letters))
+    }
+}
+
+/// Returns further places of a fact, the last first.
+fn further(more: &Chunks<(Spot, Option<u32>)>, last: Option<u32>) -> impl Iterator<Item = Spot> {
+    let mut at = last;
+    iter::from_fn(move || {
+        let (spot, before) = more.get(at?)?;
+        at = *before;
+        Some(*spot)
+    })
+}
+
+/// A fact without its place.
+struct Told {
+    kind: FactKind,
+    key: Key,
+    is_weak: bool,
+}
+
+/// Returns a number that is equal for equal facts.
+fn number(kind: FactKind, key: &Key) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    (kind, key).hash(&mut hasher);
+    u32::try_from(hasher.finish() >> 32).unwrap_or_default()
 }
 
 /// Leaves out the lines of a note that explain the others: what stands there comes from no message.

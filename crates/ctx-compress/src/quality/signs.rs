@@ -35,6 +35,22 @@ impl Signs {
         flags.into_iter().fold(limit, |bits, flag| bits << 1 | u32::from(flag))
     }
 
+    /// Reads what [`Signs::bits`] returns.
+    pub(super) const fn of_bits(bits: u32) -> Self {
+        let limit = match bits >> 4 {
+            1 => Some(Limit::AtMost),
+            2 => Some(Limit::AtLeast),
+            _ => None,
+        };
+        Self {
+            denies: bits & 8 != 0,
+            demands: bits & 4 != 0,
+            is_duty: bits & 2 != 0,
+            allows: bits & 1 != 0,
+            limit,
+        }
+    }
+
     /// Joins the signs of a clause's words of two languages.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
