@@ -1,11 +1,27 @@
 //! Lists that grow without being copied, so that they never need room twice.
 
+use std::num::NonZeroU32;
+
 /// How many items stand together.
 const CHUNK: usize = 1_024;
 
 /// A list of many items.
 #[derive(Debug)]
 pub(super) struct Chunks<T>(Vec<Vec<T>>);
+
+/// The number of an item; that there is none needs no room.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link(NonZeroU32);
+
+impl Link {
+    pub(super) fn to(number: u32) -> Option<Self> {
+        NonZeroU32::new(number.saturating_add(1)).map(Self)
+    }
+
+    pub(super) const fn number(self) -> u32 {
+        self.0.get() - 1
+    }
+}
 
 impl<T> Default for Chunks<T> {
     fn default() -> Self {

@@ -37,19 +37,20 @@ pub(super) fn compare(original: &mut Side<'_>, compressed: &mut Side<'_>) -> Sor
     original.forget_words();
     compressed.forget_words();
     let write = |(own, other): (&Side<'_>, &Side<'_>), verdicts: &[Verdict], is_there: bool| {
-        let wanted = || {
-            let verdicts = own.facts.iter().zip(verdicts);
-            verdicts.filter(|(fact, verdict)| fact.is_told && verdict.is_there == is_there)
+        let is_wanted = |number: &u32| {
+            let fact = own.facts.get(*number).zip(verdicts.get(*number as usize));
+            fact.is_some_and(|(fact, verdict)| fact.is_told && verdict.is_there == is_there)
         };
-        let mut facts = Vec::with_capacity(wanted().count());
-        facts.extend(wanted().map(|(fact, verdict)| {
+        let mut wanted: Vec<u32> = (0..own.facts.len()).filter(is_wanted).collect();
+        let place = |fact: &Distinct| (fact.first.passage, fact.first.start, fact.kind);
+        wanted.sort_by_key(|number| own.facts.get(*number).map(place));
+        let mut facts = Vec::with_capacity(wanted.len());
+        facts.extend(wanted.into_iter().filter_map(|number| {
+            let (fact, verdict) = own.facts.get(number).zip(verdicts.get(number as usize))?;
             let at = verdict.at.and_then(|spot| other.place(spot)).map(Box::new);
             let (found, opposed) = if is_there { (at, None) } else { (None, at) };
-            Fact { found, opposed, ..tell(fact, own) }
+            Some(Fact { found, opposed, ..tell(fact, own) })
         }));
-        facts.sort_by_key(|fact: &Fact| {
-            fact.places.first().map(|place| (place.message, place.call, place.start, fact.kind))
-        });
         facts
     };
     Sorted {
@@ -125,10 +126,13 @@ impl<'a> Lookup<'a> {
                 _ => {}
             }
         }
-        let hits = Hits::of(own.facts.iter().map(|fact| phrase(&fact.key)), other);
-        let sentences = own.facts.iter().filter(|fact| fact.is_told).filter_map(|fact| own.sentence(fact));
-        let stems = sentences.flat_map(Said::clauses).flat_map(|clause| clause.stems.iter().copied());
-        let postings = other.rules.postings(stems);
+        let phrases = || own.facts.iter().map(|fact| phrase(&fact.key));
+        let hits = Hits::of(phrases, own.facts.len() as usize, other);
+        // Of the longer side only what the shorter one asks for is noted.
+        let sentences = || own.facts.iter().filter(|fact| fact.is_told).filter_map(|fact| own.sentence(fact));
+        let stems = || sentences().flat_map(Said::clauses).flat_map(|clause| clause.stems.iter().copied());
+        let is_shorter = own.facts.len() < other.facts.len();
+        let postings = other.rules.postings(is_shorter.then(|| stems().collect()).as_ref());
         Self { own, other, hits, postings, shared, searches: Cell::new(0) }
     }
 

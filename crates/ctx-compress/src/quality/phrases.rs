@@ -35,34 +35,26 @@ pub(super) struct Hit {
 pub(super) struct Hits(Vec<Hit>);
 
 impl Hits {
-    /// Looks for phrases, written as [`normal`](crate::quality::key::normal) writes them; blank ones are nowhere.
+    /// Looks for so many phrases, written as [`normal`](crate::quality::key::normal) writes them; blank ones are nowhere.
     ///
     /// O(bytes of both), times the lengths in which phrases begin with one word, which are at most 200.
-    pub(super) fn of<'p>(phrases: impl Iterator<Item = Cow<'p, str>>, side: &Side<'_>) -> Self {
-        let (mut whole, mut light) = (Wanted::default(), Wanted::default());
-        let mut hits = Vec::new();
-        for phrase in phrases {
-            whole.add(&phrase, hits.len(), false);
-            light.add(&phrase, hits.len(), true);
-            hits.push(Hit::default());
-        }
-        whole.sort();
-        light.sort();
-        let texts = side.passages.iter().zip(0_u32..);
-        let texts = texts.map(|(passage, number)| (&*passage.text, Some(number)));
-        for (text, passage) in side.beside.iter().map(|text| (*text, None)).chain(texts) {
-            whole.search(text, false, &mut |which, start| {
-                if let Some(hit) = hits.get_mut(which) {
-                    hit.is_there = true;
-                    hit.place = hit.place.or(passage.map(|passage| (passage, start)));
-                }
-            });
-            light.search(text, true, &mut |which, _| {
-                if let Some(hit) = hits.get_mut(which) {
-                    hit.is_light = true;
-                }
-            });
-        }
+    pub(super) fn of<'p, I: Iterator<Item = Cow<'p, str>>>(
+        phrases: impl Fn() -> I,
+        count: usize,
+        side: &Side<'_>,
+    ) -> Self {
+        let mut hits = vec![Hit::default(); count];
+        Wanted::of(phrases(), false).search_side(side, &mut |which, place| {
+            if let Some(hit) = hits.get_mut(which) {
+                hit.is_there = true;
+                hit.place = hit.place.or(place);
+            }
+        });
+        Wanted::of(phrases(), true).search_side(side, &mut |which, _| {
+            if let Some(hit) = hits.get_mut(which) {
+                hit.is_light = true;
+            }
+        });
         Self(hits)
     }
 
@@ -81,42 +73,59 @@ struct Wanted {
     lengths: Vec<(u64, u16)>,
     /// Where the lengths of a first word are.
     by_first: HashMap<u64, (u32, u32)>,
+    /// Whether words that carry little are left out.
+    is_light: bool,
 }
 
 impl Wanted {
-    fn add(&mut self, phrase: &str, which: usize, is_light: bool) {
+    fn of<'p>(phrases: impl Iterator<Item = Cow<'p, str>>, is_light: bool) -> Self {
+        let mut wanted = Self { is_light, ..Self::default() };
+        for (phrase, which) in phrases.zip(0..) {
+            wanted.add(&phrase, which);
+        }
+        wanted.sums.sort_unstable();
+        wanted.lengths.sort_unstable();
+        wanted.lengths.dedup();
+        for ((first, _), at) in wanted.lengths.iter().zip(0_u32..) {
+            wanted.by_first.entry(*first).or_insert((at, at)).1 = at + 1;
+        }
+        wanted
+    }
+
+    fn add(&mut self, phrase: &str, which: u32) {
         let (mut line, mut runs) = (Line::default(), 0);
         each_word(phrase, &mut |word| {
-            if !is_light || !is_filler(word.text) {
+            if !self.is_light || !is_filler(word.text) {
                 line.push(word);
                 runs += usize::from(!word.is_joined);
             }
         });
         let length = line.words.len();
         // A phrase of which less than two words are left says too little.
-        let says_enough = length > 0 && (!is_light || runs > 1);
+        let says_enough = length > 0 && (!self.is_light || runs > 1);
         let (Some(first), true) = (line.words.first(), says_enough && length <= LONGEST) else { return };
         self.lengths.push((*first, u16::try_from(length).unwrap_or(u16::MAX)));
-        self.sums.push((line.sum(0, length), u32::try_from(which).unwrap_or(u32::MAX)));
+        self.sums.push((line.sum(0, length), which));
     }
 
-    fn sort(&mut self) {
-        self.sums.sort_unstable();
-        self.lengths.sort_unstable();
-        self.lengths.dedup();
-        for ((first, _), at) in self.lengths.iter().zip(0_u32..) {
-            self.by_first.entry(*first).or_insert((at, at)).1 = at + 1;
+    /// Calls `visit` for phrases that stand in texts of a side or beside them, with their places.
+    fn search_side(&self, side: &Side<'_>, visit: &mut dyn FnMut(usize, Option<(u32, u32)>)) {
+        for text in &side.beside {
+            self.search(text, &mut |which, _| visit(which, None));
+        }
+        for (passage, number) in side.passages.iter().zip(0..) {
+            self.search(&passage.text, &mut |which, start| visit(which, Some((number, start))));
         }
     }
 
     /// Calls `visit` for phrases that stand in a text, with their first bytes.
-    fn search(&self, text: &str, is_light: bool, visit: &mut dyn FnMut(usize, u32)) {
+    fn search(&self, text: &str, visit: &mut dyn FnMut(usize, u32)) {
         if self.sums.is_empty() {
             return;
         }
         let mut line = Line::default();
         each_word(text, &mut |word| {
-            if !is_light || !is_filler(word.text) {
+            if !self.is_light || !is_filler(word.text) {
                 line.push(word);
             }
             if line.words.len() == PIECE {

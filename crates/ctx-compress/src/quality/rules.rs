@@ -1,6 +1,6 @@
 //! Sentences of one side, by what they are about: rules, denials and questions are looked up among them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ctx_types::Role;
 
@@ -14,10 +14,10 @@ use crate::quality::signs::Signs;
 pub(super) struct Rules {
     sentences: Sentences,
     /// Numbers for what sentences say, each with the first that says it, sorted.
-    first: Vec<(u64, u32)>,
+    first: Vec<(u32, u32)>,
 }
 
-/// Which sentences of a side have a stem, for the stems that are asked for.
+/// Which sentences of a side have a stem.
 #[derive(Debug, Default)]
 pub(super) struct Postings(HashMap<u32, Vec<u32>>);
 
@@ -43,18 +43,20 @@ impl Rules {
 
     /// Finds out which sentences say the same, once all are there.
     pub(super) fn finish(&mut self) {
-        self.first = self.sentences.iter().map(Said::number).zip(0..).collect();
+        self.first = Vec::with_capacity(self.sentences.len() as usize);
+        self.first.extend(self.sentences.iter().map(Said::number).zip(0..));
         self.first.sort_unstable();
         self.first.dedup_by_key(|(number, _)| *number);
     }
 
-    /// Notes which sentences have stems that are asked for. O(stems).
-    pub(super) fn postings(&self, asked: impl Iterator<Item = u32>) -> Postings {
-        let mut postings: HashMap<u32, Vec<u32>> = asked.map(|stem| (stem, Vec::new())).collect();
+    /// Notes which sentences have which stems, if only some are asked for, of those. O(stems).
+    pub(super) fn postings(&self, asked: Option<&HashSet<u32>>) -> Postings {
+        let mut postings: HashMap<u32, Vec<u32>> = HashMap::new();
         for (said, number) in self.sentences.iter().zip(0..) {
-            for stem in said.clauses().flat_map(|clause| clause.stems) {
-                let list = postings.get_mut(stem).filter(|list| list.len() < MOST_POSTINGS);
-                if let Some(list) = list.filter(|list| list.last() != Some(&number)) {
+            let stems = said.clauses().flat_map(|clause| clause.stems);
+            for stem in stems.filter(|stem| asked.is_none_or(|asked| asked.contains(stem))) {
+                let list = postings.entry(*stem).or_default();
+                if list.len() < MOST_POSTINGS && list.last() != Some(&number) {
                     list.push(number);
                 }
             }

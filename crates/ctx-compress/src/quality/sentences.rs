@@ -110,10 +110,10 @@ impl Said {
     }
 
     /// Returns a number that is equal for sentences that are alike.
-    pub(super) fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> u32 {
         let mut hasher = DefaultHasher::new();
         self.key().for_each(|part| part.hash(&mut hasher));
-        hasher.finish()
+        u32::try_from(hasher.finish() >> 32).unwrap_or_default()
     }
 
     /// All its stems, each once.

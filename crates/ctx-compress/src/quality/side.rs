@@ -7,7 +7,7 @@ use std::{iter, mem};
 
 use ctx_types::Message;
 
-use crate::quality::chunks::Chunks;
+use crate::quality::chunks::{Chunks, Link};
 use crate::quality::fact::{Fact, FactKind, Place, Spot};
 use crate::quality::gather::{Gathered, gather};
 use crate::quality::key::{Key, each_word};
@@ -34,7 +34,7 @@ pub(super) struct Side<'a> {
     pub(super) beside: Vec<&'a str>,
     pub(super) facts: Chunks<Distinct>,
     /// Further places of facts, each with the one before.
-    more: Chunks<(Spot, Option<u32>)>,
+    more: Chunks<(Spot, Option<Link>)>,
     pub(super) values: Values,
     pub(super) rules: Rules,
     /// What somebody says within quotation marks.
@@ -66,11 +66,11 @@ pub(super) struct Distinct {
     /// In how many places it stands.
     pub(super) count: u32,
     /// The last of its further places.
-    last: Option<u32>,
+    last: Option<Link>,
     /// For what somebody says: the number of its sentence.
-    quoted: Option<u32>,
+    quoted: Option<Link>,
     /// Another fact with the same number of its key.
-    next: Option<u32>,
+    next: Option<Link>,
     pub(super) kind: FactKind,
     /// Whether some place of it says enough to be told.
     pub(super) is_told: bool,
@@ -125,6 +125,7 @@ impl<'a> Side<'a> {
                 self.values.note(&found);
                 let quoted = found.sentence.as_deref();
                 let quoted = quoted.map(|said| self.quoted.add(said, spot(&said.bytes), passage.role));
+                let quoted = quoted.and_then(Link::to);
                 let spot = spot(&found.bytes);
                 self.add_fact(
                     Told { kind: found.kind, key: found.key, is_weak: found.is_weak },
@@ -182,7 +183,7 @@ impl<'a> Side<'a> {
     }
 
     /// Adds a place of a fact.
-    fn add_fact(&mut self, fact: Told, spot: Spot, quoted: Option<u32>) {
+    fn add_fact(&mut self, fact: Told, spot: Spot, quoted: Option<Link>) {
         let number = number(fact.kind, &fact.key);
         let at = match self.find(number, fact.kind, &fact.key) {
             Some(at) => at,
@@ -191,7 +192,7 @@ impl<'a> Side<'a> {
                 return;
             }
             None => {
-                let next = self.newest.insert(number, self.facts.len());
+                let next = self.newest.insert(number, self.facts.len()).and_then(Link::to);
                 let (kind, key, is_told) = (fact.kind, fact.key, false);
                 self.facts.push(Distinct {
                     key,
@@ -208,7 +209,7 @@ impl<'a> Side<'a> {
         let Some(known) = self.facts.get_mut(at) else { return };
         known.is_told |= !fact.is_weak;
         if known.count > 0 && (known.count as usize) < Fact::MOST_PLACES {
-            known.last = Some(self.more.push((spot, known.last)));
+            known.last = Link::to(self.more.push((spot, known.last)));
         }
         known.count += 1;
     }
@@ -220,7 +221,7 @@ impl<'a> Side<'a> {
             if fact.kind == kind && fact.key == *key {
                 return Some(place);
             }
-            at = fact.next;
+            at = fact.next.map(Link::number);
         }
         None
     }
@@ -236,6 +237,11 @@ impl<'a> Side<'a> {
             self.add_fact(Told { kind, key: Key::Rule(first), is_weak: false }, spot, None);
         }
         self.hush_quotes();
+        self.told = Vec::new();
+        if which == Which::Original {
+            // Only the compressed form is asked where it says a value.
+            self.newest = HashMap::new();
+        }
     }
 
     /// What somebody says is one fact: if a quotation holds a rule or a question, it is no other one.
@@ -262,10 +268,17 @@ impl<'a> Side<'a> {
 
     /// Frees what is only needed to look facts up.
     pub(super) fn forget_words(&mut self) {
-        let (passages, facts, more) =
-            (mem::take(&mut self.passages), mem::take(&mut self.facts), mem::take(&mut self.more));
-        *self =
-            Self { passages, facts, more, unread: self.unread, left_out: self.left_out, ..Self::default() };
+        let whole = mem::take(self);
+        *self = Self {
+            passages: whole.passages,
+            facts: whole.facts,
+            more: whole.more,
+            unread: whole.unread,
+            left_out: whole.left_out,
+            ..Self::default()
+        };
+        // What facts are compared by is not told.
+        self.facts.iter_mut().for_each(|fact| fact.key = Key::Weekday(0));
     }
 
     /// Returns the first place of a fact.
@@ -297,7 +310,7 @@ impl<'a> Side<'a> {
     pub(super) fn sentence(&self, fact: &Distinct) -> Option<&Said> {
         match (&fact.key, fact.quoted) {
             (Key::Rule(number), _) => self.rules.sentence(*number),
-            (_, Some(number)) => self.quoted.get(number),
+            (_, Some(link)) => self.quoted.get(link.number()),
             (_, None) => None,
         }
     }
@@ -309,10 +322,10 @@ impl<'a> Side<'a> {
 }
 
 /// Returns further places of a fact, the last first.
-fn further(more: &Chunks<(Spot, Option<u32>)>, last: Option<u32>) -> impl Iterator<Item = Spot> {
+fn further(more: &Chunks<(Spot, Option<Link>)>, last: Option<Link>) -> impl Iterator<Item = Spot> {
     let mut at = last;
     iter::from_fn(move || {
-        let (spot, before) = more.get(at?)?;
+        let (spot, before) = more.get(at?.number())?;
         at = *before;
         Some(*spot)
     })
