@@ -1,4 +1,5 @@
-//! `cargo xtask bench compression`: how much of what matters later survives a cut to a number of tokens.
+//! `cargo xtask bench compression`: how much of what matters later survives a cut to a number of tokens, and how much of
+//! what does not the quality report knows.
 //!
 //! The conversations are those of `cargo xtask conversations`; the compressor is `ctx compress run`, which sees
 //! the messages and none of the labels. What is counted here, tokens too, shares no code with the compressor.
@@ -25,7 +26,7 @@ const SHARES: [u64; 3] = [50, 25, 10];
 /// The strategies that are compared.
 const STRATEGIES: [&str; 4] = ["telegraphic", "sentences", "key-message", "last-rounds"];
 
-/// Builds `ctx` with optimizations and prints a row for each strategy and share.
+/// Builds `ctx` with optimizations and prints a row for each strategy and share, then how well reports do.
 pub(super) fn run(arguments: &[String]) -> Result<()> {
     if !arguments.is_empty() {
         bail!("usage: cargo xtask bench compression");
@@ -44,7 +45,19 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
             println!("{}", row(&conversations, strategy, share, &folder)?);
         }
     }
-    Ok(())
+    println!("facts that reports on labelled summaries found, of those that were lost and invented");
+    let test = [
+        "test",
+        "--quiet",
+        "--package",
+        "ctx-compress",
+        "--test",
+        "quality",
+        "labelled",
+        "--",
+        "--nocapture",
+    ];
+    workspace::run(&mut workspace::cargo(&test))
 }
 
 /// What is added up over the conversations, as (kept, of).

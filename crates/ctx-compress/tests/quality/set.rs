@@ -68,6 +68,8 @@ fn lost_and_invented_facts_are_found_in_the_labelled_conversations() {
     println!("{}", score.table());
     let shown = score.faults.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
     println!("{shown}");
+    let documented = include_str!("../../../../docs/compression.md");
+    assert!(documented.contains(&score.table()), "docs/compression.md has another table");
     assert!(score.recall_of_lost() >= 98, "{shown}");
     assert!(score.recall_of_invented() >= 98, "{shown}");
     assert!(score.precision() >= 98 && score.strict_precision() >= 98, "{shown}");
