@@ -57,7 +57,7 @@ fn shown(part: &StablePart) -> String {
     }
 }
 
-fn preset(entries: Value) -> Value {
+fn preset(entries: &Value) -> Value {
     json!({ "presetMessages": entries })
 }
 
@@ -71,7 +71,7 @@ fn a_preset_above_the_conversation_is_stable_with_it() {
 
 #[test]
 fn a_macro_that_differs_from_turn_to_turn_ends_it() {
-    let agent = preset(json!([
+    let agent = preset(&json!([
         { "id": "a", "role": "user", "content": "Be kind." },
         { "id": "b", "role": "assistant", "content": "It is {{time}}." },
         { "type": "chat_history" },
@@ -81,7 +81,7 @@ fn a_macro_that_differs_from_turn_to_turn_ends_it() {
 
 #[test]
 fn a_depth_ends_it_and_an_index_from_the_beginning_does_not() {
-    let agent = preset(json!([
+    let agent = preset(&json!([
         { "type": "chat_history" },
         { "id": "a", "role": "system", "content": "deep", "injectionStrategy": { "type": "depth", "depth": 1 } },
         { "id": "b", "role": "system", "content": "first", "insertionPoint": 1 },
@@ -91,7 +91,7 @@ fn a_depth_ends_it_and_an_index_from_the_beginning_does_not() {
 
 #[test]
 fn an_index_beyond_the_conversation_ends_it() {
-    let agent = preset(json!([
+    let agent = preset(&json!([
         { "type": "chat_history" },
         { "id": "b", "role": "system", "content": "late", "insertionPoint": 9 },
     ]));
@@ -100,7 +100,7 @@ fn an_index_beyond_the_conversation_ends_it() {
 
 #[test]
 fn what_stands_below_the_conversation_ends_it() {
-    let agent = preset(json!([
+    let agent = preset(&json!([
         { "type": "chat_history" },
         { "id": "b", "role": "assistant", "content": "Now I think." },
     ]));
@@ -109,7 +109,7 @@ fn what_stands_below_the_conversation_ends_it() {
 
 #[test]
 fn what_is_joined_with_the_last_message_ends_it() {
-    let agent = preset(json!([
+    let agent = preset(&json!([
         { "type": "chat_history" },
         { "id": "b", "role": "user", "content": "Answer briefly." },
     ]));
@@ -119,7 +119,7 @@ fn what_is_joined_with_the_last_message_ends_it() {
 #[test]
 fn a_conversation_that_is_shortened_ends_it() {
     let agent =
-        preset(json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
+        preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
     let turn = TurnInput { context_tokens: Some(20), reserve: Some(0), ..TurnInput::default() };
     let context = assemble(&agent, 31, turn);
     let expected = "1, then history:n31: older messages are left out, and the next turn may leave out more";
@@ -129,7 +129,7 @@ fn a_conversation_that_is_shortened_ends_it() {
 #[test]
 fn an_entry_of_a_worldbook_ends_it_unless_it_is_constant() {
     let mut agent =
-        preset(json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
+        preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
     agent["worldbookIds"] = json!(["b"]);
     check(&agent, "0, then worldbook:b.2: the entry may not be active");
 }
@@ -137,7 +137,7 @@ fn an_entry_of_a_worldbook_ends_it_unless_it_is_constant() {
 #[test]
 fn a_rule_with_a_range_of_depths_ends_it() {
     let mut agent =
-        preset(json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
+        preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
     let rule = json!({ "id": "r", "regex": "message", "replacement": "word", "depthRange": { "min": 1 } });
     agent["regexConfig"] = json!({ "presets": [{ "id": "p", "rules": [rule] }] });
     check(&agent, "3, then history:n3: a regex rule changes messages by their depth");
@@ -154,7 +154,7 @@ fn further_messages_go_with_one_turn() {
 
 #[test]
 fn marks_stand_behind_the_stable_part_and_the_instructions_in_it() {
-    let agent = preset(json!([
+    let agent = preset(&json!([
         { "id": "a", "role": "system", "content": "You help." },
         { "type": "chat_history" },
         { "id": "b", "role": "assistant", "content": "Now I think." },
