@@ -64,7 +64,7 @@ fn preset(entries: &Value) -> Value {
 #[test]
 fn a_preset_above_the_conversation_is_stable_with_it() {
     let agent = preset(
-        json!([{ "id": "a", "role": "system", "content": "You are {{char}}." }, { "type": "chat_history" }]),
+        &json!([{ "id": "a", "role": "system", "content": "You are {{char}}." }, { "type": "chat_history" }]),
     );
     check(&agent, "4, all");
 }
