@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::ConfigArguments;
+use ctx_engine::Dialect;
+
+use crate::args::{ConfigArguments, EndpointArguments};
 
 /// The heading of the options that are about summaries in conversations.
 const SUMMARIES: &str = "Summaries in the conversation";
@@ -84,6 +86,7 @@ pub(crate) struct PassArguments {
     ctx compress run --session chat.json --mask\n  \
     ctx compress run --session chat.json --mask --from 1 --to 20 --write\n  \
     ctx compress run --session chat.json --mask --summarizer \"cmd:llm -m gpt-5-mini\" --write\n  \
+    ctx compress run --session chat.json --mask --summarizer openai --summarizer-model gpt-5-mini --write\n  \
     ctx compress run --session 'chats/*.json' --mask --auto --write\n\n\
     What the user said last stays, and so do leading instructions, summaries and messages marked\n\
     `\"pinned\": true`. What `run --json` prints can be compressed again: its notes know what they\n\
@@ -178,17 +181,42 @@ pub(crate) struct MaskSettingArguments {
 /// Who writes summaries.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SummarizerArguments {
-    /// Who writes it: `extractive` (the messages' own sentences, no model) or `cmd:PROGRAM`, which reads the prompt
-    /// from standard input and writes the summary to standard output
+    /// Who writes it: `extractive` (the messages' own sentences, no model), `cmd:PROGRAM`, which reads the prompt
+    /// from standard input and writes the summary to standard output, or a model that is asked over the network in
+    /// a dialect: `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
     #[arg(help_heading = SUMMARIES, long, value_name = "WHO", default_value = "extractive")]
     pub(crate) summarizer: SummarizerChoice,
-    /// How many seconds the program may take for one answer; 0 sets no limit
+    /// The model that is asked; that of the settings or of the endpoint in `ctx.toml` if absent
+    #[arg(help_heading = SUMMARIES, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) summarizer_model: Option<String>,
+    /// The address of the model's API; by default that of the provider whose dialect it is
+    #[arg(help_heading = SUMMARIES, long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// The variable of the environment that holds the key
+    #[arg(help_heading = SUMMARIES, long, value_name = "NAME", conflicts_with = "key_file")]
+    pub(crate) key_env: Option<String>,
+    /// The file that holds the key and nothing else
+    #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// How many seconds the program or the model may take for one answer; 0 sets no limit
     /// [default: that of the settings, 120]
     #[arg(help_heading = SUMMARIES, long, value_name = "SECONDS")]
     pub(crate) summarizer_timeout: Option<u32>,
     /// How many tokens a prompt and its answer may have; longer ranges are summarised in parts
     #[arg(help_heading = SUMMARIES, long, value_name = "N")]
     pub(crate) summarizer_window: Option<u32>,
+}
+
+impl SummarizerArguments {
+    /// Returns where the model is reached that writes summaries.
+    pub(crate) fn endpoint(&self) -> EndpointArguments {
+        EndpointArguments {
+            base_url: self.base_url.clone(),
+            dialect: None,
+            key_env: self.key_env.clone(),
+            key_file: self.key_file.clone(),
+        }
+    }
 }
 
 /// Who writes a summary.
@@ -198,18 +226,26 @@ pub(crate) enum SummarizerChoice {
     Extractive,
     /// A program with its arguments.
     Program(String),
+    /// A model, asked in this dialect.
+    Model(Dialect),
 }
 
 impl std::str::FromStr for SummarizerChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(dialect) = Dialect::parse(text) {
+            return Ok(Self::Model(dialect));
+        }
         match text.split_once(':') {
             None if text == "extractive" => Ok(Self::Extractive),
             Some(("cmd", program)) if !program.trim().is_empty() => {
                 Ok(Self::Program(program.trim().to_owned()))
             }
-            _ => Err("expected `extractive` or `cmd:PROGRAM`".to_owned()),
+            _ => {
+                let dialects = Dialect::ALL.map(Dialect::name).join("`, `");
+                Err(format!("expected `extractive`, `cmd:PROGRAM`, or a dialect: `{dialects}`"))
+            }
         }
     }
 }

@@ -54,6 +54,21 @@ impl EndpointConfig {
         (config, keys.finish())
     }
 
+    /// Returns what is said about the endpoint of a dialect: what another one is for stands for nothing.
+    pub(crate) fn for_dialect(&self, dialect: Dialect) -> Self {
+        match self.dialect.unwrap_or_default() == dialect {
+            true => self.clone(),
+            false => Self {
+                dialect: Some(dialect),
+                connect: self.connect,
+                first_token: self.first_token,
+                stall: self.stall,
+                retries: self.retries,
+                ..Self::default()
+            },
+        }
+    }
+
     /// Puts the endpoint together; `needs_key` is false where nothing is going to be sent.
     pub(crate) fn endpoint(&self, arguments: &EndpointArguments, needs_key: bool) -> Result<Endpoint> {
         let named = arguments.dialect.map(Dialect::from);

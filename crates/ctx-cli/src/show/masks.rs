@@ -80,9 +80,9 @@ const fn stay(count: usize) -> &'static str {
 /// Writes a new summary: its node, who made it, its words.
 pub(crate) fn summary(draft: &MaskDraft, id: &NodeId) -> String {
     let who = match draft.made_by {
-        MadeBy::Summarizer => "written by the program",
+        MadeBy::Summarizer => "written by the summarizer",
         MadeBy::Extract => "the messages' own sentences",
-        MadeBy::Both => "written by the program, in part the messages' own sentences",
+        MadeBy::Both => "written by the summarizer, in part the messages' own sentences",
     };
     let parts = if draft.parts > 1 { format!(", in {} parts", draft.parts) } else { String::new() };
     let role = match draft.plan.target {

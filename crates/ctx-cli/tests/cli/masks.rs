@@ -351,7 +351,7 @@ fn what_makes_no_sense_is_refused() {
     error: `--set compressCount` has no `=`; write `--set protectRecentCount=4`
     exit code 2
     === errors
-    error: invalid value 'magic' for '--summarizer <WHO>': expected `extractive` or `cmd:PROGRAM`
+    error: invalid value 'magic' for '--summarizer <WHO>': expected `extractive`, `cmd:PROGRAM`, or a dialect: `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
 
     For more information, try '--help'.
     exit code 2

@@ -26,7 +26,7 @@ fn a_program_writes_the_summary() {
     exit code 0
     summarise 10 messages with 257 tokens, from `n1` to `n10`
 
-    `compression_8c38f6836520a663` (system, 11 tokens; written by the program):
+    `compression_8c38f6836520a663` (system, 11 tokens; written by the summarizer):
       Ada Bell has room 12, B-7781.
 
     compressed 10 messages, saved 246 tokens
@@ -108,7 +108,7 @@ fn a_failure_is_data_too() {
 fn a_window_makes_parts() {
     let script = "cat > last; echo 'Ada Bell has room 12.'";
     let answer = run(script, "--summarizer-window 720 --set summaryMaxTokens=60");
-    assert!(answer.contains("written by the program, in "), "{answer}");
+    assert!(answer.contains("written by the summarizer, in "), "{answer}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::commands::compress::batch::{self, Done};
 use crate::commands::compress::settings;
 use crate::commands::compress::writer::Writer;
 use crate::commands::counting::TokenCounting;
+use crate::commands::endpoint::EndpointConfig;
 use crate::commands::inputs;
 use crate::commands::session_file::{SessionFile, Target};
 use crate::commands::turn::time;
@@ -42,7 +43,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Exit> {
         let message = "`--out` takes one conversation; `--write` writes each over its own file";
         return Err(UsageError(message.to_owned()).into());
     }
-    let mut writer = Writer::of(&arguments.summarizer)?;
+    let mut writer = Writer::of(&arguments.summarizer, &work.settings.config, &work.endpoint)?;
     batch::run(&pass.session, pass.json, &mut |path, sources| work.compress(path, &mut writer, sources))
 }
 
@@ -51,6 +52,7 @@ struct Work<'a> {
     mask: &'a MaskArguments,
     counting: TokenCounting,
     settings: MaskSettings,
+    endpoint: EndpointConfig,
     target: Target,
     at_millis: i64,
 }
@@ -71,13 +73,14 @@ impl<'a> Work<'a> {
         inputs::check_stdin(files.chain(&pass.counting.models))?;
         let mut found = config.found.clone();
         let counting = TokenCounting::of(&pass.counting, &config, &mut sources, &mut found)?;
-        let timeout = run.and_then(|run| run.summarizer.summarizer_timeout);
-        let settings = settings::read(settings, timeout, &config, &mut sources)?;
+        let summarizer = run.map(|run| &run.summarizer);
+        let settings = settings::read(settings, summarizer, &config, &mut sources)?;
         found.extend(settings.diagnostics.iter().cloned());
         sources.show(&found);
         let output = run.map(|run| &run.output);
         let target = output.map_or(Target::Nowhere, Target::from);
-        Ok(Self { mask: &pass.mask, counting, settings, target, at_millis: at_millis(output)? })
+        let endpoint = config.endpoint;
+        Ok(Self { mask: &pass.mask, counting, settings, endpoint, target, at_millis: at_millis(output)? })
     }
 
     fn plan(&self, file: &SessionFile) -> Result<Planned> {

@@ -6,7 +6,7 @@ use ctx_engine::Engine;
 use ctx_types::Persist as _;
 use serde_json::{Map, Value};
 
-use crate::args::MaskSettingArguments;
+use crate::args::{MaskSettingArguments, SummarizerArguments};
 use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::config::Config;
 use crate::exit::UsageError;
@@ -18,7 +18,7 @@ const KEY: &str = "contextCompression";
 /// Reads and merges all layers; what is odd about them is among the result's diagnostics.
 pub(super) fn read(
     arguments: &MaskSettingArguments,
-    timeout: Option<u32>,
+    summarizer: Option<&SummarizerArguments>,
     config: &Config,
     sources: &mut Sources,
 ) -> Result<MaskSettings> {
@@ -46,7 +46,7 @@ pub(super) fn read(
             names.push((MaskLevel::Agent, name));
         }
     }
-    layers.push(MaskLayer::new(MaskLevel::Call, call(&arguments.set, timeout)?));
+    layers.push(MaskLayer::new(MaskLevel::Call, call(&arguments.set, summarizer)?));
     // One by one, so that each finding is known to be about its own file.
     for layer in &layers {
         let name = names.iter().find(|(level, _)| *level == layer.level).map(|(_, name)| name.as_str());
@@ -73,7 +73,7 @@ fn below(value: &Value, keys: &[&str]) -> Option<(Value, String)> {
 }
 
 /// Makes an object of `key=value` pairs; a value that is no JSON is a text.
-fn call(pairs: &[String], timeout: Option<u32>) -> Result<Value, UsageError> {
+fn call(pairs: &[String], summarizer: Option<&SummarizerArguments>) -> Result<Value, UsageError> {
     let mut map = Map::new();
     for pair in pairs {
         let Some((key, value)) = pair.split_once('=') else {
@@ -82,6 +82,9 @@ fn call(pairs: &[String], timeout: Option<u32>) -> Result<Value, UsageError> {
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         map.insert(key.trim().to_owned(), value);
     }
+    let timeout = summarizer.and_then(|summarizer| summarizer.summarizer_timeout);
     map.extend(timeout.map(|seconds| ("summaryTimeout".to_owned(), Value::from(seconds))));
+    let model = summarizer.and_then(|summarizer| summarizer.summarizer_model.as_deref());
+    map.extend(model.map(|model| ("summaryModel".to_owned(), Value::from(model))));
     Ok(Value::Object(map))
 }

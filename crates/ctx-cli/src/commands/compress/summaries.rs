@@ -62,10 +62,9 @@ pub(super) fn edit(arguments: &EditArguments) -> Result<Exit> {
 pub(super) fn regenerate(arguments: &RegenerateArguments) -> Result<Exit> {
     let settings = &arguments.settings;
     let mut work = Work::of(&arguments.summary, &[&settings.settings, &settings.agent])?;
-    let timeout = arguments.summarizer.summarizer_timeout;
-    let settings = settings::read(settings, timeout, &work.config, &mut work.sources)?;
+    let settings = settings::read(settings, Some(&arguments.summarizer), &work.config, &mut work.sources)?;
     work.sources.show(&settings.diagnostics);
-    let mut writer = Writer::of(&arguments.summarizer)?;
+    let mut writer = Writer::of(&arguments.summarizer, &settings.config, &work.config.endpoint)?;
     let counter = work.counting.counter;
     let plan = MaskPlan::regenerate(&work.file.session, &settings.config, &work.id, &counter);
     let plan = plan.map_err(|none| UsageError(none.to_string()))?;

@@ -1,7 +1,11 @@
 //! Who writes summaries for a command line, and how long that may take.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result};
-use ctx_compress::mask::{Extraction, MaskDraft, MaskPlan, Summarizing, SummaryFailure, extract};
+use ctx_chat::{Client, ModelSummarizer, RequestShape};
+use ctx_compress::mask::{Extraction, MaskConfig, MaskDraft, MaskPlan, Summarizing, SummaryFailure, extract};
+use ctx_engine::Engine;
 use ctx_tokens::Counter;
 use ctx_types::Summarizer;
 use tokio::runtime::Runtime;
@@ -9,43 +13,53 @@ use tokio::runtime::Runtime;
 use crate::args::{SummarizerArguments, SummarizerChoice};
 use crate::commands::compress::program::Program;
 use crate::commands::compress::waiting::{Interrupts, Until};
+use crate::commands::endpoint::EndpointConfig;
+use crate::exit::UsageError;
 
-/// Writes summaries: from the messages' own sentences, or by a program.
+/// Writes summaries: from the messages' own sentences, or by somebody else who is waited for.
 pub(super) struct Writer {
-    program: Option<(Program, Runtime, Interrupts)>,
+    other: Option<(Box<dyn Summarizer>, Runtime, Interrupts)>,
 }
 
 impl Writer {
     /// Takes the one that the command line names.
-    pub(super) fn of(arguments: &SummarizerArguments) -> Result<Self> {
-        let SummarizerChoice::Program(command) = &arguments.summarizer else {
-            return Ok(Self { program: None });
+    pub(super) fn of(
+        arguments: &SummarizerArguments,
+        settings: &MaskConfig,
+        endpoint: &EndpointConfig,
+    ) -> Result<Self> {
+        let summarizer: Box<dyn Summarizer> = match &arguments.summarizer {
+            SummarizerChoice::Extractive => return Ok(Self { other: None }),
+            SummarizerChoice::Program(command) => {
+                Box::new(Program::parse(command, arguments.summarizer_window)?)
+            }
+            SummarizerChoice::Model(dialect) => {
+                Box::new(model(arguments, settings, &endpoint.for_dialect(*dialect))?)
+            }
         };
-        let program = Program::parse(command, arguments.summarizer_window)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.context("cannot wait for a program")?;
+        let runtime = runtime.context("cannot wait for a summary")?;
         let interrupts =
-            runtime.block_on(async { Interrupts::new() }).context("cannot wait for a program")?;
-        Ok(Self { program: Some((program, runtime, interrupts)) })
+            runtime.block_on(async { Interrupts::new() }).context("cannot wait for a summary")?;
+        Ok(Self { other: Some((summarizer, runtime, interrupts)) })
     }
 
     /// Tells whether it may take so long that a file changes meanwhile.
     pub(super) const fn takes_time(&self) -> bool {
-        self.program.is_some()
+        self.other.is_some()
     }
 
-    /// Writes the summary of a plan. A program that fails is not stood in for.
+    /// Writes the summary of a plan. Who fails is not stood in for.
     pub(super) fn write(&mut self, plan: MaskPlan, counter: Counter) -> Result<MaskDraft, SummaryFailure> {
-        let Some((program, runtime, interrupts)) = &mut self.program else {
+        let Some((summarizer, runtime, interrupts)) = &mut self.other else {
             let own = |from: &Extraction<'_>| extract(from, &counter);
             let with =
                 Summarizing { summarizer: None, deadline: None, counter: &counter, extract: Some(&own) };
             return pollster::block_on(plan.summarize(&with));
         };
         let deadline = Until::default();
-        let summarizer: &dyn Summarizer = program;
         let with = Summarizing {
-            summarizer: Some(summarizer),
+            summarizer: Some(&**summarizer),
             deadline: Some(&deadline),
             counter: &counter,
             extract: None,
@@ -58,4 +72,22 @@ impl Writer {
             }
         })
     }
+}
+
+/// A model that is asked through the client; its window is that of the table of models unless one is given.
+fn model(
+    arguments: &SummarizerArguments,
+    settings: &MaskConfig,
+    config: &EndpointConfig,
+) -> Result<ModelSummarizer> {
+    let Some(name) = settings.summary_model.as_deref().or(config.model.as_deref()) else {
+        let message = "nothing names the model that writes summaries; name one with `--summarizer-model`";
+        return Err(UsageError(message.to_owned()).into());
+    };
+    let mut endpoint = config.endpoint(&arguments.endpoint(), true)?;
+    endpoint.model = Some(name.to_owned());
+    endpoint.streams = false;
+    let window = arguments.summarizer_window.or_else(|| Engine::new().models.lookup(name).0.context_window);
+    let shape = RequestShape { model: name.to_owned(), streams: false, ..RequestShape::default() };
+    Ok(ModelSummarizer::new(Arc::new(Client::new(endpoint)?), shape).with_window(window))
 }
