@@ -1,0 +1,256 @@
+//! Conversations in a `PostgreSQL` database.
+
+mod fault;
+mod schema;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::{Mutex, MutexGuard, broadcast};
+use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Transaction};
+
+use crate::store::notices::Notices;
+use crate::store::record::{Rows, StepRow, columns, count, name_of, number};
+use crate::store::{
+    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, Stored,
+};
+
+/// What every connection is set to: commits wait for the disk, and nobody waits for a lock for ever.
+const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s'";
+
+/// Keeps conversations in a `PostgreSQL` database (12 or newer), which many processes and machines may use at once.
+///
+/// Commits wait for the server's disk. One connection is used at a time; one that broke is opened again with the
+/// next call, and a call on which it broke fails. There is no TLS: reach the server over a socket, over loopback, or
+/// through a tunnel. What is deleted is gone from the tables; the server's own logs and backups are its keeper's
+/// affair.
+///
+/// Needs the feature `postgres`.
+#[derive(Clone)]
+pub struct PostgresStore {
+    config: Arc<Config>,
+    client: Arc<Mutex<Client>>,
+    notices: Notices,
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
+}
+
+impl PostgresStore {
+    /// Opens a database, such as `host=/run/postgresql user=ctx dbname=ctx` or `postgres://ctx@localhost/ctx`, and
+    /// brings its tables up to date. They stand in the first schema of the search path. Within a runtime of tokio.
+    ///
+    /// Errors: [`StoreError::Unreachable`], [`StoreError::Newer`], [`StoreError::Unwritable`].
+    pub async fn connect(config: &str) -> Result<Self, StoreError> {
+        let config: Config = config.parse()?;
+        let mut client = dial(&config).await?;
+        schema::migrate(&mut client).await?;
+        let client = Arc::new(Mutex::new(client));
+        Ok(Self { config: Arc::new(config), client, notices: Notices::default() })
+    }
+
+    /// Takes the connection, and opens it again if it broke.
+    async fn client(&self) -> Result<MutexGuard<'_, Client>, StoreError> {
+        let mut client = self.client.lock().await;
+        if client.is_closed() {
+            *client = dial(&self.config).await?;
+        }
+        Ok(client)
+    }
+}
+
+async fn dial(config: &Config) -> Result<Client, StoreError> {
+    let (client, connection) = config.connect(NoTls).await?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::warn!(%error, "the connection to the store broke");
+        }
+    });
+    client.batch_execute(SESSION).await?;
+    Ok(client)
+}
+
+#[async_trait]
+impl ConversationStore for PostgresStore {
+    async fn create(&self, id: &str, checkpoint: Value, at_millis: Option<i64>) -> Result<(), StoreError> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await?;
+        let sql = "INSERT INTO ctx_conversations (id, name, created, changed, revision, checkpoint_revision, checkpoint)
+                   VALUES ($1, $2, $3, $3, 0, 0, $4) ON CONFLICT DO NOTHING";
+        let (name, text) = (name_of(&checkpoint), checkpoint.to_string());
+        if transaction.execute(sql, &[&id, &name, &at_millis, &text]).await? == 0 {
+            return Err(StoreError::Exists { id: id.to_owned() });
+        }
+        note(&transaction, id, Some(0)).await?;
+        transaction.commit().await?;
+        self.notices.changed(id, 0);
+        Ok(())
+    }
+
+    async fn load(&self, id: &str) -> Result<Stored, StoreError> {
+        let rows = {
+            let mut client = self.client().await?;
+            // Both queries have to see one state of the tables.
+            let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
+            let transaction = reading.read_only(true).start().await?;
+            read(&transaction, id).await?
+        };
+        rows.into_stored(id)
+    }
+
+    async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await?;
+        let sql = "SELECT revision FROM ctx_conversations WHERE id = $1 FOR UPDATE";
+        let found = transaction.query_opt(sql, &[&id]).await?;
+        let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
+        let found = count(found.try_get(0)?);
+        if found != expected {
+            return Err(StoreError::Stale { id: id.to_owned(), expected, found });
+        }
+        let revision = insert(&transaction, id, found, &steps).await?;
+        let at = steps.iter().rev().find_map(|entry| entry.at_millis);
+        let sql = "UPDATE ctx_conversations SET revision = $1, changed = coalesce($2, changed) WHERE id = $3";
+        transaction.execute(sql, &[&number(revision), &at, &id]).await?;
+        note(&transaction, id, Some(revision)).await?;
+        transaction.commit().await?;
+        self.notices.changed(id, revision);
+        Ok(revision)
+    }
+
+    async fn checkpoint(&self, id: &str, checkpoint: Checkpoint) -> Result<(), StoreError> {
+        let sql = "UPDATE ctx_conversations SET checkpoint = $1, checkpoint_revision = $2
+                   WHERE id = $3 AND checkpoint_revision < $2 AND revision >= $2";
+        let (text, revision) = (checkpoint.session.to_string(), number(checkpoint.revision));
+        self.client().await?.execute(sql, &[&text, &revision, &id]).await?;
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Vec<ConversationEntry>, StoreError> {
+        let sql = "SELECT id, name, revision, created, changed FROM ctx_conversations
+                   ORDER BY changed DESC NULLS LAST, id COLLATE \"C\"";
+        let rows = self.client().await?.query(sql, &[]).await?;
+        rows.iter().map(entry).collect()
+    }
+
+    async fn delete(&self, id: &str) -> Result<(), StoreError> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await?;
+        if transaction.execute("DELETE FROM ctx_conversations WHERE id = $1", &[&id]).await? == 0 {
+            return Err(StoreError::NotFound { id: id.to_owned() });
+        }
+        transaction.execute("DELETE FROM ctx_journal WHERE conversation = $1", &[&id]).await?;
+        note(&transaction, "", None).await?;
+        transaction.commit().await?;
+        self.notices.deleted(id);
+        Ok(())
+    }
+
+    async fn changes(&self, since: u64) -> Result<(Vec<Notice>, u64), StoreError> {
+        let sql = "SELECT place, conversation, revision FROM ctx_journal WHERE place > $1 ORDER BY place";
+        let rows = self.client().await?.query(sql, &[&number(since)]).await?;
+        let mut place = since;
+        let mut notices = Vec::with_capacity(rows.len());
+        for row in rows {
+            place = count(row.try_get(0)?);
+            let revision: Option<i64> = row.try_get(2)?;
+            notices.push(match revision {
+                Some(revision) => Notice::Changed { id: row.try_get(1)?, revision: count(revision) },
+                None => Notice::Deleted { id: None },
+            });
+        }
+        Ok((notices, place))
+    }
+
+    fn watch(&self) -> broadcast::Receiver<Notice> {
+        self.notices.listen()
+    }
+
+    async fn limits(&self) -> Result<Vec<LearnedLimit>, StoreError> {
+        let sql = "SELECT model, tokens, at FROM ctx_limits ORDER BY model COLLATE \"C\"";
+        let rows = self.client().await?.query(sql, &[]).await?;
+        let limit = |row: &Row| {
+            let (model, at_millis) = (row.try_get(0)?, row.try_get(2)?);
+            Ok(LearnedLimit { model, tokens: count(row.try_get(1)?), at_millis })
+        };
+        rows.iter().map(limit).collect()
+    }
+
+    async fn learn(&self, limit: LearnedLimit) -> Result<(), StoreError> {
+        let sql = "INSERT INTO ctx_limits (model, tokens, at) VALUES ($1, $2, $3)
+                   ON CONFLICT (model) DO UPDATE SET tokens = excluded.tokens, at = excluded.at";
+        let tokens = number(limit.tokens);
+        self.client().await?.execute(sql, &[&limit.model, &tokens, &limit.at_millis]).await?;
+        Ok(())
+    }
+}
+
+fn entry(row: &Row) -> Result<ConversationEntry, StoreError> {
+    Ok(ConversationEntry {
+        id: row.try_get(0)?,
+        name: row.try_get(1)?,
+        revision: count(row.try_get(2)?),
+        created_millis: row.try_get(3)?,
+        changed_millis: row.try_get(4)?,
+    })
+}
+
+async fn read(transaction: &Transaction<'_>, id: &str) -> Result<Rows, StoreError> {
+    let sql = "SELECT checkpoint_revision, checkpoint, revision FROM ctx_conversations WHERE id = $1";
+    let found = transaction.query_opt(sql, &[&id]).await?;
+    let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
+    let from: i64 = found.try_get(0)?;
+    let sql = "SELECT revision, at, kind, label, op FROM ctx_steps
+               WHERE conversation = $1 AND revision > $2 ORDER BY revision";
+    let rows = transaction.query(sql, &[&id, &from]).await?;
+    let step = |row: &Row| {
+        Ok::<_, StoreError>(StepRow {
+            revision: count(row.try_get(0)?),
+            at_millis: row.try_get(1)?,
+            kind: row.try_get(2)?,
+            label: row.try_get(3)?,
+            op: row.try_get(4)?,
+        })
+    };
+    let steps = rows.iter().map(step).collect::<Result<_, _>>()?;
+    let (checkpoint, revision) = (found.try_get(1)?, count(found.try_get(2)?));
+    Ok(Rows { checkpoint_revision: count(from), checkpoint, revision, steps })
+}
+
+/// Adds steps in one statement, and returns the revision after them.
+async fn insert(
+    transaction: &Transaction<'_>,
+    id: &str,
+    found: u64,
+    steps: &[LogEntry],
+) -> Result<u64, StoreError> {
+    let numbered = || steps.iter().zip(found + 1..);
+    let columns: Vec<_> =
+        numbered().map(|(entry, revision)| columns(id, revision, &entry.step)).collect::<Result<_, _>>()?;
+    let revisions: Vec<i64> = numbered().map(|(_, revision)| number(revision)).collect();
+    let times: Vec<Option<i64>> = steps.iter().map(|entry| entry.at_millis).collect();
+    let kinds: Vec<&str> = columns.iter().map(|(kind, ..)| *kind).collect();
+    let labels: Vec<Option<&str>> = columns.iter().map(|(_, label, _)| *label).collect();
+    let ops: Vec<Option<&str>> = columns.iter().map(|(_, _, op)| op.as_deref()).collect();
+    let sql = "INSERT INTO ctx_steps (conversation, revision, at, kind, label, op)
+               SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[])";
+    transaction.execute(sql, &[&id, &revisions, &times, &kinds, &labels, &ops]).await?;
+    Ok(found + steps.len() as u64)
+}
+
+/// Notes in the journal that a conversation changed, or without a revision that some were deleted.
+///
+/// Whoever notes has the journal for himself until he has committed: so places come in the order in which they can
+/// be seen, and nobody who asks for changes misses one.
+async fn note(transaction: &Transaction<'_>, id: &str, revision: Option<u64>) -> Result<(), StoreError> {
+    schema::lock(transaction).await?;
+    let sql = "INSERT INTO ctx_journal (conversation, revision) VALUES ($1, $2)
+               ON CONFLICT (conversation) DO UPDATE SET place = DEFAULT, revision = excluded.revision";
+    transaction.execute(sql, &[&id, &revision.map(number)]).await?;
+    Ok(())
+}
