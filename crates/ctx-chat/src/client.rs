@@ -95,6 +95,10 @@ impl ChatModel for Client {
         self.endpoint.dialect
     }
 
+    fn server(&self) -> Option<&str> {
+        self.url.host_str()
+    }
+
     async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
         let span = tracing::debug_span!("ask", bytes = body.len());
         let result = self.attempts(body, watch, cancel).instrument(span).await;

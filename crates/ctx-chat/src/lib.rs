@@ -26,6 +26,7 @@ pub mod codes;
 mod conversation;
 mod deadline;
 mod folder;
+mod learned;
 mod model;
 mod recovery;
 mod settings;
@@ -40,12 +41,16 @@ pub use client::{ApiKey, Client, ClientError, Endpoint, Phase, RetryPolicy, Time
 pub use conversation::Conversation;
 pub use deadline::TokioDeadline;
 pub use folder::FolderTools;
+pub use learned::LearnedLimits;
 pub use model::{AskFailure, ChatModel, Progress, Watch};
 pub use recovery::INTERRUPTED;
 pub use settings::with_compression;
 pub use spill::{SpillFolder, Spilled};
+#[cfg(feature = "postgres")]
+pub use store::PostgresStore;
 pub use store::{
-    Checkpoint, ConversationEntry, ConversationStore, LogEntry, Notice, SqliteStore, Step, StoreError, Stored,
+    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, SqliteStore, Step,
+    StoreError, StoreFault, Stored,
 };
 pub use summarizer::ModelSummarizer;
 pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, ToolRules, Verdict};

@@ -17,6 +17,11 @@ pub trait ChatModel: Send + Sync {
     /// Returns the dialect in which request bodies are to be written.
     fn dialect(&self) -> Dialect;
 
+    /// Names the server that is asked, without secrets: what is learned of its models is kept under this name.
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
     /// Sends a request body, exactly these bytes, and returns the answer when it is whole.
     ///
     /// `watch` hears of every piece as it comes. When `cancel` is called, this returns at once with

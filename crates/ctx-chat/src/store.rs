@@ -1,5 +1,10 @@
 //! The port behind which conversations are kept.
 
+mod error;
+mod notices;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod record;
 mod schema;
 mod sqlite;
 mod worker;
@@ -9,6 +14,9 @@ use ctx_types::SessionOp;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
+pub use error::{StoreError, StoreFault};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
 
 /// Keeps conversations as logs of steps.
@@ -45,10 +53,29 @@ pub trait ConversationStore: Send + Sync {
 
     /// Returns which conversations changed since a place of the store's journal, in any process, and the place
     /// now; 0 is the beginning.
+    ///
+    /// Of conversations that were deleted it says only that there were some, as the latest of all deletions.
     async fn changes(&self, since: u64) -> Result<(Vec<Notice>, u64), StoreError>;
 
     /// Hears of changes that this process makes; [`ConversationStore::changes`] tells of others'.
     fn watch(&self) -> broadcast::Receiver<Notice>;
+
+    /// Returns what refusals taught of the windows of models, ordered by model.
+    async fn limits(&self) -> Result<Vec<LearnedLimit>, StoreError>;
+
+    /// Keeps what a refusal taught, in place of what was known of the model.
+    async fn learn(&self, limit: LearnedLimit) -> Result<(), StoreError>;
+}
+
+/// How many tokens messages to a model may have, as a refusal showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LearnedLimit {
+    /// The model and the server that refused.
+    pub model: String,
+    /// The tokens, as we count them.
+    pub tokens: u64,
+    /// When it was learned, in milliseconds since 1970-01-01T00:00:00Z.
+    pub at_millis: i64,
 }
 
 /// A stored conversation.
@@ -111,102 +138,19 @@ pub struct ConversationEntry {
     pub changed_millis: Option<i64>,
 }
 
-/// Says that a conversation changed.
+/// Says what changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
-    /// The conversation.
-    pub id: String,
-    /// Its revision now; `None` if it was deleted.
-    pub revision: Option<u64>,
-}
-
-/// Why the store did not do what it was asked for; the conversations are as they were.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// There is no such conversation.
-    #[error("there is no conversation `{id}`")]
-    NotFound {
-        /// The id.
+pub enum Notice {
+    /// A conversation is new, or has more steps.
+    Changed {
+        /// The conversation.
         id: String,
+        /// The number of its steps now.
+        revision: u64,
     },
-    /// There is one with this id already.
-    #[error("there is a conversation `{id}` already")]
-    Exists {
-        /// The id.
-        id: String,
+    /// A conversation is gone.
+    Deleted {
+        /// Which; known only in the process that deleted it, since nothing of it is kept.
+        id: Option<String>,
     },
-    /// Somebody else changed the conversation: load it again.
-    #[error("the conversation `{id}` was changed by somebody else: it is at step {found}, not {expected}")]
-    Stale {
-        /// The id.
-        id: String,
-        /// The revision that the caller had seen.
-        expected: u64,
-        /// The one that it has.
-        found: u64,
-    },
-    /// A stored conversation cannot be read.
-    #[error("the conversation `{id}` is damaged at step {step}: {fault}")]
-    Damaged {
-        /// The id.
-        id: String,
-        /// The step; 0 is the checkpoint.
-        step: u64,
-        /// What is wrong.
-        fault: String,
-    },
-    /// An operation does not fit the conversation.
-    #[error(transparent)]
-    Session(#[from] ctx_types::SessionError),
-    /// Nothing can be undone or redone, or not any more.
-    #[error(transparent)]
-    History(#[from] ctx_types::HistoryError),
-    /// An earlier change was given up midway, so what is in memory may differ from the store: load it again.
-    #[error("the conversation `{id}` has to be loaded again: an earlier change was given up midway")]
-    Unsettled {
-        /// The id.
-        id: String,
-    },
-    /// The file was written by a newer version of this program.
-    #[error("the store has version {found}; this program knows versions up to {known}")]
-    Newer {
-        /// The version of the file.
-        found: i64,
-        /// The newest that is known.
-        known: i64,
-    },
-    /// Another process holds the store for too long.
-    #[error("the store is in use by another process")]
-    Busy(#[source] rusqlite::Error),
-    /// The file is no store, or is damaged.
-    #[error("the store cannot be read: {0}")]
-    Corrupt(#[source] rusqlite::Error),
-    /// The disk is full, or the file cannot be written.
-    #[error("the store cannot be written: {0}")]
-    Unwritable(#[source] rusqlite::Error),
-    /// Anything else that the database reports.
-    #[error("the store failed: {0}")]
-    Database(#[source] rusqlite::Error),
-    /// The store was closed, or its thread ended.
-    #[error("the store is closed")]
-    Closed,
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode;
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(error),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt(error),
-            Some(
-                ErrorCode::DiskFull
-                | ErrorCode::ReadOnly
-                | ErrorCode::CannotOpen
-                | ErrorCode::PermissionDenied
-                | ErrorCode::SystemIoFailure,
-            ) => Self::Unwritable(error),
-            _ => Self::Database(error),
-        }
-    }
 }

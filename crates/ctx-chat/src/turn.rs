@@ -31,6 +31,7 @@ pub use record::MessageTags;
 pub use recorder::ChatLog;
 pub use request::{RequestShape, Target, sampling};
 
+use crate::learned::LearnedLimits;
 use crate::model::ChatModel;
 use crate::spill::SpillFolder;
 use crate::tools::{Approval, Tool, ToolHost, ToolLimits, ToolPolicy};
@@ -55,6 +56,8 @@ pub struct Chat<'a> {
     pub compression: Option<RequestCompression>,
     /// What loads attached files and reads their texts; nothing by default.
     pub attachments: AttachmentPorts<'a>,
+    /// What refusals have taught of the windows of models; without it each turn learns anew.
+    pub limits: Option<&'a LearnedLimits>,
     /// How often the model is asked in one turn; at least once. 20 by default.
     pub max_rounds: usize,
     /// The time, in milliseconds since 1970-01-01T00:00:00Z.
@@ -123,6 +126,7 @@ impl<'a> Chat<'a> {
             masks: None,
             compression: Some(RequestCompression::default()),
             attachments: AttachmentPorts::default(),
+            limits: None,
             max_rounds: Self::DEFAULT_ROUNDS,
             clock: &now,
         }
@@ -290,7 +294,7 @@ impl Running<'_, '_> {
         self.messages = std::mem::take(&mut context.messages);
         self.options = context.options();
         self.loop_start = turn_start(&self.messages);
-        self.fit = Fit::new(self.chat.compression.as_ref(), &context);
+        self.fit = Fit::new(self.chat.compression.as_ref(), &context, self.learned());
         self.pair();
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod identity;
 mod json_layout;
+mod lock;
 mod write;
 
 use std::fs::File;
@@ -13,6 +14,7 @@ use anyhow::{Result, anyhow, bail};
 use crate::show;
 pub(crate) use identity::FilesRead;
 pub(crate) use json_layout::JsonLayout;
+pub(crate) use lock::lock;
 pub(crate) use write::{Existing, refuse_stdin, write};
 
 /// The largest file that is read, in bytes; the readers of all formats stop there too.

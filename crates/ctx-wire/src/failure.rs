@@ -1,8 +1,12 @@
 //! What a provider answers instead of an answer.
 
+mod figures;
+
 use std::fmt;
 
 use serde_json::Value;
+
+pub use figures::OverflowFigures;
 
 /// How much of a provider's words is kept, in characters.
 const MAX_WORDS: usize = 500;
@@ -16,7 +20,7 @@ pub struct Failure {
     pub status: Option<u16>,
     /// The provider's own code, such as `context_length_exceeded`.
     pub code: Option<String>,
-    /// The provider's words, shortened; for people, never to be parsed.
+    /// The provider's words, shortened; for people. [`Failure::overflow_figures`] reads what can be read in them.
     pub message: String,
 }
 
@@ -61,6 +65,21 @@ impl Failure {
         failure.status = Some(status);
         failure.kind = by_words(&failure).unwrap_or_else(|| by_status(status));
         failure
+    }
+
+    /// Reads the figures in the words about a request that is too large; none about another failure.
+    ///
+    /// Known are the sentences of OpenAI (2026), Anthropic, Gemini, `OpenRouter`, vLLM and llama.cpp.
+    ///
+    /// ```
+    /// use ctx_wire::Failure;
+    ///
+    /// let body = r#"{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#;
+    /// let figures = Failure::read(400, body).overflow_figures().unwrap();
+    /// assert_eq!((figures.limit, figures.sent), (Some(200_000), Some(210_000)));
+    /// ```
+    pub fn overflow_figures(&self) -> Option<OverflowFigures> {
+        (self.kind == FailureKind::Overflow).then(|| figures::read(&self.message.to_lowercase()))
     }
 
     /// Reads the error within a body or a chunk of a stream, if there is one.

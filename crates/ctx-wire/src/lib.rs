@@ -40,7 +40,7 @@ mod stream;
 mod tools;
 
 pub use dialect::Dialect;
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, OverflowFigures};
 pub use media::{canonical as canonical_media_type, is_plain_text};
 pub use reply::{Finish, Reply, ReplyUsage};
 pub use request::{Encoded, Options, Request, SystemPlacement, tool_definition};

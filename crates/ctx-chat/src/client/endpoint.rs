@@ -32,6 +32,8 @@ pub struct Endpoint {
     pub dialect: Dialect,
     /// The model, for Gemini, which has it in the address; others have it in the request.
     pub model: Option<String>,
+    /// Whether answers come in pieces, for Gemini, which is asked for that by the address; true by default.
+    pub streams: bool,
     /// The key; servers of one's own often need none.
     pub key: Option<ApiKey>,
     /// Further headers, by name; their values count as secret.
@@ -105,6 +107,7 @@ impl Endpoint {
             base_url: base_url.into(),
             dialect,
             model: None,
+            streams: true,
             key: None,
             headers: Vec::new(),
             time: TimeLimits::default(),
@@ -145,7 +148,7 @@ impl Endpoint {
         };
         let path = format!("{base}/{}", self.verb()?);
         url.set_path(&path);
-        if self.dialect == Dialect::Gemini {
+        if self.dialect == Dialect::Gemini && self.streams {
             url.query_pairs_mut().append_pair("alt", "sse");
         }
         Ok(url)
@@ -166,7 +169,8 @@ impl Endpoint {
                         "nothing names a model, which this dialect has in its address".to_owned(),
                     )
                 };
-                format!("models/{}:streamGenerateContent", model.ok_or_else(none)?)
+                let verb = if self.streams { "streamGenerateContent" } else { "generateContent" };
+                format!("models/{}:{verb}", model.ok_or_else(none)?)
             }
             other => return Err(ClientError::Config(format!("the client does not speak `{other}`"))),
         })

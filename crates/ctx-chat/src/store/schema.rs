@@ -1,16 +1,12 @@
 //! The tables of the store, and how older files get them.
 
-use std::time::Duration;
-
 use rusqlite::Connection;
 
 use crate::store::StoreError;
 
-/// How long a call waits for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
-
 /// The steps from an empty file to the newest form; a file's `user_version` is the number of those it has.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE conversations (
         id TEXT PRIMARY KEY,
         name TEXT,
@@ -34,11 +30,20 @@ const MIGRATIONS: &[&str] = &["
         conversation TEXT NOT NULL UNIQUE,
         revision INTEGER
     ) STRICT;
-"];
+",
+    "
+    -- What was deleted is not named any more: one row says that there were deletions.
+    DELETE FROM journal WHERE revision IS NULL;
+    CREATE TABLE limits (
+        model TEXT PRIMARY KEY,
+        tokens INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+",
+];
 
-/// Prepares a connection: durable writes, many processes, nothing left behind; and brings the tables up to date.
+/// Prepares a connection: durable writes, several processes, nothing left behind; and brings the tables up to date.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
-    connection.busy_timeout(BUSY)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;

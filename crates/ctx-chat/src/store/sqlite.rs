@@ -1,20 +1,23 @@
 //! Conversations in one `SQLite` file.
 
 use std::path::Path;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use ctx_types::SessionOp;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
+use crate::store::notices::Notices;
+use crate::store::record::{Rows, StepRow, columns, count, name_of, number};
 use crate::store::worker::Worker;
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, LogEntry, Notice, Step, StoreError, Stored, schema,
+    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
+    Stored, schema,
 };
 
-/// How many notices a slow listener may be behind before he misses some and has to ask for changes.
-const NOTICES: usize = 1_024;
+/// How long a call waits for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Keeps conversations in one `SQLite` file, which several processes may use at once.
 ///
@@ -23,7 +26,7 @@ const NOTICES: usize = 1_024;
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     worker: Worker,
-    notices: broadcast::Sender<Notice>,
+    notices: Notices,
 }
 
 impl SqliteStore {
@@ -31,12 +34,17 @@ impl SqliteStore {
     ///
     /// Errors: [`StoreError::Newer`], [`StoreError::Corrupt`], [`StoreError::Unwritable`], [`StoreError::Busy`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::start(Connection::open(path)?)
+        Self::open_with_patience(path, PATIENCE)
+    }
+
+    /// Opens a file, and sets how long each call waits for another process that writes; 5 s by default.
+    pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+        Self::start(Connection::open(path)?, patience)
     }
 
     /// Makes a store that is gone with this value, for tests.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::start(Connection::open_in_memory()?)
+        Self::start(Connection::open_in_memory()?, PATIENCE)
     }
 
     /// Limits the size of the file to a number of pages of 4 KiB; what does not fit is refused as by a full disk.
@@ -49,15 +57,10 @@ impl SqliteStore {
             .await
     }
 
-    fn start(mut connection: Connection) -> Result<Self, StoreError> {
+    fn start(mut connection: Connection, patience: Duration) -> Result<Self, StoreError> {
+        connection.busy_timeout(patience)?;
         schema::prepare(&mut connection)?;
-        let (notices, _) = broadcast::channel(NOTICES);
-        Ok(Self { worker: Worker::start(connection)?, notices })
-    }
-
-    fn tell(&self, id: &str, revision: Option<u64>) {
-        // An error means that nobody listens.
-        drop(self.notices.send(Notice { id: id.to_owned(), revision }));
+        Ok(Self { worker: Worker::start(connection)?, notices: Notices::default() })
     }
 }
 
@@ -73,10 +76,10 @@ impl ConversationStore for SqliteStore {
                 if transaction.execute(sql, params![key, name, at_millis, text])? == 0 {
                     return Err(StoreError::Exists { id: key });
                 }
-                note(transaction, &key, Some(0))
+                note(transaction, &key, 0)
             })
             .await?;
-        self.tell(id, Some(0));
+        self.notices.changed(id, 0);
         Ok(())
     }
 
@@ -90,7 +93,7 @@ impl ConversationStore for SqliteStore {
         let key = id.to_owned();
         let revision =
             self.worker.write(move |transaction| append(transaction, &key, expected, &steps)).await?;
-        self.tell(id, Some(revision));
+        self.notices.changed(id, revision);
         Ok(revision)
     }
 
@@ -134,10 +137,10 @@ impl ConversationStore for SqliteStore {
                 if transaction.execute("DELETE FROM conversations WHERE id = ?1", [&key])? == 0 {
                     return Err(StoreError::NotFound { id: key });
                 }
-                note(transaction, &key, None)
+                note_deletion(transaction, &key)
             })
             .await?;
-        self.tell(id, None);
+        self.notices.deleted(id);
         // The log beside the file still has the old pages; a reader in another process may delay this.
         self.worker
             .alone(|connection| {
@@ -157,7 +160,10 @@ impl ConversationStore for SqliteStore {
                 while let Some(row) = rows.next()? {
                     place = count(row.get(0)?);
                     let revision: Option<i64> = row.get(2)?;
-                    notices.push(Notice { id: row.get(1)?, revision: revision.map(count) });
+                    notices.push(match revision {
+                        Some(revision) => Notice::Changed { id: row.get(1)?, revision: count(revision) },
+                        None => Notice::Deleted { id: None },
+                    });
                 }
                 Ok((notices, place))
             })
@@ -165,24 +171,35 @@ impl ConversationStore for SqliteStore {
     }
 
     fn watch(&self) -> broadcast::Receiver<Notice> {
-        self.notices.subscribe()
+        self.notices.listen()
     }
-}
 
-/// What the file has of a conversation, as text; parsed where nobody waits for the connection.
-struct Rows {
-    checkpoint_revision: u64,
-    checkpoint: String,
-    revision: u64,
-    steps: Vec<StepRow>,
-}
+    async fn limits(&self) -> Result<Vec<LearnedLimit>, StoreError> {
+        self.worker
+            .alone(|connection| {
+                let sql = "SELECT model, tokens, at FROM limits ORDER BY model";
+                let mut statement = connection.prepare_cached(sql)?;
+                let limits = statement.query_map([], |row| {
+                    Ok(LearnedLimit {
+                        model: row.get(0)?,
+                        tokens: count(row.get(1)?),
+                        at_millis: row.get(2)?,
+                    })
+                })?;
+                Ok(limits.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
 
-struct StepRow {
-    revision: u64,
-    at_millis: Option<i64>,
-    kind: String,
-    label: Option<String>,
-    op: Option<String>,
+    async fn learn(&self, limit: LearnedLimit) -> Result<(), StoreError> {
+        self.worker
+            .write(move |transaction| {
+                let sql = "INSERT OR REPLACE INTO limits (model, tokens, at) VALUES (?1, ?2, ?3)";
+                transaction.execute(sql, params![limit.model, number(limit.tokens), limit.at_millis])?;
+                Ok(())
+            })
+            .await
+    }
 }
 
 fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
@@ -210,41 +227,6 @@ fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
     Ok(Rows { checkpoint_revision, checkpoint, revision, steps: steps.collect::<Result<_, _>>()? })
 }
 
-impl Rows {
-    fn into_stored(self, id: &str) -> Result<Stored, StoreError> {
-        let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
-        let session =
-            serde_json::from_str(&self.checkpoint).map_err(|error| damaged(0, error.to_string()))?;
-        let mut steps = Vec::with_capacity(self.steps.len());
-        for (row, expected) in self.steps.into_iter().zip(self.checkpoint_revision + 1..) {
-            if row.revision != expected {
-                return Err(damaged(expected, "the step is missing".to_owned()));
-            }
-            let step = row.step().map_err(|fault| damaged(expected, fault))?;
-            steps.push(LogEntry { at_millis: row.at_millis, step });
-        }
-        if self.checkpoint_revision + steps.len() as u64 != self.revision {
-            return Err(damaged(self.revision, "the step is missing".to_owned()));
-        }
-        let checkpoint = Checkpoint { revision: self.checkpoint_revision, session };
-        Ok(Stored { checkpoint, steps, revision: self.revision })
-    }
-}
-
-impl StepRow {
-    fn step(&self) -> Result<Step, String> {
-        match self.kind.as_str() {
-            "undo" => Ok(Step::Undo),
-            "redo" => Ok(Step::Redo),
-            _ => {
-                let op = self.op.as_deref().unwrap_or_default();
-                let op: SessionOp = serde_json::from_str(op).map_err(|error| error.to_string())?;
-                Ok(Step::Do { label: self.label.clone().unwrap_or_default(), op: Box::new(op) })
-            }
-        }
-    }
-}
-
 fn append(transaction: &Connection, id: &str, expected: u64, steps: &[LogEntry]) -> Result<u64, StoreError> {
     let sql = "SELECT revision FROM conversations WHERE id = ?1";
     let found = transaction.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?;
@@ -257,42 +239,46 @@ fn append(transaction: &Connection, id: &str, expected: u64, steps: &[LogEntry])
     let mut revision = found;
     for entry in steps {
         revision += 1;
-        let (kind, label, op) = match &entry.step {
-            Step::Do { label, op } => ("do", Some(label), Some(written(id, revision, op)?)),
-            Step::Undo => ("undo", None, None),
-            Step::Redo => ("redo", None, None),
-        };
+        let (kind, label, op) = columns(id, revision, &entry.step)?;
         insert.execute(params![id, number(revision), entry.at_millis, kind, label, op])?;
     }
     let at = steps.iter().rev().find_map(|entry| entry.at_millis);
     let sql = "UPDATE conversations SET revision = ?1, changed = coalesce(?2, changed) WHERE id = ?3";
     transaction.prepare_cached(sql)?.execute(params![number(revision), at, id])?;
-    note(transaction, id, Some(revision))?;
+    note(transaction, id, revision)?;
     Ok(revision)
 }
 
-fn written(id: &str, step: u64, op: &SessionOp) -> Result<String, StoreError> {
-    let fault =
-        |error: serde_json::Error| StoreError::Damaged { id: id.to_owned(), step, fault: error.to_string() };
-    serde_json::to_string(op).map_err(fault)
-}
-
 /// Notes in the journal that a conversation changed; each stands there once, at its latest change.
-fn note(transaction: &Connection, id: &str, revision: Option<u64>) -> Result<(), StoreError> {
+fn note(transaction: &Connection, id: &str, revision: u64) -> Result<(), StoreError> {
     let sql = "INSERT OR REPLACE INTO journal (conversation, revision) VALUES (?1, ?2)";
-    transaction.prepare_cached(sql)?.execute(params![id, revision.map(number)])?;
+    transaction.prepare_cached(sql)?.execute(params![id, number(revision)])?;
     Ok(())
 }
 
-fn name_of(session: &Value) -> Option<String> {
-    session.get("name").and_then(Value::as_str).map(str::to_owned)
+/// Notes that a conversation was deleted, and nothing by which it could be told.
+fn note_deletion(transaction: &Connection, id: &str) -> Result<(), StoreError> {
+    transaction.execute("DELETE FROM journal WHERE conversation = ?1", [id])?;
+    transaction.execute("INSERT OR REPLACE INTO journal (conversation, revision) VALUES ('', NULL)", [])?;
+    Ok(())
 }
 
-/// `SQLite` has signed numbers alone; a count of steps is far below their end.
-fn number(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn count(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or(0)
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        let code = error.sqlite_error_code();
+        let fault = StoreFault::new(error);
+        match code {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(fault),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt(fault),
+            Some(
+                ErrorCode::DiskFull
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::PermissionDenied
+                | ErrorCode::SystemIoFailure,
+            ) => Self::Unwritable(fault),
+            _ => Self::Database(fault),
+        }
+    }
 }

@@ -53,10 +53,10 @@ where
     }
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
-        let result = self.result.unwrap_or(Err(StoreError::Closed));
-        let result = match commit {
-            Some(error) => result.and(Err(error)),
-            None => result,
+        let result = match (commit, self.result) {
+            // Work that failed by itself, or did not begin because the transaction could not.
+            (Some(_), Some(Err(error))) | (Some(error), _) => Err(error),
+            (None, result) => result.unwrap_or(Err(StoreError::Closed)),
         };
         // Nobody waits any more: the caller gave up, and loads again.
         drop(self.reply.send(result));
@@ -175,12 +175,10 @@ fn run(connection: &mut Connection, batch: &mut [Box<dyn Write>]) -> Result<(), 
 /// The same error once more.
 fn repeated(error: &StoreError) -> StoreError {
     match error {
-        StoreError::Busy(rusqlite::Error::SqliteFailure(code, text))
-        | StoreError::Unwritable(rusqlite::Error::SqliteFailure(code, text))
-        | StoreError::Corrupt(rusqlite::Error::SqliteFailure(code, text))
-        | StoreError::Database(rusqlite::Error::SqliteFailure(code, text)) => {
-            rusqlite::Error::SqliteFailure(*code, text.clone()).into()
-        }
+        StoreError::Busy(fault) => StoreError::Busy(fault.clone()),
+        StoreError::Unwritable(fault) => StoreError::Unwritable(fault.clone()),
+        StoreError::Corrupt(fault) => StoreError::Corrupt(fault.clone()),
+        StoreError::Database(fault) => StoreError::Database(fault.clone()),
         _ => StoreError::Closed,
     }
 }

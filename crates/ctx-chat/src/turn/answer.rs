@@ -32,7 +32,7 @@ impl Running<'_, '_> {
                     self.emit(TurnEvent::Replied { usage: reply.usage });
                     return Ok(reply);
                 }
-                Err(failure) => self.relieve(failure)?,
+                Err(failure) => self.relieve(failure).await?,
             }
         }
     }

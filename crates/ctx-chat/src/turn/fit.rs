@@ -7,7 +7,9 @@ use ctx_compress::request::{
 };
 use ctx_engine::Context;
 use ctx_types::{Message, Place, pending_start};
+use ctx_wire::Failure;
 
+use crate::learned::limit_of;
 use crate::model::AskFailure;
 use crate::turn::outcome::{Stop, TurnFailure};
 use crate::turn::{RequestCompression, Running, TurnEvent, UsageLevel};
@@ -22,12 +24,17 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    pub(super) fn new(compression: Option<&RequestCompression>, context: &Context) -> Self {
+    /// `learned` is the most that messages may have, as a refusal showed.
+    pub(super) fn new(
+        compression: Option<&RequestCompression>,
+        context: &Context,
+        learned: Option<u64>,
+    ) -> Self {
         let allowed = context.report.usage.as_ref().and_then(|usage| usage.available).map(u64::from);
         Self {
             meter: Meter::for_model(Arc::new(context.model().clone()), Arc::new(context.counter())),
             watch: UsageWatch::default(),
-            budget: compression.and_then(|compression| compression.token_budget).or(allowed),
+            budget: least(compression.and_then(|compression| compression.token_budget).or(allowed), learned),
             compression: compression.cloned(),
         }
     }
@@ -54,6 +61,10 @@ impl Fit {
             None => pipeline,
         }
     }
+}
+
+fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
 }
 
 fn with_budget(config: &RequestConfig, token_budget: u64) -> RequestConfig {
@@ -113,23 +124,58 @@ impl Running<'_, '_> {
         Ok(false)
     }
 
+    /// The name under which is kept what is learned of the model of this turn.
+    fn model_key(&self) -> String {
+        let model = match self.chat.shape.model.as_str() {
+            "" => self.chat.agent.model_name(&self.request.turn).unwrap_or_default(),
+            model => model,
+        };
+        format!("{model}@{}", self.chat.model.server().unwrap_or_default())
+    }
+
+    /// Returns what was learned of the model in earlier turns.
+    pub(super) fn learned(&self) -> Option<u64> {
+        self.chat.limits?.of(&self.model_key())
+    }
+
     /// After a request was too large for the provider: makes it smaller, once in a turn; else the turn ends.
     ///
-    /// Providers count otherwise than we do and do not all say what their window is. So what was too large is
-    /// brought down to half of what it was, and from then on it is the most that a request may have.
-    pub(super) fn relieve(&mut self, failure: AskFailure) -> Result<(), Stop> {
+    /// Where the provider says how large it may be, it is brought a tenth below that, since not all count as we do;
+    /// else down to half of what it was. What was learned holds from then on, also for later turns.
+    pub(super) async fn relieve(&mut self, failure: AskFailure) -> Result<(), Stop> {
         let is_new = self.end.learned_budget.is_none() && self.fit.compression.is_some();
         if !failure.cause.is_overflow() || failure.partial.is_some() || !is_new {
             return Err(failure.into());
         }
         self.emit(TurnEvent::Overflowed);
         let used = self.fit.watch.tokens(&self.messages, &self.fit.meter);
-        let most = self.fit.budget.map_or(used, |budget| budget.min(used)).saturating_sub(1);
+        let figures = failure.cause.failure().and_then(Failure::overflow_figures).unwrap_or_default();
+        let reserve = self.request.turn.reserve.map(u64::from);
+        let (most, target) = match limit_of(used, figures, reserve) {
+            Some(limit) => (limit, limit / 10 * 9),
+            None => (used.saturating_sub(1), used / 2),
+        };
+        self.learn(least(Some(most), self.fit.budget).unwrap_or(most)).await;
+        match self.compress(RequestConfig::to_fit(target)) {
+            Ok(true) => {}
+            Ok(false) | Err(_) => return Err(failure.into()),
+        }
+        if let Some(usage) = self.fit.usage(&self.messages) {
+            self.tell_usage(usage, UsageLevel::of(&usage));
+        }
+        Ok(())
+    }
+
+    /// Keeps the most that a request may have; that it cannot be kept for others is no failure of the turn.
+    async fn learn(&mut self, most: u64) {
         self.end.learned_budget = Some(most);
         self.fit.budget = Some(most);
-        match self.compress(RequestConfig::to_fit(most / 2)) {
-            Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(failure.into()),
+        let model = self.model_key();
+        if let Some(limits) = self.chat.limits {
+            limits.learn(&model, most);
+        }
+        if let Err(error) = self.recorder.learn(model, most).await {
+            tracing::warn!(%error, "what was learned of a model's window is not kept");
         }
     }
 }

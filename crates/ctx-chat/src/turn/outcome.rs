@@ -25,7 +25,7 @@ pub struct TurnEnd {
     pub usage: Option<ContextUsage>,
     /// What the provider counted in all rounds together.
     pub provider_usage: ReplyUsage,
-    /// How many tokens a request may have at the most, as the provider's refusal of a larger one showed.
+    /// How many tokens messages may have at the most, as the provider's refusal of more showed in this turn.
     pub learned_budget: Option<u64>,
 }
 
@@ -52,6 +52,9 @@ pub enum TurnFailure {
     /// There is no context for it.
     #[error(transparent)]
     Context(AssembleError),
+    /// What would be stored does not fit the conversation; only previews, which store nothing, end so.
+    #[error(transparent)]
+    Conversation(StoreError),
     /// What must be sent is larger than what may be.
     #[error("the request is too large: {0}")]
     TooLarge(Box<Overflow>),
@@ -75,6 +78,7 @@ impl TurnFailure {
                 "CONTEXT_TOO_LARGE"
             }
             Self::Context(_) => "CONTEXT_FAILED",
+            Self::Conversation(_) => "CONVERSATION_FAILED",
             Self::Blank => "LLM_BLANK",
             Self::TooManyRounds { .. } => "TOO_MANY_ROUNDS",
         }

@@ -54,8 +54,9 @@ impl Running<'_, '_> {
         };
         body.await.map_err(|stop| match stop {
             Stop::Failed(failure, _) => failure,
-            // There is neither a store that could fail nor anybody who cancels.
-            Stop::Answered | Stop::Aborted(_) | Stop::Store(_) => TurnFailure::Blank,
+            Stop::Store(error) => TurnFailure::Conversation(error.source),
+            // There is nobody who cancels.
+            Stop::Answered | Stop::Aborted(_) => TurnFailure::Blank,
         })
     }
 }

@@ -5,7 +5,7 @@ use ctx_types::{Diagnostic, Message, Node, NodeId, Session, SessionOp};
 
 use crate::conversation::Conversation;
 use crate::recovery;
-use crate::store::{ConversationStore, StoreError};
+use crate::store::{ConversationStore, LearnedLimit, StoreError};
 
 /// How often a message is tried to be stored while others hold or change the store.
 const ATTEMPTS: usize = 8;
@@ -121,7 +121,7 @@ impl<'a> Recorder<'a> {
         let id = if let Some(log) = self.log.as_mut().filter(|_| self.is_kept) {
             log.add(self.last.as_ref(), &node, at).await?
         } else {
-            self.add_to_scratch(&node)
+            self.add_to_scratch(&node)?
         };
         if self.last.is_some() {
             self.last = Some(id.clone());
@@ -130,17 +130,24 @@ impl<'a> Recorder<'a> {
         Ok((id, message))
     }
 
-    fn add_to_scratch(&mut self, node: &Node) -> NodeId {
+    fn add_to_scratch(&mut self, node: &Node) -> Result<NodeId, StoreError> {
         self.unstored += 1;
         let numbers = self.unstored..;
         let names = numbers.map(|number| NodeId::from(format!("m{number}")));
         let id = names.into_iter().find(|id| self.scratch.node(id).is_none()).unwrap_or_default();
         if let Some(parent) = self.last.clone().filter(|_| self.is_kept && self.log.is_none()) {
             let node = Box::new(node.clone().with_id(id.clone()));
-            let applied = self.scratch.apply(&SessionOp::Append { parent, node });
-            debug_assert!(applied.is_ok(), "the id is free and the parent is there");
+            self.scratch.apply(&SessionOp::Append { parent, node })?;
         }
-        id
+        Ok(id)
+    }
+
+    /// Keeps what was learned of a model, where there is a store.
+    pub(super) async fn learn(&self, model: String, tokens: u64) -> Result<(), StoreError> {
+        match &self.log {
+            Some(log) => log.store.learn(LearnedLimit { model, tokens, at_millis: self.now() }).await,
+            None => Ok(()),
+        }
     }
 
     /// Carries out an operation; one that does not fit what others made of the conversation is an error.

@@ -1,8 +1,9 @@
 //! Files that are no stores, are damaged, newer, locked, or cannot be written.
 
 use std::fs;
+use std::time::Duration;
 
-use ctx_chat::{Conversation, ConversationStore, SqliteStore, StoreError};
+use ctx_chat::{Conversation, ConversationStore, Notice, SqliteStore, StoreError};
 use ctx_types::{Node, Role};
 
 use crate::block_on;
@@ -29,7 +30,7 @@ fn check(sql: &str, expected: &str) {
 
 #[test]
 fn a_newer_store_is_not_touched() {
-    check("PRAGMA user_version = 9", "the store has version 9; this program knows versions up to 1");
+    check("PRAGMA user_version = 9", "the store has version 9; this program knows versions up to 2");
 }
 
 #[test]
@@ -110,5 +111,83 @@ fn deletion_leaves_no_word_in_the_file() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         let secret = b"secret of the harbour";
         assert!(!bytes.windows(secret.len()).any(|window| window == secret));
+    }
+}
+
+#[test]
+fn a_file_that_was_overwritten_in_the_middle_is_corrupt() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        let mut chat = Conversation::create(&store, "c", None).await.unwrap();
+        for _ in 0..100 {
+            chat.append(&store, Node::new(Role::User, "x".repeat(500)), None).await.unwrap();
+        }
+    });
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 3 * 4096].fill(0xA5);
+    fs::write(&path, &bytes).unwrap();
+    let loaded = SqliteStore::open(&path).map(|store| block_on(Conversation::load(&store, "c")));
+    let error = loaded.map_or_else(Some, Result::err).unwrap();
+    assert!(matches!(error, StoreError::Corrupt(_) | StoreError::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn a_store_that_another_process_holds_is_busy_and_then_free() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    block_on(async {
+        let store = SqliteStore::open_with_patience(&path, Duration::from_millis(10)).unwrap();
+        let mut chat = Conversation::create(&store, "c", None).await.unwrap();
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let error = chat.append(&store, Node::new(Role::User, "a"), None).await.unwrap_err();
+        assert!(matches!(error, StoreError::Busy(_)), "{error}");
+        assert!(crate::words(&Conversation::load(&store, "c").await.unwrap()).is_empty(), "reading goes on");
+        assert!(matches!(SqliteStore::open_with_patience(&path, Duration::ZERO), Err(StoreError::Busy(_))));
+        other.execute_batch("ROLLBACK").unwrap();
+        chat.append(&store, Node::new(Role::User, "b"), None).await.unwrap();
+        assert_eq!(crate::words(&Conversation::load(&store, "c").await.unwrap()), ["b"]);
+    });
+}
+
+#[test]
+fn an_older_store_gets_todays_tables_and_forgets_what_was_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        Conversation::create(&store, "c", None).await.unwrap();
+    });
+    let old = "DROP TABLE limits; PRAGMA user_version = 1;
+        INSERT INTO journal (conversation, revision) VALUES ('gone', NULL);";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(old).unwrap();
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        assert_eq!(store.limits().await.unwrap(), []);
+        let told = store.changes(0).await.unwrap().0;
+        assert_eq!(told, [Notice::Changed { id: "c".into(), revision: 0 }]);
+        Conversation::load(&store, "c").await.unwrap();
+    });
+}
+
+#[test]
+fn what_was_deleted_is_not_named_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        for id in ["the-harbour", "the-lamp"] {
+            Conversation::create(&store, id, None).await.unwrap();
+            store.delete(id).await.unwrap();
+        }
+        assert_eq!(store.changes(0).await.unwrap().0, [Notice::Deleted { id: None }]);
+    });
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the log beside the file is gone");
+    let bytes = fs::read(&path).unwrap();
+    for id in ["the-harbour", "the-lamp"] {
+        assert!(!bytes.windows(id.len()).any(|window| window == id.as_bytes()), "{id}");
     }
 }

@@ -1,30 +1,34 @@
 //! Steps: kept before the call returns, undone and redone after a restart.
 
-use ctx_chat::{Conversation, ConversationStore, SqliteStore, StoreError};
+use ctx_chat::{Conversation, StoreError};
 use ctx_types::{Node, Role, SessionOp};
 
-use crate::{block_on, chat, words};
+use crate::place::on_every_store;
+use crate::{chat, words};
 
 /// Says three things, does what the test does, and compares what is said in memory and after loading.
 #[track_caller]
 fn check(steps: &[&str], expected: &[&str]) {
-    let (memory, loaded) = block_on(async {
-        let (store, mut chat) = chat(&["a", "b", "c"]).await.unwrap();
+    on_every_store(|place| async move {
+        let store = place.open().await;
+        let mut chat = chat(&*store, &["a", "b", "c"]).await.unwrap();
         for step in steps {
             match *step {
-                "undo" => chat.undo(&store, None).await.unwrap(),
-                "redo" => chat.redo(&store, None).await.unwrap(),
-                "reload" => chat = Conversation::load(&store, "c").await.unwrap(),
-                words => drop(chat.append(&store, Node::new(Role::User, words), None).await.unwrap()),
+                "undo" => chat.undo(&*store, None).await.unwrap(),
+                "redo" => chat.redo(&*store, None).await.unwrap(),
+                "reload" => chat = Conversation::load(&*place.open().await, "c").await.unwrap(),
+                words => drop(chat.append(&*store, Node::new(Role::User, words), None).await.unwrap()),
             }
         }
-        let loaded = Conversation::load(&store, "c").await.unwrap();
+        let loaded = Conversation::load(&*store, "c").await.unwrap();
         assert!(loaded.session() == chat.session());
         assert_eq!(loaded.revision(), chat.revision());
-        (words(&chat), words(&loaded))
+        assert_eq!((words(&chat), words(&loaded)), (owned(expected), owned(expected)));
     });
-    assert_eq!(memory, expected);
-    assert_eq!(loaded, expected);
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|words| (*words).to_owned()).collect()
 }
 
 #[test]
@@ -42,21 +46,23 @@ fn undo_and_redo_survive_a_restart() {
 #[test]
 fn a_new_message_ends_what_can_be_redone() {
     check(&["undo", "d", "reload"], &["a", "b", "d"]);
-    block_on(async {
-        let (store, mut chat) = chat(&["a"]).await.unwrap();
-        chat.undo(&store, None).await.unwrap();
-        chat.append(&store, Node::new(Role::User, "b"), None).await.unwrap();
-        assert!(matches!(chat.redo(&store, None).await, Err(StoreError::History(_))));
+    on_every_store(|place| async move {
+        let store = place.open().await;
+        let mut chat = chat(&*store, &["a"]).await.unwrap();
+        chat.undo(&*store, None).await.unwrap();
+        chat.append(&*store, Node::new(Role::User, "b"), None).await.unwrap();
+        assert!(matches!(chat.redo(&*store, None).await, Err(StoreError::History(_))));
     });
 }
 
 #[test]
 fn what_cannot_be_done_changes_nothing() {
-    block_on(async {
-        let (store, mut chat) = chat(&["a"]).await.unwrap();
+    on_every_store(|place| async move {
+        let store = place.open().await;
+        let mut chat = chat(&*store, &["a"]).await.unwrap();
         let before = chat.clone();
         let op = SessionOp::Remove { id: "nobody".into() };
-        assert!(matches!(chat.apply(&store, "remove", op, None).await, Err(StoreError::Session(_))));
+        assert!(matches!(chat.apply(&*store, "remove", op, None).await, Err(StoreError::Session(_))));
         assert_eq!(chat.session(), before.session());
         assert_eq!(chat.revision(), before.revision());
     });
@@ -64,28 +70,29 @@ fn what_cannot_be_done_changes_nothing() {
 
 #[test]
 fn many_steps_are_loaded_through_checkpoints() {
-    block_on(async {
-        let (store, mut chat) = chat(&[]).await.unwrap();
+    on_every_store(|place| async move {
+        let store = place.open().await;
+        let mut chat = chat(&*store, &[]).await.unwrap();
         for number in 0..400 {
-            chat.append(&store, Node::new(Role::User, number.to_string()), None).await.unwrap();
+            chat.append(&*store, Node::new(Role::User, number.to_string()), None).await.unwrap();
         }
-        chat.undo(&store, None).await.unwrap();
+        chat.undo(&*store, None).await.unwrap();
         let stored = store.load("c").await.unwrap();
         assert!(stored.checkpoint.revision > 0);
         assert!(stored.steps.len() < 400);
-        let mut loaded = Conversation::load(&store, "c").await.unwrap();
+        let mut loaded = Conversation::load(&*store, "c").await.unwrap();
         assert!(loaded.session() == chat.session());
-        loaded.redo(&store, None).await.unwrap();
+        loaded.redo(&*store, None).await.unwrap();
         assert_eq!(words(&loaded).len(), 400);
     });
 }
 
 #[test]
 fn conversations_are_listed_the_latest_first_and_deleted_whole() {
-    block_on(async {
-        let store = SqliteStore::in_memory().unwrap();
+    on_every_store(|place| async move {
+        let store = place.open().await;
         for (id, at) in [("old", 1), ("new", 2)] {
-            Conversation::create(&store, id, Some(at)).await.unwrap();
+            Conversation::create(&*store, id, Some(at)).await.unwrap();
         }
         let ids = |entries: Vec<ctx_chat::ConversationEntry>| -> Vec<String> {
             entries.into_iter().map(|entry| entry.id).collect()
@@ -94,7 +101,7 @@ fn conversations_are_listed_the_latest_first_and_deleted_whole() {
         store.delete("new").await.unwrap();
         assert_eq!(ids(store.list().await.unwrap()), ["old"]);
         assert!(matches!(store.delete("new").await, Err(StoreError::NotFound { .. })));
-        assert!(matches!(Conversation::load(&store, "new").await, Err(StoreError::NotFound { .. })));
-        assert!(matches!(Conversation::create(&store, "old", None).await, Err(StoreError::Exists { .. })));
+        assert!(matches!(Conversation::load(&*store, "new").await, Err(StoreError::NotFound { .. })));
+        assert!(matches!(Conversation::create(&*store, "old", None).await, Err(StoreError::Exists { .. })));
     });
 }

@@ -1,15 +1,21 @@
-//! The store: what is kept, and what happens when something goes wrong.
+//! The stores: what is kept, and what happens when something goes wrong.
+//!
+//! What holds for every store is tested on each: on `SQLite` always, on `PostgreSQL` with the feature `postgres`
+//! where `CTX_TEST_POSTGRES` names a database.
 #![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
 mod damage;
 mod log;
+mod place;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod property;
 mod sharing;
 mod spill;
 
 use std::future::Future;
 
-use ctx_chat::{Conversation, SqliteStore, StoreError};
+use ctx_chat::{Conversation, ConversationStore, StoreError};
 use ctx_types::{Node, Role};
 
 /// Runs a test that waits.
@@ -18,14 +24,13 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// A store of its own with one conversation, `c`, in which these words were said.
-async fn chat(words: &[&str]) -> Result<(SqliteStore, Conversation), StoreError> {
-    let store = SqliteStore::in_memory()?;
-    let mut chat = Conversation::create(&store, "c", Some(1)).await?;
+/// Begins the conversation `c`, in which these words are said.
+async fn chat(store: &dyn ConversationStore, words: &[&str]) -> Result<Conversation, StoreError> {
+    let mut chat = Conversation::create(store, "c", Some(1)).await?;
     for words in words {
-        chat.append(&store, Node::new(Role::User, *words), Some(2)).await?;
+        chat.append(store, Node::new(Role::User, *words), Some(2)).await?;
     }
-    Ok((store, chat))
+    Ok(chat)
 }
 
 /// What a conversation says on its active path.

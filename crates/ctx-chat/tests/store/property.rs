@@ -1,10 +1,10 @@
 //! Whatever is done, the store and the memory say the same.
 
-use ctx_chat::{Conversation, SqliteStore};
+use ctx_chat::{Conversation, ConversationStore};
 use ctx_types::{Change, Content, Node, NodeEdit, NodeId, Role, SessionOp};
 use proptest::prelude::*;
 
-use crate::block_on;
+use crate::place::on_every_store;
 
 /// Something that somebody does; numbers choose nodes.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ fn any_deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-async fn act(store: &SqliteStore, chat: &mut Conversation, deed: Deed) {
+async fn act(store: &dyn ConversationStore, chat: &mut Conversation, deed: Deed) {
     let ids: Vec<NodeId> = chat.session().nodes().map(|(id, _)| id.clone()).collect();
     let node = |number: usize| ids[number % ids.len()].clone();
     let op = match deed {
@@ -62,15 +62,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn loading_gives_what_is_in_memory(deeds in prop::collection::vec(any_deed(), 1..24)) {
-        block_on(async {
-            let store = SqliteStore::in_memory().unwrap();
-            let mut chat = Conversation::create(&store, "c", None).await.unwrap();
-            for deed in deeds {
-                act(&store, &mut chat, deed).await;
-                let loaded = Conversation::load(&store, "c").await.unwrap();
-                assert!(loaded.session() == chat.session());
-                assert!(loaded.history() == chat.history());
-                assert_eq!(loaded.revision(), chat.revision());
+        on_every_store(|place| {
+            let deeds = deeds.clone();
+            async move {
+                let store = place.open().await;
+                let mut chat = Conversation::create(&*store, "c", None).await.unwrap();
+                for deed in deeds {
+                    act(&*store, &mut chat, deed).await;
+                    let loaded = Conversation::load(&*store, "c").await.unwrap();
+                    assert!(loaded.session() == chat.session());
+                    assert!(loaded.history() == chat.history());
+                    assert_eq!(loaded.revision(), chat.revision());
+                }
             }
         });
     }

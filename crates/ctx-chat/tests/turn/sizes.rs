@@ -1,9 +1,9 @@
 //! Requests that are too large: noticed, made smaller, or refused with a reason.
 
-use ctx_chat::{RequestCompression, TurnOutcome};
+use ctx_chat::{ConversationStore as _, LearnedLimits, RequestCompression, TurnOutcome};
 use ctx_compress::request::RequestConfig;
 
-use crate::room::{Bench, Room, ending, with_bench};
+use crate::room::{Bench, Room, block_on, ending, with_bench};
 use crate::server::{Answer, Server};
 
 fn overflow() -> Answer {
@@ -59,6 +59,59 @@ fn what_was_learned_of_the_window_holds_for_the_rest_of_the_turn() {
     let end = room.turn("Where?", |chat| with_bench(chat, &Bench));
     let usage = end.usage.unwrap();
     assert_eq!(Some(usage.total_budget), end.learned_budget);
+}
+
+/// How large the request was that was sent last, in bytes.
+fn last_size(room: &Room) -> usize {
+    room.server.requests().last().unwrap().body.len()
+}
+
+#[test]
+fn the_window_that_a_provider_names_is_what_a_request_is_brought_under() {
+    let words = [
+        "This model's maximum context length is 3000 tokens. However, your messages resulted in 4100 tokens.",
+        "prompt is too long: 4100 tokens > 3000 maximum",
+        "The input token count (4100) exceeds the maximum number of tokens allowed (3000).",
+    ];
+    for words in words {
+        let refusal = Answer::error(400, "invalid_request_error", words);
+        let mut room = long([refusal, Answer::text("In room 12.")]);
+        let end = room.turn("Where?", |_| ());
+        assert_eq!(ending(&end), "answered", "{words}");
+        let usage = end.usage.unwrap();
+        let learned = end.learned_budget.unwrap();
+        assert!((1_500..2_700).contains(&learned), "{words}: {learned}");
+        assert!(usage.used_tokens <= learned, "{words}");
+    }
+}
+
+#[test]
+fn what_was_learned_of_the_window_holds_for_the_next_turn() {
+    let refusal = Answer::error(400, "x", "maximum context length is 3000 tokens");
+    let mut room = long([refusal, Answer::text("In room 12."), Answer::text("Yes.")]);
+    let learned = room.turn("Where?", |_| ()).learned_budget.unwrap();
+    let kept = block_on(room.store.limits()).unwrap();
+    assert_eq!(
+        kept.iter().map(|limit| (limit.model.as_str(), limit.tokens)).collect::<Vec<_>>(),
+        [("test-model@127.0.0.1", learned)]
+    );
+    let limits: &'static LearnedLimits =
+        Box::leak(Box::new(block_on(LearnedLimits::load(&room.store, 1_000)).unwrap()));
+    let second = room.turn("Really?", |chat| chat.limits = Some(limits));
+    assert_eq!((ending(&second).as_str(), second.learned_budget), ("answered", None));
+    assert_eq!(second.usage.unwrap().total_budget, learned);
+    assert_eq!(room.server.requests().len(), 3, "the third request was small enough at once");
+    assert!(last_size(&room) < room.server.requests()[0].body.len() * 3 / 4);
+}
+
+#[test]
+fn what_was_learned_long_ago_counts_no_more() {
+    const DAY: i64 = 24 * 60 * 60 * 1_000;
+    let store = ctx_chat::SqliteStore::in_memory().unwrap();
+    let limit = ctx_chat::LearnedLimit { model: "m@h".to_owned(), tokens: 900, at_millis: 5 };
+    block_on(store.learn(limit)).unwrap();
+    let known = |now| block_on(LearnedLimits::load(&store, now)).unwrap().of("m@h");
+    assert_eq!([known(5), known(4 + DAY), known(5 + DAY)], [Some(900), Some(900), None]);
 }
 
 #[test]

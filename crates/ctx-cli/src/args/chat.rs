@@ -55,6 +55,10 @@ pub(crate) struct ChatArguments {
     /// Sends the beginning of a file with the first message
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Vec<PathBuf>,
+    /// Expands macros in what the user says, once, before it is stored; what was typed is kept beside it. An agent
+    /// whose file says `expandInput: true` wants it too
+    #[arg(long)]
+    pub(crate) expand_input: bool,
     /// How often the model is asked in one turn
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) max_rounds: usize,

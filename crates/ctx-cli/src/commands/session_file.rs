@@ -1,11 +1,12 @@
 //! A conversation's file that is written again as it was, but for what was changed.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::Format;
-use ctx_types::{Diagnostic, History, HistoryError, Session, SessionOp};
+use ctx_types::{Diagnostic, History, HistoryEntry, HistoryError, Session, SessionOp};
 use serde_json::Value;
 
 use crate::args::OutputArguments;
@@ -146,7 +147,8 @@ impl SessionFile {
 
     /// Writes the conversation; tells whether that was wanted.
     ///
-    /// A file that somebody else has changed since it was read is not written over.
+    /// A file that somebody else has changed since it was read is not written over; that nobody does so between the
+    /// look and the writing is what a lock is for, which other runs of the command take too.
     pub(crate) fn save(&self, target: &Target, read: &FilesRead) -> Result<bool> {
         self.check(target)?;
         match target {
@@ -158,6 +160,7 @@ impl SessionFile {
             Target::InPlace => {
                 let layout = JsonLayout::of(&self.bytes).unwrap_or_default();
                 let bytes = layout.write(&self.to_json())?;
+                let _lock = files::lock(&self.path)?;
                 if files::read(&self.path)? != self.bytes {
                     bail!("`{}` was changed meanwhile, and is not written", self.name);
                 }
@@ -175,8 +178,8 @@ impl SessionFile {
 
     /// Returns what the log holds, for programs: the steps that can be taken back and done again, the latest first.
     pub(crate) fn steps_json(&self) -> Value {
-        let steps = |entries: &[ctx_types::HistoryEntry]| {
-            let step = |entry: &ctx_types::HistoryEntry| serde_json::json!({ "label": entry.label, "atMillis": entry.at_millis });
+        let steps = |entries: &[Arc<HistoryEntry>]| {
+            let step = |entry: &Arc<HistoryEntry>| serde_json::json!({ "label": entry.label, "atMillis": entry.at_millis });
             entries.iter().rev().map(step).collect::<Value>()
         };
         serde_json::json!({ "undo": steps(self.history.undoable()), "redo": steps(self.history.redoable()) })

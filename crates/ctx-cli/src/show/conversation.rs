@@ -1,6 +1,7 @@
 //! The active path of a conversation: what is sent, and what hides the rest.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ctx_compress::mask::MaskStatistics;
 use ctx_types::{
@@ -139,7 +140,7 @@ fn stands_for(session: &Session, id: &NodeId, node: &Node) -> String {
 
 /// Says which steps can be taken back and done again.
 pub(crate) fn steps(file: &SessionFile) -> String {
-    let line = |verb: &str, order: &str, entries: &[HistoryEntry]| {
+    let line = |verb: &str, order: &str, entries: &[Arc<HistoryEntry>]| {
         let Some(latest) = entries.last() else { return String::new() };
         let more = match entries.len() {
             1 => String::new(),

@@ -7,11 +7,13 @@
 )]
 
 mod anchors;
+mod asked_summaries;
 mod assemble;
 mod bad_input;
 mod batch;
 mod budgets;
 mod chat;
+mod chat_dialects;
 mod check;
 mod completions;
 mod compress;
@@ -34,6 +36,7 @@ mod report;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]
 mod server;
 mod session;
+mod stores;
 #[cfg(unix)]
 mod summarizers;
 mod test;

@@ -25,7 +25,7 @@ const MAX_ENTRIES: usize = 50;
 /// How many bytes of JSON a log may have; older operations go.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The latest operations on a session, to be undone and redone.
+/// The latest operations on a session, to be undone and redone. Its entries are shared, so that a copy costs little.
 ///
 /// Each operation is one step, whatever it does. The log stands in the session's header and so in its file,
 /// capped at 50 operations and 4 MiB. An operation is undone exactly, byte for byte, if nothing has touched
@@ -49,9 +49,9 @@ const MAX_BYTES: usize = 4 << 20;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     /// What can be undone, the latest last.
-    undo: Vec<HistoryEntry>,
+    undo: Vec<Arc<HistoryEntry>>,
     /// What was undone and can be redone, the latest last.
-    redo: Vec<HistoryEntry>,
+    redo: Vec<Arc<HistoryEntry>>,
 }
 
 /// Why an operation was not undone or redone; session and log are as they were.
@@ -92,7 +92,8 @@ impl History {
             return (Self::default(), found);
         }
         let mut read = |list: &str| entry::read_list(log.get(list), &format!("/{KEY}/{list}"), &mut found);
-        let mut history = Self { undo: read("undo"), redo: read("redo") };
+        let mut shared = |list: &str| read(list).into_iter().map(Arc::new).collect();
+        let mut history = Self { undo: shared("undo"), redo: shared("redo") };
         history.cap();
         (history, found)
     }
@@ -109,7 +110,8 @@ impl History {
         if self.undo.is_empty() && self.redo.is_empty() && header.kept.get(KEY).is_none() {
             return;
         }
-        let list = |entries: &[HistoryEntry]| entries.iter().map(HistoryEntry::write).collect::<Vec<_>>();
+        let list =
+            |entries: &[Arc<HistoryEntry>]| entries.iter().map(|entry| entry.write()).collect::<Vec<_>>();
         let log = json!({ "version": VERSION, "undo": list(&self.undo), "redo": list(&self.redo) });
         header.kept.set(KEY, log);
     }
@@ -126,7 +128,7 @@ impl History {
     ) -> Result<(), HistoryError> {
         let inverse = session.apply(&op)?;
         self.redo.clear();
-        self.undo.push(HistoryEntry::new(session, label, at_millis, op, inverse));
+        self.undo.push(Arc::new(HistoryEntry::new(session, label, at_millis, op, inverse)));
         self.cap();
         Ok(())
     }
@@ -137,7 +139,7 @@ impl History {
         let undone = entry.undone(session)?;
         let label = undone.label.clone();
         self.undo.pop();
-        self.redo.push(undone);
+        self.redo.push(Arc::new(undone));
         Ok(label)
     }
 
@@ -147,17 +149,17 @@ impl History {
         let redone = entry.redone(session)?;
         let label = redone.label.clone();
         self.redo.pop();
-        self.undo.push(redone);
+        self.undo.push(Arc::new(redone));
         Ok(label)
     }
 
     /// Returns what can be undone, the latest last.
-    pub fn undoable(&self) -> &[HistoryEntry] {
+    pub fn undoable(&self) -> &[Arc<HistoryEntry>] {
         &self.undo
     }
 
     /// Returns what can be redone, the latest last.
-    pub fn redoable(&self) -> &[HistoryEntry] {
+    pub fn redoable(&self) -> &[Arc<HistoryEntry>] {
         &self.redo
     }
 
@@ -168,7 +170,7 @@ impl History {
         let over = self.redo.len().saturating_sub(MAX_ENTRIES);
         self.redo.drain(..over);
         let mut room = MAX_BYTES;
-        let mut fits = |entry: &HistoryEntry| {
+        let mut fits = |entry: &Arc<HistoryEntry>| {
             let left = room.checked_sub(entry.bytes());
             room = left.unwrap_or(0);
             left.is_some()

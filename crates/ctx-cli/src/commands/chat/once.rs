@@ -18,7 +18,8 @@ pub(super) async fn run(setup: &Setup, text: &str, as_json: bool) -> Result<Exit
     setup.begin(&mut conversation).await?;
     let mut screen = Screen::new(setup, !as_json);
     let asking = Asking::new(Lines::start());
-    let end = turn(setup, Some(&asking), &mut conversation, setup.request(text), &mut screen).await?;
+    let request = setup.typed(text, conversation.as_ref());
+    let end = turn(setup, Some(&asking), &mut conversation, request, &mut screen).await?;
     match as_json {
         true => show::json(&to_json(&end, conversation.as_ref()))?,
         false => screen.end(&end)?,
@@ -69,7 +70,8 @@ pub(super) async fn stoppable<T>(work: impl Future<Output = T>, cancel: &Cancel)
 pub(super) async fn preview(setup: &Setup, text: &str) -> Result<Exit> {
     let conversation = setup.open().await?;
     let session = conversation.as_ref().map(Conversation::session);
-    match preview_turn(&setup.chat(None), session, None, setup.request(text)).await {
+    let request = setup.typed(text, conversation.as_ref());
+    match preview_turn(&setup.chat(None), session, None, request).await {
         Ok(preview) => {
             let mut screen = Screen::new(setup, false);
             preview.events.into_iter().for_each(|event| screen.show(event));

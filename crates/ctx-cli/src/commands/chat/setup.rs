@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 use ctx_chat::assets::FolderAssets;
 use ctx_chat::{
-    Approval, Briefing, Chat, Client, Conversation, ConversationStore as _, FolderTools, MessageTags, Mode,
-    ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, StoreError, Tool, ToolAccess, ToolHost,
-    ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
+    Approval, Briefing, Chat, Client, Conversation, ConversationStore as _, FolderTools, LearnedLimits,
+    MessageTags, Mode, ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, StoreError, Tool,
+    ToolAccess, ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
 };
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
 use ctx_engine::{Compile, CompiledAgent, ConversationMemory, Engine};
-use ctx_types::{Agent, AttachmentPorts, Diagnostic, Message, TurnInput};
+use ctx_types::{Agent, AttachmentPorts, Diagnostic, Message, Session, TurnInput};
+use serde_json::Value;
 
 use crate::args::{ChatArguments, ModeName};
 use crate::commands::books::Books;
@@ -40,6 +41,9 @@ pub(super) struct Setup {
     masks: MaskConfig,
     shape: RequestShape,
     max_rounds: usize,
+    /// Whether macros of the user's own words are expanded.
+    expands_input: bool,
+    limits: LearnedLimits,
     tools: Option<FolderTools>,
     assets: FolderAssets,
     policy: ToolPolicy,
@@ -81,6 +85,7 @@ impl Setup {
         let parameters = file.parameters.as_ref().map(sampling).unwrap_or_default();
         let model = agent.model_name(&input).unwrap_or_default().to_owned();
         endpoint.model = Some(model.clone());
+        endpoint.streams = streams;
         let client = Arc::new(Client::new(endpoint)?);
         let summarizer =
             ModelSummarizer::new(client.clone(), RequestShape { model, streams, ..RequestShape::default() });
@@ -89,6 +94,8 @@ impl Setup {
             masks: masks.config,
             shape: RequestShape { parameters, streams, ..RequestShape::default() },
             max_rounds: arguments.max_rounds,
+            expands_input: arguments.expand_input || wants_expansion(&file),
+            limits: limits(store.as_ref())?,
             conversation: arguments.conversation.clone(),
             resumes: arguments.resume,
             memory: ConversationMemory::default(),
@@ -118,6 +125,7 @@ impl Setup {
         chat.shape = self.shape.clone();
         chat.attachments = AttachmentPorts { assets: Some(&self.assets), ..AttachmentPorts::default() };
         chat.max_rounds = self.max_rounds;
+        chat.limits = Some(&self.limits);
         chat.masks = Some(ctx_chat::Masks { config: self.masks.clone(), summarizer: &self.summarizer });
         chat.tools = self.tools.as_ref().map(|host| ToolAccess {
             host,
@@ -161,6 +169,20 @@ impl Setup {
         };
         let tags = MessageTags { mode: Some(self.mode().as_str().into()), ..MessageTags::default() };
         TurnRequest { turn, tags, ..TurnRequest::default() }
+    }
+
+    /// Returns the request of a turn in which the user has typed something, its macros expanded if that is wanted.
+    pub(super) fn typed(&self, text: &str, conversation: Option<&Conversation>) -> TurnRequest {
+        let request = self.request(text);
+        if !self.expands_input || request.turn.input.is_none() {
+            return request;
+        }
+        let nothing = Session::new("none");
+        let session = conversation.map_or(&nothing, Conversation::session);
+        let prepared = self.agent.prepare_input(session, &request.turn);
+        self.tell(&prepared.diagnostics);
+        let turn = TurnInput { input: Some(prepared.text), ..request.turn };
+        TurnRequest { turn, raw: Some(prepared.raw), ..request }
     }
 
     /// Opens the conversation that is named; nothing if there is none yet, or nothing is kept.
@@ -234,6 +256,19 @@ fn compile(
                 Briefing { base_rules: None, policy: policy.clone(), persona: Persona::of(file), mode };
             engine.compile(&briefing.apply(file), with)
         }
+    }
+}
+
+/// Tells whether the agent's file asks for the macros of what the user types.
+fn wants_expansion(file: &Agent) -> bool {
+    file.kept.get("expandInput").and_then(Value::as_bool) == Some(true)
+}
+
+/// Reads what the store knows of the windows of models.
+fn limits(store: Option<&(SqliteStore, SpillFolder)>) -> Result<LearnedLimits> {
+    match store {
+        Some((store, _)) => store::wait(async { Ok(LearnedLimits::load(store, now()).await?) }),
+        None => Ok(LearnedLimits::default()),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) async fn run(setup: &mut Setup, greeting: Option<usize>) -> Result<Ex
     while let Some(line) = talk.line("> ").await {
         match slash::parse(&line) {
             None if line.trim().is_empty() => {}
-            None => talk.say(talk.setup.request(slash::message(&line))).await?,
+            None => talk.say(talk.setup.typed(slash::message(&line), talk.conversation.as_ref())).await?,
             Some(Ok(Slash::Quit)) => break,
             Some(Ok(command)) => talk.command(command).await?,
             Some(Err(wrong)) => show::note(&wrong),
@@ -206,7 +206,7 @@ impl Talk<'_> {
             return Ok(());
         };
         self.go_to(above).await?;
-        self.say(self.setup.request(text)).await
+        self.say(self.setup.typed(text, self.conversation.as_ref())).await
     }
 
     async fn branch(&mut self, number: Option<usize>) -> Result<()> {

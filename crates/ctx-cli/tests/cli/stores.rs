@@ -1,0 +1,162 @@
+//! Stores that are full, locked, newer, or used by two processes at once; windows that are learned; typed macros.
+
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::Folder;
+use crate::assemble::json as output;
+use crate::server::{Answer, Server};
+
+const AGENT: &str =
+    "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n";
+
+/// A folder with an agent, and a server that says what it was told last.
+fn place() -> (Folder, Server) {
+    let server = Server::start(|request| {
+        let last = request.messages().pop().unwrap().1;
+        let beginning: String = last.chars().take(20).collect();
+        Answer::text(&format!("You said {beginning}"))
+    });
+    (Folder::with(&[("agent.yaml", AGENT)]), server)
+}
+
+/// The arguments of a turn in the conversation `c` of `s.db`.
+fn says(server: &Server, text: &str) -> String {
+    let base = server.base_url();
+    format!(
+        "chat agent.yaml --model test-model --base-url {base} --store s.db --conversation c --once {text}"
+    )
+}
+
+/// The messages of the conversation `c`, on all branches.
+fn nodes(folder: &Folder) -> Vec<(String, String)> {
+    let session = output(&folder.ctx("session export c --store s.db"));
+    let nodes = session["nodes"].as_object().unwrap().values().cloned().collect::<Vec<_>>();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    nodes.iter().skip(1).map(|node| (text(&node["role"]), text(&node["content"]))).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_told_and_nothing_is_lost() {
+    let (folder, server) = place();
+    folder.ctx(&says(&server, "One"));
+    let long = "word".repeat(20_000);
+    // A file may have no more than 50 KiB, and whoever writes more is told so and not ended.
+    let limited = "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"";
+    let mut command = Command::new("/bin/sh");
+    command
+        .arg("-c")
+        .arg(limited)
+        .arg(assert_cmd::cargo::cargo_bin!("ctx"))
+        .current_dir(folder.path())
+        .env_clear();
+    command.args(says(&server, &long).split_whitespace()).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(errors.contains("the store cannot be written"), "{errors}");
+    let said = |role: &str, text: &str| (role.to_owned(), text.to_owned());
+    assert_eq!(nodes(&folder), [said("user", "One"), said("assistant", "You said One")]);
+    let again = folder.ctx(&says(&server, "Two"));
+    assert!(again.starts_with("exit code 0"), "{again}");
+    assert_eq!(nodes(&folder).len(), 4);
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_not_touched() {
+    let (folder, server) = place();
+    folder.ctx(&says(&server, "One"));
+    let path = folder.path().join("s.db");
+    // The version stands in the header of the file.
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    std::fs::write(&path, &bytes).unwrap();
+    assert_snapshot!(folder.ctx(&says(&server, "Two")), @"
+    exit code 3
+    === errors
+    error: cannot open `s.db`: the store has version 99; this program knows versions up to 2
+    ");
+    assert_snapshot!(folder.ctx("session list --store s.db"), @"
+    exit code 3
+    === errors
+    error: cannot open `s.db`: the store has version 99; this program knows versions up to 2
+    ");
+    assert_snapshot!(folder.ctx("session delete c --store s.db"), @"
+    exit code 3
+    === errors
+    error: cannot open `s.db`: the store has version 99; this program knows versions up to 2
+    ");
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn two_processes_at_once_lose_nothing_and_store_nothing_twice() {
+    let (folder, server) = place();
+    folder.ctx(&says(&server, "Begin"));
+    let start = |text: &str| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+        command.current_dir(folder.path()).env_clear().args(says(&server, text).split_whitespace());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let texts: Vec<String> = (0..4).map(|number| format!("Text{number}")).collect();
+    let running: Vec<_> = texts.iter().map(|text| start(text)).collect();
+    for one in running {
+        let output = one.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let said = nodes(&folder);
+    assert_eq!(said.len(), 10, "{said:?}");
+    let count = |wanted: &str| said.iter().filter(|(_, words)| words == wanted).count();
+    assert!(texts.iter().all(|text| count(text) == 1), "{said:?}");
+    assert_eq!(said.iter().filter(|(role, _)| role == "assistant").count(), 5, "{said:?}");
+}
+
+#[test]
+fn what_one_run_learns_of_a_window_the_next_one_knows() {
+    let folder = Folder::with(&[("agent.yaml", AGENT)]);
+    let line = "The red umbrella stands in room 12 since the 3rd of May, said Lin to Robin. ".repeat(6);
+    let messages: Vec<Value> = (0..30)
+        .map(|number| json!({ "role": if number % 2 == 0 { "user" } else { "assistant" }, "content": line }))
+        .collect();
+    folder.write("long.json", Value::from(messages).to_string().as_bytes());
+    folder.ctx("session import long.json --id c --store s.db");
+    let server = Server::start(|request| match request.body.len() > 9_000 {
+        true => Answer::error(
+            400,
+            "context_length_exceeded",
+            "this model's maximum context length is 2000 tokens",
+        ),
+        false => Answer::text("In room 12."),
+    });
+    let first = folder.ctx(&says(&server, "Where?"));
+    assert!(first.contains("it is sent again, smaller"), "{first}");
+    let second = folder.ctx(&says(&server, "Really?"));
+    assert!(second.starts_with("exit code 0\n=== output\nIn room 12."), "{second}");
+    assert!(!second.contains("it is sent again, smaller"), "{second}");
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn macros_of_what_is_typed_are_expanded_where_that_is_wanted() {
+    let (folder, server) = place();
+    let last = || server.requests().last().unwrap().messages().pop().unwrap().1;
+    folder.ctx(&says(&server, "I-am-{{user}}"));
+    assert_eq!(last(), "I-am-{{user}}");
+    folder.ctx(&format!("{} --expand-input", says(&server, "I-am-{{user}}")));
+    assert_eq!(last(), "I-am-User");
+    let session = output(&folder.ctx("session export c --store s.db"));
+    let typed = &session["nodes"]["n3"];
+    assert_eq!(
+        (&typed["content"], &typed["metadata"]["rawContent"]),
+        (&json!("I-am-User"), &json!("I-am-{{user}}"))
+    );
+    folder.write("agent.yaml", format!("expandInput: true\n{AGENT}").as_bytes());
+    let preview = folder.ctx(&format!("{} --dry-run", says(&server, "To-{{char}}")));
+    assert!(preview.contains("To-Ada"), "{preview}");
+    folder.ctx_reading(&says(&server, "x").replace("--once x", ""), "Hi {{char}}\n/edit Ho {{char}}\n");
+    assert_eq!(last(), "Ho Ada");
+}
