@@ -76,12 +76,15 @@ impl SpillFolder {
         }
     }
 
-    /// Removes everything that was spilled for a conversation.
+    /// Removes everything that was spilled for a conversation, and the folder itself if nothing else is in it.
     pub fn delete(&self, conversation: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.folder(conversation)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            result => result,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            result => result?,
         }
+        // Where other conversations have results it stays, and that is no fault.
+        fs::remove_dir(&self.root).unwrap_or_default();
+        Ok(())
     }
 
     fn folder(&self, conversation: &str) -> PathBuf {

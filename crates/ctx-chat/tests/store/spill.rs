@@ -63,6 +63,18 @@ fn deletion_takes_the_files_of_one_conversation() {
 }
 
 #[test]
+fn the_last_deletion_leaves_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("s.db.results");
+    let spill = SpillFolder::new(&root).with_sizes(0, 1);
+    spill.spill("c1", "a", "text");
+    assert_eq!(spill.count("c1").unwrap(), 1);
+    spill.delete("c1").unwrap();
+    assert_eq!(spill.count("c1").unwrap(), 0);
+    assert!(!root.exists());
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_ends_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");

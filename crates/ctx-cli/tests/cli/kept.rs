@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::Folder;
 use crate::assemble::json as output;
 use crate::masks::compressed;
+use crate::server::{Answer, Server};
 
 /// A conversation as seed 004 stores it.
 const STORED: &str = r#"[
@@ -182,4 +183,22 @@ fn deletion_leaves_nothing_behind() {
     === errors
     error: there is no conversation `plan`
     "#);
+}
+
+#[test]
+fn large_results_are_not_exported_and_go_with_their_conversation() {
+    const AGENT: &str = "name: Ada\npresetMessages:\n- {type: chat_history}\n";
+    let large = "red umbrella ".repeat(5_000);
+    let folder = Folder::with(&[("agent.yaml", AGENT), ("notes/a.txt", &large)]);
+    let call = Answer::calls(&[("a", "read_file", r#"{"path":"a.txt"}"#)]);
+    let server = Server::script([call, Answer::text("Red.")]);
+    let base = server.base_url();
+    folder.ctx(&format!(
+        "chat agent.yaml --model m --base-url {base} --store s.db --conversation c --once Which? --tools-dir notes"
+    ));
+    assert_eq!(folder.names(), ["agent.yaml", "notes", "s.db", "s.db.results"]);
+    let exported = folder.ctx("session export c --store s.db --out c.json");
+    assert!(exported.contains("info[CTX0908]: 1 large result"), "{exported}");
+    folder.ctx("session delete c --store s.db");
+    assert_eq!(folder.names(), ["agent.yaml", "c.json", "notes", "s.db"]);
 }

@@ -160,3 +160,23 @@ fn macros_of_what_is_typed_are_expanded_where_that_is_wanted() {
     folder.ctx_reading(&says(&server, "x").replace("--once x", ""), "Hi {{char}}\n/edit Ho {{char}}\n");
     assert_eq!(last(), "Ho Ada");
 }
+
+#[test]
+fn of_runs_that_change_one_file_at_once_each_sees_what_the_others_wrote() {
+    let (folder, _) = crate::masks::compressed();
+    let start = || {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+        command.current_dir(folder.path()).env_clear().args(["session", "undo", "chat.json"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<_> = (0..8).map(|_| start()).collect();
+    let ended: Vec<_> = running.into_iter().map(|one| one.wait_with_output().unwrap()).collect();
+    let done = ended.iter().filter(|output| output.status.success()).count();
+    assert_eq!(done, 1, "there is one step to take back");
+    for output in ended.iter().filter(|output| !output.status.success()) {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("was changed meanwhile") || errors.contains("nothing to undo"), "{errors}");
+    }
+    let redone = folder.ctx("session redo chat.json");
+    assert!(redone.starts_with("exit code 0"), "{redone}");
+}
