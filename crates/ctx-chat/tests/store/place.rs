@@ -17,6 +17,10 @@ pub(crate) enum Place {
 
 impl Place {
     /// Opens the store; each time another handle, as another process has it.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::unused_async, reason = "opening a database takes waiting")
+    )]
     pub(crate) async fn open(&self) -> Arc<dyn ConversationStore> {
         match self {
             Self::File(folder) => Arc::new(SqliteStore::open(&folder.path().join("chats.db")).unwrap()),
