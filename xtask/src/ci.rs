@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{conformance, fixtures, layers, macros, tidy, workspace};
+use crate::{conformance, fixtures, layers, macros, sdk, tidy, workspace};
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
@@ -73,6 +73,11 @@ const STEPS: &[Step] = &[
     Step {
         title: "conformance --if-possible",
         work: Work::Verb { run: conformance::run, arguments: &["--if-possible"] },
+        is_slow: true,
+    },
+    Step {
+        title: "sdk --if-possible",
+        work: Work::Verb { run: sdk::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },

@@ -133,7 +133,7 @@ fn compile(folder: &Path, files: Vec<(String, String)>) -> Result<Vec<String>> {
 }
 
 /// Sets a text into a frame that nobody overlooks.
-fn loud(text: &str) -> String {
+pub(crate) fn loud(text: &str) -> String {
     let line = "!".repeat(78);
     format!("{line}\n!! {text}\n{line}")
 }

@@ -12,6 +12,7 @@ mod goldens;
 mod layers;
 mod macros;
 mod properties;
+mod sdk;
 mod tidy;
 mod workspace;
 
@@ -47,6 +48,11 @@ const VERBS: &[Verb] = &[
         name: "conformance",
         run: conformance::run,
         help: "[--if-possible]  the fixtures' request bodies, checked by the providers' own types (Node.js)",
+    },
+    Verb {
+        name: "sdk",
+        run: sdk::run,
+        help: "[--if-possible]  recorded replies, read by the providers' own packages and by us (Python)",
     },
     Verb {
         name: "goldens",

@@ -1,0 +1,175 @@
+//! `cargo xtask sdk`: replies in full, read by the providers' own Python packages and by our decoders.
+//!
+//! The cases are those of `fixtures/replies/`. Our side is the test `recorded` of `ctx-wire`; their side is
+//! `xtask/sdk/check.py`, which plays the replies from a server on the loopback device, whole and as streams.
+//! Both must give what a case expects, and so the same.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::conformance::loud;
+use crate::workspace;
+
+/// The packages and all that they need, with fixed versions.
+const REQUIREMENTS: &str = include_str!("../sdk/requirements.txt");
+
+/// The script, from the root of the workspace.
+const SCRIPT: &str = "xtask/sdk/check.py";
+
+/// The cases, from the root of the workspace.
+const CASES: &str = "fixtures/replies";
+
+/// How a reply came.
+const WAYS: [&str; 2] = ["whole", "streamed"];
+
+/// Checks all replies; with `--if-possible` it is said loudly, and is no failure, that Python or the packages
+/// cannot be had.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let is_optional = match arguments {
+        [] => false,
+        [flag] if flag == "--if-possible" => true,
+        _ => bail!("usage: cargo xtask sdk [--if-possible]"),
+    };
+    let python = match prepare() {
+        Ok(python) => python,
+        Err(error) if is_optional => {
+            println!("{}", loud(&format!("replies were NOT READ by the packages: {error:#}")));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    workspace::run(&mut workspace::cargo(&[
+        "test",
+        "--quiet",
+        "--package",
+        "ctx-wire",
+        "--test",
+        "recorded",
+    ]))?;
+    let expected = expected(&workspace::root().join(CASES))?;
+    let differences = differences(&expected, &read_by_packages(&python)?);
+    ensure!(differences.is_empty(), "the packages read something else:\n{}", differences.join("\n"));
+    println!("sdk: {} replies, whole and streamed, are read alike by the packages and by us", expected.len());
+    Ok(())
+}
+
+/// Puts the packages into the build folder, unless they are there; returns the Python that has them.
+fn prepare() -> Result<PathBuf> {
+    let folder = workspace::root().join("target/sdk");
+    let place = if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" };
+    let (python, installed) = (folder.join(place), folder.join("requirements.txt"));
+    if python.exists() && fs::read_to_string(&installed).is_ok_and(|text| text == REQUIREMENTS) {
+        return Ok(python);
+    }
+    fs::create_dir_all(&folder).context("cannot make `target/sdk`")?;
+    let mut command = Command::new(if cfg!(windows) { "python" } else { "python3" });
+    perform(command.args(["-m", "venv", "--clear", "venv"]).current_dir(&folder))
+        .context("there is no Python 3 with `venv`")?;
+    let wanted = folder.join("wanted.txt");
+    fs::write(&wanted, REQUIREMENTS).context("cannot write `target/sdk/wanted.txt`")?;
+    // Wheels alone: nothing of a package runs while it is installed.
+    let mut command = Command::new(&python);
+    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    perform(command.args(["--only-binary", ":all:", "--requirement"]).arg(&wanted))
+        .context("`pip install` could not get the packages")?;
+    // What was half installed must not pass for whole.
+    fs::rename(&wanted, &installed).context("cannot write `target/sdk/requirements.txt`")?;
+    Ok(python)
+}
+
+fn perform(command: &mut Command) -> Result<()> {
+    let status = command.stdin(Stdio::null()).status()?;
+    ensure!(status.success(), "it ended with {status}");
+    Ok(())
+}
+
+/// What each case expects, by its name.
+fn expected(folder: &Path) -> Result<BTreeMap<String, Value>> {
+    let mut expected = BTreeMap::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read `{CASES}`"))? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut case: Value = serde_json::from_slice(&fs::read(&path)?)
+            .with_context(|| format!("`{}` is no JSON", path.display()))?;
+        expected.insert(name, case["expected"].take());
+    }
+    ensure!(!expected.is_empty(), "`{CASES}` has no cases");
+    Ok(expected)
+}
+
+/// Runs the script and returns what the packages read, by case and way.
+fn read_by_packages(python: &Path) -> Result<Value> {
+    let root = workspace::root();
+    let mut command = Command::new(python);
+    command.arg(root.join(SCRIPT)).arg(root.join(CASES)).stdin(Stdio::null()).stderr(Stdio::inherit());
+    // The server is on this machine, whatever proxy there is, and no settings of the user's concern it.
+    for name in ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"] {
+        command.env_remove(name);
+    }
+    let output = command.env("NO_PROXY", "*").output().context("cannot start Python")?;
+    ensure!(output.status.success(), "`{SCRIPT}` ended with {}", output.status);
+    serde_json::from_slice(&output.stdout).with_context(|| format!("`{SCRIPT}` printed no JSON"))
+}
+
+/// Compares case by case and way by way; a line for each field that differs.
+fn differences(expected: &BTreeMap<String, Value>, found: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, case) in expected {
+        for way in WAYS {
+            let read = found.get(name).and_then(|ways| ways.get(way)).unwrap_or(&Value::Null);
+            if read == case {
+                continue;
+            }
+            let fields = case.as_object().into_iter().flatten();
+            let fields = fields.map(|(key, value)| (key, value, read.get(key).unwrap_or(&Value::Null)));
+            let differing = fields.filter(|(_, value, read)| value != read);
+            lines.extend(differing.map(|(key, value, read)| {
+                format!("{name}, {way}: `{key}` is {read}, and the case expects {value}")
+            }));
+            lines.extend(read.get("error").map(|error| format!("{name}, {way}: {error}")));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(found: &Value, lines: &[&str]) {
+        let expected = BTreeMap::from([("case".to_owned(), json!({ "text": "Hi", "finish": "stop" }))]);
+        assert_eq!(differences(&expected, found), lines);
+    }
+
+    #[test]
+    fn what_differs_is_named_with_its_case_way_and_field() {
+        let right = json!({ "text": "Hi", "finish": "stop" });
+        let wrong = json!({ "text": "Ho", "finish": "stop" });
+        check(&json!({ "case": { "whole": right, "streamed": right } }), &[]);
+        check(
+            &json!({ "case": { "whole": right, "streamed": wrong } }),
+            &[r#"case, streamed: `text` is "Ho", and the case expects "Hi""#],
+        );
+        let failed = json!({ "error": "refused", "text": "Hi", "finish": "stop" });
+        check(&json!({ "case": { "whole": failed, "streamed": right } }), &[r#"case, whole: "refused""#]);
+    }
+
+    #[test]
+    fn a_case_that_was_not_read_differs() {
+        let lines = [
+            r#"case, whole: `text` is null, and the case expects "Hi""#,
+            r#"case, whole: `finish` is null, and the case expects "stop""#,
+            r#"case, streamed: `text` is null, and the case expects "Hi""#,
+            r#"case, streamed: `finish` is null, and the case expects "stop""#,
+        ];
+        check(&json!({}), &lines);
+    }
+}
