@@ -5,6 +5,7 @@ mod endpoint;
 mod error;
 mod events;
 mod key;
+mod transcriber;
 mod transport;
 mod wait;
 
@@ -21,6 +22,7 @@ use tracing::Instrument as _;
 pub use endpoint::{Endpoint, RetryPolicy, TimeLimits};
 pub use error::{ClientError, Phase};
 pub use key::ApiKey;
+pub use transcriber::AudioTranscriber;
 
 use crate::model::{AskFailure, ChatModel, Progress, Watch};
 use attempt::Attempt;

@@ -37,7 +37,7 @@ mod tools;
 mod turn;
 
 pub use briefing::{Briefing, Mode, Persona, data_context, extra_message, run_directive, user_input};
-pub use client::{ApiKey, Client, ClientError, Endpoint, Phase, RetryPolicy, TimeLimits};
+pub use client::{ApiKey, AudioTranscriber, Client, ClientError, Endpoint, Phase, RetryPolicy, TimeLimits};
 pub use conversation::Conversation;
 pub use deadline::TokioDeadline;
 pub use folder::FolderTools;

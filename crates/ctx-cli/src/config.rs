@@ -40,6 +40,8 @@ pub(crate) struct Config {
     worldbooks: Vec<PathBuf>,
     /// Where models are reached.
     pub(crate) endpoint: EndpointConfig,
+    /// Where transcripts of recordings are made.
+    pub(crate) transcription: EndpointConfig,
     /// The file that keeps conversations.
     pub(crate) store: Option<PathBuf>,
     /// Which tools may be called.
@@ -86,12 +88,8 @@ impl Config {
         let mut file = |key| keys.text(key).map(|path| (key, below(folder, path)));
         let files = ["agent", "session", "profile", "models"].into_iter().filter_map(&mut file).collect();
         let place = |path: &str| below(folder, path);
-        let endpoint = keys.structure("endpoint").map(|value| EndpointConfig::read(value, &place));
-        let (endpoint, mut odd) = endpoint.unwrap_or_default();
-        for finding in &mut odd {
-            let pointer = finding.location.pointer.as_deref().unwrap_or_default();
-            finding.location.pointer = Some(format!("/endpoint{pointer}"));
-        }
+        let (endpoint, odd) = endpoint_of(&mut keys, "endpoint", &place);
+        let (transcription, odder) = endpoint_of(&mut keys, "transcription", &place);
         let processors = keys.structure("processors");
         let parameters =
             |list: &Value| Value::Object(Map::from_iter([("processors".to_owned(), list.clone())]));
@@ -101,6 +99,7 @@ impl Config {
             files,
             worldbooks: keys.texts("worldbooks").iter().map(|path| place(path)).collect(),
             endpoint,
+            transcription,
             store: keys.text("store").map(place),
             assets: keys.text("assets").map(place),
             tools: keys.structure("tools").cloned(),
@@ -109,7 +108,7 @@ impl Config {
             context_tokens: keys.tokens("context-tokens"),
             reserve: keys.tokens("reserve"),
             tz: keys.parsed("tz", |zone| check_zone(zone).map(|()| zone.to_owned())),
-            found: [keys.finish(), odd].concat(),
+            found: [keys.finish(), odd, odder].concat(),
         }
     }
 
@@ -160,6 +159,21 @@ impl Config {
         let missing = Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer);
         Err(sources.failure(&missing.in_document(self.name.as_deref().unwrap_or_default())))
     }
+}
+
+/// Reads a table that says where something is reached.
+fn endpoint_of(
+    keys: &mut Keys<'_>,
+    key: &'static str,
+    place: &dyn Fn(&str) -> PathBuf,
+) -> (EndpointConfig, Vec<Diagnostic>) {
+    let read = keys.structure(key).map(|value| EndpointConfig::read(value, place));
+    let (endpoint, mut odd) = read.unwrap_or_default();
+    for finding in &mut odd {
+        let pointer = finding.location.pointer.as_deref().unwrap_or_default();
+        finding.location.pointer = Some(format!("/{key}{pointer}"));
+    }
+    (endpoint, odd)
 }
 
 fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value> {

@@ -9,6 +9,7 @@
     reason = "a test that cannot read its own files has failed"
 )]
 
+mod attached;
 mod test_processors;
 
 use std::fmt::{Debug, Write as _};
@@ -17,14 +18,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use attached::Attached;
 use ctx_engine::{
     Compile, CompiledAgent, Context, Dialect, Engine, Format, ImportError, Imported, Limits, Ports, Request,
     Switches, openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
 use ctx_types::{
-    Agent, Deadline, Diagnostic, GenerationKind, LoadedWorldbook, Node, Persist, Reader, Role, Session,
-    SessionOp, Text, TurnInput, UserProfile, Worldbook, is_partition,
+    Agent, Deadline, Diagnostic, GenerationKind, LoadedWorldbook, Node, Outcome, Persist, Reader, Role,
+    Session, SessionOp, Text, TurnInput, UserProfile, Worldbook, is_partition,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
@@ -192,11 +194,18 @@ fn run(folder: &Path) -> String {
         if case.expand_input {
             turn.input = Some(show_input(&mut shown, &compiled, &session, &turn));
         }
+        let attached = Attached::of(folder);
         let assemble = |turn: &TurnInput| {
             let deadline = case.deadline.map(Countdown::new);
             let deadline = deadline.as_ref().map(|deadline| deadline as &dyn Deadline);
-            let ports = Ports { deadline, ..Ports::default() };
+            let attachments = attached.ports();
+            let ports = Ports { deadline, attachments, ..Ports::default() };
             pollster::block_on(compiled.assemble_with(&session, turn, ports))
+        };
+        // What becomes of files depends on the dialect; nothing else does.
+        let of_dialect = |name: &str| {
+            let turn = TurnInput { dialect: Some(name.into()), ..turn.clone() };
+            attached.is_any().then(|| assemble(&turn).unwrap())
         };
         match assemble(&turn) {
             Err(error) => {
@@ -208,6 +217,7 @@ fn run(folder: &Path) -> String {
                 let preview = assemble(&TurnInput { preview: true, ..turn.clone() }).unwrap();
                 assert_eq!(context.messages, preview.messages, "a preview gives the same messages");
                 show_context(&mut shown, &context, &case);
+                show_bodies(&mut shown, &context, &case, &of_dialect);
             }
         }
     }
@@ -317,7 +327,6 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
             list(shown, "openai diagnostics", &encoded.diagnostics);
         }
     }
-    case.bodies.iter().for_each(|name| show_body(shown, context, case, name));
 }
 
 /// Shows a request body, in which the linter finds nothing that the encoder has not told.
@@ -333,6 +342,29 @@ fn show_body(shown: &mut String, context: &Context, case: &Case, name: &str) {
     if !encoded.diagnostics.is_empty() {
         list(shown, &format!("findings of {name}"), &encoded.diagnostics);
     }
+}
+
+/// Shows the request bodies of a case, each of the context that `of_dialect` makes for it, if it makes one.
+fn show_bodies(
+    shown: &mut String,
+    context: &Context,
+    case: &Case,
+    of_dialect: &dyn Fn(&str) -> Option<Context>,
+) {
+    for name in &case.bodies {
+        let own = of_dialect(name);
+        show_body(shown, own.as_ref().unwrap_or(context), case, name);
+        if let Some(own) = own {
+            show_degraded(shown, &own, name);
+        }
+    }
+}
+
+/// Shows what became of files for a dialect.
+fn show_degraded(shown: &mut String, context: &Context, name: &str) {
+    let degraded = context.report.decisions.iter().filter(|decision| decision.outcome == Outcome::Degraded);
+    writeln!(shown, "=== degraded for {name}").unwrap();
+    degraded.for_each(|decision| writeln!(shown, "{decision}").unwrap());
 }
 
 fn turn(case: &Case) -> TurnInput {
@@ -415,7 +447,7 @@ fn list(shown: &mut String, title: &str, diagnostics: &[Diagnostic]) {
 /// Returns the input files of a case; a file that no test reads is a mistake.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = entries.collect();
+    let mut files: Vec<PathBuf> = entries.filter(|path| !path.ends_with("assets")).collect();
     files.sort();
     for file in &files {
         let stem = stem(file).unwrap();

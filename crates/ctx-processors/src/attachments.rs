@@ -6,10 +6,13 @@
 
 mod agent_files;
 mod forms;
+mod lifting;
 mod loading;
 mod measuring;
 mod media_type;
 mod policy;
+#[cfg(feature = "images")]
+mod resizing;
 mod settling;
 mod target;
 mod waiting;

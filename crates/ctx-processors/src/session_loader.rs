@@ -9,13 +9,15 @@ use ctx_types::{
 use serde_json::json;
 
 use crate::costing::Costing;
+use crate::loaded_form::LoadedForm;
 use crate::window::{LoadedWindow, WindowSize};
 
 /// Loads the end of the active path: leading instructions, then the newest messages up to a size.
 ///
 /// What a summary hides, what is switched off and what is blank stays out, with a decision. The window begins
 /// at the border of a group and holds the whole pending turn. Its size comes from the caller as [`WindowSize`]
-/// on the blackboard; without one everything is loaded. What was not loaded is left as [`LoadedWindow`], and is
+/// on the blackboard; without one everything is loaded. Settings, all of them off by default, bring messages into
+/// another form: HTML as Markdown, without reasoning, results of tools as the user's. What was not loaded is left as [`LoadedWindow`], and is
 /// a decision if the size is final.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionLoader;
@@ -26,6 +28,7 @@ impl ContextProcessor for SessionLoader {
         Descriptor {
             priority: 100,
             is_core: true,
+            config_fields: LoadedForm::fields(),
             ..Descriptor::new(
                 "session-loader",
                 "Conversation",
@@ -45,6 +48,7 @@ impl ContextProcessor for SessionLoader {
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
         messages.extend(window.into_iter().rev());
+        LoadedForm::of_config(cx.config).apply(&mut messages, pinned);
         messages.extend(input);
         settle_prefix(cx.inputs.turn, &mut messages);
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));

@@ -133,6 +133,15 @@ impl Endpoint {
     }
 
     pub(super) fn parsed(&self) -> Result<Url, ClientError> {
+        let mut url = self.address(&self.verb()?)?;
+        if self.dialect == Dialect::Gemini && self.streams {
+            url.query_pairs_mut().append_pair("alt", "sse");
+        }
+        Ok(url)
+    }
+
+    /// Returns the address of something below that of the API.
+    pub(super) fn address(&self, verb: &str) -> Result<Url, ClientError> {
         let wrong = |what: &str| ClientError::Config(format!("the address of the endpoint {what}"));
         let mut url: Url = self.base_url.trim().parse().map_err(|_| wrong("is no URL"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -146,11 +155,8 @@ impl Endpoint {
             "" => "/v1",
             path => path,
         };
-        let path = format!("{base}/{}", self.verb()?);
+        let path = format!("{base}/{verb}");
         url.set_path(&path);
-        if self.dialect == Dialect::Gemini && self.streams {
-            url.query_pairs_mut().append_pair("alt", "sse");
-        }
         Ok(url)
     }
 

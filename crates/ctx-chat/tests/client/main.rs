@@ -7,6 +7,7 @@ mod retries;
 #[path = "../server/mod.rs"]
 mod server;
 mod streams;
+mod transcripts;
 
 use std::future::Future;
 use std::time::Duration;

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use ctx_chat::{ApiKey, ClientError, Endpoint};
+use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
 use ctx_types::Diagnostic;
 use ctx_wire::Dialect;
 use serde_json::Value;
 
 use crate::args::{DialectName, EndpointArguments};
 use crate::keys::Keys;
+
+/// The model that is asked for transcripts where nobody names one.
+const TRANSCRIBING: &str = "whisper-1";
 
 /// What `ctx.toml` says about the endpoint.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +70,16 @@ impl EndpointConfig {
                 ..Self::default()
             },
         }
+    }
+
+    /// Makes what asks for transcripts, if the table says where or by which model; `needs_key` as below.
+    pub(crate) fn transcriber(&self, needs_key: bool) -> Result<Option<AudioTranscriber>> {
+        if self.base_url.is_none() && self.model.is_none() {
+            return Ok(None);
+        }
+        let endpoint = self.endpoint(&EndpointArguments::default(), needs_key)?;
+        let model = self.model.as_deref().unwrap_or(TRANSCRIBING);
+        Ok(Some(AudioTranscriber::new(endpoint, model)?))
     }
 
     /// Puts the endpoint together; `needs_key` is false where nothing is going to be sent.

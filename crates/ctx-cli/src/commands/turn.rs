@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ctx_chat::assets::FolderAssets;
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Dialect, Engine, MODEL_SETTINGS, Options, Ports, Request,
-    Switches, Template, USER_SETTINGS,
+    AssembleError, Compile, CompiledAgent, Context, Dialect, DocumentReader, Engine, MODEL_SETTINGS, Options,
+    Ports, Request, Switches, Template, USER_SETTINGS,
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{Agent, AttachmentPorts, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput, closest};
@@ -237,7 +237,12 @@ impl Turn {
     pub(super) fn assemble(&self, timings: bool) -> Result<Context, AssembleError> {
         let clock = Clock(Instant::now());
         let stopwatch: Option<&dyn Stopwatch> = if timings { Some(&clock) } else { None };
-        let attachments = AttachmentPorts { assets: Some(&self.assets), ..AttachmentPorts::default() };
+        let documents = DocumentReader::default();
+        let attachments = AttachmentPorts {
+            assets: Some(&self.assets),
+            documents: Some(&documents),
+            ..AttachmentPorts::default()
+        };
         let ports = Ports { stopwatch, attachments, ..Ports::default() };
         let assembly = self.compiled.assemble_with(&self.session, &self.input, ports);
         let mut context = pollster::block_on(assembly)?;

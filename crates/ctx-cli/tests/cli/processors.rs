@@ -45,7 +45,10 @@ fn built_in_processors_stand_in_running_order() {
     === output
      priority   processor                    state   settings
     ───────────────────────────────────────────────────────────────────────────────────────────
-     100        session-loader (core)        on
+     100        session-loader (core)        on      htmlToMarkdown = false
+                                                     htmlKeptMessages = 6
+                                                     reasoning = "all"
+                                                     toolsAsUser = false
      200        regex-processor              on      presets = []
                                                      steps = 25000000
      250        transcription-processor      on      strategy = "smart"
@@ -108,7 +111,10 @@ fn an_agent_sets_what_it_names() {
     === output
      priority        processor                    state                settings
     ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-     100             session-loader (core)        on
+     100             session-loader (core)        on                   htmlToMarkdown = false
+                                                                       htmlKeptMessages = 6
+                                                                       reasoning = "all"
+                                                                       toolsAsUser = false
      200             regex-processor              on                   presets = []
                                                                        steps = 25000000
      250             transcription-processor      on                   strategy = "smart"

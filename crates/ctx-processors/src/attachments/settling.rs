@@ -10,8 +10,13 @@ use ctx_types::{
 
 use crate::attachments::agent_files::of_agent;
 use crate::attachments::forms::{Forms, Shown};
+use crate::attachments::lifting::{has_inline, lift};
 use crate::attachments::loading::{Loader, not_at_hand};
+#[cfg(feature = "images")]
+use crate::attachments::measuring::measure;
 use crate::attachments::policy::{AttachmentPolicy, Fallback};
+#[cfg(feature = "images")]
+use crate::attachments::resizing;
 use crate::attachments::target::Target;
 use crate::attachments::waiting::within;
 use crate::attachments::writing::{FileWords, has_placeholders, write};
@@ -140,7 +145,9 @@ impl<'a> Settler<'a> {
         cx: &mut PipelineContext<'_>,
         is_wanted: impl Fn(&Message) -> bool,
     ) -> Result<Settled, ProcessorError> {
-        let is_wanted = |message: &Message| has_files(message) && is_wanted(message);
+        let lifts = self.reading.is_some();
+        let is_wanted =
+            |message: &Message| (has_files(message) || (lifts && has_inline(message))) && is_wanted(message);
         if !cx.draft.messages().iter().any(is_wanted) {
             return Ok(self.done);
         }
@@ -160,6 +167,9 @@ impl<'a> Settler<'a> {
     }
 
     async fn message(&mut self, message: &mut Message, from_end: usize) -> Result<(), ProcessorError> {
+        if self.reading.is_some() && has_inline(message) {
+            lift(message);
+        }
         let (mut kept, mut words) = (Vec::new(), Vec::new());
         let (files, source) = (message.attachments.clone(), message.source.clone());
         for (index, file) in files.iter().enumerate() {
@@ -227,7 +237,7 @@ impl<'a> Settler<'a> {
         let refusal = self.target.refuses(job.mime_type());
         let Some(why) = self.reason_for_text(job, refusal.as_deref()) else {
             return match refusal {
-                None => Ok(Form::AsItIs(job.file.clone())),
+                None => Ok(Form::AsItIs(self.fitted(job))),
                 Some(refusal) => self.without(job, codes::ATTACHMENT_PLACEHOLDER, &refusal),
             };
         };
@@ -241,7 +251,7 @@ impl<'a> Settler<'a> {
                     let text = format!("{} is sent as it is: there is no text of it: {error}", job.name());
                     self.report(job, Diagnostic::warning(job.failure(), text));
                 }
-                Ok(Form::AsItIs(job.file.clone()))
+                Ok(Form::AsItIs(self.fitted(job)))
             }
             (Err(error), Some(refusal)) => {
                 let code = match error.kind {
@@ -251,6 +261,28 @@ impl<'a> Settler<'a> {
                 self.without(job, code, &format!("{refusal}, and there is no text of it: {error}"))
             }
         }
+    }
+
+    /// Returns a file as it is sent: a picture that is too large is made smaller.
+    #[cfg(feature = "images")]
+    fn fitted(&mut self, job: Job<'_>) -> Attachment {
+        let max_side = self.policy.map_or(0, |policy| policy.max_side);
+        let asset = job.file.loaded.as_ref();
+        let Some((mut asset, mime_type)) =
+            asset.and_then(|asset| resizing::smaller(asset, job.mime_type(), max_side))
+        else {
+            return job.file.clone();
+        };
+        asset.measures = measure(&asset.bytes, mime_type);
+        asset.mime_type = Some(mime_type.into());
+        self.decide(job, &format!("{} is made smaller: its longest side has {max_side} pixels", job.name()));
+        Attachment { mime_type: asset.mime_type.clone(), loaded: Some(asset), ..job.file.clone() }
+    }
+
+    #[cfg(not(feature = "images"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn fitted(&self, job: Job<'_>) -> Attachment {
+        job.file.clone()
     }
 
     /// Tells why a file is to be sent as text, if it is.

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 use ctx_chat::assets::FolderAssets;
 use ctx_chat::{
-    Approval, Briefing, Chat, Client, Conversation, ConversationStore as _, FolderTools, LearnedLimits,
-    MessageTags, Mode, ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, StoreError, Tool,
-    ToolAccess, ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
+    Approval, AudioTranscriber, Briefing, Chat, Client, Conversation, ConversationStore as _, FolderTools,
+    LearnedLimits, MessageTags, Mode, ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore,
+    StoreError, Tool, ToolAccess, ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
 };
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
-use ctx_engine::{Compile, CompiledAgent, ConversationMemory, Engine};
-use ctx_types::{Agent, AttachmentPorts, Diagnostic, Message, Session, TurnInput};
+use ctx_engine::{Compile, CompiledAgent, ConversationMemory, DocumentReader, Engine};
+use ctx_types::{Agent, AttachmentPorts, Diagnostic, Message, Session, Transcriber, TurnInput};
 use serde_json::Value;
 
 use crate::args::{ChatArguments, ModeName};
@@ -46,6 +46,8 @@ pub(super) struct Setup {
     limits: LearnedLimits,
     tools: Option<FolderTools>,
     assets: FolderAssets,
+    documents: DocumentReader,
+    transcriber: Option<AudioTranscriber>,
     policy: ToolPolicy,
     /// The inputs that every turn begins with.
     input: TurnInput,
@@ -71,6 +73,7 @@ impl Setup {
         let keeps = arguments.once.is_none() || arguments.conversation.is_some() || arguments.resume;
         let store = keeps.then(|| store::open(arguments.store.store.as_deref(), &config)).transpose()?;
         let tools = tools::open(arguments, &config)?;
+        let transcriber = config.transcription.transcriber(!arguments.dry_run)?;
         let (settings, policy) = (mask_settings(&config), tools::policy(&config));
         let further = arguments.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
         let (mut turn, at) = read_turn(arguments, config, sources)?;
@@ -111,6 +114,8 @@ impl Setup {
             client,
             tools,
             assets,
+            documents: DocumentReader::default(),
+            transcriber,
             policy,
             at,
             store,
@@ -123,7 +128,11 @@ impl Setup {
     pub(super) fn chat<'a>(&'a self, approval: Option<&'a dyn Approval>) -> Chat<'a> {
         let mut chat = Chat::new(&self.agent, &*self.client);
         chat.shape = self.shape.clone();
-        chat.attachments = AttachmentPorts { assets: Some(&self.assets), ..AttachmentPorts::default() };
+        chat.attachments = AttachmentPorts {
+            assets: Some(&self.assets),
+            documents: Some(&self.documents),
+            transcriber: self.transcriber.as_ref().map(|transcriber| transcriber as &dyn Transcriber),
+        };
         chat.max_rounds = self.max_rounds;
         chat.limits = Some(&self.limits);
         chat.masks = Some(ctx_chat::Masks { config: self.masks.clone(), summarizer: &self.summarizer });

@@ -1,0 +1,117 @@
+//! Pictures that stand in a text as base64 become files of the message: nobody can read them as words, and as words
+//! they would cost a hundred times as much.
+
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use ctx_types::{Asset, Attachment, Content, ContentPart, Message, Role, Source, SourceKind, Span, Trust};
+use serde_json::json;
+
+use crate::rewrite::{Edit, rewrite};
+
+/// How many pictures of one message become files; the others stay words.
+const MAX_LIFTED: usize = 20;
+
+/// What stands between a picture's description and its bytes.
+const INLINE: &str = "](data:";
+
+/// How far before that its description may begin, in bytes.
+const MAX_DESCRIPTION: usize = 512;
+
+const ENGINE: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Tells whether a message has pictures in its words: Markdown's `![…](data:…;base64,…)`. O(bytes).
+pub(super) fn has_inline(message: &Message) -> bool {
+    let has = |text: &str| memchr::memmem::find(text.as_bytes(), INLINE.as_bytes()).is_some();
+    let is_speech = !message.role.is_instruction() && message.role != Role::Tool;
+    is_speech
+        && match &message.content {
+            Content::Text(text) => has(text),
+            Content::Parts(parts) => parts.iter().filter_map(ContentPart::as_text).any(has),
+        }
+}
+
+/// Takes pictures out of the words of a message; a placeholder stands where each was.
+pub(super) fn lift(message: &mut Message) {
+    let mut lifted = Vec::new();
+    let find = |text: &str| -> Vec<Edit> {
+        let mut edits: Vec<Edit> = Vec::new();
+        for (at, _) in text.match_indices(INLINE) {
+            if lifted.len() == MAX_LIFTED {
+                break;
+            }
+            let Some((span, file)) = picture(text, at, lifted.len() + 1) else { continue };
+            if edits.last().is_none_or(|last| last.span.end <= span.start) {
+                let source = Source::new(SourceKind::File, Trust::File).with_id(&*file.id);
+                edits.push(Edit { span, text: format!("【file::{}】", file.id), source });
+                lifted.push(file);
+            }
+        }
+        edits
+    };
+    rewrite(message, find, |text| text);
+    if !lifted.is_empty() {
+        message.attachments.extend(lifted);
+    }
+}
+
+/// Reads the picture whose bytes begin at a place.
+fn picture(text: &str, at: usize, number: usize) -> Option<(Span, Attachment)> {
+    let before = text.get(..at)?;
+    let start = before.rfind("![").filter(|start| at - start <= MAX_DESCRIPTION)?;
+    let description = before.get(start + 2..)?;
+    let rest = text.get(at + INLINE.len()..)?;
+    let (uri, _) = rest.split_once(')')?;
+    let (mime_type, data) = uri.split_once(";base64,")?;
+    let bytes = ENGINE.decode(data.trim()).ok().filter(|bytes| !bytes.is_empty())?;
+    let id = format!("inline-{number}");
+    let name = if description.trim().is_empty() { id.clone() } else { description.trim().to_owned() };
+    let reference = json!({ "id": id, "name": name, "mimeType": mime_type });
+    let file = Attachment { loaded: Some(Asset::new(bytes)), ..Attachment::from_value(&reference) };
+    Some((Span::new(start, at + INLINE.len() + uri.len() + 1), file))
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::is_partition;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str, files: &[&str]) {
+        let mut message = Message::new(Role::User, text, Source::history("n", Role::User));
+        assert_eq!(has_inline(&message), text.contains(INLINE));
+        lift(&mut message);
+        assert_eq!(message.text(), expected);
+        assert!(is_partition(&message.segments(), message.content.len()));
+        let found: Vec<&str> = message.attachments.iter().map(|file| &*file.name).collect();
+        assert_eq!(found, files);
+    }
+
+    #[test]
+    fn pictures_in_words_become_files() {
+        check("a ![cat](data:image/png;base64,iVBORw0KGgo=) b", "a 【file::inline-1】 b", &["cat"]);
+        check(
+            "![](data:image/png;base64,iVBORw)![x](data:image/gif;base64,R0lG)",
+            "【file::inline-1】【file::inline-2】",
+            &["inline-1", "x"],
+        );
+    }
+
+    #[test]
+    fn what_is_no_picture_stays() {
+        for text in [
+            "![cat](data:image/png;base64,?)",
+            "![cat](data:image/png;base64,",
+            "![cat](data:image/svg+xml,<svg>)",
+            "[cat](data:,x)",
+            "](data:image/png;base64,AAAA)",
+            "![cat](https://example.com/x.png)",
+        ] {
+            check(text, text, &[]);
+        }
+    }
+}

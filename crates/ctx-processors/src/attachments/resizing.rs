@@ -1,0 +1,93 @@
+//! Pictures that are larger than anybody looks at are made smaller.
+
+use std::io::Cursor;
+
+use ctx_types::Asset;
+use image::codecs::jpeg::JpegEncoder;
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
+
+/// How much memory a picture may take while it is looked at, in bytes.
+const MAX_MEMORY: u64 = 160 << 20;
+
+/// The quality of a JPEG picture that is written again; AIO Hub's default.
+const QUALITY: u8 = 85;
+
+/// Makes a picture smaller until its longest side has so many pixels; `None` if it stays as it is: it is small enough,
+/// moves, cannot be read, or would take too much memory.
+///
+/// A JPEG picture stays one, turned as its camera says; all others become PNG.
+pub(crate) fn smaller(asset: &Asset, mime_type: &str, max_side: u32) -> Option<(Asset, &'static str)> {
+    let (width, height) = asset.measures.size?;
+    if max_side == 0 || width.get().max(height.get()) <= max_side {
+        return None;
+    }
+    let format = match mime_type {
+        "image/jpeg" => ImageFormat::Jpeg,
+        "image/png" => ImageFormat::Png,
+        "image/webp" => ImageFormat::WebP,
+        _ => return None,
+    };
+    let mut reader = ImageReader::with_format(Cursor::new(&asset.bytes[..]), format);
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MAX_MEMORY);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().ok().filter(|decoder| decoder.total_bytes() <= MAX_MEMORY)?;
+    let orientation = decoder.orientation().ok()?;
+    let mut picture = DynamicImage::from_decoder(decoder).ok()?;
+    picture = picture.resize(max_side, max_side, FilterType::Triangle);
+    picture.apply_orientation(orientation);
+    let mut bytes = Vec::new();
+    let written = match format {
+        ImageFormat::Jpeg => {
+            let picture = DynamicImage::ImageRgb8(picture.to_rgb8());
+            JpegEncoder::new_with_quality(&mut bytes, QUALITY).encode_image(&picture)
+        }
+        _ => picture.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png),
+    };
+    written.ok()?;
+    let mime_type = if format == ImageFormat::Jpeg { "image/jpeg" } else { "image/png" };
+    Some((Asset::new(bytes), mime_type))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attachments::measuring::measure;
+
+    fn picture(width: u32, height: u32, format: ImageFormat, mime_type: &str) -> Asset {
+        let mut bytes = Vec::new();
+        DynamicImage::new_rgb8(width, height).write_to(&mut Cursor::new(&mut bytes), format).unwrap();
+        let measures = measure(&bytes, mime_type);
+        Asset { measures, ..Asset::new(bytes) }
+    }
+
+    #[track_caller]
+    fn check(asset: &Asset, mime_type: &str, max_side: u32, expected: Option<(u32, u32, &str)>) {
+        let found = smaller(asset, mime_type, max_side).map(|(asset, mime_type)| {
+            let (width, height) = measure(&asset.bytes, mime_type).size.unwrap();
+            (width.get(), height.get(), mime_type)
+        });
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn large_pictures_are_made_smaller() {
+        let png = picture(400, 200, ImageFormat::Png, "image/png");
+        check(&png, "image/png", 100, Some((100, 50, "image/png")));
+        check(&png, "image/png", 400, None);
+        check(&png, "image/png", 0, None);
+        let jpeg = picture(90, 180, ImageFormat::Jpeg, "image/jpeg");
+        check(&jpeg, "image/jpeg", 60, Some((30, 60, "image/jpeg")));
+    }
+
+    #[test]
+    fn what_is_broken_or_huge_stays() {
+        let png = picture(400, 200, ImageFormat::Png, "image/png");
+        let cut = Asset { bytes: png.bytes[..60].into(), ..png };
+        check(&cut, "image/png", 100, None);
+        let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x27\x10\0\0\x27\x10\x08\x06\0\0\0\0\0\0\0";
+        let huge = Asset { measures: measure(head, "image/png"), ..Asset::new(&head[..]) };
+        check(&huge, "image/png", 100, None);
+    }
+}

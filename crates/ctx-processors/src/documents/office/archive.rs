@@ -1,0 +1,133 @@
+//! A ZIP archive, as far as office files need one: its list at the end, and members that are stored or deflated.
+//!
+//! The crate `zip` brings a source of random numbers, which the pure layers do without.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+use ctx_types::{PortError, PortErrorKind};
+use flate2::read::DeflateDecoder;
+
+use crate::documents::{DocumentLimits, invalid};
+
+/// The most members that an archive may have.
+const MAX_MEMBERS: usize = 4_096;
+
+/// How far from the end the last record may begin: its own length and that of a comment.
+const LAST_RECORD: usize = 22 + 65_535;
+
+/// An archive whose members are unpacked up to a number of bytes together.
+pub(super) struct Archive<'a> {
+    bytes: &'a [u8],
+    members: BTreeMap<&'a [u8], Member>,
+    /// How many bytes may still be unpacked.
+    left: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Member {
+    is_encrypted: bool,
+    method: u16,
+    packed: usize,
+    /// Where its own header begins.
+    at: usize,
+}
+
+impl<'a> Archive<'a> {
+    /// Reads the list of members; of two with one name the first counts.
+    pub(super) fn open(bytes: &'a [u8], limits: &DocumentLimits) -> Result<Self, PortError> {
+        let tail = bytes.len().saturating_sub(LAST_RECORD);
+        let last = bytes.get(tail..).and_then(|tail| memchr::memmem::rfind(tail, b"PK\x05\x06"));
+        let last = last.ok_or_else(|| invalid("it is no ZIP archive, or its end is missing"))? + tail;
+        let count = usize::from(number(bytes, last + 10)?);
+        if count > MAX_MEMBERS {
+            return Err(too_large(format!("it has {count} members, more than {MAX_MEMBERS}")));
+        }
+        let mut at = long(bytes, last + 16)?;
+        let mut members = BTreeMap::new();
+        for _ in 0..count {
+            if bytes.get(at..at + 4) != Some(b"PK\x01\x02") {
+                return Err(invalid("the list of its members is broken"));
+            }
+            let name_len = usize::from(number(bytes, at + 28)?);
+            let name = bytes.get(at + 46..at + 46 + name_len).ok_or_else(cut_off)?;
+            let member = Member {
+                is_encrypted: number(bytes, at + 8)? & 1 == 1,
+                method: number(bytes, at + 10)?,
+                packed: long(bytes, at + 20)?,
+                at: long(bytes, at + 42)?,
+            };
+            members.entry(name).or_insert(member);
+            at += 46 + name_len + usize::from(number(bytes, at + 30)?) + usize::from(number(bytes, at + 32)?);
+        }
+        Ok(Self { bytes, members, left: limits.unpacked_bytes })
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.members.keys().copied().filter_map(|name| std::str::from_utf8(name).ok())
+    }
+
+    /// Unpacks a member as text; `None` if there is none of this name.
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, PortError> {
+        let Some(member) = self.members.get(name.as_bytes()).copied() else { return Ok(None) };
+        let bytes = self.unpack(member)?;
+        // XML may be in UTF-16, by a mark at its beginning.
+        let text = match encoding_rs::Encoding::for_bom(&bytes) {
+            Some((encoding, _)) => encoding.decode(&bytes).0.into_owned(),
+            None => String::from_utf8(bytes)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        };
+        Ok(Some(text))
+    }
+
+    /// As [`text`](Self::text), of a member that every such file has.
+    pub(super) fn expect(&mut self, name: &str) -> Result<String, PortError> {
+        self.text(name)?.ok_or_else(|| invalid(format!("it has no `{name}`")))
+    }
+
+    fn unpack(&mut self, member: Member) -> Result<Vec<u8>, PortError> {
+        if member.is_encrypted {
+            return Err(PortError::new(PortErrorKind::Denied, "it is under a password"));
+        }
+        let Member { at, packed, .. } = member;
+        let names = usize::from(number(self.bytes, at + 26)?) + usize::from(number(self.bytes, at + 28)?);
+        let start = at + 30 + names;
+        let packed = self.bytes.get(start..start.saturating_add(packed)).ok_or_else(cut_off)?;
+        let most = self.left;
+        let mut bytes = Vec::new();
+        let limit = most as u64 + 1;
+        let read = match member.method {
+            0 => packed.take(limit).read_to_end(&mut bytes),
+            8 => DeflateDecoder::new(packed).take(limit).read_to_end(&mut bytes),
+            other => return Err(invalid(format!("its members are packed by method {other}"))),
+        };
+        read.map_err(|_| invalid("a member of it is broken"))?;
+        self.left = most
+            .checked_sub(bytes.len())
+            .ok_or_else(|| too_large("it unpacks to more than is allowed".to_owned()))?;
+        Ok(bytes)
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Result<u16, PortError> {
+    let found = bytes.get(at..at + 2).and_then(|found| found.try_into().ok());
+    found.map(u16::from_le_bytes).ok_or_else(cut_off)
+}
+
+/// Reads a size or place; the largest value means one of more than 4 GiB, which is not read.
+fn long(bytes: &[u8], at: usize) -> Result<usize, PortError> {
+    let found = bytes.get(at..at + 4).and_then(|found| found.try_into().ok());
+    let found = found.map(u32::from_le_bytes).ok_or_else(cut_off)?;
+    match usize::try_from(found) {
+        Ok(found) if found < u32::MAX as usize => Ok(found),
+        _ => Err(too_large("it has members of more than 4 GiB".to_owned())),
+    }
+}
+
+fn cut_off() -> PortError {
+    invalid("it is cut off")
+}
+
+fn too_large(detail: String) -> PortError {
+    PortError::new(PortErrorKind::TooLarge, detail)
+}

@@ -1,0 +1,127 @@
+//! The cells of one sheet, line by line.
+
+use ctx_types::PortError;
+
+use super::styles::Styles;
+use crate::documents::office::markup::{Next, Tag, Token, read as read_markup};
+use crate::documents::{DocumentLimits, Page};
+
+/// The most cells of a line; those to the right are left out.
+const MAX_COLUMNS: usize = 256;
+
+/// Writes the cells of a sheet as comma-separated values.
+pub(super) fn write(
+    xml: &str,
+    strings: &[String],
+    styles: &Styles,
+    limits: &DocumentLimits,
+    page: &mut Page,
+) -> Result<(), PortError> {
+    let mut sheet = Sheet { strings, styles, cell: Cell::default(), column: 0, rows: 0, is_value: false };
+    read_markup(xml, |token| {
+        match token {
+            Token::Open(tag) => sheet.open(&tag),
+            Token::Close(name) => sheet.close(&name, page),
+            Token::Text(text) if sheet.is_value => sheet.cell.value.push_str(&text),
+            Token::Text(_) => {}
+        }
+        if sheet.rows >= limits.rows {
+            page.leave_out(|| format!("rows after the first {} are left out", limits.rows));
+            return Next::Stop;
+        }
+        if page.is_full { Next::Stop } else { Next::Go }
+    })
+}
+
+struct Sheet<'a> {
+    strings: &'a [String],
+    styles: &'a Styles,
+    cell: Cell,
+    /// How many cells of the line are written.
+    column: usize,
+    rows: usize,
+    is_value: bool,
+}
+
+#[derive(Default)]
+struct Cell {
+    /// Where it stands in its line, from 0; behind the one before if it does not say.
+    column: Option<usize>,
+    kind: String,
+    style: usize,
+    value: String,
+}
+
+impl Sheet<'_> {
+    fn open(&mut self, tag: &Tag<'_>) {
+        match tag.name() {
+            "c" => {
+                self.cell = Cell {
+                    column: tag.attribute("r").as_deref().and_then(column),
+                    kind: tag.attribute("t").unwrap_or_default(),
+                    style: tag.attribute("s").and_then(|style| style.parse().ok()).unwrap_or_default(),
+                    value: String::new(),
+                };
+            }
+            "v" | "t" => self.is_value = true,
+            "row" => self.column = 0,
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &str, page: &mut Page) {
+        match name {
+            "v" | "t" => self.is_value = false,
+            "c" => self.put(page),
+            "row" => {
+                page.push("\n");
+                self.rows += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, page: &mut Page) {
+        let cell = std::mem::take(&mut self.cell);
+        let column = cell.column.unwrap_or(self.column).max(self.column);
+        if column >= MAX_COLUMNS {
+            return page.leave_out(|| format!("cells right of the first {MAX_COLUMNS} are left out"));
+        }
+        if cell.value.is_empty() {
+            return;
+        }
+        // One behind each cell that is written, and one for each that is empty.
+        let commas = if self.column == 0 { column } else { column - self.column + 1 };
+        page.push(&",".repeat(commas));
+        page.push(&quoted(&self.shown(&cell)));
+        self.column = column + 1;
+    }
+
+    fn shown(&self, cell: &Cell) -> String {
+        match &*cell.kind {
+            "s" => {
+                let index = cell.value.trim().parse::<usize>().ok();
+                index.and_then(|index| self.strings.get(index)).cloned().unwrap_or_default()
+            }
+            "b" => if cell.value.trim() == "1" { "TRUE" } else { "FALSE" }.to_owned(),
+            "" | "n" => self.styles.shown(cell.style, &cell.value),
+            _ => cell.value.clone(),
+        }
+    }
+}
+
+/// Reads the letters of a place such as `AB12`: a number from 0 on.
+fn column(place: &str) -> Option<usize> {
+    let letters = place.bytes().take_while(u8::is_ascii_alphabetic).take(4);
+    let number =
+        letters.fold(0, |number, letter| number * 26 + usize::from(letter.to_ascii_uppercase() - b'A') + 1);
+    number.checked_sub(1)
+}
+
+/// Sets a value in quotes where it would not be one value otherwise.
+fn quoted(value: &str) -> String {
+    match value.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", value.replace('"', "\"\"")),
+        false => value.to_owned(),
+    }
+}

@@ -1,0 +1,71 @@
+//! The text of PDF files, page by page, in the order in which the file writes it.
+//!
+//! The reader is our own. The crates that read PDF bring a source of random numbers, which the pure layers do without,
+//! panic on odd files, and unpack without a limit; this one looks for objects in the file itself and not in its tables,
+//! so that files that are cut off or whose tables are wrong are read as far as they go.
+
+mod cmap;
+mod encodings;
+mod file;
+mod filters;
+mod fonts;
+mod glyphs;
+mod lexer;
+mod matrix;
+mod object;
+mod pages;
+mod widths;
+mod writing;
+
+use ctx_types::{ExtractedText, PortError, PortErrorKind};
+
+use crate::documents::{DocumentLimits, Page, invalid};
+use file::File;
+use writing::Writing;
+
+/// The most pages that are counted.
+const MAX_COUNTED: usize = 10_000;
+
+/// Reads a document.
+pub(super) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
+    let mut file = File::open(bytes, limits.unpacked_bytes);
+    if file.is_encrypted {
+        return Err(PortError::new(PortErrorKind::Denied, "it is under a password"));
+    }
+    let pages = pages::list(&mut file, limits.pages.saturating_add(1));
+    if pages.is_empty() {
+        return Err(invalid("no page is found in it; it may be cut off"));
+    }
+    let mut page = Page::new(limits);
+    let mut writing = Writing::new(&mut file, &mut page);
+    for one in pages.iter().take(limits.pages) {
+        if !writing.write(one) {
+            break;
+        }
+    }
+    let unreadable = writing.unreadable();
+    let is_short = file.left == 0;
+    if page.text.trim().is_empty() && unreadable > 0 {
+        return Err(invalid("its fonts do not say which letters they have"));
+    }
+    if is_short {
+        page.leave_out(|| format!("what unpacks to more than {} bytes is left out", limits.unpacked_bytes));
+    }
+    if pages.len() > limits.pages {
+        page.leave_out(|| format!("pages after the first {} are left out", limits.pages));
+    }
+    if unreadable > 0 {
+        page.leave_out(|| {
+            format!("{unreadable} letters are left out, of which the fonts do not say what they are")
+        });
+    }
+    Ok(page.finish())
+}
+
+/// Counts the pages, up to 10,000; `None` if there are none to be found.
+pub(crate) fn page_count(bytes: &[u8]) -> Option<usize> {
+    /// How much is unpacked to find the pages, in bytes.
+    const UNPACKED: usize = 16 << 20;
+    let mut file = File::open(bytes, UNPACKED);
+    Some(pages::list(&mut file, MAX_COUNTED).len()).filter(|count| *count > 0)
+}

@@ -1,0 +1,114 @@
+//! Fonts: from the bytes of a string to letters.
+
+use encoding_rs::{Encoding, MACINTOSH, WINDOWS_1252};
+
+use super::cmap::{CMap, number};
+use super::encodings::Codes;
+use super::file::File;
+use super::glyphs;
+use super::object::{Dict, Object};
+use super::widths::Widths;
+
+/// A font.
+#[derive(Debug)]
+pub(super) struct Font {
+    letters: Letters,
+    to_unicode: Option<CMap>,
+    widths: Widths,
+}
+
+#[derive(Debug)]
+enum Letters {
+    /// One byte a letter: those by code, and the encoding of the others.
+    Simple {
+        named: Vec<(u8, Option<String>)>,
+        base: &'static Encoding,
+    },
+    Composite(Codes),
+}
+
+/// A letter of a string.
+#[derive(Debug)]
+pub(super) struct Glyph {
+    /// What it says; `None` if nobody knows.
+    pub(super) letters: Option<String>,
+    /// In thousandths of the size.
+    pub(super) width: f64,
+    /// Whether it is the byte 32, by which words are set apart further.
+    pub(super) is_space: bool,
+}
+
+impl Font {
+    pub(super) fn read(file: &mut File<'_>, dict: &Dict) -> Self {
+        let to_unicode = match dict.get("ToUnicode") {
+            Some(Object::Reference(number)) => file.stream(*number).map(|(_, bytes)| CMap::read(&bytes)),
+            _ => None,
+        };
+        if !dict.is("Subtype", "Type0") {
+            let widths = Widths::simple(file, dict);
+            return Self { letters: simple(file, dict), to_unicode, widths };
+        }
+        let codes = match file.get(dict, "Encoding") {
+            Some(Object::Name(name)) => Codes::named(&name),
+            // A table of its own, which may be built upon one with a name.
+            Some(Object::Dict(own)) => match file.get(&own, "UseCMap") {
+                Some(Object::Name(name)) => Codes::named(&name),
+                _ => own.get("CMapName").and_then(Object::name).map_or(Codes::Pairs, Codes::named),
+            },
+            _ => Codes::Pairs,
+        };
+        let descendants = file.get(dict, "DescendantFonts");
+        let descendant = descendants.as_ref().and_then(Object::array).and_then(|list| list.first());
+        let descendant = descendant.map(|one| file.resolve(one));
+        let empty = Dict::default();
+        let widths = Widths::composite(file, descendant.as_ref().and_then(Object::dict).unwrap_or(&empty));
+        Self { letters: Letters::Composite(codes), to_unicode, widths }
+    }
+
+    /// Takes the first letter off a string.
+    pub(super) fn take<'b>(&self, bytes: &'b [u8]) -> (Glyph, &'b [u8]) {
+        let len = match &self.letters {
+            Letters::Simple { .. } => 1,
+            Letters::Composite(codes) => codes.len(bytes),
+        };
+        let (code, rest) = bytes.split_at_checked(len.max(1)).unwrap_or((bytes, &[]));
+        let mapped = self.to_unicode.as_ref().and_then(|map| map.get(number(code))).map(str::to_owned);
+        let letters = mapped.or_else(|| match &self.letters {
+            Letters::Simple { named, base } => {
+                let byte = code.first().copied().unwrap_or_default();
+                match named.iter().rev().find(|(code, _)| *code == byte) {
+                    Some((_, letters)) => letters.clone(),
+                    None => Some(base.decode_without_bom_handling(code).0.into_owned()),
+                }
+            }
+            Letters::Composite(codes) => codes.letters(code),
+        });
+        let glyph = Glyph { letters, width: self.widths.of(number(code)), is_space: code == b" " };
+        (glyph, rest)
+    }
+}
+
+/// Reads the encoding of a font with one byte a letter: one with a name, and letters that differ from it.
+fn simple(file: &File<'_>, dict: &Dict) -> Letters {
+    let encoding = file.get(dict, "Encoding");
+    let base = match &encoding {
+        Some(Object::Name(name)) => Some(name.clone()),
+        Some(Object::Dict(own)) => own.get("BaseEncoding").and_then(Object::name).map(<[u8]>::to_vec),
+        _ => None,
+    };
+    let base = if base.as_deref() == Some(b"MacRomanEncoding") { MACINTOSH } else { WINDOWS_1252 };
+    let differences = encoding.as_ref().and_then(Object::dict).and_then(|own| file.get(own, "Differences"));
+    let mut named = Vec::new();
+    let mut code = 0_u32;
+    for item in differences.as_ref().and_then(Object::array).unwrap_or_default().iter().take(1_024) {
+        match item {
+            Object::Number(_) => code = item.index().unwrap_or_default(),
+            Object::Name(name) => {
+                named.extend(u8::try_from(code).ok().map(|code| (code, glyphs::letters(name))));
+                code = code.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    Letters::Simple { named, base }
+}

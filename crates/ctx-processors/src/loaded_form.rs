@@ -1,0 +1,273 @@
+//! In what form messages of the conversation are loaded: as they are, unless settings say otherwise.
+
+use std::borrow::Cow;
+
+use ctx_pipeline::{Config, ConfigField};
+use ctx_types::{Content, Message, Reasoning, Role, Source, SourceKind, Span, Text, Trust};
+use serde_json::{Map, Value};
+
+use crate::rewrite::{Edit, rewrite};
+
+/// The settings of `session-loader`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LoadedForm {
+    html_to_markdown: bool,
+    /// How many of the newest messages keep their HTML.
+    html_kept: usize,
+    reasoning: KeptReasoning,
+    tools_as_user: bool,
+}
+
+/// Whose visible reasoning stays. State that a provider must get back always does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KeptReasoning {
+    All,
+    /// That of messages with calls, which some providers demand.
+    OfCalls,
+    None,
+}
+
+/// Elements whose text is reasoning, and stays as it is.
+const THOUGHTS: [&str; 3] = ["think", "thinking", "guguthink"];
+
+impl LoadedForm {
+    pub(crate) fn fields() -> Vec<ConfigField> {
+        let kept = [("all", "all of it"), ("calls", "that of messages with calls"), ("none", "none of it")];
+        vec![
+            ConfigField::boolean("htmlToMarkdown", "HTML of older messages becomes Markdown", false),
+            ConfigField::number("htmlKeptMessages", "How many of the newest messages keep their HTML", 6)
+                .between(0.0, 1_000_000.0),
+            ConfigField::select("reasoning", "Which visible reasoning is sent", &kept),
+            ConfigField::boolean("toolsAsUser", "Calls and results of tools become plain words", false)
+                .with_description("for models and servers that know no tools"),
+        ]
+    }
+
+    pub(crate) fn of_config(config: &Config) -> Self {
+        Self {
+            html_to_markdown: config.is_on("htmlToMarkdown"),
+            html_kept: config.count("htmlKeptMessages"),
+            reasoning: match config.text("reasoning") {
+                "calls" => KeptReasoning::OfCalls,
+                "none" => KeptReasoning::None,
+                _ => KeptReasoning::All,
+            },
+            tools_as_user: config.is_on("toolsAsUser"),
+        }
+    }
+
+    /// Brings messages into this form, but for the leading instructions.
+    pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) {
+        let count = messages.len();
+        for (index, message) in messages.iter_mut().enumerate().skip(pinned) {
+            if self.reasoning != KeptReasoning::All && message.reasoning.is_some() {
+                self.drop_reasoning(message);
+            }
+            if self.html_to_markdown && count - index > self.html_kept {
+                html_to_markdown(message);
+            }
+            if self.tools_as_user {
+                tools_to_words(message);
+            }
+        }
+    }
+
+    fn drop_reasoning(self, message: &mut Message) {
+        if self.reasoning == KeptReasoning::OfCalls && !message.tool_calls.is_empty() {
+            return;
+        }
+        let artifacts = message.reasoning.take().map(|reasoning| reasoning.artifacts).unwrap_or_default();
+        message.reasoning =
+            Some(Reasoning { text: None, artifacts }).filter(|reasoning| !reasoning.artifacts.is_empty());
+    }
+}
+
+/// Writes calls and results as words, in the marks that text completions have for them.
+///
+/// A result has then the user's role. Both stand where they stood, so that no server misses a partner.
+fn tools_to_words(message: &mut Message) {
+    if message.role == Role::Tool {
+        message.role = Role::User;
+        message.tool_call_id = None;
+        replace(message, |text| Some(format!("<tool_response>\n{text}\n</tool_response>")));
+        return;
+    }
+    if message.tool_calls.is_empty() {
+        return;
+    }
+    let calls: Vec<String> = std::mem::take(&mut message.tool_calls)
+        .into_iter()
+        .map(|call| {
+            let arguments = serde_json::from_str(&call.arguments)
+                .unwrap_or_else(|_| Value::String(call.arguments.to_string()));
+            let call = [("name", Value::from(&*call.name)), ("arguments", arguments)];
+            let call: Map<String, Value> =
+                call.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();
+            format!("<tool_call>\n{}\n</tool_call>", Value::Object(call))
+        })
+        .collect();
+    let calls = calls.join("\n");
+    if message.content.is_empty() {
+        message.content = Content::Text(Text::default());
+    }
+    let end = |text: &str| {
+        let words = if text.trim().is_empty() { calls.clone() } else { format!("\n{calls}") };
+        Edit { span: Span::new(text.len(), text.len()), text: words, source: source() }
+    };
+    let mut is_first = true;
+    rewrite(
+        message,
+        |text| std::mem::take(&mut is_first).then(|| end(text)).into_iter().collect(),
+        |text| text,
+    );
+}
+
+/// Writes the HTML of a message as Markdown; thoughts in marks stay as they are.
+fn html_to_markdown(message: &mut Message) {
+    replace(message, |text| {
+        let is_html = memchr::memchr_iter(b'<', text.as_bytes())
+            .any(|at| text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_alphabetic));
+        if !is_html {
+            return None;
+        }
+        let converted: Option<String> = pieces(text).into_iter().map(|piece| converted(&piece)).collect();
+        converted.filter(|converted| converted != text)
+    });
+}
+
+/// A piece of a message.
+enum Piece<'a> {
+    Words(&'a str),
+    Thoughts(&'a str),
+}
+
+fn converted<'a>(piece: &Piece<'a>) -> Option<Cow<'a, str>> {
+    match piece {
+        Piece::Thoughts(text) => Some(Cow::Borrowed(text)),
+        Piece::Words(text) if text.trim().is_empty() => Some(Cow::Borrowed(text)),
+        Piece::Words(text) => markdown(text).map(Cow::Owned),
+    }
+}
+
+#[cfg(feature = "html")]
+fn markdown(text: &str) -> Option<String> {
+    crate::documents::html_to_markdown(text).ok()
+}
+
+#[cfg(not(feature = "html"))]
+const fn markdown(_: &str) -> Option<String> {
+    None
+}
+
+/// Takes a text apart where thoughts begin and end; thoughts that do not end go to the end of the text.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((at, name)) = first_thought(rest) {
+        let (before, thoughts) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        let end = format!("</{name}>");
+        let len = thoughts.find(&end).map_or(thoughts.len(), |found| found + end.len());
+        let (thoughts, after) = thoughts.split_at_checked(len).unwrap_or((thoughts, ""));
+        pieces.extend([Piece::Words(before), Piece::Thoughts(thoughts)]);
+        rest = after;
+    }
+    pieces.push(Piece::Words(rest));
+    pieces
+}
+
+fn first_thought(text: &str) -> Option<(usize, &'static str)> {
+    let found = THOUGHTS.iter().filter_map(|name| Some((text.find(&format!("<{name}>"))?, *name)));
+    found.min_by_key(|(at, _)| *at)
+}
+
+/// Puts other words in the place of each text of a message, where there are any.
+fn replace(message: &mut Message, words: impl Fn(&str) -> Option<String>) {
+    let edit = |text: &str| {
+        let words = words(text)?;
+        Some(Edit { span: Span::new(0, text.len()), text: words, source: source() })
+    };
+    rewrite(message, |text| edit(text).into_iter().collect(), |text| text);
+}
+
+fn source() -> Source {
+    Source::new(SourceKind::Formatter, Trust::Preset).with_id("session-loader")
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{ToolCall, is_partition};
+
+    use super::*;
+
+    const PLAIN: LoadedForm = LoadedForm {
+        html_to_markdown: false,
+        html_kept: 0,
+        reasoning: KeptReasoning::All,
+        tools_as_user: false,
+    };
+
+    fn message(role: Role, text: &str) -> Message {
+        Message::new(role, text, Source::history("n", role))
+    }
+
+    #[track_caller]
+    fn apply(form: LoadedForm, message: Message) -> Message {
+        let mut messages = [message];
+        form.apply(&mut messages, 0);
+        let [message] = messages;
+        assert!(is_partition(&message.segments(), message.content.len()));
+        message
+    }
+
+    #[cfg(feature = "html")]
+    #[test]
+    fn html_becomes_markdown_and_thoughts_stay() {
+        let form = LoadedForm { html_to_markdown: true, ..PLAIN };
+        let check = |text: &str, expected: &str| {
+            assert_eq!(apply(form, message(Role::Assistant, text)).text(), expected);
+        };
+        check("<p>a <b>b</b></p>", "a **b**");
+        check("1 < 2 and no HTML", "1 < 2 and no HTML");
+        check("<think><b>$&</b></think><h1>x</h1>", "<think><b>$&</b></think># x");
+        check("<i>a</i><think>no end <b>", "*a*<think>no end <b>");
+        let newest = LoadedForm { html_kept: 1, ..form };
+        assert_eq!(apply(newest, message(Role::User, "<b>x</b>")).text(), "<b>x</b>");
+    }
+
+    #[test]
+    fn reasoning_is_dropped_but_for_state_of_providers() {
+        let with = |calls: bool, artifacts: usize| {
+            let call = ToolCall { id: "c".into(), name: "f".into(), arguments: "{}".into() };
+            message(Role::Assistant, "x").with(|message| {
+                message.tool_calls = vec![call; usize::from(calls)];
+                let artifacts = (0..artifacts).map(|_| std::sync::Arc::new(Value::Null)).collect();
+                message.reasoning = Some(Reasoning { text: Some("why".into()), artifacts });
+            })
+        };
+        let check = |reasoning: KeptReasoning, message: Message, text: bool, artifacts: bool| {
+            let kept = apply(LoadedForm { reasoning, ..PLAIN }, message).reasoning.clone();
+            let found =
+                kept.map(|kept| (kept.text.is_some(), !kept.artifacts.is_empty())).unwrap_or_default();
+            assert_eq!(found, (text, artifacts), "{reasoning:?}");
+        };
+        check(KeptReasoning::All, with(false, 0), true, false);
+        check(KeptReasoning::OfCalls, with(true, 0), true, false);
+        check(KeptReasoning::OfCalls, with(false, 1), false, true);
+        check(KeptReasoning::None, with(true, 1), false, true);
+        check(KeptReasoning::None, with(false, 0), false, false);
+    }
+
+    #[test]
+    fn calls_and_results_become_words() {
+        let form = LoadedForm { tools_as_user: true, ..PLAIN };
+        let call = ToolCall { id: "c".into(), name: "look".into(), arguments: "{\"at\":1}".into() };
+        let calling = message(Role::Assistant, "").with(|message| message.tool_calls = vec![call]);
+        let calling = apply(form, calling);
+        assert_eq!(calling.text(), "<tool_call>\n{\"name\":\"look\",\"arguments\":{\"at\":1}}\n</tool_call>");
+        assert!(calling.tool_calls.is_empty());
+        let result = message(Role::Tool, "42").with(|message| message.tool_call_id = Some("c".into()));
+        let result = apply(form, result);
+        assert_eq!((result.role, &*result.text()), (Role::User, "<tool_response>\n42\n</tool_response>"));
+        assert_eq!(result.tool_call_id, None);
+    }
+}

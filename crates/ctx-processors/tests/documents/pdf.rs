@@ -1,0 +1,127 @@
+//! PDF files.
+
+use ctx_types::PortErrorKind;
+
+use crate::build::{pdf, stream, zlib};
+use crate::{PDF, check, check_error, read};
+
+/// A file with a content on each page, in a font.
+pub(crate) fn of_contents(font: &str, contents: &[&[u8]], more: &[Vec<u8>]) -> Vec<u8> {
+    let kids: Vec<String> = (0..contents.len()).map(|index| format!("{} 0 R", 4 + 2 * index)).collect();
+    let mut objects = vec![
+        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+        format!("<< /Type /Pages /Kids [{}] /Resources << /Font << /F 3 0 R >> >> >>", kids.join(" "))
+            .into_bytes(),
+        font.as_bytes().to_vec(),
+    ];
+    for (index, content) in contents.iter().enumerate() {
+        objects.push(format!("<< /Type /Page /Parent 2 0 R /Contents {} 0 R >>", 5 + 2 * index).into_bytes());
+        objects.push(stream("", content));
+    }
+    objects.extend_from_slice(more);
+    pdf(&objects)
+}
+
+const HELVETICA: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
+
+/// A file with a line on each page.
+pub(crate) fn of_lines(lines: &[&str]) -> Vec<u8> {
+    let contents: Vec<String> = lines.iter().map(|line| format!("BT /F 12 Tf ({line}) Tj ET")).collect();
+    let contents: Vec<&[u8]> = contents.iter().map(String::as_bytes).collect();
+    of_contents(HELVETICA, &contents, &[])
+}
+
+#[track_caller]
+fn check_page(content: &str, expected: &str) {
+    check(&of_contents(HELVETICA, &[content.as_bytes()], &[]), PDF, expected);
+}
+
+#[test]
+fn pages_come_one_after_the_other() {
+    check(&of_lines(&["one", "two"]), PDF, "one\n\ntwo");
+}
+
+#[test]
+fn places_on_the_page_make_lines_and_blanks() {
+    check_page("BT /F 10 Tf 0 100 Td (a) Tj 0 -12 Td (b) Tj T* (c) Tj ET", "a\nbc");
+    check_page("BT /F 10 Tf [(Hel) -20 (lo) -600 (you)] TJ ET", "Hello you");
+    check_page("BT /F 10 Tf 1 0 0 1 0 50 Tm (a) Tj 1 0 0 1 200 50 Tm (b) Tj ET", "a b");
+    check_page("q 1 0 0 1 0 90 cm BT /F 10 Tf (a) Tj ET Q q 1 0 0 1 0 10 cm BT /F 10 Tf (b) Tj ET Q", "a\nb");
+    check_page("BT /F 10 Tf 14 TL (a) Tj (b) ' ET", "a\nb");
+    check_page("BI /W 1 ID (x) Tj EI BT /F 10 Tf (y) Tj ET", "y");
+}
+
+#[test]
+fn letters_are_those_of_the_fonts_encoding() {
+    check_page("BT /F 10 Tf (Caf\\351 \\200) Tj ET", "Café €");
+    let named = "<< /Type /Font /Subtype /Type1 /Encoding << /Differences [65 /eacute /uni4E2D /fi] >> >>";
+    check(&of_contents(named, &[b"BT /F 10 Tf (ABCD) Tj ET"], &[]), PDF, "é中fiD");
+}
+
+#[test]
+fn tables_of_letters_count_first() {
+    let font = "<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 6 0 R /DescendantFonts [<< /DW 1000 >>] >>";
+    let table = stream("/Filter /FlateDecode", &zlib(b"2 beginbfchar <0001> <4E2D> <0002> <6587> endbfchar"));
+    check(&of_contents(font, &[b"BT /F 10 Tf <00010002> Tj ET"], &[table]), PDF, "中文");
+}
+
+#[test]
+fn odd_chinese_encodings_are_read() {
+    let font = |encoding: &str| {
+        format!("<< /Type /Font /Subtype /Type0 /Encoding /{encoding} /DescendantFonts [<< >>] >>")
+    };
+    let check = |encoding: &str, codes: &str, expected: &str| {
+        let content = format!("BT /F 10 Tf <{codes}> Tj ET");
+        check(&of_contents(&font(encoding), &[content.as_bytes()], &[]), PDF, expected);
+    };
+    check("GBK-EUC-H", "D6D0CEC4", "中文");
+    check("GBKp-EUC-V", "D6D0CEC4", "中文");
+    check("GB-EUC-H", "D6D0", "中");
+    check("UniGB-UCS2-H", "4E2D6587", "中文");
+    check("UniGB-UTF16-H", "D842DFB7", "𠮷");
+    check("ETen-B5-H", "A4A4A4E5", "中文");
+    let unknown = of_contents(&font("Identity-H"), &[b"BT /F 10 Tf <00010002> Tj ET"], &[]);
+    check_error(&unknown, PDF, PortErrorKind::Invalid);
+}
+
+#[test]
+fn letters_that_nobody_knows_are_told() {
+    let font = "<< /Type /Font /Subtype /Type0 /Encoding /GBK-EUC-H /DescendantFonts [<< >>] >>";
+    let file = of_contents(font, &[b"BT /F 10 Tf <D6D0FFFF> Tj ET"], &[]);
+    let (text, left_out) = read(&file, PDF).unwrap();
+    assert_eq!(text, "中");
+    assert_eq!(left_out.unwrap(), "1 letters are left out, of which the fonts do not say what they are");
+}
+
+#[test]
+fn packed_objects_and_contents_are_read() {
+    let objects = b"2 0 4 48 << /Type /Pages /Kids [4 0 R] /Count 1        >> << /Type /Page /Parent 2 0 R /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >> >>";
+    let packed = stream("/Type /ObjStm /N 2 /First 9 /Filter /FlateDecode", &zlib(objects));
+    let content = stream("/Filter [/FlateDecode]", &zlib(b"BT /F 10 Tf (packed) Tj ET"));
+    let mut file = b"%PDF-1.5\n".to_vec();
+    for (number, object) in
+        [(1, b"<< /Type /Catalog /Pages 2 0 R >>".to_vec()), (3, HELVETICA.into()), (5, content), (6, packed)]
+    {
+        file.extend(format!("{number} 0 obj\n").into_bytes());
+        file.extend(object);
+        file.extend(b"\nendobj\n");
+    }
+    file.extend(b"7 0 obj\n<< /Type /XRef /Root 1 0 R >>\nstream\n\nendstream\nendobj\n");
+    check(&file, PDF, "packed");
+}
+
+#[test]
+fn forms_are_drawn_where_they_are_called() {
+    let form = stream("/Type /XObject /Subtype /Form", b"BT /F 10 Tf 0 50 Td (inner) Tj ET");
+    let page =
+        b"<< /Type /Page /Contents 5 0 R /Resources << /Font << /F 3 0 R >> /XObject << /X 6 0 R >> >> >>";
+    let objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+        b"<< /Type /Pages /Kids [4 0 R] >>".to_vec(),
+        HELVETICA.into(),
+        page.to_vec(),
+        stream("", b"/X Do BT /F 10 Tf (outer) Tj ET"),
+        form,
+    ];
+    check(&pdf(&objects), PDF, "inner\nouter");
+}
