@@ -3,6 +3,7 @@
 //! One file per verb; [`VERBS`] is the whole command line.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program talks to the terminal")]
 
+mod attachments;
 mod bench;
 mod ci;
 mod conformance;
@@ -32,6 +33,11 @@ const VERBS: &[Verb] = &[
         name: "layers",
         run: layers::run,
         help: "[--manifest-path PATH]  crates depend only on lower layers, and L0-L4 on nothing impure",
+    },
+    Verb {
+        name: "attachments",
+        run: attachments::run,
+        help: "writes the files that messages of fixtures have",
     },
     Verb { name: "tidy", run: tidy::run, help: "house rules that no compiler checks" },
     Verb {

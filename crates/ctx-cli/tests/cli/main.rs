@@ -9,6 +9,7 @@
 mod anchors;
 mod asked_summaries;
 mod assemble;
+mod attachments;
 mod bad_input;
 mod batch;
 mod budgets;
