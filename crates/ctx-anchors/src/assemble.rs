@@ -103,7 +103,7 @@ impl Assembly {
         let mut anchored = Vec::new();
         for (entry, is_active) in entries() {
             if !is_active {
-                self.note_inactive(entry);
+                self.note_inactive(entry, target);
             }
             if is_active || entry.part == Part::History {
                 anchored.extend(self.scan_entry(entry, &anchors, render));
@@ -158,8 +158,13 @@ impl Assembly {
         Some(message)
     }
 
-    fn note_inactive(&mut self, entry: &Entry) {
+    fn note_inactive(&mut self, entry: &Entry, target: Target<'_>) {
         let (outcome, reason) = match (&entry.part, &entry.switch) {
+            (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_))
+                if !entry.is_triggered(target) =>
+            {
+                (Outcome::NotActivated, "it is not for this kind of generation")
+            }
             (Part::Message | Part::Template { .. }, Switch::Off(reason)) => {
                 (Outcome::Hidden, reason.as_str())
             }

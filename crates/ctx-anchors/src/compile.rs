@@ -62,6 +62,7 @@ impl<'a> Compiler<'a> {
             placement,
             lane: file.injection_strategy.as_ref().and_then(|strategy| strategy.lane).unwrap_or(0),
             source: Source::preset(file.id.clone(), index, file.name.clone()),
+            triggers: file.triggers.clone(),
             switch,
         }
     }

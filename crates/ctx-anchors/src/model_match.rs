@@ -17,6 +17,8 @@ pub struct Target<'a> {
     pub model: Option<&'a str>,
     /// The name of the connection profile.
     pub profile: Option<&'a str>,
+    /// The kind of generation, such as `continue`; absent means any.
+    pub kind: Option<&'a str>,
 }
 
 /// How many different patterns one preset may have.
@@ -147,7 +149,7 @@ mod tests {
     fn check(rule: Value, model: Option<&str>, profile: Option<&str>, expected: bool) {
         let rule = ModelMatch::read(rule, &mut Reader::new());
         let compiled = ModelRule::compile(&rule, &mut Patterns::default(), &mut Vec::new());
-        let found = compiled.is_none_or(|compiled| compiled.admits(Target { model, profile }));
+        let found = compiled.is_none_or(|compiled| compiled.admits(Target { model, profile, kind: None }));
         assert_eq!(found, expected);
     }
 
@@ -214,7 +216,7 @@ mod tests {
         let rule = ModelMatch::read(rule, &mut Reader::new());
         let mut diagnostics = Vec::new();
         let compiled = ModelRule::compile(&rule, &mut Patterns::default(), &mut diagnostics).unwrap();
-        assert!(!compiled.admits(Target { model: Some("("), profile: Some("(") }));
+        assert!(!compiled.admits(Target { model: Some("("), profile: Some("("), kind: None }));
         let found: Vec<_> =
             diagnostics.iter().map(|found| found.location.pointer.as_deref().unwrap()).collect();
         assert_eq!(found, expected);

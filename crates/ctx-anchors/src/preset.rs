@@ -49,6 +49,8 @@ pub struct Entry {
     pub lane: i64,
     /// The source of the bytes that its author wrote.
     pub source: Source,
+    /// For which kinds of generation it is; for all if empty.
+    pub triggers: Vec<Arc<str>>,
     pub(crate) switch: Switch,
 }
 
@@ -130,10 +132,17 @@ impl Entry {
 
     /// Tells whether the entry takes part for a target.
     pub fn is_active(&self, target: Target<'_>) -> bool {
-        match &self.switch {
-            Switch::On => true,
-            Switch::Off(_) => false,
-            Switch::When(rule) => rule.admits(target),
-        }
+        self.is_triggered(target)
+            && match &self.switch {
+                Switch::On => true,
+                Switch::Off(_) => false,
+                Switch::When(rule) => rule.admits(target),
+            }
+    }
+
+    /// Tells whether the entry is for what is generated.
+    pub fn is_triggered(&self, target: Target<'_>) -> bool {
+        let is_meant = |kind: &str| self.triggers.iter().any(|trigger| &**trigger == kind);
+        self.triggers.is_empty() || target.kind.is_none_or(is_meant)
     }
 }

@@ -377,7 +377,7 @@ fn the_history_stands_where_its_place_is_meant_for_another_model() {
     let preset = r#"[
         {"type": "chat_history", "modelMatch": {"enabled": true, "patterns": ["gpt"]}}, {"content": "A"}
     ]"#;
-    let target = Target { model: Some("claude"), profile: None };
+    let target = Target { model: Some("claude"), profile: None, kind: None };
     Case { target, ..Case::new(preset, "u") }.check(
         "u1 A
         kept preset#0: its model match does not admit this model; the history goes there all the same",
@@ -464,7 +464,7 @@ const FOR_MODELS: &str = r#"[
 
 #[test]
 fn an_anchor_exists_for_the_models_that_it_is_meant_for() {
-    let model = |model| Target { model: Some(model), profile: None };
+    let model = |model| Target { model: Some(model), profile: None, kind: None };
     Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }.check(
         "gpt x y
         not_activated preset#1: its model match does not admit this model",

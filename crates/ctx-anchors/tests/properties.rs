@@ -31,7 +31,7 @@ impl Input {
     }
 
     fn assemble(&self, window: Window) -> Assembled {
-        let target = Target { model: self.model, profile: None };
+        let target = Target { model: self.model, profile: None, kind: None };
         assemble(&self.preset().0, window, self.injections.clone(), target, &mut render)
     }
 
@@ -198,7 +198,7 @@ proptest! {
     fn every_entry_is_sent_once_at_each_of_its_points_or_has_a_decision(input in input()) {
         let assembled = input.run();
         let total = case::window(&input.history).total_len();
-        let target = Target { model: input.model, profile: None };
+        let target = Target { model: input.model, profile: None, kind: None };
         for entry in input.preset().0.entries().iter().filter(|entry| entry.has_own_content()) {
             let sent = assembled.messages.iter().filter(|message| message.source == entry.source).count();
             let mut decisions = assembled.decisions.iter().filter(|decision| decision.source == entry.source);

@@ -3,6 +3,7 @@
 mod chat;
 mod compress;
 mod diff;
+mod import;
 mod macros;
 mod session;
 mod turn;
@@ -22,6 +23,7 @@ pub(crate) use compress::{
     ReportArguments, RunArguments, SummarizerArguments, SummarizerChoice, SummaryArguments,
 };
 pub(crate) use diff::DiffArguments;
+pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, MigrateArguments};
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 pub(crate) use session::{
     DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,
@@ -66,6 +68,9 @@ pub(crate) enum Command {
     Count(CountArguments),
     Compress(Box<CompressArguments>),
     Session(SessionArguments),
+    Import(AgentImportArguments),
+    Export(AgentExportArguments),
+    Migrate(MigrateArguments),
     Init(InitArguments),
     Completions(CompletionsArguments),
 }

@@ -41,6 +41,9 @@ fn main() -> ExitCode {
         Command::Chat(arguments) => commands::chat::run(&arguments),
         Command::Count(arguments) => commands::count::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
+        Command::Import(arguments) => commands::import::run(&arguments),
+        Command::Export(arguments) => commands::export::run(&arguments),
+        Command::Migrate(arguments) => commands::migrate::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),
     };
     match result {

@@ -59,6 +59,12 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == name)
     }
 
+    /// Whether the texts of a character's card and of the user's profile are templates too, expanded before
+    /// anything that shows them; elsewhere the value of a macro is never read again.
+    pub const fn expands_card_texts(self) -> bool {
+        matches!(self, Self::SillyTavern | Self::SillyTavernLegacy)
+    }
+
     /// Whether the whole text is rewritten for one macro after the other.
     pub(crate) const fn is_in_passes(self) -> bool {
         matches!(self, Self::AioPhased | Self::SillyTavernLegacy)

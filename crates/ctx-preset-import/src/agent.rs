@@ -38,7 +38,14 @@ pub fn read_agent(
     anchors: &AnchorRegistry,
 ) -> Result<Imported<Agent>, ImportError> {
     let document = Document::read(bytes, name, limits)?;
-    let form = Form::of(document.value)?;
+    let mut imported = read_value(document.value, anchors)?;
+    imported.diagnostics.splice(..0, document.diagnostics);
+    Ok(imported.named(name))
+}
+
+/// Reads an agent from the value of a document.
+pub(crate) fn read_value(value: Value, anchors: &AnchorRegistry) -> Result<Imported<Agent>, ImportError> {
+    let form = Form::of(value)?;
     let mut reader = Reader::new();
     let mut agent = Agent::read(form.agent, &mut reader);
     let mut found = reader.finish();
@@ -48,8 +55,8 @@ pub fn read_agent(
     if !form.envelope.is_empty() {
         kept::set(&mut agent.kept, Value::Object(form.envelope));
     }
-    let diagnostics = [document.diagnostics, form.diagnostics, found].concat();
-    Ok(Imported { value: agent, format: form.format, diagnostics }.named(name))
+    let diagnostics = [form.diagnostics, found].concat();
+    Ok(Imported { value: agent, format: form.format, diagnostics })
 }
 
 /// An agent in the unified form, and what the document held around it.

@@ -18,6 +18,8 @@ pub const TOO_MANY_NODES: Code = Code::new(605, "too many values");
 pub const EMPTY: Code = Code::new(606, "empty document");
 /// A document is not what was asked for.
 pub const UNKNOWN_SHAPE: Code = Code::new(607, "unknown shape");
+/// An archive or a picture cannot be unpacked.
+pub const CONTAINER: Code = Code::new(608, "cannot be unpacked");
 
 /// A key stands twice in one object; the last one counts.
 pub const DUPLICATE_KEY: Code = Code::new(610, "duplicate key");
@@ -59,6 +61,11 @@ pub const BRANCHES_LEFT_OUT: Code = Code::new(637, "branches left out");
 pub const FILE_LEFT_OUT: Code = Code::new(638, "left out beside the messages");
 /// A form has no place for a part of the messages.
 pub const CONTENT_LEFT_OUT: Code = Code::new(639, "left out of the messages");
+
+/// A file is nothing that can be imported.
+pub const UNKNOWN_FILE: Code = Code::new(622, "unknown file");
+/// Of several files of a kind only the first is used.
+pub const ANOTHER_OF_KIND: Code = Code::new(623, "another file of the kind");
 
 /// A text was taken for a user profile without any fields.
 pub const PLAIN_PROFILE: Code = Code::new(640, "plain text profile");

@@ -8,11 +8,13 @@ mod lines;
 mod mend;
 mod place;
 mod text;
+mod write;
 mod yaml;
 
 use std::fmt;
 
 pub use text::decode;
+pub use write::write_document;
 
 use ctx_types::Diagnostic;
 use serde_json::Value;

@@ -70,6 +70,12 @@ pub enum ImportError {
     /// The document holds nothing but white space.
     #[error("the document is empty")]
     Empty,
+    /// An archive or a picture cannot be unpacked, or asks for too much.
+    #[error("cannot unpack the file: {message}")]
+    Container {
+        /// What is wrong with it.
+        message: String,
+    },
     /// The document is readable, but not what was asked for.
     #[error("expected {expected}, found {found}")]
     UnknownShape {
@@ -93,6 +99,7 @@ impl ImportError {
             Self::TooDeep { .. } => codes::TOO_DEEP,
             Self::TooManyNodes { .. } => codes::TOO_MANY_NODES,
             Self::Empty => codes::EMPTY,
+            Self::Container { .. } => codes::CONTAINER,
             Self::UnknownShape { .. } => codes::UNKNOWN_SHAPE,
         }
     }
@@ -104,7 +111,7 @@ impl ImportError {
             Self::NotText { .. } => Some("save the file as UTF-8"),
             Self::TooDeep { .. } => Some("a document nested so deeply is a mistake or an attack"),
             Self::TooLarge { syntax: Syntax::Yaml, .. } => Some("save the file as JSON, or raise the limit"),
-            Self::TooLarge { .. } | Self::TooManyNodes { .. } | Self::Empty => None,
+            Self::TooLarge { .. } | Self::TooManyNodes { .. } | Self::Empty | Self::Container { .. } => None,
         }
     }
 

@@ -39,6 +39,40 @@ pub enum Format {
     CardBook,
     /// A lorebook of NovelAI, Agnai or RisuAI.
     OtherLorebook,
+    /// A character card of version 1.
+    CardV1,
+    /// A character card of version 2.
+    CardV2,
+    /// A character card of version 3.
+    CardV3,
+    /// A character card of Pygmalion's time, or the YAML of text-generation-webui.
+    Pygmalion,
+    /// A chat-completion preset of SillyTavern.
+    ChatPreset,
+    /// Regex scripts of SillyTavern: one, or a list of them.
+    RegexScripts,
+    /// A context template of SillyTavern.
+    ContextTemplate,
+    /// An instruct template of SillyTavern.
+    InstructTemplate,
+    /// A system prompt of SillyTavern.
+    SystemPrompt,
+    /// A reasoning template of SillyTavern.
+    ReasoningTemplate,
+    /// A master export of SillyTavern: several templates in one file.
+    MasterExport,
+    /// A sampler preset of SillyTavern for text completion.
+    TextPreset,
+    /// Personas of SillyTavern.
+    Personas,
+    /// The settings of SillyTavern.
+    Settings,
+    /// A preset of RisuAI.
+    RisuPreset,
+    /// A module of RisuAI.
+    RisuModule,
+    /// The metadata of a backup of AIO Hub's conversations.
+    SessionBackup,
     /// A text without fields.
     PlainText,
 }
@@ -59,6 +93,20 @@ impl fmt::Display for Format {
             Self::Worldbook => "a worldbook",
             Self::CardBook => "a lorebook of a character card",
             Self::OtherLorebook => "a lorebook of another application",
+            Self::CardV1 | Self::CardV2 | Self::CardV3 | Self::Pygmalion => "a character card",
+            Self::ChatPreset => "a chat completion preset",
+            Self::RegexScripts => "a regex script",
+            Self::ContextTemplate => "a context template",
+            Self::InstructTemplate => "an instruct template",
+            Self::SystemPrompt => "a system prompt",
+            Self::ReasoningTemplate => "a reasoning template",
+            Self::MasterExport => "a master export of templates",
+            Self::TextPreset => "a text completion preset",
+            Self::Personas => "personas",
+            Self::Settings => "SillyTavern's settings",
+            Self::RisuPreset => "a RisuAI preset",
+            Self::RisuModule => "a RisuAI module",
+            Self::SessionBackup => "a backup of conversations",
             Self::PlainText => "a plain text",
         })
     }
@@ -70,24 +118,58 @@ impl Format {
         matches!(self, Self::Worldbook | Self::CardBook | Self::OtherLorebook)
     }
 
+    /// Returns the name of the format in reports.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::AgentExport => "agent_export",
+            Self::PresetList => "preset_list",
+            Self::PresetFile => "preset_file",
+            Self::Session => "session",
+            Self::SessionHalves => "session_halves",
+            Self::ChatMessages => "chat_messages",
+            Self::StoredMessages => "stored_messages",
+            Self::SillyTavernChat => "sillytavern_chat",
+            Self::Profile => "profile",
+            Self::Worldbook => "lorebook",
+            Self::CardBook => "card_book",
+            Self::OtherLorebook => "other_lorebook",
+            Self::CardV1 => "card_v1",
+            Self::CardV2 => "card_v2",
+            Self::CardV3 => "card_v3",
+            Self::Pygmalion => "card_pygmalion",
+            Self::ChatPreset => "preset_cc",
+            Self::RegexScripts => "regex",
+            Self::ContextTemplate => "context",
+            Self::InstructTemplate => "instruct",
+            Self::SystemPrompt => "sysprompt",
+            Self::ReasoningTemplate => "reasoning",
+            Self::MasterExport => "master_export",
+            Self::TextPreset => "preset_text",
+            Self::Personas => "personas",
+            Self::Settings => "settings",
+            Self::RisuPreset => "risu_preset",
+            Self::RisuModule => "risu_module",
+            Self::SessionBackup => "session_backup",
+            Self::PlainText => "plain_text",
+        }
+    }
+
     /// Tells whether it holds a conversation; a list of messages may be meant as a preset too.
     pub const fn is_conversation(self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Session
-            | Self::SessionHalves
-            | Self::ChatMessages
-            | Self::StoredMessages
-            | Self::SillyTavernChat => true,
-            Self::Agent
-            | Self::AgentExport
-            | Self::PresetList
-            | Self::PresetFile
-            | Self::Profile
-            | Self::Worldbook
-            | Self::CardBook
-            | Self::OtherLorebook
-            | Self::PlainText => false,
-        }
+                | Self::SessionHalves
+                | Self::ChatMessages
+                | Self::StoredMessages
+                | Self::SillyTavernChat
+        )
+    }
+
+    /// Tells whether it is a character card, whatever its version.
+    pub const fn is_card(self) -> bool {
+        matches!(self, Self::CardV1 | Self::CardV2 | Self::CardV3 | Self::Pygmalion)
     }
 }
 
@@ -99,8 +181,21 @@ pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Option<Format
     let document = Document::read(bytes, name, limits)?;
     Ok(match (&document.value, document.syntax) {
         (Value::String(_), Syntax::Yaml) => Some(Format::PlainText),
-        (value, _) => shape(value),
+        (value, _) => source_format(value),
     })
+}
+
+/// Tells what a value is, files of other applications among it.
+pub(crate) fn source_format(value: &Value) -> Option<Format> {
+    match value {
+        Value::Object(map) => foreign(map).or_else(|| object_shape(map)),
+        Value::Array(items) if !items.is_empty() && items.iter().all(is_script) => Some(Format::RegexScripts),
+        value => shape(value),
+    }
+}
+
+fn is_script(value: &Value) -> bool {
+    value.get("findRegex").is_some()
 }
 
 /// Tells what a value is.
@@ -207,27 +302,67 @@ const AGENT_KEYS: [&str; 12] = [
 pub(crate) fn is_profile(map: &Map<String, Value>) -> bool {
     let has = |key: &str| map.contains_key(key);
     let is_named = ["content", "name", "displayName"].into_iter().any(has);
-    is_named && !has("role") && foreign(map).is_none()
+    is_named && !has("role") && !has("entries") && foreign(map).is_none()
 }
 
-/// What other applications write as objects that may have a name, and the keys by which each is told.
-const FOREIGN: [(&str, &[&str]); 10] = [
-    ("a character card", &["spec", "data"]),
-    ("a character card", &["spec", "spec_version"]),
-    ("a character card", &["first_mes"]),
-    ("a worldbook", &["entries"]),
-    ("a regex script", &["findRegex"]),
-    ("a chat completion preset", &["prompts", "prompt_order"]),
-    ("a context template", &["story_string"]),
-    ("an instruct template", &["input_sequence"]),
-    ("a system prompt", &["content", "post_history"]),
-    ("a reasoning template", &["prefix", "suffix"]),
+/// What other applications write as objects that may have a name, and the keys by which each is told; the first
+/// that fits counts.
+const FOREIGN: [(Format, &[&str]); 22] = [
+    (Format::RegexScripts, &["findRegex"]),
+    (Format::CardV1, &["spec", "data"]),
+    (Format::CardV1, &["spec", "spec_version"]),
+    (Format::Settings, &["power_user"]),
+    (Format::Settings, &["world_info_settings"]),
+    (Format::Settings, &["extension_settings"]),
+    (Format::ChatPreset, &["prompts", "prompt_order"]),
+    (Format::ChatPreset, &["prompts", "openai_max_context"]),
+    (Format::ChatPreset, &["chat_completion_source"]),
+    (Format::ChatPreset, &["openai_max_context"]),
+    (Format::ChatPreset, &["main_prompt", "nsfw_prompt"]),
+    (Format::ChatPreset, &["new_chat_prompt"]),
+    (Format::CardV1, &["first_mes"]),
+    (Format::Pygmalion, &["char_name"]),
+    (Format::Pygmalion, &["name", "greeting", "context"]),
+    (Format::Personas, &["personas", "persona_descriptions"]),
+    (Format::ContextTemplate, &["story_string"]),
+    (Format::InstructTemplate, &["input_sequence"]),
+    (Format::SystemPrompt, &["content", "post_history"]),
+    (Format::ReasoningTemplate, &["prefix", "suffix"]),
+    (Format::TextPreset, &["temp", "rep_pen"]),
+    (Format::RisuPreset, &["promptTemplate"]),
 ];
 
-/// Names what another application wrote and cannot be read yet.
-fn foreign(map: &Map<String, Value>) -> Option<&'static str> {
-    let fits = |(_, keys): &&(&str, &[&str])| keys.iter().all(|key| map.contains_key(*key));
-    FOREIGN.iter().find(fits).map(|(name, _)| *name)
+/// The parts of a master export, two of which make one.
+const MASTER_PARTS: [&str; 6] = ["instruct", "context", "sysprompt", "preset", "reasoning", "srw"];
+
+/// Tells what another application wrote.
+fn foreign(map: &Map<String, Value>) -> Option<Format> {
+    let is = |key: &str, value: &str| map.get(key).and_then(Value::as_str) == Some(value);
+    if is("spec", "lorebook_v3") || is("type", "AIO_Agent_Export") {
+        return None;
+    }
+    if is("type", "risuModule") {
+        return Some(Format::RisuModule);
+    }
+    if is("format", "aiohub-chat-session-backup") {
+        return Some(Format::SessionBackup);
+    }
+    if MASTER_PARTS.iter().filter(|part| map.get(**part).is_some_and(Value::is_object)).count() > 1 {
+        return Some(Format::MasterExport);
+    }
+    let fits = |(_, keys): &&(Format, &[&str])| keys.iter().all(|key| map.contains_key(*key));
+    let format = FOREIGN.iter().find(fits).map(|(format, _)| *format)?;
+    Some(if format == Format::CardV1 { card_version(map) } else { format })
+}
+
+/// Tells the version of a card by what it says of itself.
+fn card_version(map: &Map<String, Value>) -> Format {
+    match map.get("spec").and_then(Value::as_str) {
+        Some("chara_card_v3") => Format::CardV3,
+        Some(_) => Format::CardV2,
+        None if map.get("data").is_some_and(Value::is_object) => Format::CardV2,
+        None => Format::CardV1,
+    }
 }
 
 /// Tells whether an object is a message or the header of a SillyTavern chat.
@@ -287,8 +422,11 @@ pub(crate) fn describe(value: &Value) -> String {
 const SHOWN_KEYS: usize = 8;
 
 fn describe_object(map: &Map<String, Value>) -> String {
-    if let Some(name) = foreign(map) {
-        return name.to_owned();
+    if let Some(format) = foreign(map) {
+        return format.to_string();
+    }
+    if map.contains_key("entries") {
+        return Format::Worldbook.to_string();
     }
     let shown = map.keys().take(SHOWN_KEYS).map(|key| format!("`{}`", excerpt(key)));
     let more = if map.len() > SHOWN_KEYS { " and more" } else { "" };

@@ -23,29 +23,42 @@
 
 mod agent;
 pub mod codes;
+mod container;
 mod conversation;
 mod document;
 mod error;
+mod export;
 mod format;
 mod greetings;
 mod groups;
+mod import;
 mod imported;
 mod kept;
 mod limits;
+mod loose;
 mod migrate;
 mod parameters;
 mod profile;
 mod regex_scripts;
+mod report;
+mod sillytavern;
 mod worldbook;
 
 pub use agent::read_agent;
+pub use container::PackedFile;
 pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
-pub use document::{BadLine, Document, Syntax, decode};
+pub use document::{BadLine, Document, Syntax, decode, write_document};
 pub use error::ImportError;
+pub use export::{
+    export_agent, export_card, export_card_book, export_card_picture, export_preset, export_regex_scripts,
+    export_worldbook,
+};
 pub use format::{Format, detect};
+pub use import::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, import};
 pub use imported::Imported;
 pub use limits::Limits;
 pub use migrate::migrate;
 pub use profile::read_profile;
 pub use regex_scripts::read_regex_scripts;
+pub use report::{FieldReport, FieldStatus, FileReport, ImportReport};
 pub use worldbook::{WorldbookOrigin, read_worldbook, read_worldbook_with_origin};

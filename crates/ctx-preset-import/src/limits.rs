@@ -23,6 +23,12 @@ pub struct Limits {
     pub yaml_nodes: usize,
     /// The nesting of `[` and `{` in a YAML document; 64.
     pub flow_depth: usize,
+    /// How many files an archive or a picture may hold; 512.
+    pub packed_files: usize,
+    /// The size of one of them, unpacked, in bytes; 64 MiB.
+    pub packed_bytes: usize,
+    /// The size of all of them together, unpacked, in bytes; 128 MiB.
+    pub packed_total_bytes: usize,
     /// The nesting of lists and objects of any kind; 128, and never more than that.
     pub depth: usize,
 }
@@ -35,6 +41,9 @@ impl Default for Limits {
             yaml_bytes: 1 << 20,
             yaml_nodes: 250_000,
             flow_depth: 64,
+            packed_files: 512,
+            packed_bytes: 64 << 20,
+            packed_total_bytes: 128 << 20,
             depth: MAX_DEPTH,
         }
     }

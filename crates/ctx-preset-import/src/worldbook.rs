@@ -13,6 +13,7 @@ use crate::format::{self, Format};
 use crate::imported::Imported;
 use crate::limits::Limits;
 
+pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, entry as card_entry};
 pub use origin::WorldbookOrigin;
 
 /// Reads a worldbook from any form that people have one in.
@@ -43,7 +44,22 @@ pub fn read_worldbook_with_origin(
     limits: &Limits,
 ) -> Result<(Imported<Worldbook>, WorldbookOrigin), ImportError> {
     let document = Document::read(bytes, name, limits)?;
-    let mut form = Form::of(document.value)?;
+    let (mut imported, origin) = read_form(Form::of(document.value)?);
+    imported.diagnostics.splice(..0, document.diagnostics);
+    Ok((imported.named(name), origin))
+}
+
+/// Reads a worldbook from the value of a document.
+pub(crate) fn read_value(value: Value) -> Result<Imported<Worldbook>, ImportError> {
+    Ok(read_form(Form::of(value)?).0)
+}
+
+/// Reads the book of a card that stands at a place of it.
+pub(crate) fn read_card_book(book: Map<String, Value>, place: &str, is_v3: bool) -> Imported<Worldbook> {
+    read_form(card::read(book, place, is_v3)).0
+}
+
+fn read_form(mut form: Form) -> (Imported<Worldbook>, WorldbookOrigin) {
     let mut reader = Reader::new();
     let book = Worldbook::read(form.book, &mut reader);
     let mut found = reader.finish();
@@ -51,8 +67,7 @@ pub fn read_worldbook_with_origin(
         location.pointer = location.pointer.take().map(|pointer| form.origin.pointer(&pointer));
     }
     form.diagnostics.extend(found);
-    let diagnostics: Vec<Diagnostic> = [document.diagnostics, form.diagnostics].concat();
-    Ok((Imported { value: book, format: form.format, diagnostics }.named(name), form.origin))
+    (Imported { value: book, format: form.format, diagnostics: form.diagnostics }, form.origin)
 }
 
 /// A book in the unified form.

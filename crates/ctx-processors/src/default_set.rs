@@ -7,8 +7,9 @@ use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 
 use crate::{
-    AssetResolver, ConvertSystemToUser, EnsureAlternatingRoles, InjectionAssembler, MergeConsecutiveRoles,
-    MergeInjections, MergeSystemToHead, RegexProcessor, RequestCompressor, SessionLoader, TokenLimiter,
+    AssetResolver, AuthorNote, ConvertSystemToUser, DialogueExamples, EnsureAlternatingRoles,
+    GenerationPrompt, InjectionAssembler, MergeConsecutiveRoles, MergeInjections, MergeSystemToHead,
+    RegexProcessor, RequestCompressor, SessionLoader, SpeakerNames, SquashSystem, TokenLimiter,
     TranscriptionProcessor, VariableProcessor, WorldbookProcessor,
 };
 
@@ -24,17 +25,22 @@ use crate::{
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
 pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
-    let processors: [Arc<dyn ContextProcessor>; 14] = [
+    let processors: [Arc<dyn ContextProcessor>; 19] = [
         Arc::new(SessionLoader),
         Arc::new(RegexProcessor::new(macros.clone(), ports.clone())),
         Arc::new(TranscriptionProcessor),
         Arc::new(WorldbookProcessor::new(macros.clone(), ports.clone())),
-        Arc::new(InjectionAssembler::new(anchors, macros, ports)),
+        Arc::new(AuthorNote::new(macros.clone(), ports.clone())),
+        Arc::new(DialogueExamples::new(macros.clone(), ports.clone())),
+        Arc::new(InjectionAssembler::new(anchors, macros.clone(), ports.clone())),
+        Arc::new(SpeakerNames::new(ports.clone())),
         Arc::new(MergeInjections),
+        Arc::new(GenerationPrompt::new(macros, ports)),
         Arc::new(VariableProcessor),
         Arc::new(RequestCompressor),
         Arc::new(TokenLimiter),
         Arc::new(MergeSystemToHead),
+        Arc::new(SquashSystem),
         Arc::new(MergeConsecutiveRoles),
         Arc::new(ConvertSystemToUser),
         Arc::new(EnsureAlternatingRoles),

@@ -70,6 +70,7 @@ impl ContextProcessor for InjectionAssembler {
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
         let lanes = lanes(preset.entries());
         let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
+        let values = values.with_card_templates(dialect, &self.macros);
         Prepared::new(Compiled { preset, templates, values, lanes, memory: TextMemory::default() })
     }
 
@@ -78,14 +79,18 @@ impl ContextProcessor for InjectionAssembler {
             return Err(ProcessorError::failed("the preset was not prepared"));
         };
         let turn = cx.inputs.turn;
-        let mut env = compiled.values.of_run(&cx.inputs);
-        env.outlets = cx.blackboard.get::<Outlets>().map(|outlets| outlets.0.clone()).unwrap_or_default();
         let mut state = cx.draft.macros_mut().clone();
+        let mut env = compiled.values.of_run(&cx.inputs, &mut state);
+        env.outlets = cx.blackboard.get::<Outlets>().map(|outlets| outlets.0.clone()).unwrap_or_default();
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);
         let injections = cx.draft.take_injections();
         let ranks = GapRanks::new(compiled.lanes.clone(), &injections);
-        let target = Target { model: model_name(&cx.inputs), profile: turn.profile.as_deref() };
+        let target = Target {
+            model: model_name(&cx.inputs),
+            profile: turn.profile.as_deref(),
+            kind: Some(turn.kind.as_str()),
+        };
         let mut found = Vec::new();
         let mut render = |request: RenderRequest<'_>| compiled.render(request, &env, &mut state, &mut found);
         let assembled = assemble(&compiled.preset, window, injections, target, &mut render);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Said, VirtualTime, codes,
-    read_instant,
+    AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, Said, State,
+    VirtualTime, codes, read_instant,
 };
 use ctx_pipeline::Inputs;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
@@ -12,6 +12,8 @@ use ctx_types::{
     Agent, Character, Content, Diagnostic, Node, Role, Session, Source, Text, Trust, TurnInput, UserProfile,
 };
 use serde_json::Value;
+
+use crate::card_expansion::CardExpansion;
 
 /// How many of the newest messages are looked at for one of the user and one of the agent.
 const LOOK_BACK: usize = 1_024;
@@ -31,6 +33,7 @@ const LOOK_BACK: usize = 1_024;
 #[derive(Clone, Debug)]
 pub struct MacroValues {
     env: Env,
+    card: Option<Arc<CardExpansion>>,
 }
 
 impl MacroValues {
@@ -50,7 +53,14 @@ impl MacroValues {
             ports,
             ..Env::default()
         };
-        Self { env }
+        Self { env, card: None }
+    }
+
+    /// Has the texts of the card expanded before anything shows them, in dialects in which they are templates.
+    #[must_use]
+    pub fn with_card_templates(mut self, dialect: Dialect, macros: &Registry) -> Self {
+        self.card = CardExpansion::of(&self.env, dialect, macros).map(Arc::new);
+        self
     }
 
     /// Adds what the person who chats, the conversation and the turn say. O(1) for most conversations.
@@ -83,10 +93,15 @@ impl MacroValues {
 
 impl MacroValues {
     /// Adds what a run of the pipeline knows: what a turn says, and how many tokens it and its answer may have.
-    pub fn of_run(&self, inputs: &Inputs<'_>) -> Env {
+    ///
+    /// What macros in the texts of the card set is set in `state`.
+    pub fn of_run(&self, inputs: &Inputs<'_>, state: &mut State) -> Env {
         let mut env = self.of_turn(inputs.profile, inputs.session, inputs.turn);
         env.model.context_tokens = inputs.budget.window().map(u64::from);
         env.model.response_tokens = Some(u64::from(inputs.budget.reserve()));
+        if let Some(card) = &self.card {
+            card.expand(&mut env, state);
+        }
         env
     }
 }

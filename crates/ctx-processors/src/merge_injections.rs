@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, Order, Place, Role, Session, groups};
+use ctx_types::{Message, Order, Place, Placement, Role, Session, groups};
 
 use crate::gap_ranks::GapRanks;
 use crate::join::Joining;
@@ -27,7 +27,12 @@ impl ContextProcessor for MergeInjections {
         Descriptor {
             priority: 310,
             default_enabled: false,
-            config_fields: vec![ConfigField::text("separator", "Between two texts", "\n")],
+            config_fields: vec![
+                ConfigField::text("separator", "Between two texts", "\n"),
+                ConfigField::boolean(DEEPER_FIRST, "Keep different depths apart", false).with_description(
+                    "above the conversation what is meant for a greater depth stands first then",
+                ),
+            ],
             ..Descriptor::new(
                 "merge-injections",
                 "Join injections",
@@ -41,12 +46,17 @@ impl ContextProcessor for MergeInjections {
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let places = UnloadedPlaces::of(cx);
         places.bring_together(cx);
+        let is_by_depth = cx.config.is_on(DEEPER_FIRST);
+        if is_by_depth {
+            sort_by_depth(cx);
+        }
         join_neighbours(cx, joining, |left, right| {
             matches!(left.place, Place::Gap { .. })
                 && left.place == right.place
                 && order(left) == order(right)
                 && may_join(left, right)
                 && places.gap(left) == places.gap(right)
+                && (!is_by_depth || depth(left) == depth(right))
         });
         places.sort(cx);
         Ok(())
@@ -123,6 +133,27 @@ fn out_of_group(session: &Session, position: usize) -> usize {
     let inside = position - start;
     let around = groups(&messages).into_iter().find(|group| group.start < inside && inside < group.end);
     around.map_or(position, |group| start + group.start)
+}
+
+/// The setting by which depths beyond the conversation stay apart.
+const DEEPER_FIRST: &str = "deeperFirst";
+
+/// Sorts what stands above the conversation, the deepest first.
+fn sort_by_depth(cx: &mut PipelineContext<'_>) {
+    let messages = cx.draft.messages_mut();
+    let end = messages.iter().position(|message| message.place == Place::History).unwrap_or(messages.len());
+    let is_gap = |message: &&Message| matches!(message.place, Place::Gap { .. });
+    let count = messages.iter().take(end).rev().take_while(is_gap).count();
+    let front = messages.get_mut(end - count..end).unwrap_or_default();
+    front.sort_by_key(|message| std::cmp::Reverse(depth(message)));
+}
+
+/// Returns the one depth for which a message is meant.
+fn depth(message: &Message) -> Option<u64> {
+    match message.placement.as_deref()? {
+        Placement::Depth { points, .. } => points.as_single(),
+        _ => None,
+    }
 }
 
 fn order(message: &Message) -> Order {

@@ -127,7 +127,7 @@ impl ContextProcessor for RegexProcessor {
         if compiled.rules.rules().is_empty() {
             return Ok(());
         }
-        let env = compiled.values.of_run(&cx.inputs);
+        let env = compiled.values.of_run(&cx.inputs, &mut cx.draft.macros_mut().clone());
         let mut state = cx.draft.macros_mut().clone();
         let mut found = Vec::new();
         let mut expand = |template: &Template, source: &Source| {

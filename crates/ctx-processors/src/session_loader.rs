@@ -1,7 +1,7 @@
 //! `session-loader`: the conversation as messages, as much of it as can matter.
 
 use async_trait::async_trait;
-use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, Note, Outcome, Place, Role,
     Session, Source, SourceKind, TokenFigure, Trust, TurnInput, plural,
@@ -28,7 +28,14 @@ impl ContextProcessor for SessionLoader {
         Descriptor {
             priority: 100,
             is_core: true,
-            config_fields: LoadedForm::fields(),
+            config_fields: [
+                LoadedForm::fields(),
+                vec![
+                    ConfigField::select(CONTINUATION, "An answer that is continued", &CONTINUATIONS),
+                    ConfigField::select(QUIET, "The input of a quiet turn", &QUIETS),
+                ],
+            ]
+            .concat(),
             ..Descriptor::new(
                 "session-loader",
                 "Conversation",
@@ -50,7 +57,8 @@ impl ContextProcessor for SessionLoader {
         messages.extend(window.into_iter().rev());
         LoadedForm::of_config(cx.config).apply(&mut messages, pinned);
         messages.extend(input);
-        settle_prefix(cx.inputs.turn, &mut messages);
+        settle_prefix(continued(cx), &mut messages);
+        settle_quiet(cx, &mut messages);
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
         let skipped = front - pinned;
         let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
@@ -116,7 +124,7 @@ fn load_window(
         }
         let Some(message) = message_at(session, position) else { continue };
         // An answer that is to be continued is no answer yet: the question before it is pending still.
-        if !std::mem::take(&mut may_be_prefix) || !is_prefix(cx.inputs.turn, &message) {
+        if !std::mem::take(&mut may_be_prefix) || !is_prefix(continued(cx), &message) {
             turn.look_at(&message);
         }
         left = left.and_then(|left| costing.take(&message, left));
@@ -157,21 +165,51 @@ impl TurnSearch {
     }
 }
 
+/// The setting that says how an answer is continued.
+const CONTINUATION: &str = "continuation";
+const CONTINUATIONS: [(&str, &str); 2] = [
+    ("prefix", "Is sent last, as the beginning of the next one"),
+    ("in_place", "Stays a message of the conversation"),
+];
+
+/// The setting that says what the input of a quiet turn is.
+const QUIET: &str = "quietInput";
+const QUIETS: [(&str, &str); 2] = [
+    ("message", "Is a message of the user"),
+    ("instruction", "Is an instruction that stands last, as the beginning of an answer does"),
+];
+
+/// Has the input of a quiet turn stand last, outside of the conversation, where the setting wants that.
+fn settle_quiet(cx: &PipelineContext<'_>, messages: &mut [Message]) {
+    if cx.inputs.turn.kind != GenerationKind::Quiet || cx.config.text(QUIET) != "instruction" {
+        return;
+    }
+    if let Some(input) = messages.last_mut().filter(|message| message.source.kind == SourceKind::Input) {
+        input.role = Role::System;
+        input.is_continuation_prefix = true;
+    }
+}
+
+/// Tells whether the turn continues an answer as the beginning of the next one.
+fn continued(cx: &PipelineContext<'_>) -> bool {
+    cx.inputs.turn.kind == GenerationKind::Continue && cx.config.text(CONTINUATION) != "in_place"
+}
+
 /// Only the last message can be the prefix of the next answer: one that was left unfinished, or any answer
 /// where the turn continues it.
-fn settle_prefix(turn: &TurnInput, messages: &mut [Message]) {
+fn settle_prefix(is_continued: bool, messages: &mut [Message]) {
     let Some((last, earlier)) = messages.split_last_mut() else { return };
     for message in earlier.iter_mut().filter(|message| message.is_continuation_prefix) {
         message.is_continuation_prefix = false;
     }
-    last.is_continuation_prefix = is_prefix(turn, last);
+    last.is_continuation_prefix = is_prefix(is_continued, last);
 }
 
 /// Tells whether the last message of a conversation is the beginning of the answer.
-fn is_prefix(turn: &TurnInput, last: &Message) -> bool {
+fn is_prefix(is_continued: bool, last: &Message) -> bool {
     let is_answer =
         last.role == Role::Assistant && last.tool_calls.is_empty() && last.source.kind == SourceKind::History;
-    is_answer && (turn.kind == GenerationKind::Continue || last.is_continuation_prefix)
+    is_answer && (is_continued || last.is_continuation_prefix)
 }
 
 /// What the turn brings that is not in the session: the input, and what goes with it.

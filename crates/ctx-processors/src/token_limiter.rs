@@ -19,6 +19,13 @@ use crate::infeasible::Infeasible;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokenLimiter;
 
+/// The setting for what is counted for each message beside its own tokens.
+const EXTRA: &str = "extraTokensPerMessage";
+
+fn extra(cx: &PipelineContext<'_>) -> u64 {
+    cx.config.count(EXTRA) as u64
+}
+
 /// Left on the blackboard by the limiter: what it dropped and kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimiterResult {
@@ -42,6 +49,9 @@ impl ContextProcessor for TokenLimiter {
                 )
                 .between(0.0, 10_000_000.0)
                 .with_description("0 drops it whole; only a message of plain text is shortened"),
+                ConfigField::number(EXTRA, "Tokens counted for each message beside its own", 0)
+                    .between(0.0, 1_000.0)
+                    .with_description("for applications that count more than the model does"),
                 ConfigField::text("truncationMarker", "What stands at the end of a shortened text", "\n…"),
             ],
             ..Descriptor::new(
@@ -59,7 +69,8 @@ impl ContextProcessor for TokenLimiter {
             return Ok(());
         };
         let bound = cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model));
-        let bound = bound.fold(0, u64::saturating_add);
+        let bound =
+            bound.fold(0, u64::saturating_add).saturating_add(cx.draft.messages().len() as u64 * extra(cx));
         if bound <= u64::from(available) {
             cx.log("everything fits, whatever its tokens");
             cx.blackboard.insert(LimiterResult { dropped: 0, kept: Some(TokenFigure::AtMost(bound)) });
@@ -148,9 +159,8 @@ impl Units {
         for unit in (0..self.ends.len()).rev() {
             cx.checkpoint()?;
             let mut members = self.members(unit).filter_map(|index| cx.draft.messages().get(index));
-            let Some(left) = members.try_fold(fit.left, |left, message| costing.take(message, left)) else {
-                break;
-            };
+            let take = |left, message| costing.take(message, left)?.checked_sub(extra(cx));
+            let Some(left) = members.try_fold(fit.left, take) else { break };
             fit = Fit { dropped: unit, left };
         }
         Ok(fit)
@@ -175,7 +185,8 @@ pub(crate) fn is_one_of_several(message: &Message) -> bool {
 fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
     let messages = cx.draft.messages().iter().enumerate();
     let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);
-    let cost = |message| u64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total());
+    let cost =
+        |message| u64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total()) + extra(cx);
     let costs: Vec<(&Message, u64)> = safe.map(|message| (message, cost(message))).collect();
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();
     match u64::from(available).checked_sub(used) {

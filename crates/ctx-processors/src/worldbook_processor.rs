@@ -8,7 +8,9 @@ use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Tem
 use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
-use ctx_types::{Agent, Decision, LogLine, Outcome, Role, Segment, Session, Source, Text, TextMemory};
+use ctx_types::{
+    Agent, Decision, Injection, LogLine, Outcome, Role, Segment, Session, Source, Text, TextMemory,
+};
 use ctx_worldbook::{
     BookSet, Destination, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source as ScanSource, TimedState,
 };
@@ -19,8 +21,8 @@ use crate::macro_values::{MacroValues, macro_dialect};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
 use crate::worldbooks::{
-    Expanding, Selection, Shelf, Shelves, Transcript, effect, entry_source, fields, injection, message_name,
-    settings, stored_state, tell,
+    Expanding, Gathering, Selection, Shelf, Shelves, Transcript, at_gap, effect, entry_source, fields,
+    injection, message_name, settings, stored_state, tell,
 };
 
 /// Activates entries of worldbooks and hands them over as injections; where they go is the assembler's work.
@@ -73,6 +75,8 @@ struct Compiled {
     names: Vec<Arc<str>>,
     tags: Option<Vec<Arc<str>>>,
     memory: TextMemory,
+    /// How the texts at one anchor are written together.
+    gathering: Option<Gathering>,
 }
 
 /// The document that findings about a conversation name.
@@ -106,7 +110,9 @@ impl ContextProcessor for WorldbookProcessor {
         }
         Prepared::new(Compiled {
             shelves,
-            values: MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {}),
+            values: MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {})
+                .with_card_templates(dialect, &self.macros),
+            gathering: Gathering::of(config, dialect, &self.macros),
             dialect,
             macros: self.macros.clone(),
             names: names(agent),
@@ -126,17 +132,17 @@ impl ContextProcessor for WorldbookProcessor {
         if shelf.set.members().is_empty() {
             return Ok(());
         }
-        let env = compiled.values.of_run(&cx.inputs);
+        let mut state = cx.draft.macros_mut().clone();
+        let env = compiled.values.of_run(&cx.inputs, &mut state.clone());
         let names = shelf.set.settings().include_names.then_some(&env);
         let transcript = Transcript::of(cx, shelf.set.depth(), names);
-        let mut state = cx.draft.macros_mut().clone();
         let mut scan = compiled.scan(cx, &shelf, &transcript, (&env, &mut state));
         cx.checkpoint()?;
         let decisions = tell(&shelf.set, &scan, &transcript);
         cx.draft.decide_all(decisions);
         apply_rules(cx, &shelf, &mut scan, (&env, &mut state));
+        hand_over(cx, &shelf.set, &scan, compiled.gathering.as_ref().map(|texts| (texts, &env, &mut state)));
         cx.draft.set_macros(state);
-        hand_over(cx, &shelf.set, &scan);
         log(cx, &shelf.set, &scan);
         cx.blackboard.insert(WorldbookScan {
             set: shelf.set.clone(),
@@ -240,21 +246,30 @@ fn apply_rules(
 }
 
 /// Hands active entries to the assembler, and the texts of outlets to macros.
-fn hand_over(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {
+fn hand_over(
+    cx: &mut PipelineContext<'_>,
+    set: &BookSet,
+    scan: &Scan,
+    gathering: Option<(&Gathering, &Env, &mut State)>,
+) {
     let output = set.output(scan);
     for (at, why) in &output.unplaced {
         let member = scan.activations.get(*at).and_then(|activation| set.members().get(activation.member));
         let Some(member) = member else { continue };
         cx.draft.decide(Decision::new(Outcome::Dropped, entry_source(member), why.as_str()));
     }
-    for at in &output.in_order {
-        let Some(activation) = scan.activations.get(*at) else { continue };
-        let member = set.members().get(activation.member);
-        let injected = member
-            .and_then(|member| injection(member, activation.content.clone(), activation.written.clone()));
-        if let Some(injection) = injected {
-            cx.draft.inject(injection);
-        }
+    let injected = |at: &usize| {
+        let activation = scan.activations.get(*at)?;
+        let member = set.members().get(activation.member)?;
+        let injection = injection(member, activation.content.clone(), activation.written.clone())?;
+        Some(at_gap(injection, cx.config))
+    };
+    let mut injections: Vec<Injection> = output.in_order.iter().filter_map(injected).collect();
+    if let Some((gathering, env, state)) = gathering {
+        injections = gathering.gather(injections, env, state);
+    }
+    for injection in injections {
+        cx.draft.inject(injection);
     }
     let text = |list: &[usize]| {
         let texts = list.iter().filter_map(|at| scan.activations.get(*at));

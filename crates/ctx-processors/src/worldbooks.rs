@@ -1,6 +1,7 @@
 //! The parts of `worldbook-processor`: which books, how they are searched, and where their entries go.
 
 mod expanding;
+mod gathering;
 mod options;
 mod placing;
 mod selection;
@@ -10,7 +11,8 @@ mod telling;
 mod transcript;
 
 pub(crate) use expanding::{Expanding, entry_source};
-pub(crate) use options::{fields, settings};
+pub(crate) use gathering::Gathering;
+pub(crate) use options::{at_gap, fields, settings};
 pub(crate) use placing::injection;
 pub(crate) use selection::Selection;
 pub(crate) use shelf::{Shelf, Shelves};

@@ -149,6 +149,8 @@ noun! {
         order: Option<f64> => "order",
         /// For which models it is meant.
         model_match: Option<ModelMatch> => "modelMatch",
+        /// For which kinds of generation it is meant, by their names such as `continue`; for all if empty.
+        triggers: Vec<Arc<str>> => "triggers",
         /// Files of the agent that travel with it, as the file has them.
         preset_attachments: Vec<StoredAttachment> => "presetAttachments",
         /// Files that travel with it, as the file has them.

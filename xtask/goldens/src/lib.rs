@@ -4,6 +4,7 @@
 //! a function from `input` to a value of the shape of `output`. Nothing here knows a case by its name.
 
 mod case;
+mod chat_completion;
 mod macros;
 mod regex;
 mod report;
@@ -32,4 +33,5 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "regex_gate", run: regex::gate, reported: &[] },
     Kind { name: "regex_depth", run: regex::depth, reported: &[] },
     Kind { name: "world_info_scan", run: world_info::run, reported: &[] },
+    Kind { name: "chat_completion_assembly", run: chat_completion::run, reported: &[] },
 ];

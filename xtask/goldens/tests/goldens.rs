@@ -1,4 +1,5 @@
 //! The runner itself, and the goldens that come with the specification where they are at hand.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -145,8 +146,14 @@ fn gates_and_depths_switch_a_script_on_and_off() {
 }
 
 /// The share of the cases of a kind, without those that are named as faults, that has to come out right.
-const SHARES: [(&str, usize); 4] =
-    [("macro", 97), ("regex_run", 100), ("regex_gate", 100), ("regex_depth", 100)];
+const SHARES: [(&str, usize); 6] = [
+    ("macro", 97),
+    ("regex_run", 100),
+    ("regex_gate", 100),
+    ("regex_depth", 100),
+    ("world_info_scan", 100),
+    ("chat_completion_assembly", 95),
+];
 
 #[test]
 fn the_goldens_of_the_specification_come_out_as_promised() {
@@ -172,4 +179,111 @@ fn specification() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
     let folder = root.join("../shared/goldens");
     folder.is_dir().then_some(folder)
+}
+
+/// Checks what is sent for a small chat, as `role: content` and `role (name): content`; `changes` go into the input.
+#[track_caller]
+fn check_sent(changes: &Value, expected: &[&str]) {
+    let order = ["main", "charDescription", "dialogueExamples", "chatHistory", "jailbreak", "near"];
+    let order = order.map(|identifier| json!({ "identifier": identifier, "enabled": true }));
+    let mut input = json!({
+        "user": "Kim", "char": "Ada", "generationType": "normal",
+        "card": { "description": "D of {{char}}", "mes_example": "" },
+        "chatOldestFirst": [
+            { "name": "Ada", "is_user": false, "mes": "Hello" },
+            { "name": "Kim", "is_user": true, "mes": "Hi" },
+            { "name": "Ada", "is_user": false, "mes": "Well" },
+        ],
+        "settings": { "new_chat_prompt": "[New]", "continue_nudge_prompt": "[On: {{lastChatMessage}}]" },
+        "prompts": [
+            { "identifier": "main", "content": "M" },
+            { "identifier": "near", "content": "N", "injection_position": 1, "injection_depth": 1 },
+            { "identifier": "jailbreak", "content": "J" },
+        ],
+        "promptOrder": order,
+    });
+    for (pointer, value) in changes.as_object().unwrap() {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        input.pointer_mut(parent).unwrap()[key] = value.clone();
+    }
+    let result = report(vec![case("chat_completion_assembly", input, Value::Null)]).json();
+    let messages = result["own.json"]["c"]["messages"].as_array().unwrap_or_else(|| panic!("{result}"));
+    let line = |message: &Value| match message["name"].as_str() {
+        Some(name) => format!(
+            "{} ({name}): {}",
+            message["role"].as_str().unwrap(),
+            message["content"].as_str().unwrap()
+        ),
+        None => format!("{}: {}", message["role"].as_str().unwrap(), message["content"].as_str().unwrap()),
+    };
+    assert_eq!(messages.iter().map(line).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn files_of_a_chat_become_the_messages_that_are_sent() {
+    let before = ["system: M", "system: D of Ada", "system: [New]"];
+    let chat = ["assistant: Hello", "user: Hi", "system: N", "assistant: Well", "system: J"];
+    check_sent(&json!({}), &[&before[..], &chat].concat());
+    check_sent(
+        &json!({ "/settings/names_behavior": 1 }),
+        &[
+            &before[..],
+            &["assistant (Ada): Hello", "user (Kim): Hi", "system: N", "assistant (Ada): Well", "system: J"],
+        ]
+        .concat(),
+    );
+    check_sent(
+        &json!({ "/settings/squash_system_messages": true }),
+        &[&["system: M\nD of Ada", "system: [New]"][..], &chat].concat(),
+    );
+    check_sent(
+        &json!({ "/card/mes_example": "<START>\n{{user}}: Q" }),
+        &[&before[..2], &["system (example_user): Q"], &before[2..], &chat].concat(),
+    );
+    check_sent(
+        &json!({ "/settings/send_if_empty": "Go" }),
+        &[&before[..], &chat[..4], &["user: Go", "system: J"]].concat(),
+    );
+}
+
+#[test]
+fn an_answer_is_continued_behind_everything_else() {
+    let before = ["system: M", "system: D of Ada", "system: [New]", "assistant: Hello"];
+    check_sent(
+        &json!({ "/generationType": "continue" }),
+        &[&before[..], &["user: Hi", "system: N", "system: J", "assistant: Well", "system: [On: Well]"]]
+            .concat(),
+    );
+    let prefill = json!({ "/generationType": "continue", "/settings/continue_prefill": true });
+    check_sent(&prefill, &[&before[..], &["system: N", "user: Hi", "system: J", "assistant: Well"]].concat());
+    let quiet = json!({ "/generationType": "quiet", "/quietPrompt": "Sum {{char}} up." });
+    check_sent(
+        &quiet,
+        &[&before[..], &["user: Hi", "system: N", "assistant: Well", "system: J", "system: Sum Ada up."]]
+            .concat(),
+    );
+}
+
+#[test]
+fn a_note_that_is_not_due_takes_what_stands_around_it_along() {
+    let before = ["system: M", "system: D of Ada", "system: [New]", "assistant: Hello", "user: Hi"];
+    let note = |interval: u64, position: u64| json!({ "prompt": "A", "interval": interval, "position": position, "depth": 0 });
+    let book = json!({ "B": [{ "constant": true, "position": 3, "content": "W" }] });
+    let after = ["system: N", "assistant: Well"];
+    check_sent(
+        &json!({ "/authorsNote": note(2, 1), "/worldInfo": book }),
+        &[&before[..], &after, &["system: J"]].concat(),
+    );
+    check_sent(
+        &json!({ "/authorsNote": note(1, 1), "/worldInfo": book }),
+        &[&before[..], &after, &["system: A\nW", "system: J"]].concat(),
+    );
+    check_sent(
+        &json!({ "/authorsNote": note(1, 0) }),
+        &[&before[..1], &["system: A"], &before[1..], &after, &["system: J"]].concat(),
+    );
+    check_sent(
+        &json!({ "/authorsNote": note(1, 2) }),
+        &[&["system: A"], &before[..], &after, &["system: J"]].concat(),
+    );
 }

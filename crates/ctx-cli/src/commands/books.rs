@@ -1,14 +1,15 @@
 //! Worldbooks that are read, and the way from findings about them back into their files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
 use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::{WorldbookOrigin, read_worldbook_with_origin};
-use ctx_types::{Diagnostic, LoadedWorldbook};
+use ctx_types::{Agent, Diagnostic, LoadedWorldbook};
 
 use crate::commands::inputs::{self, InputFile};
+use crate::files;
 use crate::show::Sources;
 
 /// The worldbooks of a run, with the files that they were read from.
@@ -37,6 +38,26 @@ impl Books {
             found.extend(odd);
         }
         Ok((books, found))
+    }
+
+    /// Adds the worldbooks in the folder `worldbooks` beside an agent that it asks for by name; they hold for it
+    /// alone.
+    ///
+    /// What cannot be read there is left out: nobody named it.
+    pub(super) fn add_beside(&mut self, agent_file: &Path, agent: &Agent, sources: &mut Sources) {
+        if agent.worldbook_ids.is_empty() || files::is_stdin(agent_file) {
+            return;
+        }
+        for path in beside(agent_file) {
+            let Ok((mut file, _)) = inputs::load(&InputFile::from(&path), sources, &BookFile::parse) else {
+                continue;
+            };
+            let is_asked = agent.worldbook_ids.iter().any(|id| *id == file.book.id || *id == file.book.name);
+            if is_asked && self.get(&file.book.name).is_none() {
+                file.book.is_global = false;
+                self.0.push(file);
+            }
+        }
     }
 
     /// Reads one worldbook from the bytes of a file.
@@ -103,4 +124,20 @@ impl BookFile {
         location.document = Some(self.file.as_str().into());
         location.pointer = location.pointer.take().map(|pointer| self.origin.pointer(&pointer));
     }
+}
+
+/// How many files beside an agent are looked at.
+const MAX_BESIDE: usize = 1_000;
+
+/// Returns the files that may be worldbooks beside an agent, by name; links may lead elsewhere and are left out.
+fn beside(agent_file: &Path) -> Vec<PathBuf> {
+    let folder = agent_file.parent().unwrap_or(Path::new("")).join("worldbooks");
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_book = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending == "json") && path.is_file() && !path.is_symlink()
+    };
+    let paths = entries.take(MAX_BESIDE).flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = paths.filter(is_book).collect();
+    paths.sort();
+    paths
 }

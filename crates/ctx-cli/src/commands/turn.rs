@@ -160,7 +160,10 @@ impl Turn {
             with.profile = Some(imported.value);
             found.extend(imported.diagnostics);
         }
-        let (books, odd) = Books::read(&files.worldbooks, sources)?;
+        let (mut books, odd) = Books::read(&files.worldbooks, sources)?;
+        if let (Some(file), Some(agent)) = (&files.agent, &agent) {
+            books.add_beside(&file.path, &agent.agent, sources);
+        }
         with.worldbooks = books.loaded();
         found.extend(odd);
         if let Some(file) = &files.models {

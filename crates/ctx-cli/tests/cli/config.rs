@@ -189,7 +189,7 @@ priorty = 3
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }
       |                                              ^
       |
-      = help: known settings: `retainedCharacters`, `truncationMarker`
+      = help: known settings: `extraTokensPerMessage`, `retainedCharacters`, `truncationMarker`
     "#);
 }
 

@@ -42,6 +42,10 @@ fn help_names_the_verbs_and_how_to_begin() {
       compress     Makes conversations shorter, and shows what would become of each message
       session      Shows conversations, takes steps back, and moves them into and out of the store of
                    chats
+      import       Makes an agent of files of SillyTavern, RisuAI and AIO Hub, and says what became of
+                   each field
+      export       Writes an agent as a file of another application
+      migrate      Brings agents up to date: old spellings become today's
       init         Writes a small project to begin with: agent, profile, conversation
       completions  Prints the script that completes command lines in a shell
       help         Print this message or the help of the given subcommand(s)

@@ -26,6 +26,7 @@ mod diff;
 mod explain;
 mod help;
 mod hostile;
+mod import;
 mod init;
 mod kept;
 mod limits;

@@ -39,6 +39,7 @@ fn set(answer: &str, id: &str) -> Vec<String> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "each setting has a line")]
 fn built_in_processors_stand_in_running_order() {
     assert_snapshot!(list(""), @r#"
     exit code 0
@@ -49,6 +50,8 @@ fn built_in_processors_stand_in_running_order() {
                                                      htmlKeptMessages = 6
                                                      reasoning = "all"
                                                      toolsAsUser = false
+                                                     continuation = "prefix"
+                                                     quietInput = "message"
      200        regex-processor              on      presets = []
                                                      steps = 25000000
      250        transcription-processor      on      strategy = "smart"
@@ -71,8 +74,31 @@ fn built_in_processors_stand_in_running_order() {
                                                      maxRecursionSteps = 0
                                                      useGroupScoring = false
                                                      strategy = "character_first"
+                                                     anchorFormat = ""
+                                                     gapOrder = "entry"
+                                                     systemLane = 0
+                                                     userLane = 0
+                                                     assistantLane = 0
+     290        author-note                  off     interval = 1
+                                                     depth = 4
+                                                     role = "system"
+                                                     persona = "none"
+                                                     systemLane = 0
+                                                     userLane = 0
+                                                     assistantLane = 0
+     295        dialogue-examples            off     header = ""
+                                                     userName = "example_user"
+                                                     agentName = "example_assistant"
+                                                     omit = false
      300        injection-assembler (core)   on
+     305        speaker-names                off     mode = "none"
      310        merge-injections             off     separator = "\n"
+                                                     deeperFirst = false
+     320        generation-prompt            off     impersonate = ""
+                                                     continue = ""
+                                                     prefill = ""
+                                                     impersonatePrefill = ""
+                                                     sendIfEmpty = ""
      350        variable-processor           on      snapshots = false
      390        request-compressor           off     tokenBudget = 128000
                                                      triggerThreshold = 0.8
@@ -84,9 +110,12 @@ fn built_in_processors_stand_in_running_order() {
                                                      tailShare = 0.2
                                                      noteRole = "system"
      400        token-limiter (core)         on      retainedCharacters = 0
+                                                     extraTokensPerMessage = 0
                                                      truncationMarker = "\n…"
      500        merge-system-to-head         on      separator = "\n\n---\n\n"
                                                      scope = "preset"
+     510        squash-system                off     separator = "\n"
+                                                     except = []
      600        merge-consecutive-roles      on      separator = "\n\n---\n\n"
      700        convert-system-to-user       off     separator = "\n\n---\n\n"
      800        ensure-alternating-roles     off     userPlaceholder = "继续"
@@ -105,6 +134,7 @@ fn built_in_processors_stand_in_running_order() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "each setting has a line")]
 fn an_agent_sets_what_it_names() {
     assert_snapshot!(list("a.yaml --model-settings m.json --disable token-limiter"), @r#"
     exit code 0
@@ -115,6 +145,8 @@ fn an_agent_sets_what_it_names() {
                                                                        htmlKeptMessages = 6
                                                                        reasoning = "all"
                                                                        toolsAsUser = false
+                                                                       continuation = "prefix"
+                                                                       quietInput = "message"
      200             regex-processor              on                   presets = []
                                                                        steps = 25000000
      250             transcription-processor      on                   strategy = "smart"
@@ -137,8 +169,31 @@ fn an_agent_sets_what_it_names() {
                                                                        maxRecursionSteps = 0
                                                                        useGroupScoring = false
                                                                        strategy = "character_first"
+                                                                       anchorFormat = ""
+                                                                       gapOrder = "entry"
+                                                                       systemLane = 0
+                                                                       userLane = 0
+                                                                       assistantLane = 0
+     290             author-note                  off                  interval = 1
+                                                                       depth = 4
+                                                                       role = "system"
+                                                                       persona = "none"
+                                                                       systemLane = 0
+                                                                       userLane = 0
+                                                                       assistantLane = 0
+     295             dialogue-examples            off                  header = ""
+                                                                       userName = "example_user"
+                                                                       agentName = "example_assistant"
+                                                                       omit = false
      300             injection-assembler (core)   on
+     305             speaker-names                off                  mode = "none"
      310             merge-injections             off                  separator = "\n"
+                                                                       deeperFirst = false
+     320             generation-prompt            off                  impersonate = ""
+                                                                       continue = ""
+                                                                       prefill = ""
+                                                                       impersonatePrefill = ""
+                                                                       sendIfEmpty = ""
      350             variable-processor           on                   snapshots = false
      390             request-compressor           off                  tokenBudget = 128000
                                                                        triggerThreshold = 0.8
@@ -150,12 +205,15 @@ fn an_agent_sets_what_it_names() {
                                                                        tailShare = 0.2
                                                                        noteRole = "system"
      400             token-limiter (core)         off (command-line)   retainedCharacters = 0
+                                                                       extraTokensPerMessage = 0
                                                                        truncationMarker = "\n…"
      450 (agent)     merge-consecutive-roles      on                   separator = "\n\n---\n\n"
      built in: 600
      500             merge-system-to-head         on                   separator = "|" (agent)
                                                   agent over model     scope = "preset"
                                                                        scop = "all" (agent)
+     510             squash-system                off                  separator = "\n"
+                                                                       except = []
      700             convert-system-to-user       on (model)           separator = "\n\n---\n\n"
                                                                        prefx = "x" (model)
      800             ensure-alternating-roles     off                  userPlaceholder = "继续"

@@ -8,17 +8,24 @@ use crate::conversation::chat_message::rename_text;
 use crate::conversation::linear::Messages;
 use crate::format::Format;
 use crate::kept;
+use crate::sillytavern::note;
 
 /// Reads the lines of a chat, each with its index in the document.
 ///
-/// The keys of the header line become keys of the session's header. The selected swipe is the text, the
+/// The keys of the header line become keys of the session's header, and the author's note of its metadata is
+/// `authorNote` there. The selected swipe is the text, the
 /// others stay beside it. Messages that `SillyTavern` hides from the model are switched off.
 pub(super) fn read(items: Vec<(usize, Value)>, file: Map<String, Value>, place: &'static str) -> Messages {
     let mut messages = Messages::new(Format::SillyTavernChat, file, place);
     let mut hidden = Hidden::default();
     for (position, (index, item)) in items.into_iter().enumerate() {
         match item {
-            Value::Object(line) if position == 0 && is_header(&line) => messages.set_file(index, line),
+            Value::Object(mut line) if position == 0 && is_header(&line) => {
+                if let Some(note) = note::of_header(&line).filter(|_| !line.contains_key(note::KEY)) {
+                    line.insert(note::KEY.to_owned(), note);
+                }
+                messages.set_file(index, line);
+            }
             item => {
                 hidden.count(index, &item);
                 messages.push(index, item, mend);

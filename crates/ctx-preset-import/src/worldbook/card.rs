@@ -82,13 +82,13 @@ fn field(name: &str) -> Option<String> {
     if name == "disable" {
         return Some("enabled".to_owned());
     }
-    let renamed = RENAMED.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| (*theirs).to_owned());
-    let extension = || EXTENSIONS.iter().find(|(_, ours)| *ours == name);
+    let renamed = CARD_FIELDS.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| (*theirs).to_owned());
+    let extension = || CARD_EXTENSIONS.iter().find(|(_, ours)| *ours == name);
     renamed.or_else(|| extension().map(|(theirs, _)| format!("extensions/{theirs}")))
 }
 
 /// The fields of an entry that have another name, or stand below `extensions`; each with its name here.
-const RENAMED: [(&str, &str); 6] = [
+pub(crate) const CARD_FIELDS: [(&str, &str); 6] = [
     ("id", "uid"),
     ("keys", "key"),
     ("secondary_keys", "keysecondary"),
@@ -98,7 +98,7 @@ const RENAMED: [(&str, &str); 6] = [
 ];
 
 /// What SillyTavern keeps below `extensions`.
-const EXTENSIONS: [(&str, &str); 30] = [
+pub(crate) const CARD_EXTENSIONS: [(&str, &str); 30] = [
     ("exclude_recursion", "excludeRecursion"),
     ("prevent_recursion", "preventRecursion"),
     ("delay_until_recursion", "delayUntilRecursion"),
@@ -131,7 +131,8 @@ const EXTENSIONS: [(&str, &str); 30] = [
     ("display_index", "displayIndex"),
 ];
 
-fn entry(value: Value, is_v3: bool) -> Value {
+/// Brings an entry into the unified form, with what it was beside.
+pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
     let Value::Object(map) = &value else { return value };
     // A file that several applications wrote may have both forms side by side.
     if map.contains_key("key") {
@@ -143,7 +144,7 @@ fn entry(value: Value, is_v3: bool) -> Value {
             entry.insert(to.to_owned(), value.clone());
         }
     };
-    for (from, to) in RENAMED {
+    for (from, to) in CARD_FIELDS {
         copy(map.get(from), to);
     }
     if map.get("comment").is_none_or(is_blank) {
@@ -155,7 +156,7 @@ fn entry(value: Value, is_v3: bool) -> Value {
     copy(Some(map.get("selective").unwrap_or(&Value::Bool(false))), "selective");
     let is_off = map.get("enabled").and_then(Value::as_bool).map(|enabled| Value::Bool(!enabled));
     copy(is_off.as_ref(), "disable");
-    for (from, to) in EXTENSIONS {
+    for (from, to) in CARD_EXTENSIONS {
         copy(extension(from), to);
     }
     if is_v3 && extension("case_sensitive").is_none_or(Value::is_null) {

@@ -1,9 +1,11 @@
 //! The settings of the processor, and what an agent says of its own.
 
 use ctx_pipeline::{Config, ConfigField, Origin};
-use ctx_types::{Agent, Diagnostic};
+use ctx_types::{Agent, Diagnostic, Injection, Order, Placement};
 use ctx_worldbook::{CharacterStrategy, Settings};
 use serde_json::Value;
+
+use crate::gap_lanes::{lane, lane_fields};
 
 const BOOKS: &str = "books";
 const DEPTH: &str = "depth";
@@ -18,6 +20,13 @@ const MIN_ACTIVATIONS_DEPTH_MAX: &str = "minActivationsDepthMax";
 const MAX_RECURSION_STEPS: &str = "maxRecursionSteps";
 const USE_GROUP_SCORING: &str = "useGroupScoring";
 const STRATEGY: &str = "strategy";
+
+/// The setting that joins what stands at one anchor.
+pub(crate) const ANCHOR_FORMAT: &str = "anchorFormat";
+const GAP_ORDER: &str = "gapOrder";
+const EQUAL: &str = "equal";
+const GAP_ORDERS: [(&str, &str); 2] =
+    [("entry", "The order of each entry"), (EQUAL, "100 for all, so that only lanes decide")];
 
 /// The order of books, by the names of settings.
 const STRATEGIES: [(&str, CharacterStrategy, &str); 3] = [
@@ -52,7 +61,13 @@ pub(crate) fn fields() -> Vec<ConfigField> {
             .with_description("the first time included; 0 is as often as needed"),
         ConfigField::boolean(USE_GROUP_SCORING, "The number of found keys decides in groups", false),
         ConfigField::select(STRATEGY, "Order of books", &strategies),
+        ConfigField::text(ANCHOR_FORMAT, "How the texts before or after the character are one message", "")
+            .with_description("`{0}` stands for them; empty is a message for each"),
+        ConfigField::select(GAP_ORDER, "Rank at a depth of the conversation", &GAP_ORDERS),
     ]
+    .into_iter()
+    .chain(lane_fields())
+    .collect()
 }
 
 /// Reads the settings; what an agent's `worldbookSettings` says stands over the user's and the model's.
@@ -102,4 +117,16 @@ pub(crate) fn settings(config: &Config, agent: &Agent) -> (Settings, Vec<Diagnos
 pub(crate) fn books(config: &Config) -> Vec<std::sync::Arc<str>> {
     let listed = config.get(BOOKS).and_then(Value::as_array).into_iter().flatten();
     listed.filter_map(Value::as_str).map(Into::into).collect()
+}
+
+/// Gives an entry at a gap of the history the rank that the settings want.
+pub(crate) fn at_gap(mut injection: Injection, config: &Config) -> Injection {
+    let is_equal = config.text(GAP_ORDER) == EQUAL;
+    if let Placement::Depth { order, .. } | Placement::Index { order, .. } = &mut injection.placement {
+        if is_equal {
+            *order = Order::DEFAULT;
+        }
+        injection.lane = lane(config, injection.role);
+    }
+    injection
 }

@@ -1,0 +1,85 @@
+//! The arguments of `ctx import`, `ctx export` and `ctx migrate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Makes an agent of files of SillyTavern, RisuAI and AIO Hub, and says what became of each field
+///
+/// Character cards (JSON, PNG, CHARX), chat-completion presets, lorebooks, regex scripts, personas, settings and
+/// chats become one agent with worldbooks, a profile and conversations; what each file is is told by its content.
+/// Nothing is written if the files cannot be written as a whole.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx import card.png preset.json book.json --out ada\n  \
+    ctx import card.png --out ada --report report.json --strict\n  \
+    ctx assemble ada/agent.yaml --session chat.jsonl")]
+pub(crate) struct AgentImportArguments {
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The folder to write to; files that have the names of new ones are replaced
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Writes what became of each field (JSON) to a file too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Prints what became of each field, and the written files, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Ends with exit code 1 if a file or a field cannot be imported
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Writes an agent as a file of another application
+///
+/// What was imported comes back as it was; what was changed since is written over it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx export ada/agent.yaml --to st-preset --out preset.json\n  \
+    ctx export ada/agent.yaml --to st-card --out ada.png\n  \
+    ctx export ada/agent.yaml --to aio --out ada.agent.yaml")]
+pub(crate) struct AgentExportArguments {
+    /// The agent
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: PathBuf,
+    /// What is written
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub(crate) to: ExportForm,
+    /// The file to write, which is replaced if it exists; its ending decides between JSON, YAML and PNG. Otherwise
+    /// JSON is printed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Prints the written file's name as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `ctx export` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportForm {
+    /// A chat-completion preset of SillyTavern
+    StPreset,
+    /// A character card of SillyTavern
+    StCard,
+    /// An agent of AIO Hub
+    Aio,
+}
+
+/// Brings agents up to date: old spellings become today's
+///
+/// Says what would change; `--write` changes the files, and keeps what they were beside them as `.bak`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ctx migrate agent.json\n  ctx migrate agents/*.json --write")]
+pub(crate) struct MigrateArguments {
+    /// The agents
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Changes the files
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Prints what changes as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,90 @@
+//! `ctx export`: an agent as a file of another application.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+use ctx_engine::Engine;
+use ctx_preset_import::{export_agent, export_card, export_card_picture, export_preset, write_document};
+use ctx_types::Agent;
+use serde_json::{Value, json};
+
+use crate::args::{AgentExportArguments, ExportForm};
+use crate::commands::books::Books;
+use crate::commands::inputs::AgentFile;
+use crate::exit::{Exit, UsageError};
+use crate::files::{self, Existing};
+use crate::show::{self, Sources};
+
+/// Writes the agent.
+pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
+    let mut sources = Sources::default();
+    let file = AgentFile::read(&arguments.agent, &Engine::new(), &mut sources)?;
+    sources.show(&file.found);
+    let value = match arguments.to {
+        ExportForm::StPreset => export_preset(&file.agent),
+        ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources),
+        ExportForm::Aio => export_agent(&file.agent),
+    };
+    let Some(out) = &arguments.out else {
+        show::json(&value)?;
+        return Ok(Exit::Success);
+    };
+    let bytes = bytes(&value, arguments, out, &mut sources)?;
+    files::write(&[(out.clone(), &bytes)], Existing::Named, &sources.files_read)?;
+    match arguments.json {
+        true => show::json(&json!({ "written": [files::name(out)] }))?,
+        false => show::result(&format!("wrote {}\n", files::name(out)))?,
+    }
+    Ok(Exit::Success)
+}
+
+/// Makes a card, with the book that the agent got from one.
+fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Value {
+    let name =
+        agent.kept.get("imported").and_then(|imported| imported.get("cardBook")).and_then(Value::as_str);
+    let mut books = Books::default();
+    if name.is_some() {
+        books.add_beside(path, agent, sources);
+    }
+    let books = books.loaded();
+    let book = books.iter().find(|book| Some(&*book.name) == name);
+    export_card(agent, book.map(|book| &*book.book))
+}
+
+/// Writes a value as the ending of its file says.
+fn bytes(
+    value: &Value,
+    arguments: &AgentExportArguments,
+    out: &Path,
+    sources: &mut Sources,
+) -> Result<Vec<u8>> {
+    let ending = out.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match &*ending {
+        "png" if arguments.to != ExportForm::StCard => {
+            Err(UsageError("only a card is written into a picture".to_owned()).into())
+        }
+        "png" => {
+            let picture = picture(&arguments.agent, sources)?;
+            export_card_picture(value, picture.as_deref())
+                .ok_or_else(|| anyhow!("the picture beside the agent is no whole PNG"))
+        }
+        "yaml" | "yml" => Ok(write_document(value).into_bytes()),
+        _ => {
+            let mut text = serde_json::to_vec_pretty(value)?;
+            text.push(b'\n');
+            Ok(text)
+        }
+    }
+}
+
+/// Reads the picture of the card that an agent was imported from, if it is there.
+fn picture(agent: &Path, sources: &mut Sources) -> Result<Option<Vec<u8>>> {
+    let path: PathBuf = agent.parent().unwrap_or(Path::new("")).join("assets").join("avatar.png");
+    if !path.is_file() {
+        return Ok(None);
+    }
+    if path.is_symlink() {
+        bail!("`{}` is a link", files::name(&path));
+    }
+    Ok(Some(sources.read(&path, &files::name(&path))?))
+}

@@ -1,0 +1,153 @@
+//! `ctx import`: files of other applications as an agent.
+
+mod names;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+use ctx_preset_import::{
+    FieldStatus, Import, ImportOptions, ImportReport, SourceFile, import, write_document,
+};
+use ctx_types::{Diagnostic, Persist as _, Severity};
+use serde_json::{Value, json};
+
+use crate::args::AgentImportArguments;
+use crate::commands::inputs;
+use crate::exit::Exit;
+use crate::files::{self, Existing};
+use crate::show::{self, Bar, Sources};
+use names::Names;
+
+/// Imports files, all at once.
+pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
+    inputs::check_stdin(&arguments.files)?;
+    files::refuse_stdin(&arguments.out)?;
+    let (read, sources) = read(&arguments.files)?;
+    let given: Vec<SourceFile<'_>> = read.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect();
+    let made = import(&given, &ImportOptions::default());
+    let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
+    if !arguments.json {
+        sources.show(&findings);
+    }
+    let report = serde_json::to_value(&made.report)?;
+    let mut written = outputs(&made, &arguments.out);
+    if written.is_empty() && made.report.files.iter().all(|file| file.format.is_none()) {
+        bail!("nothing can be imported");
+    }
+    let outside = arguments.report.as_ref().map(|path| (path.clone(), pretty(&report)));
+    written.extend(outside);
+    make_folders(&arguments.out, &written)?;
+    let files: Vec<(PathBuf, &[u8])> =
+        written.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect();
+    files::write(&files, Existing::Replace, &sources.files_read)?;
+    let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
+    match arguments.json {
+        true => show::json(&json!({ "files": report["files"], "written": names }))?,
+        false => show::result(&summary(&made.report, &names))?,
+    }
+    Ok(exit(&made.report, &findings, arguments.strict))
+}
+
+/// A file that was read, with its name.
+type NamedBytes = (String, Vec<u8>);
+
+/// Reads the files, with a bar where there are many.
+fn read(paths: &[PathBuf]) -> Result<(Vec<NamedBytes>, Sources)> {
+    let mut sources = Sources::default();
+    let bar = Bar::new(paths.len());
+    let mut read = Vec::with_capacity(paths.len());
+    for path in paths {
+        let name = files::name(path);
+        bar.show(&name);
+        let bytes = sources.read(path, &name)?;
+        read.push((name, bytes));
+        bar.done();
+    }
+    Ok((read, sources))
+}
+
+fn exit(report: &ImportReport, findings: &[Diagnostic], is_strict: bool) -> Exit {
+    let is_lost = report.count(FieldStatus::Unsupported) > 0
+        || findings.iter().any(|finding| finding.severity == Severity::Error);
+    let is_unreadable = report.files.iter().any(|file| file.format.is_none() && file.fields.is_empty());
+    match () {
+        () if is_strict && is_lost => Exit::Findings,
+        () if is_unreadable => Exit::Unreadable,
+        () => Exit::Success,
+    }
+}
+
+fn pretty(value: &Value) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
+
+/// Returns the files that are written, below a folder.
+fn outputs(made: &Import, out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut names = Names::default();
+    let mut written = Vec::new();
+    let mut add = |path: PathBuf, bytes: Vec<u8>| written.push((out.join(path), bytes));
+    if let Some(agent) = &made.agent {
+        add(names.of(&["agent.yaml"]), write_document(&agent.write()).into_bytes());
+    }
+    if let Some(profile) = &made.profile {
+        add(names.of(&["profile.yaml"]), write_document(&profile.write()).into_bytes());
+    }
+    for book in &made.worldbooks {
+        let file = format!("{}.json", book.name);
+        add(names.of(&["worldbooks", &file]), pretty(&book.book.write()));
+    }
+    for chat in &made.conversations {
+        let file = format!("{}.json", chat.name);
+        add(names.of(&["conversations", &file]), pretty(&chat.session.write()));
+    }
+    for asset in &made.assets {
+        let steps: Vec<&str> = std::iter::once("assets").chain(asset.path.split('/')).collect();
+        add(names.of(&steps), asset.bytes.clone());
+    }
+    written
+}
+
+/// Makes the folders of files; one that is a link could lead elsewhere and is refused.
+fn make_folders(out: &Path, written: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+    let failed = |folder: &Path, error: &std::io::Error| {
+        anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(error))
+    };
+    std::fs::create_dir_all(out).map_err(|error| failed(out, &error))?;
+    for (path, _) in written {
+        let Ok(below) = path.strip_prefix(out) else { continue };
+        let mut folder = out.to_owned();
+        for step in below.parent().into_iter().flat_map(Path::components) {
+            folder.push(step);
+            if folder.is_symlink() {
+                bail!("cannot write below `{}`: it is a link", files::name(&folder));
+            }
+            if !folder.is_dir() {
+                std::fs::create_dir(&folder).map_err(|error| failed(&folder, &error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many written files are named.
+const SHOWN: usize = 20;
+
+fn summary(report: &ImportReport, names: &[String]) -> String {
+    let rows = report.files.iter().map(|file| {
+        let count = |status| file.count(status).to_string();
+        let format = file.format.map_or("unreadable", ctx_engine::Format::id);
+        let [mapped, approximated, kept, unsupported] = FieldStatus::ALL.map(count);
+        [file.path.clone(), format.to_owned(), mapped, approximated, kept, unsupported]
+    });
+    let header = ["file", "format", "mapped", "approximated", "kept", "unsupported"];
+    let table = show::listing(header, rows);
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("wrote {name}")).collect();
+    let shown = shown.join("\n");
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("and {more} more\n"),
+    };
+    format!("{table}\n\n{shown}\n{more}")
+}

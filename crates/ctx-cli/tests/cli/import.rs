@@ -1,0 +1,123 @@
+//! `ctx import`, `ctx export` and `ctx migrate`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// A folder with files.
+fn folder(files: &[(&str, Value)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, value) in files {
+        fs::write(folder.path().join(name), value.to_string()).unwrap();
+    }
+    folder
+}
+
+/// Runs `ctx` in a folder; returns its exit code, output and errors.
+fn ctx_in(folder: &Path, arguments: &str) -> (i32, String, String) {
+    let output = assert_cmd::cargo::cargo_bin_cmd!("ctx")
+        .current_dir(folder)
+        .args(arguments.split(' '))
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn card() -> Value {
+    json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
+        "name": "Ada", "description": "Counts for {{user}}.", "mes_example": "<START>\n{{char}}: One.",
+        "character_book": { "entries": [{ "keys": ["moon"], "content": "Hollow.", "enabled": true, "insertion_order": 1 }] },
+    } })
+}
+
+fn preset() -> Value {
+    let order = ["main", "charDescription", "worldInfoAfter", "dialogueExamples", "chatHistory"];
+    let order: Vec<Value> = order.iter().map(|id| json!({ "identifier": id, "enabled": true })).collect();
+    json!({
+        "prompts": [{ "identifier": "main", "content": "M" }],
+        "prompt_order": [{ "character_id": 100_001, "order": order }],
+        "new_example_chat_prompt": "[Ex]",
+    })
+}
+
+#[test]
+fn what_is_imported_is_checked_and_assembled() {
+    let folder = folder(&[("card.json", card()), ("preset.json", preset())]);
+    let chat = "{\"user_name\":\"Kim\",\"character_name\":\"Ada\"}\n{\"name\":\"Kim\",\"is_user\":true,\"mes\":\"The moon?\"}";
+    fs::write(folder.path().join("chat.jsonl"), chat).unwrap();
+    let (code, table, errors) =
+        ctx_in(folder.path(), "import card.json preset.json --out out --report report.json");
+    assert_eq!(code, 0, "{table}{errors}");
+    assert!(table.contains("card_v2") && table.contains("preset_cc"), "{table}");
+    let report: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["files"][0]["fields"][0]["pointer"], "/spec");
+    assert_eq!(ctx_in(folder.path(), "check out").0, 0);
+    let (code, body, errors) =
+        ctx_in(folder.path(), "assemble out/agent.yaml --session chat.jsonl --format openai");
+    assert_eq!(code, 0, "{errors}");
+    let body: Value = serde_json::from_str(&body).unwrap();
+    let texts: Vec<&str> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["M", "Counts for User.", "Hollow.", "[Ex]", "One.", "The moon?"]);
+}
+
+#[test]
+fn export_gives_back_what_was_imported() {
+    let folder = folder(&[("card.json", card()), ("preset.json", preset())]);
+    assert_eq!(ctx_in(folder.path(), "import card.json preset.json --out out").0, 0);
+    let (_, exported, _) = ctx_in(folder.path(), "export out/agent.yaml --to st-preset");
+    assert_eq!(serde_json::from_str::<Value>(&exported).unwrap(), preset());
+    let (code, _, errors) = ctx_in(folder.path(), "export out/agent.yaml --to st-card --out again.png");
+    assert_eq!(code, 0, "{errors}");
+    let (code, answer, errors) = ctx_in(folder.path(), "import again.png --out again --json");
+    assert_eq!(code, 0, "{errors}");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["files"][0]["container"], "png:ccv3");
+    assert!(folder.path().join("again/worldbooks/Ada.json").is_file());
+}
+
+#[test]
+fn a_name_of_a_stranger_leads_nowhere_else() {
+    let book = json!({ "name": "../../outside", "entries": { "0": { "key": ["a"], "content": "b" } } });
+    let folder = folder(&[("book.json", book)]);
+    assert_eq!(ctx_in(folder.path(), "import book.json --out out").0, 0);
+    let written: Vec<_> = fs::read_dir(folder.path().join("out/worldbooks")).unwrap().flatten().collect();
+    assert_eq!(written.len(), 1);
+    assert!(!folder.path().join("outside.json").exists() && !folder.path().join("../outside.json").exists());
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_nothing_is_half_written() {
+    let folder = folder(&[("card.json", card())]);
+    fs::write(folder.path().join("broken.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    let (code, _, errors) = ctx_in(folder.path(), "import broken.png --out out");
+    assert_eq!(code, 3, "{errors}");
+    assert!(errors.contains("CTX0608") && !folder.path().join("out").exists(), "{errors}");
+    assert_eq!(ctx_in(folder.path(), "import broken.png card.json --out out").0, 3);
+    assert!(folder.path().join("out/agent.yaml").is_file());
+    assert_eq!(ctx_in(folder.path(), "import broken.png card.json --out out --strict").0, 1);
+    assert_eq!(ctx_in(folder.path(), "import missing.json --out none").0, 3);
+}
+
+#[test]
+fn migrate_changes_files_only_where_it_is_asked_for() {
+    let old = json!({ "presetMessages": [{ "type": "user_profile", "content": "User Profile" }] });
+    let folder = folder(&[("agent.json", old.clone())]);
+    let path = folder.path().join("agent.json");
+    let now = || serde_json::from_slice::<Value>(&fs::read(&path).unwrap()).unwrap();
+    let (code, said, _) = ctx_in(folder.path(), "migrate agent.json");
+    assert_eq!((code, said.as_str()), (0, "would change agent.json\n1 of 1 file would change\n"));
+    assert_eq!(now(), old);
+    assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").0, 0);
+    assert_ne!(now(), old);
+    let backup = fs::read(folder.path().join("agent.json.bak")).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&backup).unwrap(), old);
+    assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").1, "0 of 1 file changed\n");
+}

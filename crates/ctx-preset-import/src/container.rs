@@ -1,0 +1,79 @@
+//! What documents are packed in: pictures, archives, base64.
+
+pub(crate) mod archive;
+pub(crate) mod base64_text;
+pub(crate) mod png;
+
+use crate::error::ImportError;
+use crate::limits::Limits;
+
+/// What a file holds besides itself.
+#[derive(Debug, Default)]
+pub(crate) struct Unpacked {
+    /// The documents, each with what it was packed in.
+    pub(crate) documents: Vec<PackedDocument>,
+    /// The other files.
+    pub(crate) files: Vec<PackedFile>,
+}
+
+/// A document that was packed in something.
+#[derive(Debug)]
+pub(crate) struct PackedDocument {
+    /// What it was packed in, and under which name: `png:ccv3`, `zip:card.json`.
+    pub(crate) container: String,
+    /// Its own name, by which its ending is known.
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A file of any kind, such as a picture of a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedFile {
+    /// Its name in what it was packed in: relative, without `..`, with `/` between folders.
+    pub path: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+/// How deep one container may be in another: a picture that holds an archive that holds an agent.
+const MAX_NESTED: usize = 3;
+
+/// Unpacks a file; none if it is a document itself.
+pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Option<Unpacked>, ImportError> {
+    unpack_nested(bytes, limits, 0)
+}
+
+fn unpack_nested(bytes: &[u8], limits: &Limits, nested: usize) -> Result<Option<Unpacked>, ImportError> {
+    if nested > MAX_NESTED {
+        return Err(ImportError::Container { message: "containers are nested too deeply".to_owned() });
+    }
+    let mut unpacked = if png::is_png(bytes) {
+        png::unpack(bytes, limits)?
+    } else if archive::is_archive(bytes) {
+        archive::unpack(bytes, limits)?
+    } else if let Some(inner) = base64_text::decode_file(bytes) {
+        let document = PackedDocument { container: "base64".to_owned(), name: String::new(), bytes: inner };
+        Unpacked { documents: vec![document], files: Vec::new() }
+    } else {
+        return Ok(None);
+    };
+    let documents = std::mem::take(&mut unpacked.documents);
+    for document in documents {
+        let inner = match base64_text::bundle(&document.bytes) {
+            Some(bundle) => unpack_nested(&bundle, limits, nested + 1)?,
+            None => unpack_nested(&document.bytes, limits, nested + 1)?,
+        };
+        match inner {
+            Some(inner) => {
+                let within = |mut packed: PackedDocument| {
+                    packed.container = format!("{}/{}", document.container, packed.container);
+                    packed
+                };
+                unpacked.documents.extend(inner.documents.into_iter().map(within));
+                unpacked.files.extend(inner.files);
+            }
+            None => unpacked.documents.push(document),
+        }
+    }
+    Ok(Some(unpacked))
+}

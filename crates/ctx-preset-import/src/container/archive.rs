@@ -1,0 +1,111 @@
+//! ZIP and CHARX, also behind a program or a picture.
+
+use std::io::{Cursor, Read as _};
+
+use zip::ZipArchive;
+
+use super::{PackedDocument, PackedFile, Unpacked};
+use crate::error::ImportError;
+use crate::limits::Limits;
+
+const LOCAL_HEADER: &[u8] = b"PK\x03\x04";
+const END_RECORD: &[u8] = b"PK\x05\x06";
+/// The longest that the end of an archive may be: its record and a comment.
+const LONGEST_END: usize = 22 + 65_535;
+
+/// Tells whether a file is an archive: one by itself, or behind the start of a program or a picture.
+pub(crate) fn is_archive(bytes: &[u8]) -> bool {
+    let is_behind =
+        bytes.starts_with(b"MZ") || bytes.starts_with(b"\xff\xd8\xff") || bytes.starts_with(b"\x7fELF");
+    bytes.starts_with(LOCAL_HEADER) || (is_behind && end_record(bytes).is_some())
+}
+
+/// Returns the number of entries that the end of an archive tells.
+fn end_record(bytes: &[u8]) -> Option<usize> {
+    let from = bytes.len().saturating_sub(LONGEST_END);
+    let tail = bytes.get(from..)?;
+    let at = tail.windows(END_RECORD.len()).rposition(|window| window == END_RECORD)?;
+    let count = tail.get(at + 10..at + 12)?;
+    Some(usize::from(u16::from_le_bytes(count.try_into().ok()?)))
+}
+
+fn broken(message: impl Into<String>) -> ImportError {
+    ImportError::Container { message: message.into() }
+}
+
+/// Returns the documents and the other files of an archive.
+///
+/// With `card.json` at its top it is a card with its files; otherwise every JSON and YAML file is a document.
+/// Names that lead outside, overlapping entries and what is larger than its limit are refused. O(bytes unpacked).
+pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportError> {
+    let told = end_record(bytes).ok_or_else(|| broken("the archive is cut off"))?;
+    let too_many = || broken(format!("the archive has more than {} files", limits.packed_files));
+    if told > limits.packed_files {
+        return Err(too_many());
+    }
+    let mut archive = ZipArchive::new(Cursor::new(bytes))
+        .map_err(|error| broken(format!("the archive is broken: {error}")))?;
+    if archive.len() > limits.packed_files {
+        return Err(too_many());
+    }
+    if archive.has_overlapping_files().unwrap_or(true) {
+        return Err(broken("files of the archive overlap"));
+    }
+    let mut files = Vec::new();
+    let mut left = limits.packed_total_bytes;
+    for index in 0..archive.len() {
+        let file = read_entry(&mut archive, index, limits.packed_bytes.min(left))?;
+        let Some(file) = file else { continue };
+        left -= file.bytes.len();
+        files.push(file);
+    }
+    Ok(sort(files))
+}
+
+/// Reads one entry; none for a folder.
+fn read_entry(
+    archive: &mut ZipArchive<Cursor<&[u8]>>,
+    index: usize,
+    limit: usize,
+) -> Result<Option<PackedFile>, ImportError> {
+    let entry = archive.by_index(index).map_err(|error| broken(format!("the archive is broken: {error}")))?;
+    if entry.is_dir() {
+        return Ok(None);
+    }
+    let Some(path) = entry.enclosed_name() else {
+        return Err(broken(format!(
+            "the archive names a file outside of itself: `{}`",
+            ctx_types::excerpt(&entry.name().unwrap_or_default())
+        )));
+    };
+    let steps: Vec<String> =
+        path.components().map(|step| step.as_os_str().to_string_lossy().into_owned()).collect();
+    let mut bytes = Vec::new();
+    let read = entry.take(limit as u64 + 1).read_to_end(&mut bytes);
+    if bytes.len() > limit {
+        return Err(broken(format!("a file of the archive, or all together, have more than {limit} bytes")));
+    }
+    read.map_err(|error| broken(format!("a file of the archive cannot be unpacked: {error}")))?;
+    Ok(Some(PackedFile { path: steps.join("/"), bytes }))
+}
+
+/// The documents of an archive that is no card, by the endings of their names.
+const DOCUMENTS: [&str; 4] = ["json", "yaml", "yml", "jsonl"];
+
+fn sort(files: Vec<PackedFile>) -> Unpacked {
+    let is_charx = files.iter().any(|file| file.path == "card.json");
+    let mut unpacked = Unpacked::default();
+    for file in files {
+        let is_document = match is_charx {
+            true => file.path == "card.json",
+            false => crate::document::ends_with(&file.path, &DOCUMENTS),
+        };
+        if is_document {
+            let container = format!("zip:{}", file.path);
+            unpacked.documents.push(PackedDocument { container, name: file.path, bytes: file.bytes });
+        } else {
+            unpacked.files.push(file);
+        }
+    }
+    unpacked
+}

@@ -1,0 +1,61 @@
+//! Documents in base64, with padding or without.
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+/// Cards in the wild lack padding, or have bits where none should be.
+const TOLERANT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, TOLERANT);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, TOLERANT);
+
+/// Decodes base64 of either alphabet; white space does not count. None for what is none.
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    let is_space = |byte: &u8| byte.is_ascii_whitespace();
+    let joined: Vec<u8>;
+    let text = match text.iter().any(is_space) {
+        true => {
+            joined = text.iter().copied().filter(|byte| !is_space(byte)).collect();
+            &joined
+        }
+        false => text,
+    };
+    STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text)).ok()
+}
+
+/// Encodes bytes, with padding.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// How long a text must be to be taken for base64 of a document.
+const SHORTEST: usize = 16;
+
+/// Decodes a file that is base64 of a document, an archive or a picture; none for any other.
+pub(crate) fn decode_file(bytes: &[u8]) -> Option<Vec<u8>> {
+    let is_letter = |byte: &u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
+            || byte.is_ascii_whitespace()
+    };
+    if bytes.len() < SHORTEST || !bytes.iter().all(is_letter) {
+        return None;
+    }
+    let decoded = decode(bytes)?;
+    let is_known = decoded.trim_ascii_start().first().is_some_and(|byte| matches!(byte, b'{' | b'['))
+        || super::png::is_png(&decoded)
+        || super::archive::is_archive(&decoded);
+    is_known.then_some(decoded)
+}
+
+/// Returns the archive of an agent bundle of AIO Hub: `{type: "AIO_Agent_Bundle", data: BASE64}`.
+pub(crate) fn bundle(document: &[u8]) -> Option<Vec<u8>> {
+    const MARK: &[u8] = b"AIO_Agent_Bundle";
+    // The mark stands before the data, so that little is searched.
+    let head = document.get(..document.len().min(1_024))?;
+    head.windows(MARK.len()).position(|window| window == MARK)?;
+    let value: serde_json::Value = serde_json::from_slice(document).ok()?;
+    decode(value.get("data")?.as_str()?.as_bytes())
+}

@@ -1,0 +1,197 @@
+//! PNG and APNG: documents in chunks of text.
+//!
+//! Chunks are walked here, since pictures need not be decoded for their texts, and many cards have pictures that
+//! no decoder takes.
+
+use std::io::Read as _;
+
+use flate2::read::ZlibDecoder;
+
+use super::{PackedDocument, PackedFile, Unpacked, base64_text};
+use crate::error::ImportError;
+use crate::limits::Limits;
+
+const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// The chunks that hold documents, by their keywords in any letters, the one that counts first.
+const KEYWORDS: [&str; 4] = ["ccv3", "chara", "naidata", "aiob"];
+
+/// What stands before the path of a file that RisuAI puts beside a card.
+const ASSET: &str = "chara-ext-asset_";
+
+/// The name under which the picture itself is handed on.
+const PICTURE: &str = "avatar.png";
+
+/// Tells whether a file is a PNG.
+pub(crate) fn is_png(bytes: &[u8]) -> bool {
+    bytes.starts_with(SIGNATURE)
+}
+
+/// A chunk: its kind, its content, and where it begins.
+struct Chunk<'a> {
+    kind: &'a [u8],
+    data: &'a [u8],
+    start: usize,
+}
+
+/// Walks the chunks up to the end, or to where the file is cut off.
+fn chunks(bytes: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
+    let mut at = SIGNATURE.len();
+    std::iter::from_fn(move || {
+        let length = bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;
+        let length = usize::try_from(length).ok()?;
+        let kind = bytes.get(at + 4..at + 8)?;
+        let data = bytes.get(at + 8..(at + 8).checked_add(length)?)?;
+        let chunk = Chunk { kind, data, start: at };
+        at = (at + 12).checked_add(length)?;
+        Some(chunk)
+    })
+}
+
+/// A text of a picture.
+struct TextChunk<'a> {
+    keyword: String,
+    packing: Packing<'a>,
+}
+
+/// How a text is packed.
+enum Packing<'a> {
+    Plain(&'a [u8]),
+    Deflated(&'a [u8]),
+}
+
+/// Reads a chunk of text of any of the three kinds.
+fn text_chunk<'a>(chunk: &Chunk<'a>) -> Option<TextChunk<'a>> {
+    let (keyword, rest) = split_at_zero(chunk.data)?;
+    let packing = match chunk.kind {
+        b"tEXt" => Packing::Plain(rest),
+        b"zTXt" => Packing::Deflated(rest.get(1..)?),
+        b"iTXt" => {
+            let is_deflated = *rest.first()? == 1;
+            let (_, rest) = split_at_zero(rest.get(2..)?)?;
+            let (_, rest) = split_at_zero(rest)?;
+            if is_deflated { Packing::Deflated(rest) } else { Packing::Plain(rest) }
+        }
+        _ => return None,
+    };
+    Some(TextChunk { keyword: String::from_utf8_lossy(keyword).into_owned(), packing })
+}
+
+fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = bytes.iter().position(|byte| *byte == 0)?;
+    Some((bytes.get(..at)?, bytes.get(at + 1..)?))
+}
+
+impl Packing<'_> {
+    fn unpack(&self, limit: usize) -> Result<Vec<u8>, ImportError> {
+        let too_large = || ImportError::Container {
+            message: format!("a text of the picture has more than {limit} bytes"),
+        };
+        match self {
+            Self::Plain(bytes) if bytes.len() > limit => Err(too_large()),
+            Self::Plain(bytes) => Ok(bytes.to_vec()),
+            Self::Deflated(bytes) => {
+                let mut text = Vec::new();
+                let read = ZlibDecoder::new(*bytes).take(limit as u64 + 1).read_to_end(&mut text);
+                match read {
+                    _ if text.len() > limit => Err(too_large()),
+                    Ok(_) => Ok(text),
+                    Err(error) => Err(ImportError::Container {
+                        message: format!("a text of the picture cannot be unpacked: {error}"),
+                    }),
+                }
+            }
+        }
+    }
+}
+
+/// Returns the document that counts, and the files beside it. O(bytes).
+pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportError> {
+    let mut found: Vec<TextChunk<'_>> = Vec::new();
+    let mut unpacked = Unpacked::default();
+    let mut total = 0;
+    for chunk in chunks(bytes) {
+        let Some(text) = text_chunk(&chunk) else { continue };
+        if let Some(path) = text.keyword.strip_prefix(ASSET) {
+            let packed = text.packing.unpack(limits.packed_bytes)?;
+            total += packed.len();
+            if unpacked.files.len() >= limits.packed_files || total > limits.packed_total_bytes {
+                return Err(ImportError::Container {
+                    message: "the picture holds too many files".to_owned(),
+                });
+            }
+            let path = path.trim_start_matches(':').to_owned();
+            unpacked.files.extend(base64_text::decode(&packed).map(|bytes| PackedFile { path, bytes }));
+        } else if KEYWORDS.iter().any(|keyword| text.keyword.eq_ignore_ascii_case(keyword)) {
+            found.push(text);
+        }
+    }
+    let with_keyword = |keyword: &&str| found.iter().find(|text| text.keyword.eq_ignore_ascii_case(keyword));
+    let Some(winner) = KEYWORDS.iter().find_map(with_keyword) else {
+        let message = "the picture holds no character, no lorebook and no agent".to_owned();
+        return Err(ImportError::Container { message });
+    };
+    let text = winner.packing.unpack(limits.packed_bytes)?;
+    // A few tools write the JSON as it is.
+    let decoded = match text.trim_ascii_start().first() {
+        Some(b'{') => Some(text),
+        _ => base64_text::decode(&text),
+    };
+    let Some(decoded) = decoded else {
+        let message = format!("the text `{}` of the picture is no base64", winner.keyword);
+        return Err(ImportError::Container { message });
+    };
+    let container = format!("png:{}", winner.keyword.to_ascii_lowercase());
+    unpacked.documents.push(PackedDocument { container, name: String::new(), bytes: decoded });
+    unpacked.files.push(PackedFile { path: PICTURE.to_owned(), bytes: bytes.to_vec() });
+    Ok(unpacked)
+}
+
+/// The smallest picture: one grey point.
+pub(crate) const BLANK: &[u8] = &[
+    0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', 0, 0, 0, 13, b'I', b'H', b'D', b'R', 0, 0, 0, 1, 0, 0,
+    0, 1, 8, 0, 0, 0, 0, 0x3a, 0x7e, 0x9b, 0x55, 0, 0, 0, 10, b'I', b'D', b'A', b'T', 0x78, 0x9c, 0x63, 0xa8,
+    0x07, 0, 0, 0x81, 0, 0x80, 0xaf, 0x34, 0x52, 0xfb, 0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x60,
+    0x82,
+];
+
+/// Puts texts into a picture just before its end, instead of those of the same keywords. None for what is no whole
+/// picture.
+pub(crate) fn with_texts(picture: &[u8], texts: &[(&str, &[u8])]) -> Option<Vec<u8>> {
+    if !is_png(picture) {
+        return None;
+    }
+    let added: usize = texts.iter().map(|(keyword, text)| keyword.len() + text.len() * 4 / 3 + 32).sum();
+    let mut written = Vec::with_capacity(picture.len() + added);
+    written.extend_from_slice(SIGNATURE);
+    for chunk in chunks(picture) {
+        let end = chunk.start + 12 + chunk.data.len();
+        if chunk.kind == b"IEND" {
+            for (keyword, text) in texts {
+                write_text(keyword, text, &mut written);
+            }
+            written.extend_from_slice(picture.get(chunk.start..end)?);
+            return Some(written);
+        }
+        let replaced = text_chunk(&chunk)
+            .is_some_and(|old| texts.iter().any(|(keyword, _)| old.keyword.eq_ignore_ascii_case(keyword)));
+        if !replaced {
+            written.extend_from_slice(picture.get(chunk.start..end)?);
+        }
+    }
+    None
+}
+
+/// Writes a chunk `tEXt` with base64 of a text.
+fn write_text(keyword: &str, text: &[u8], written: &mut Vec<u8>) {
+    let mut data = b"tEXt".to_vec();
+    data.extend_from_slice(keyword.as_bytes());
+    data.push(0);
+    data.extend_from_slice(base64_text::encode(text).as_bytes());
+    let length = u32::try_from(data.len() - 4).unwrap_or(u32::MAX);
+    written.extend_from_slice(&length.to_be_bytes());
+    let mut crc = flate2::Crc::new();
+    crc.update(&data);
+    written.extend_from_slice(&data);
+    written.extend_from_slice(&crc.sum().to_be_bytes());
+}

@@ -1,0 +1,167 @@
+//! An agent as a character card.
+
+use ctx_types::{Agent, Persist as _, RegexPreset, Worldbook};
+use serde_json::{Map, Value, json};
+
+use super::book::export_card_book;
+use super::scripts::export_regex_scripts;
+use super::{imported, put, text_at};
+use crate::loose::Object;
+use crate::sillytavern::card::Card;
+
+/// The texts of a card, each with the pointer of ours.
+const TEXTS: [(&str, &str); 11] = [
+    ("/name", "name"),
+    ("/character/description", "description"),
+    ("/character/personality", "personality"),
+    ("/character/scenario", "scenario"),
+    ("/character/examples", "mes_example"),
+    ("/character/systemPrompt", "system_prompt"),
+    ("/character/postHistory", "post_history_instructions"),
+    ("/character/creatorNotes", "creator_notes"),
+    ("/character/version", "character_version"),
+    ("/character/nickname", "nickname"),
+    ("/creator", "creator"),
+];
+
+/// What `SillyTavern` writes at the top of a card too, by its name there and below `data`.
+const MIRRORS: [(&str, &str); 8] = [
+    ("name", "name"),
+    ("description", "description"),
+    ("personality", "personality"),
+    ("scenario", "scenario"),
+    ("first_mes", "first_mes"),
+    ("mes_example", "mes_example"),
+    ("creatorcomment", "creator_notes"),
+    ("tags", "tags"),
+];
+
+/// The name of the rules that came with a card.
+pub(crate) const CARD_RULES: &str = "Scripts of the card";
+
+/// Writes an agent as a character card of version 2, or of the version that it was imported from.
+///
+/// `book` becomes the card's own book. What of an agent no card can say, such as the entries of its preset, is not in
+/// it: [`export_preset`](crate::export_preset) has those.
+///
+/// ```
+/// use ctx_preset_import::export_card;
+/// use ctx_types::Agent;
+///
+/// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
+/// let card = export_card(&agent, None);
+/// assert_eq!((&card["spec"], &card["data"]["name"]), (&"chara_card_v2".into(), &"Ada".into()));
+/// ```
+pub fn export_card(agent: &Agent, book: Option<&Worldbook>) -> Value {
+    let mut card = imported(agent, "card").unwrap_or_else(blank);
+    let (now, before) = (agent.write(), as_imported(&card));
+    let mirrored = Mirrored::of(&card);
+    let fields = match card.get_mut("data") {
+        Some(Value::Object(data)) => data,
+        _ => &mut card,
+    };
+    for (pointer, key) in TEXTS {
+        let text = text_at(&now, pointer);
+        if text != text_at(&before, pointer) {
+            put(fields, key, text.into());
+        }
+    }
+    greetings(&now, &before, fields);
+    tags(&now, &before, fields);
+    extensions(agent, &now, &before, fields);
+    if let Some(book) = book {
+        put(fields, "character_book", export_card_book(book));
+    }
+    mirrored.write(&mut card);
+    Value::Object(card)
+}
+
+/// What an agent without a card begins with.
+fn blank() -> Object {
+    let keys = TEXTS.iter().map(|(_, key)| *key).filter(|key| *key != "nickname");
+    let mut data: Object = keys.map(|key| (key.to_owned(), Value::from(""))).collect();
+    data.insert("first_mes".to_owned(), "".into());
+    data.insert("alternate_greetings".to_owned(), json!([]));
+    data.insert("tags".to_owned(), json!([]));
+    data.insert("extensions".to_owned(), json!({}));
+    let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": data });
+    card.as_object().cloned().unwrap_or_default()
+}
+
+/// Returns what importing the card gives.
+fn as_imported(card: &Object) -> Value {
+    let mut agent = Map::new();
+    Card::of(card).write(&mut agent);
+    Value::Object(agent)
+}
+
+/// Which fields at the top say what `data` says.
+struct Mirrored(Vec<(&'static str, &'static str)>);
+
+impl Mirrored {
+    fn of(card: &Object) -> Self {
+        let data = card.get("data").and_then(Value::as_object);
+        let is_same = |(top, below): &(&str, &str)| {
+            data.is_some_and(|data| card.get(*top).is_some_and(|value| data.get(*below) == Some(value)))
+        };
+        Self(MIRRORS.into_iter().filter(is_same).collect())
+    }
+
+    fn write(self, card: &mut Object) {
+        for (top, below) in self.0 {
+            let value = card.get("data").and_then(|data| data.get(below)).cloned();
+            if let Some(value) = value {
+                put(card, top, value);
+            }
+        }
+    }
+}
+
+fn greetings(now: &Value, before: &Value, fields: &mut Object) {
+    if now.get("greetings") == before.get("greetings") {
+        return;
+    }
+    let list = now.get("greetings").and_then(Value::as_array).into_iter().flatten();
+    let texts: Vec<Value> = list.map(|greeting| text_at(greeting, "/content").into()).collect();
+    let mut texts = texts.into_iter();
+    put(fields, "first_mes", texts.next().unwrap_or_else(|| "".into()));
+    put(fields, "alternate_greetings", Value::Array(texts.collect()));
+}
+
+fn tags(now: &Value, before: &Value, fields: &mut Object) {
+    if now.get("tags") != before.get("tags") {
+        put(fields, "tags", now.get("tags").cloned().unwrap_or_else(|| json!([])));
+    }
+}
+
+fn extensions(agent: &Agent, now: &Value, before: &Value, fields: &mut Object) {
+    let mut all = fields.get("extensions").and_then(Value::as_object).cloned().unwrap_or_default();
+    let own = [
+        ("/character/depthPrompt", "depth_prompt"),
+        ("/character/talkativeness", "talkativeness"),
+        ("/character/isFavourite", "fav"),
+    ];
+    let mut is_changed = false;
+    for (pointer, key) in own {
+        let value = now.pointer(pointer);
+        if value != before.pointer(pointer) {
+            all.insert(key.to_owned(), value.cloned().unwrap_or_default());
+            is_changed = true;
+        }
+    }
+    let scripts = rules(agent).map(export_regex_scripts);
+    if let Some(scripts) = scripts.filter(|scripts| all.get("regex_scripts") != Some(scripts)) {
+        all.insert("regex_scripts".to_owned(), scripts);
+        is_changed = true;
+    }
+    if is_changed {
+        fields.insert("extensions".to_owned(), Value::Object(all));
+    }
+}
+
+/// Returns the rules that came with a card; of an agent that came from none, its first.
+fn rules(agent: &Agent) -> Option<&RegexPreset> {
+    let presets = &agent.regex_config.as_ref()?.presets;
+    let own = presets.iter().find(|rules| rules.name.as_deref() == Some(CARD_RULES));
+    own.or_else(|| presets.first().filter(|_| imported(agent, "card").is_none()))
+}

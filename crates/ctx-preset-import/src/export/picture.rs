@@ -1,0 +1,28 @@
+//! Cards in pictures.
+
+use serde_json::{Value, json};
+
+use crate::container::png;
+
+/// Puts a card into a PNG, in both chunks that applications read: `chara`, and `ccv3` with the label of version 3.
+///
+/// Without a picture it is a single grey point. None if the picture is no whole PNG.
+///
+/// ```
+/// use ctx_preset_import::{ImportOptions, SourceFile, export_card_picture, import};
+///
+/// let card = serde_json::json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": "Ada" } });
+/// let picture = export_card_picture(&card, None).unwrap();
+/// let made = import(&[SourceFile { name: "ada.png", bytes: &picture }], &ImportOptions::default());
+/// assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
+/// ```
+pub fn export_card_picture(card: &Value, picture: Option<&[u8]>) -> Option<Vec<u8>> {
+    let mut labelled = card.clone();
+    if let Some(map) = labelled.as_object_mut() {
+        map.insert("spec".to_owned(), json!("chara_card_v3"));
+        map.insert("spec_version".to_owned(), json!("3.0"));
+    }
+    let (plain, labelled) = (card.to_string(), labelled.to_string());
+    let texts = [("chara", plain.as_bytes()), ("ccv3", labelled.as_bytes())];
+    png::with_texts(picture.unwrap_or(png::BLANK), &texts)
+}

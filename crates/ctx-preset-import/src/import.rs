@@ -1,0 +1,103 @@
+//! Several files of other applications at once, as one agent with all that belongs to it.
+
+mod gathered;
+mod rows;
+mod sources;
+
+use ctx_anchors::AnchorRegistry;
+use ctx_types::{Agent, Diagnostic, Session, UserProfile, Worldbook};
+
+use crate::container::PackedFile;
+use crate::limits::Limits;
+use crate::report::ImportReport;
+
+/// A file that is imported.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceFile<'a> {
+    /// Its name; what it is is told by its content, and the name only shown, and used where the content has none.
+    pub name: &'a str,
+    /// Its content.
+    pub bytes: &'a [u8],
+}
+
+/// How files are imported.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ImportOptions {
+    /// How much a document may ask of us.
+    pub limits: Limits,
+    /// The anchors that presets may use.
+    pub anchors: AnchorRegistry,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self { limits: Limits::default(), anchors: AnchorRegistry::system() }
+    }
+}
+
+/// What was made of the files.
+#[derive(Clone, Debug, Default)]
+pub struct Import {
+    /// The agent; none if no file says anything of one.
+    pub agent: Option<Agent>,
+    /// The worldbooks, those of cards among them; the agent asks for each by its name.
+    pub worldbooks: Vec<NamedBook>,
+    /// The person who chats.
+    pub profile: Option<UserProfile>,
+    /// The conversations.
+    pub conversations: Vec<NamedConversation>,
+    /// Files that cards and archives held: pictures, sounds.
+    pub assets: Vec<PackedFile>,
+    /// What became of each field of each file.
+    pub report: ImportReport,
+}
+
+/// A worldbook and its name.
+#[derive(Clone, Debug)]
+pub struct NamedBook {
+    /// The name by which the agent asks for it.
+    pub name: String,
+    /// The book.
+    pub book: Worldbook,
+}
+
+/// A conversation and its name.
+#[derive(Clone, Debug)]
+pub struct NamedConversation {
+    /// The name of its file, without the ending.
+    pub name: String,
+    /// The conversation.
+    pub session: Session,
+}
+
+impl Import {
+    /// Returns all findings, file by file.
+    pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.report.files.iter().flat_map(|file| &file.diagnostics)
+    }
+}
+
+/// Makes an agent of files: a card, a preset, lorebooks, regex scripts, a persona, settings, chats, whatever is there.
+///
+/// Of several cards, presets or personas the first counts; each further one is reported. What cannot be read is a
+/// finding, and the rest goes on. Each leaf of each document has one row in the report, and what has no effect here
+/// is kept under `imported` in the agent. O(bytes).
+///
+/// ```
+/// use ctx_preset_import::{ImportOptions, SourceFile, import};
+///
+/// let card = br#"{ "spec": "chara_card_v2", "data": { "name": "Ada", "description": "Counts." } }"#;
+/// let made = import(&[SourceFile { name: "ada.json", bytes: card }], &ImportOptions::default());
+/// let agent = made.agent.unwrap();
+/// assert_eq!(agent.name.as_deref(), Some("Ada"));
+/// assert!(agent.preset_messages.iter().any(|entry| entry.anchor_id() == Some("char_description")));
+/// assert_eq!(made.report.files[0].fields.len(), 3);
+/// ```
+pub fn import(files: &[SourceFile<'_>], options: &ImportOptions) -> Import {
+    let mut gathered = gathered::Gathered::default();
+    for file in files {
+        gathered.add(*file, options);
+    }
+    gathered.finish()
+}

@@ -1,0 +1,51 @@
+//! Files as documents whose format is known.
+
+use ctx_types::Diagnostic;
+use serde_json::Value;
+
+use super::SourceFile;
+use crate::document::{Document, Syntax};
+use crate::error::ImportError;
+use crate::format::{Format, source_format};
+use crate::limits::Limits;
+
+/// A document of a file.
+pub(super) struct Source {
+    pub(super) name: String,
+    /// The name of the file that holds it.
+    pub(super) path: String,
+    pub(super) format: Option<Format>,
+    pub(super) container: Option<String>,
+    pub(super) value: Value,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Source {
+    /// Reads a file that is a document by itself.
+    pub(super) fn read(file: SourceFile<'_>, limits: &Limits) -> Result<Self, ImportError> {
+        let document = Document::read(file.bytes, file.name, limits)?;
+        let format = match (&document.value, document.syntax) {
+            (Value::String(_), Syntax::Yaml) => Some(Format::PlainText),
+            (value, _) => source_format(value),
+        };
+        Ok(Self {
+            name: file.name.to_owned(),
+            path: file.name.to_owned(),
+            format,
+            container: None,
+            value: document.value,
+            diagnostics: document.diagnostics,
+        })
+    }
+
+    /// Returns the name without folders and ending.
+    pub(super) fn stem(&self) -> &str {
+        stem(&self.name)
+    }
+}
+
+/// Returns the name of a file without folders and ending.
+pub(super) fn stem(name: &str) -> &str {
+    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    base.rsplit_once('.').map_or(base, |(stem, _)| stem)
+}

@@ -1,0 +1,54 @@
+//! Reading fields of files whose writers were not strict about types.
+
+use serde_json::{Map, Value};
+
+/// A JSON object.
+pub(crate) type Object = Map<String, Value>;
+
+/// Returns a text.
+pub(crate) fn text<'v>(map: &'v Object, key: &str) -> Option<&'v str> {
+    map.get(key).and_then(Value::as_str)
+}
+
+/// Returns a text that is more than white space.
+pub(crate) fn said<'v>(map: &'v Object, key: &str) -> Option<&'v str> {
+    text(map, key).filter(|text| !text.trim().is_empty())
+}
+
+/// Returns a number, also one in quotes.
+pub(crate) fn number(map: &Object, key: &str) -> Option<f64> {
+    let value = map.get(key)?;
+    let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+    number.filter(|number| number.is_finite())
+}
+
+/// Returns a whole number, also one in quotes.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far beyond any depth or order")]
+pub(crate) fn whole(map: &Object, key: &str) -> Option<i64> {
+    number(map, key).filter(|number| number.fract() == 0.0).map(|number| number as i64)
+}
+
+/// Returns a switch.
+pub(crate) fn flag(map: &Object, key: &str) -> Option<bool> {
+    map.get(key).and_then(Value::as_bool)
+}
+
+/// Returns an object inside another.
+pub(crate) fn object<'v>(map: &'v Object, key: &str) -> Option<&'v Object> {
+    map.get(key).and_then(Value::as_object)
+}
+
+/// Returns the objects of a list, each with its place.
+pub(crate) fn objects<'v>(map: &'v Object, key: &str) -> impl Iterator<Item = (usize, &'v Object)> {
+    let items = map.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
+    items.filter_map(|(index, item)| Some((index, item.as_object()?)))
+}
+
+/// Returns the texts of a list, or a single text as a list of one.
+pub(crate) fn texts<'v>(map: &'v Object, key: &str) -> Vec<&'v str> {
+    match map.get(key) {
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}

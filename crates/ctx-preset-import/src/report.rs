@@ -1,0 +1,110 @@
+//! What became of each field of an imported file.
+
+mod rules;
+
+use std::fmt;
+
+use ctx_types::Diagnostic;
+use serde::{Serialize, Serializer};
+
+pub(crate) use rules::{Expect, Rule, RuleSet, approximated, kept, mapped};
+
+use crate::format::Format;
+
+/// What became of the files of an import, one [`FileReport`] each, in the order in which they were given.
+///
+/// Written as `{"files":[{"path","format","fields":[{"pointer","status","to","note"}]}]}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ImportReport {
+    /// The files.
+    pub files: Vec<FileReport>,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FileReport {
+    /// The name under which the file was given.
+    pub path: String,
+    /// What it is; none for what is nothing known.
+    #[serde(serialize_with = "format_id")]
+    pub format: Option<Format>,
+    /// What the document was packed in, such as `png` and the name of its chunk; none for a plain one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// One row for each leaf of the document: a scalar, or an empty list or object.
+    pub fields: Vec<FieldReport>,
+    /// What a person should read, the worst first.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What became of one leaf of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldReport {
+    /// Where it stands, as a JSON pointer.
+    pub pointer: String,
+    /// What became of it.
+    pub status: FieldStatus,
+    /// Where it is now, as a JSON pointer into what was made of the files; none for what is nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// How it differs there, or why it is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
+}
+
+/// What became of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FieldStatus {
+    /// It has the same meaning in a field of ours.
+    Mapped,
+    /// A field of ours means nearly the same; the note says what differs.
+    Approximated,
+    /// It is kept as it is, has no effect, and comes back on export.
+    Kept,
+    /// It is kept nowhere; the note says why.
+    Unsupported,
+}
+
+impl FieldStatus {
+    /// Every status, the best first.
+    pub const ALL: [Self; 4] = [Self::Mapped, Self::Approximated, Self::Kept, Self::Unsupported];
+
+    /// Returns the spelling used in reports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mapped => "mapped",
+            Self::Approximated => "approximated",
+            Self::Kept => "kept",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+impl fmt::Display for FieldStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FileReport {
+    /// Counts the fields of a status.
+    pub fn count(&self, status: FieldStatus) -> usize {
+        self.fields.iter().filter(|field| field.status == status).count()
+    }
+}
+
+impl ImportReport {
+    /// Counts the fields of a status in all files.
+    pub fn count(&self, status: FieldStatus) -> usize {
+        self.files.iter().map(|file| file.count(status)).sum()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, clippy::ref_option, reason = "the signature that serde calls")]
+fn format_id<S: Serializer>(format: &Option<Format>, serializer: S) -> Result<S::Ok, S::Error> {
+    match format {
+        Some(format) => serializer.serialize_str(format.id()),
+        None => serializer.serialize_none(),
+    }
+}

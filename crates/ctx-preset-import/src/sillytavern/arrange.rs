@@ -1,0 +1,260 @@
+//! The prompts of a preset, and what a card puts in their places, as the entries of an agent's preset.
+
+use serde_json::{Value, json};
+
+use super::card::Card;
+use super::lanes;
+use super::person::PersonaPlace;
+use super::preset::{ChatPreset, InChat, Ordered, Prompt};
+use crate::loose::Object;
+
+/// What is arranged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrangement<'v> {
+    pub(crate) preset: ChatPreset<'v>,
+    pub(crate) card: Option<Card<'v>>,
+    pub(crate) persona: PersonaPlace,
+    pub(crate) prefers: Preferences,
+}
+
+/// Whether the texts of a card stand over those of a preset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Preferences {
+    pub(crate) system_prompt: bool,
+    pub(crate) post_history: bool,
+}
+
+/// A marker: its identifier, the anchor that it becomes, and what stands there by itself.
+pub(crate) struct Marker {
+    pub(crate) identifier: &'static str,
+    pub(crate) anchor: &'static str,
+    content: Option<&'static str>,
+    /// The field of the preset with a text around the content.
+    format: Option<&'static str>,
+}
+
+/// The markers, those first that stand at the end, in this order, where the order of prompts leaves them out.
+pub(crate) const MARKERS: [Marker; 8] = [
+    Marker { identifier: "worldInfoBefore", anchor: "world_info_before", content: None, format: None },
+    Marker { identifier: "worldInfoAfter", anchor: "world_info_after", content: None, format: None },
+    Marker {
+        identifier: "charDescription",
+        anchor: "char_description",
+        content: Some("description"),
+        format: None,
+    },
+    Marker {
+        identifier: "charPersonality",
+        anchor: "char_personality",
+        content: Some("personality"),
+        format: Some("personality_format"),
+    },
+    Marker {
+        identifier: "scenario",
+        anchor: "scenario",
+        content: Some("scenario"),
+        format: Some("scenario_format"),
+    },
+    Marker {
+        identifier: "personaDescription",
+        anchor: "user_profile",
+        content: Some("persona"),
+        format: None,
+    },
+    Marker { identifier: EXAMPLES, anchor: "dialogue_examples", content: None, format: None },
+    Marker { identifier: HISTORY, anchor: "chat_history", content: None, format: None },
+];
+
+const EXAMPLES: &str = "dialogueExamples";
+const HISTORY: &str = "chatHistory";
+
+/// How many of [`MARKERS`] are sent even where the order leaves them out.
+const ALWAYS_SENT: usize = 6;
+
+pub(crate) fn marker(identifier: &str) -> Option<&'static Marker> {
+    MARKERS.iter().find(|marker| marker.identifier == identifier)
+}
+
+impl Arrangement<'_> {
+    /// Returns the entries in their order.
+    pub(crate) fn entries(&self) -> Vec<Value> {
+        let order = self.preset.order();
+        let mut entries = Vec::new();
+        for ordered in &order {
+            match marker(ordered.identifier) {
+                Some(marker) => entries.extend(self.marker(marker, ordered.is_enabled)),
+                None => self.prompt(*ordered, &mut entries),
+            }
+        }
+        let is_ordered = |identifier: &str| order.iter().any(|ordered| ordered.identifier == identifier);
+        let missing = MARKERS.iter().take(ALWAYS_SENT).filter(|marker| !is_ordered(marker.identifier));
+        entries.extend(missing.flat_map(|marker| self.marker(marker, true)));
+        entries.extend(self.notes());
+        let unordered =
+            self.preset.prompts().filter(|prompt| !is_ordered(prompt.id) && marker(prompt.id).is_none());
+        entries.extend(unordered.map(|prompt| {
+            let content = self.preset.content(prompt.id);
+            entry(Some(prompt), prompt.id, content, false)
+        }));
+        entries
+    }
+
+    /// Tells whether a marker is in the order and switched on.
+    fn is_sent(&self, identifier: &str) -> bool {
+        self.preset.order().iter().any(|ordered| ordered.identifier == identifier && ordered.is_enabled)
+    }
+
+    /// Tells whether examples of dialogue are sent.
+    pub(crate) fn has_examples(&self) -> bool {
+        self.is_sent(EXAMPLES)
+    }
+
+    fn prompt(&self, ordered: Ordered<'_>, entries: &mut Vec<Value>) {
+        let Ordered { identifier, is_enabled } = ordered;
+        let prompt = self.preset.prompt(identifier);
+        let is_main = identifier == "main";
+        if prompt.is_none()
+            && !is_main
+            && self.preset.content(identifier).is_empty()
+            && self.over(identifier).is_none()
+        {
+            return;
+        }
+        if is_main {
+            entries.push(json!({ "id": "before_main", "type": "placeholder" }));
+        }
+        entries.push(entry(prompt, identifier, &self.content(identifier, prompt), is_enabled));
+        if is_main {
+            entries.push(json!({ "id": "author_note", "type": "author_note" }));
+        }
+    }
+
+    /// Returns the text of a prompt, or that of the card that stands over it, with the former once in the latter.
+    fn content(&self, identifier: &str, prompt: Option<Prompt<'_>>) -> String {
+        let own = self.preset.content(identifier);
+        let is_open = !prompt.is_some_and(Prompt::forbids_overrides);
+        match self.over(identifier).filter(|_| is_open) {
+            Some(over) => with_original(over, own),
+            None => own.to_owned(),
+        }
+    }
+
+    /// Returns the text of the card that stands over a prompt.
+    fn over(&self, identifier: &str) -> Option<&str> {
+        let card = self.card?;
+        match identifier {
+            "main" if self.prefers.system_prompt => card.system_prompt(),
+            "jailbreak" if self.prefers.post_history => card.post_history(),
+            _ => None,
+        }
+    }
+
+    fn marker(&self, marker: &Marker, is_enabled: bool) -> Vec<Value> {
+        let prompt = self.preset.prompt(marker.identifier);
+        let content = marker.content.map(|name| self.formatted(marker, name)).unwrap_or_default();
+        if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
+            let role = prompt.map_or("system", Prompt::role);
+            let mut entry = json!({ "id": marker.identifier, "role": role, "content": content });
+            entry["injectionStrategy"] = depth(in_chat, lanes::of(role, 0));
+            entry["isEnabled"] = is_enabled.into();
+            return vec![entry];
+        }
+        let is_wanted = match marker.identifier {
+            HISTORY if !is_enabled => return Vec::new(),
+            "personaDescription" => is_enabled && self.persona == PersonaPlace::Marker,
+            _ => is_enabled,
+        };
+        let mut entry = json!({ "id": marker.identifier, "type": marker.anchor });
+        if let Some(name) = prompt.and_then(Prompt::name) {
+            entry["name"] = name.into();
+        }
+        if marker.content.is_some() {
+            entry["role"] = prompt.map_or("system", Prompt::role).into();
+            entry["content"] = content.into();
+        }
+        if !is_wanted {
+            entry["isEnabled"] = false.into();
+        }
+        match marker.identifier {
+            HISTORY => vec![self.new_chat(), entry],
+            _ => vec![entry],
+        }
+    }
+
+    /// Returns what stands above the conversation.
+    fn new_chat(&self) -> Value {
+        let text = self.preset.text("new_chat_prompt").unwrap_or_default();
+        json!({ "id": "new_chat", "name": "New chat", "role": "system", "content": text })
+    }
+
+    /// Returns the macro that gives a text, with what the preset puts around it unless the text is empty.
+    fn formatted(&self, marker: &Marker, name: &str) -> String {
+        let plain = format!("{{{{{name}}}}}");
+        let format = marker.format.and_then(|key| self.preset.text(key));
+        match format.filter(|format| !format.trim().is_empty() && *format != plain) {
+            Some(format) => format!("{{{{#if {name}}}}}{format}{{{{/if}}}}"),
+            None => plain,
+        }
+    }
+
+    /// Returns what the card and the persona put at a depth.
+    fn notes(&self) -> Vec<Value> {
+        let at = |id: &str, content: &str, level: i64, role: &str, kind: i64| {
+            let strategy = json!({ "type": "depth", "depth": level.max(0), "lane": lanes::of(role, kind) });
+            json!({ "id": id, "role": role, "content": content, "injectionStrategy": strategy })
+        };
+        let note = self.card.and_then(Card::depth_prompt);
+        let note = note
+            .map(|(_, level, role)| at("depth_prompt", "{{charDepthPrompt}}", level, role, lanes::CARD_NOTE));
+        let persona = match self.persona {
+            PersonaPlace::Depth { depth, role } => {
+                Some(at("persona_at_depth", "{{persona}}", depth, role, lanes::PERSONA))
+            }
+            _ => None,
+        };
+        note.into_iter().chain(persona).collect()
+    }
+}
+
+fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled: bool) -> Value {
+    let role = prompt.map_or("system", Prompt::role);
+    let mut entry = Object::new();
+    let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
+    put("id", identifier.into());
+    if let Some(name) = prompt.and_then(Prompt::name) {
+        put("name", name.into());
+    }
+    put("role", role.into());
+    put("content", content.into());
+    if !is_enabled {
+        put("isEnabled", false.into());
+    }
+    if let Some(in_chat) = prompt.and_then(Prompt::in_chat) {
+        put("injectionStrategy", depth(in_chat, lanes::of(role, 0)));
+    }
+    let triggers = prompt.map(Prompt::triggers).unwrap_or_default();
+    if !triggers.is_empty() {
+        put("triggers", json!(triggers));
+    }
+    Value::Object(entry)
+}
+
+fn depth(in_chat: InChat, lane: i64) -> Value {
+    json!({ "type": "depth", "depth": in_chat.depth, "order": in_chat.order, "lane": lane })
+}
+
+/// Puts a text in the place of the first `{{original}}` of another, and nothing in that of the others.
+pub(crate) fn with_original(text: &str, original: &str) -> String {
+    const CALL: &str = "{{original}}";
+    let mut result = String::with_capacity(text.len() + original.len());
+    let (mut rest, mut original) = (text, Some(original));
+    let find = |text: &str| {
+        text.as_bytes().windows(CALL.len()).position(|window| window.eq_ignore_ascii_case(CALL.as_bytes()))
+    };
+    while let Some(at) = find(rest) {
+        result.push_str(rest.get(..at).unwrap_or_default());
+        result.push_str(original.take().unwrap_or_default());
+        rest = rest.get(at + CALL.len()..).unwrap_or_default();
+    }
+    result + rest
+}

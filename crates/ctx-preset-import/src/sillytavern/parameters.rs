@@ -1,0 +1,120 @@
+//! Samplers and limits of a preset as parameters of an agent.
+
+use serde_json::{Map, Value, json};
+
+use crate::loose::{Object, said, text, whole};
+
+/// The fields of presets that are parameters, each with its name in an agent's.
+pub(crate) const SAMPLERS: [(&str, &str); 13] = [
+    ("temperature", "temperature"),
+    ("top_p", "topP"),
+    ("top_k", "topK"),
+    ("top_a", "topA"),
+    ("min_p", "minP"),
+    ("frequency_penalty", "frequencyPenalty"),
+    ("presence_penalty", "presencePenalty"),
+    ("repetition_penalty", "repetitionPenalty"),
+    ("openai_max_tokens", "maxTokens"),
+    ("seed", "seed"),
+    ("n", "candidates"),
+    ("reasoning_effort", "reasoningEffort"),
+    ("verbosity", "verbosity"),
+];
+
+/// Other names that presets have for the same.
+const OLD_SAMPLERS: [(&str, &str); 4] = [
+    ("temp_openai", "temperature"),
+    ("freq_pen_openai", "frequencyPenalty"),
+    ("pres_pen_openai", "presencePenalty"),
+    ("top_p_openai", "topP"),
+];
+
+/// Returns the parameters of a preset, without the settings of processors.
+pub(crate) fn of_preset(preset: &Object) -> Object {
+    let mut parameters = Map::new();
+    for (from, to) in SAMPLERS.into_iter().chain(OLD_SAMPLERS) {
+        let value = preset.get(from).filter(|value| !value.is_null() && *value != "");
+        if let Some(value) = value.filter(|_| !parameters.contains_key(to)) {
+            parameters.insert(to.to_owned(), value.clone());
+        }
+    }
+    if let Some(is_stream) = preset.get("stream_openai").filter(|value| value.is_boolean()) {
+        parameters.insert("stream".to_owned(), is_stream.clone());
+    }
+    if let Some(tokens) = whole(preset, "openai_max_context").filter(|tokens| *tokens > 0) {
+        let management = json!({ "enabled": true, "maxContextTokens": tokens });
+        parameters.insert("contextManagement".to_owned(), management);
+    }
+    let sources = sources(preset);
+    if !sources.is_empty() {
+        parameters.insert("sources".to_owned(), Value::Object(sources));
+    }
+    parameters
+}
+
+/// Returns the fields that choose and set up a source of models, below the name of each source.
+///
+/// Ours are `sources.NAME.FIELD`, such as `sources.claude.model` for `claude_model`.
+fn sources(preset: &Object) -> Object {
+    let mut sources: Map<String, Value> = Map::new();
+    for (key, value) in preset {
+        let Some((source, field)) = source_field(key) else { continue };
+        let fields = sources.entry(source).or_insert_with(|| json!({}));
+        fields[field] = value.clone();
+    }
+    sources
+}
+
+/// The sources of models that presets name in their fields.
+pub(crate) const SOURCES: [&str; 30] = [
+    "openai",
+    "claude",
+    "openrouter",
+    "ai21",
+    "mistralai",
+    "cohere",
+    "perplexity",
+    "groq",
+    "chutes",
+    "minimax",
+    "electronhub",
+    "nanogpt",
+    "deepseek",
+    "aimlapi",
+    "xai",
+    "pollinations",
+    "moonshot",
+    "fireworks",
+    "cometapi",
+    "custom",
+    "google",
+    "vertexai",
+    "makersuite",
+    "siliconflow",
+    "zai",
+    "windowai",
+    "scale",
+    "blockentropy",
+    "01ai",
+    "azure",
+];
+
+/// Divides the name of a field that belongs to a source of models.
+pub(crate) fn source_field(key: &str) -> Option<(String, String)> {
+    let (source, field) = key.split_once('_')?;
+    let is_taken = SAMPLERS.iter().any(|(known, _)| *known == key) || key == "openai_max_context";
+    let is_source = SOURCES.contains(&source) && !is_taken && !is_secret(key);
+    is_source.then(|| (source.to_owned(), field.to_owned()))
+}
+
+/// Tells whether a field may hold what nobody else should see, or send it somewhere: it is kept, and no more.
+fn is_secret(key: &str) -> bool {
+    matches!(key, "custom_include_headers" | "custom_include_body" | "custom_exclude_body" | "custom_url")
+}
+
+/// Returns the model for which a preset was made: that of the source it chooses.
+pub(crate) fn model(preset: &Object) -> Option<&str> {
+    let source = text(preset, "chat_completion_source")?;
+    let source = if source == "makersuite" { "google" } else { source };
+    said(preset, &format!("{source}_model"))
+}

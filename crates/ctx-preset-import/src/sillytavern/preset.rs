@@ -1,0 +1,133 @@
+//! Chat-completion presets: prompts, their order, and the texts around them.
+
+use serde_json::Value;
+
+use crate::loose::{Object, flag, object, objects, text, whole};
+
+/// A chat-completion preset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChatPreset<'v>(pub(crate) &'v Object);
+
+/// One step of the order of prompts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ordered<'v> {
+    pub(crate) identifier: &'v str,
+    pub(crate) is_enabled: bool,
+}
+
+/// The order of a preset that has none, and of a card without a preset.
+const DEFAULT_ORDER: [(&str, bool); 12] = [
+    ("main", true),
+    ("worldInfoBefore", true),
+    ("personaDescription", true),
+    ("charDescription", true),
+    ("charPersonality", true),
+    ("scenario", true),
+    ("enhanceDefinitions", false),
+    ("nsfw", true),
+    ("worldInfoAfter", true),
+    ("dialogueExamples", true),
+    ("chatHistory", true),
+    ("jailbreak", true),
+];
+
+/// Whose order counts, the first that is there: the one of today's editor, then that of older files.
+const ORDER_OWNERS: [&str; 2] = ["100001", "100000"];
+
+/// The fields in which older presets have the texts of prompts.
+const LEGACY_TEXTS: [(&str, &str); 3] =
+    [("main", "main_prompt"), ("nsfw", "nsfw_prompt"), ("jailbreak", "jailbreak_prompt")];
+
+impl<'v> ChatPreset<'v> {
+    /// Returns the order in which prompts are sent.
+    pub(crate) fn order(self) -> Vec<Ordered<'v>> {
+        let lists: Vec<&Object> = objects(self.0, "prompt_order").map(|(_, list)| list).collect();
+        let owner = |list: &Object| match list.get("character_id") {
+            Some(Value::String(id)) => id.clone(),
+            Some(id) => id.to_string(),
+            None => String::new(),
+        };
+        let known = ORDER_OWNERS.iter().find_map(|id| lists.iter().find(|list| owner(list) == *id));
+        let Some(list) = known.or_else(|| lists.last()) else {
+            let ordered =
+                |&(identifier, is_enabled): &(&'static str, bool)| Ordered { identifier, is_enabled };
+            return DEFAULT_ORDER.iter().map(ordered).collect();
+        };
+        let ordered = objects(list, "order").filter_map(|(_, step)| {
+            let identifier = text(step, "identifier")?;
+            Some(Ordered { identifier, is_enabled: flag(step, "enabled").unwrap_or(true) })
+        });
+        ordered.collect()
+    }
+
+    /// Returns the prompts in the order of the file.
+    pub(crate) fn prompts(self) -> impl Iterator<Item = Prompt<'v>> {
+        objects(self.0, "prompts")
+            .filter_map(|(_, prompt)| Some(Prompt { id: text(prompt, "identifier")?, prompt }))
+    }
+
+    /// Returns a prompt by its identifier.
+    pub(crate) fn prompt(self, identifier: &str) -> Option<Prompt<'v>> {
+        self.prompts().find(|prompt| prompt.id == identifier)
+    }
+
+    /// Returns the text of a prompt; in an older preset it stands in a field of its own.
+    pub(crate) fn content(self, identifier: &str) -> &'v str {
+        let own = self.prompt(identifier).and_then(|prompt| text(prompt.prompt, "content"));
+        let legacy = LEGACY_TEXTS.iter().find(|(id, _)| *id == identifier);
+        own.or_else(|| text(self.0, legacy?.1)).unwrap_or_default()
+    }
+
+    /// Returns the scripts that the preset brings.
+    pub(crate) fn scripts(self) -> Option<&'v Value> {
+        object(self.0, "extensions")?.get("regex_scripts").filter(|scripts| scripts.is_array())
+    }
+
+    pub(crate) fn text(self, key: &str) -> Option<&'v str> {
+        text(self.0, key)
+    }
+}
+
+/// A prompt of a preset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prompt<'v> {
+    pub(crate) id: &'v str,
+    prompt: &'v Object,
+}
+
+/// Where a prompt goes in the conversation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InChat {
+    pub(crate) depth: i64,
+    pub(crate) order: i64,
+}
+
+impl<'v> Prompt<'v> {
+    pub(crate) fn name(self) -> Option<&'v str> {
+        text(self.prompt, "name").filter(|name| !name.is_empty())
+    }
+
+    pub(crate) fn role(self) -> &'static str {
+        super::role(text(self.prompt, "role"))
+    }
+
+    pub(crate) fn forbids_overrides(self) -> bool {
+        flag(self.prompt, "forbid_overrides") == Some(true)
+    }
+
+    /// Returns where the prompt goes in the conversation; none for one that stands in the list.
+    pub(crate) fn in_chat(self) -> Option<InChat> {
+        if whole(self.prompt, "injection_position") != Some(1) {
+            return None;
+        }
+        Some(InChat {
+            depth: whole(self.prompt, "injection_depth").unwrap_or(4).max(0),
+            order: whole(self.prompt, "injection_order").unwrap_or(100),
+        })
+    }
+
+    /// Returns the kinds of generation that it is for; all if empty.
+    pub(crate) fn triggers(self) -> Vec<&'v str> {
+        crate::loose::texts(self.prompt, "injection_trigger")
+    }
+}

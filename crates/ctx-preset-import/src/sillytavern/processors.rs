@@ -1,0 +1,154 @@
+//! The settings by which the pipeline assembles as `SillyTavern` does: all of it is data.
+
+use serde_json::{Map, Value, json};
+
+use super::lanes;
+use super::person::PersonaPlace;
+use super::preset::ChatPreset;
+use crate::loose::{Object, flag, object, whole};
+
+/// What becomes one setting of processors.
+pub(crate) struct Wanted<'v> {
+    pub(crate) preset: ChatPreset<'v>,
+    /// What `settings.json` says, empty without it.
+    pub(crate) settings: &'v Object,
+    pub(crate) persona: PersonaPlace,
+    /// Whether examples of dialogue have a place.
+    pub(crate) has_examples: bool,
+}
+
+/// Returns the settings of processors that differ from what is built in.
+pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
+    let preset = wanted.preset;
+    let text = |key: &str| preset.text(key).unwrap_or_default();
+    let squash = flag(preset.0, "squash_system_messages") == Some(true);
+    let is_prefilled = flag(preset.0, "continue_prefill") == Some(true);
+    let continuation = if is_prefilled { "prefix" } else { "in_place" };
+    let examples = json!({ "header": text("new_example_chat_prompt"), "omit": !wanted.has_examples });
+    let mut settings = vec![
+        json!({ "id": "session-loader", "config": { "continuation": continuation, "quietInput": "instruction" } }),
+        on("worldbook-processor", &worldbooks(wanted)),
+        on("author-note", &note(wanted)),
+        on("dialogue-examples", &examples),
+        on("speaker-names", &json!({ "mode": names(preset) })),
+        on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true })),
+        on("generation-prompt", &generation(preset)),
+        json!({ "id": "token-limiter", "config": { "extraTokensPerMessage": 1 } }),
+        json!({ "id": "merge-system-to-head", "enabled": false }),
+        json!({
+            "id": "squash-system",
+            "enabled": squash,
+            "config": { "separator": "\n", "except": ["new_chat", "example_header"] },
+        }),
+    ];
+    settings.extend(post_processing(text("custom_prompt_post_processing")));
+    settings
+}
+
+fn on(id: &str, config: &Value) -> Value {
+    json!({ "id": id, "enabled": true, "config": config })
+}
+
+/// The names of `names_behavior`: −1 none, 0 in groups only, 1 as a field, 2 before the words.
+fn names(preset: ChatPreset<'_>) -> &'static str {
+    match whole(preset.0, "names_behavior") {
+        Some(1) => "field",
+        Some(2) => "prefix",
+        _ => "none",
+    }
+}
+
+fn generation(preset: ChatPreset<'_>) -> Value {
+    let text = |key: &str| preset.text(key).unwrap_or_default();
+    let mut config = json!({
+        "impersonate": text("impersonation_prompt"),
+        "continue": text("continue_nudge_prompt"),
+        "sendIfEmpty": text("send_if_empty"),
+    });
+    // Only Claude's messages can begin with a part of the answer.
+    if text("chat_completion_source") == "claude" {
+        config["prefill"] = text("assistant_prefill").into();
+        config["impersonatePrefill"] = text("assistant_impersonation").into();
+    }
+    config
+}
+
+fn note(wanted: &Wanted<'_>) -> Value {
+    let persona = match wanted.persona {
+        PersonaPlace::NoteTop => "top",
+        PersonaPlace::NoteBottom => "bottom",
+        _ => "none",
+    };
+    let mut config = Map::from_iter([("persona".to_owned(), Value::from(persona))]);
+    let extension = object(wanted.settings, "extension_settings").and_then(|all| object(all, "note"));
+    for (from, to) in [("defaultInterval", "interval"), ("defaultDepth", "depth")] {
+        let value = extension.and_then(|note| whole(note, from)).filter(|value| *value >= 0);
+        config.extend(value.map(|value| (to.to_owned(), value.into())));
+    }
+    config.extend(lanes::settings(lanes::NOTE).map(|(key, value)| (key.to_owned(), value)));
+    Value::Object(config)
+}
+
+/// The settings of world info, by their names in `settings.json`, each with ours and what is shipped.
+pub(crate) const WORLD_INFO: [(&str, &str, WorldInfo); 12] = [
+    ("world_info_depth", "depth", WorldInfo::Number(2)),
+    ("world_info_budget", "budgetPercent", WorldInfo::Number(25)),
+    ("world_info_budget_cap", "budgetCap", WorldInfo::Number(0)),
+    ("world_info_min_activations", "minActivations", WorldInfo::Number(0)),
+    ("world_info_min_activations_depth_max", "minActivationsDepthMax", WorldInfo::Number(0)),
+    ("world_info_max_recursion_steps", "maxRecursionSteps", WorldInfo::Number(0)),
+    ("world_info_recursive", "recursive", WorldInfo::Flag(true)),
+    ("world_info_include_names", "includeNames", WorldInfo::Flag(true)),
+    ("world_info_case_sensitive", "caseSensitive", WorldInfo::Flag(false)),
+    ("world_info_match_whole_words", "matchWholeWords", WorldInfo::Flag(true)),
+    ("world_info_use_group_scoring", "useGroupScoring", WorldInfo::Flag(false)),
+    ("world_info_character_strategy", "strategy", WorldInfo::Strategy),
+];
+
+/// What a setting of world info is when nothing says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WorldInfo {
+    Number(i64),
+    Flag(bool),
+    Strategy,
+}
+
+fn worldbooks(wanted: &Wanted<'_>) -> Value {
+    let own = object(wanted.settings, "world_info_settings").unwrap_or(wanted.settings);
+    let mut config = Map::new();
+    for (from, to, shipped) in WORLD_INFO {
+        let value = match shipped {
+            WorldInfo::Number(shipped) => {
+                whole(own, from).filter(|number| *number >= 0).unwrap_or(shipped).into()
+            }
+            WorldInfo::Flag(shipped) => flag(own, from).unwrap_or(shipped).into(),
+            WorldInfo::Strategy => match whole(own, from) {
+                Some(0) => "evenly".into(),
+                Some(2) => "global_first".into(),
+                _ => "character_first".into(),
+            },
+        };
+        config.insert(to.to_owned(), value);
+    }
+    let format = wanted.preset.text("wi_format").filter(|format| !format.trim().is_empty());
+    config.insert("anchorFormat".to_owned(), format.unwrap_or("{0}").into());
+    config.insert("gapOrder".to_owned(), "equal".into());
+    config.extend(lanes::settings(lanes::WORLDBOOK).map(|(key, value)| (key.to_owned(), value)));
+    Value::Object(config)
+}
+
+/// The formatters for providers that are strict about roles; without them nothing is joined.
+fn post_processing(kind: &str) -> Vec<Value> {
+    let switch = |id: &str, enabled: bool| json!({ "id": id, "enabled": enabled });
+    let merge = on("merge-consecutive-roles", &json!({ "separator": "\n\n" }));
+    match kind {
+        "merge" | "merge_tools" | "claude" => vec![merge],
+        "semi" | "semi_tools" => vec![merge, switch("ensure-alternating-roles", true)],
+        "strict" | "strict_tools" | "single" => vec![
+            merge,
+            on("convert-system-to-user", &json!({ "separator": "\n\n" })),
+            switch("ensure-alternating-roles", true),
+        ],
+        _ => vec![switch("merge-consecutive-roles", false)],
+    }
+}

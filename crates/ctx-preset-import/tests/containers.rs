@@ -1,0 +1,154 @@
+//! Documents in pictures, archives and base64, and what is refused of them.
+#![allow(
+    clippy::field_reassign_with_default,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+use std::io::{Cursor, Write as _};
+
+use ctx_preset_import::{Import, ImportOptions, Limits, SourceFile, export_card_picture, import};
+use serde_json::json;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+fn import_bytes(bytes: &[u8]) -> Import {
+    import(&[SourceFile { name: "file", bytes }], &ImportOptions::default())
+}
+
+/// Checks that a file is refused, and how.
+#[track_caller]
+fn refuse(bytes: &[u8], options: &ImportOptions, expected: &str) {
+    let made = import(&[SourceFile { name: "file", bytes }], options);
+    assert!(made.agent.is_none());
+    let found = &made.report.files[0].diagnostics[0];
+    assert_eq!((found.code.to_string().as_str(), found.message.as_str()), ("CTX0608", expected));
+}
+
+fn card() -> String {
+    json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": { "name": "Ada" } }).to_string()
+}
+
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn small() -> ImportOptions {
+    let mut options = ImportOptions::default();
+    options.limits =
+        Limits { packed_files: 3, packed_bytes: 10_000, packed_total_bytes: 15_000, ..options.limits };
+    options
+}
+
+/// A PNG with one chunk.
+fn picture(kind: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+    bytes.extend_from_slice(&u32::try_from(data.len()).unwrap().to_be_bytes());
+    bytes.extend_from_slice(kind);
+    bytes.extend_from_slice(data);
+    bytes.extend_from_slice(&[0; 4]);
+    bytes
+}
+
+fn deflated(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_card_comes_out_of_an_archive_with_its_files() {
+    let made = import_bytes(&archive(&[("card.json", card().as_bytes()), ("assets/icon.png", b"i")]));
+    assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
+    assert_eq!(made.report.files[0].container.as_deref(), Some("zip:card.json"));
+    assert_eq!(made.assets[0].path, "assets/icon.png");
+}
+
+#[test]
+fn an_archive_may_stand_behind_a_picture() {
+    let mut bytes = b"\xff\xd8\xff\xe0 picture ".to_vec();
+    bytes.extend(archive(&[("card.json", card().as_bytes())]));
+    assert!(import_bytes(&bytes).agent.is_some());
+}
+
+#[test]
+fn base64_may_lack_its_padding() {
+    use base64::Engine as _;
+    let text = base64::engine::general_purpose::STANDARD.encode(card());
+    for text in
+        [text.clone(), text.trim_end_matches('=').to_owned(), format!("{}\n{}", &text[..20], &text[20..])]
+    {
+        assert!(import_bytes(text.as_bytes()).agent.is_some(), "{text}");
+    }
+}
+
+#[test]
+fn texts_of_pictures_may_be_of_any_kind() {
+    let card = card();
+    let plain = [b"chara\0".as_slice(), card.as_bytes()].concat();
+    assert!(import_bytes(&picture(b"tEXt", &plain)).agent.is_some());
+    let packed = [b"CHARA\0\0".as_slice(), &deflated(card.as_bytes())].concat();
+    assert!(import_bytes(&picture(b"zTXt", &packed)).agent.is_some());
+    let international = [b"ccv3\0\x01\0en\0\0".as_slice(), &deflated(card.as_bytes())].concat();
+    assert!(import_bytes(&picture(b"iTXt", &international)).agent.is_some());
+}
+
+#[test]
+fn what_asks_for_too_much_is_refused() {
+    let bomb = [b"chara\0\0".as_slice(), &deflated(&vec![b'a'; 4 << 20])].concat();
+    refuse(
+        &picture(b"zTXt", &bomb),
+        &small(),
+        "cannot unpack the file: a text of the picture has more than 10000 bytes",
+    );
+    let zeros = vec![0; 9_000];
+    let large = archive(&[("a.bin", &zeros), ("b.bin", &zeros)]);
+    refuse(
+        &large,
+        &small(),
+        "cannot unpack the file: a file of the archive, or all together, have more than 6000 bytes",
+    );
+    let many = archive(&[("a", b""), ("b", b""), ("c", b""), ("d", b"")]);
+    refuse(&many, &small(), "cannot unpack the file: the archive has more than 3 files");
+    refuse(
+        &picture(b"tEXt", b"other\0x"),
+        &small(),
+        "cannot unpack the file: the picture holds no character, no lorebook and no agent",
+    );
+    refuse(
+        &picture(b"tEXt", b"chara\0?"),
+        &small(),
+        "cannot unpack the file: the text `chara` of the picture is no base64",
+    );
+    refuse(b"PK\x03\x04 and no more", &small(), "cannot unpack the file: the archive is cut off");
+}
+
+#[test]
+fn names_that_lead_outside_are_refused() {
+    let outside = archive(&[("../card.json", card().as_bytes())]);
+    refuse(
+        &outside,
+        &small(),
+        "cannot unpack the file: the archive names a file outside of itself: `../card.json`",
+    );
+}
+
+#[test]
+fn a_file_that_is_cut_off_anywhere_is_no_panic() {
+    let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "description": "D".repeat(600) } });
+    let picture = export_card_picture(&card, None).unwrap();
+    let archive = archive(&[("card.json", card.to_string().as_bytes()), ("x", b"y")]);
+    for whole in [picture, archive, card.to_string().into_bytes()] {
+        for end in (0..whole.len()).step_by(64) {
+            assert_eq!(import_bytes(&whole[..end]).report.files.len(), 1);
+        }
+    }
+}

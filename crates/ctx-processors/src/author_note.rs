@@ -1,0 +1,232 @@
+//! `author-note`: a note that comes back every few messages, with what worldbooks put around it.
+
+use async_trait::async_trait;
+use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
+use ctx_pipeline::{
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    ProcessorError,
+};
+use ctx_types::{
+    Agent, Decision, DepthPoints, Injection, Outcome, Persist as _, Placement, PresetMessage, Rank, Reader,
+    Role, Session, Side, Source, SourceKind, Text, Trust,
+};
+use serde_json::Value;
+
+use crate::composed::Composed;
+use crate::gap_lanes::{lane, lane_fields};
+use crate::macro_values::{MacroValues, macro_dialect};
+
+/// Brings in the note of a conversation, every so many messages of the user, as one message with the entries of
+/// worldbooks that stand above and below it, and the user's profile if that is to go with it.
+///
+/// The note is `authorNote` in the header of the conversation: an entry of a preset (`content`, `role`, a
+/// placement) with `interval`. What it does not say, the settings say. In a turn for which it is not due, what
+/// worldbooks put around it is left out too, as in `SillyTavern`; for an empty note its surroundings still come.
+#[derive(Clone, Debug)]
+pub struct AuthorNote {
+    macros: MacroRegistry,
+    ports: MacroPorts,
+}
+
+impl AuthorNote {
+    /// Creates the processor for an application's macros, and what it lends to them.
+    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
+        Self { macros, ports }
+    }
+}
+
+/// The key of a conversation's header that holds its note.
+const KEY: &str = "authorNote";
+/// The anchor of the note, and its name among sources.
+const ANCHOR: &str = "author_note";
+
+const PERSONA: [(&str, &str); 3] =
+    [("none", "Not with the note"), ("top", "Above the note"), ("bottom", "Below the note")];
+const ROLES: [(&str, &str); 3] = [("system", "The system"), ("user", "The user"), ("assistant", "The agent")];
+
+/// What is made of an agent once.
+struct Compiled {
+    values: MacroValues,
+    dialect: Dialect,
+    macros: MacroRegistry,
+}
+
+#[async_trait]
+impl ContextProcessor for AuthorNote {
+    fn descriptor(&self) -> Descriptor {
+        let mut config_fields = vec![
+            ConfigField::number("interval", "Messages of the user from note to note", 1)
+                .between(0.0, 1_000_000.0)
+                .with_description("1 is always, 0 never"),
+            ConfigField::number("depth", "Messages behind the note", 4).between(0.0, 1_000_000.0),
+            ConfigField::select("role", "Who speaks it", &ROLES),
+            ConfigField::select("persona", "The user's profile", &PERSONA),
+        ];
+        config_fields.extend(lane_fields());
+        Descriptor {
+            priority: 290,
+            default_enabled: false,
+            config_fields,
+            ..Descriptor::new(
+                "author-note",
+                "Author's note",
+                "Brings in the note of the conversation when it is due, with what belongs around it",
+            )
+        }
+    }
+
+    fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
+        let (dialect, _) = macro_dialect(agent);
+        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
+        let values = values.with_card_templates(dialect, &self.macros);
+        Prepared::new(Compiled { values, dialect, macros: self.macros.clone() })
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+            return Err(ProcessorError::failed("the note was not prepared"));
+        };
+        let note = Note::of(cx.inputs.session, cx.config);
+        let (around, others): (Vec<_>, Vec<_>) = cx.draft.take_injections().into_iter().partition(is_around);
+        for injection in others {
+            cx.draft.inject(injection);
+        }
+        if !note.is_due(said(cx)) {
+            let reason = "the author's note is not due";
+            let decisions = around.into_iter();
+            let decisions = decisions.map(|one| Decision::new(Outcome::NotActivated, one.source, reason));
+            cx.draft.decide_all(decisions);
+            return Ok(());
+        }
+        let mut state = cx.draft.macros_mut().clone();
+        let env = compiled.values.of_run(&cx.inputs, &mut state.clone());
+        let text = compiled.compose(&note, around, (&env, &mut state), cx.config.text("persona"));
+        cx.draft.set_macros(state);
+        if !text.is_blank() {
+            let lane = lane(cx.config, note.role);
+            cx.draft.inject(note.injection(text, lane));
+        }
+        Ok(())
+    }
+}
+
+/// The note of a conversation, with the settings where it says nothing.
+struct Note {
+    text: Text,
+    interval: u64,
+    role: Role,
+    placement: Placement,
+}
+
+impl Note {
+    fn of(session: &Session, config: &Config) -> Self {
+        let stored = session.header.kept.get(KEY);
+        let entry = PresetMessage::read(stored.cloned().unwrap_or_default(), &mut Reader::new());
+        let interval = stored.and_then(|stored| stored.get("interval")).and_then(Value::as_u64);
+        let placement = match Placement::of(&entry).0 {
+            Placement::InOrder => Placement::Depth {
+                points: DepthPoints::single(config.count("depth") as u64),
+                order: ctx_types::Order::DEFAULT,
+            },
+            placement => placement,
+        };
+        Self {
+            text: entry.content.map(|content| Text::from(&*content.text())).unwrap_or_default(),
+            interval: interval.unwrap_or(config.count("interval") as u64),
+            role: entry.role.or_else(|| Role::parse(config.text("role"))).unwrap_or(Role::System),
+            placement,
+        }
+    }
+
+    fn is_due(&self, said: u64) -> bool {
+        match self.interval {
+            0 => false,
+            1 => true,
+            interval => said > 0 && said.is_multiple_of(interval),
+        }
+    }
+
+    fn injection(&self, text: Composed, lane: i64) -> Injection {
+        let (text, written) = text.finish();
+        Injection {
+            rank: Rank::Plugin,
+            lane,
+            placement: self.placement.clone(),
+            role: self.role,
+            text,
+            written,
+            source: source(),
+            name: None,
+            attachments: Vec::new(),
+        }
+    }
+}
+
+fn source() -> Source {
+    Source::new(SourceKind::Preset, Trust::Preset).with_id(ANCHOR)
+}
+
+fn is_around(injection: &Injection) -> bool {
+    matches!(&injection.placement, Placement::Anchor { target, .. } if &**target == ANCHOR)
+}
+
+/// Counts what the user has said, with what is about to be sent. O(new messages).
+fn said(cx: &PipelineContext<'_>) -> u64 {
+    #[derive(Clone, Default)]
+    struct Questions(u64);
+    let questions = cx.inputs.session.fold_path(0, Questions::default, |questions, _, node| {
+        questions.0 += u64::from(node.role == Some(Role::User) && !node.is_summary());
+    });
+    let is_pending = cx.inputs.turn.input.as_ref().is_some_and(|input| !input.trim().is_empty());
+    questions.0 + u64::from(is_pending)
+}
+
+impl Compiled {
+    /// Puts what stands above the note, the note and what stands below it together; empty ends fall away.
+    fn compose(
+        &self,
+        note: &Note,
+        around: Vec<Injection>,
+        (env, state): (&Env, &mut State),
+        persona: &str,
+    ) -> Composed {
+        let expansion = Template::parse(&note.text, self.dialect, &self.macros).expand(env, state, &source());
+        let mut middle = Composed::default();
+        middle.push_expansion(&expansion, &source());
+        let profile = || {
+            let mut text = Composed::default();
+            let origin = Source::new(SourceKind::Macro, Trust::User).with_id("persona");
+            text.push(env.persona.as_deref().unwrap_or_default(), &origin);
+            text
+        };
+        let is_above =
+            |one: &Injection| matches!(one.placement, Placement::Anchor { side: Side::Before, .. });
+        let (above, below): (Vec<_>, Vec<_>) = around.into_iter().partition(is_above);
+        let lines = |injections: Vec<Injection>| {
+            let mut text = Composed::default();
+            text.push_lines(injections);
+            text
+        };
+        let mut parts = vec![lines(above)];
+        parts.extend((persona == "top").then(profile));
+        parts.push(middle);
+        parts.extend((persona == "bottom").then(profile));
+        parts.push(lines(below));
+        join(parts)
+    }
+}
+
+/// Joins parts, a line each; an empty part between others leaves its line empty, as in `SillyTavern`.
+fn join(parts: Vec<Composed>) -> Composed {
+    let first = parts.iter().position(|part| !part.is_empty());
+    let last = parts.iter().rposition(|part| !part.is_empty());
+    let (Some(first), Some(last)) = (first, last) else { return Composed::default() };
+    let mut joined = Composed::default();
+    for (index, part) in parts.into_iter().enumerate().take(last + 1).skip(first) {
+        if index > first {
+            joined.push_separator("\n");
+        }
+        joined.append(part);
+    }
+    joined
+}

@@ -1,0 +1,167 @@
+//! `dialogue-examples`: the examples of a card as turns.
+
+mod dialogue;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry, State, Template};
+use ctx_pipeline::{
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    ProcessorError,
+};
+use ctx_types::{
+    Agent, Decision, Injection, Order, Outcome, Placement, Rank, Role, Side, Source, SourceKind, Text, Trust,
+};
+
+use crate::macro_values::{MacroValues, macro_dialect};
+use dialogue::{Speaker, blocks, turns};
+
+/// Makes turns of the examples of dialogue that a card has, and of what worldbooks put above and below them.
+///
+/// A text is divided at `<START>`, in any letters; in each block a line that begins with the name of the user or
+/// the agent and a colon begins a turn. Turns are system messages with a name that says whose words they are, as
+/// `OpenAI` once recommended; a block begins with the setting `header`. They stand at the anchor
+/// `dialogue_examples`.
+#[derive(Clone, Debug)]
+pub struct DialogueExamples {
+    macros: MacroRegistry,
+    ports: MacroPorts,
+}
+
+impl DialogueExamples {
+    /// Creates the processor for an application's macros, and what it lends to them.
+    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
+        Self { macros, ports }
+    }
+}
+
+const ANCHOR: &str = "dialogue_examples";
+/// The id of the headers among sources.
+const HEADER: &str = "example_header";
+
+/// What is made of an agent once.
+struct Compiled {
+    values: MacroValues,
+    header: Template,
+}
+
+#[async_trait]
+impl ContextProcessor for DialogueExamples {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 295,
+            default_enabled: false,
+            config_fields: vec![
+                ConfigField::text("header", "What stands above each example", ""),
+                ConfigField::text("userName", "Name of the user's turns", "example_user"),
+                ConfigField::text("agentName", "Name of the agent's turns", "example_assistant"),
+                ConfigField::boolean("omit", "Send no examples", false)
+                    .with_description("nor what worldbooks put around them"),
+            ],
+            ..Descriptor::new(
+                "dialogue-examples",
+                "Examples of dialogue",
+                "Makes turns of the examples that a card has",
+            )
+        }
+    }
+
+    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
+        let (dialect, _): (Dialect, _) = macro_dialect(agent);
+        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
+        let values = values.with_card_templates(dialect, &self.macros);
+        let header = Template::parse(&Text::from(config.text("header")), dialect, &self.macros);
+        Prepared::new(Compiled { values, header })
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+            return Err(ProcessorError::failed("the examples were not prepared"));
+        };
+        let (around, others): (Vec<_>, Vec<_>) = cx.draft.take_injections().into_iter().partition(is_around);
+        for injection in others {
+            cx.draft.inject(injection);
+        }
+        if cx.config.is_on("omit") {
+            let omitted = |one: Injection| {
+                Decision::new(Outcome::Dropped, one.source, "examples of dialogue are not sent")
+            };
+            cx.draft.decide_all(around.into_iter().map(omitted));
+            return Ok(());
+        }
+        let mut state = cx.draft.macros_mut().clone();
+        for injection in compiled.examples(cx, around, &mut state) {
+            cx.draft.inject(injection);
+        }
+        cx.draft.set_macros(state);
+        Ok(())
+    }
+}
+
+fn is_around(injection: &Injection) -> bool {
+    matches!(&injection.placement, Placement::Anchor { target, .. } if &**target == ANCHOR)
+}
+
+fn card_source(id: &str) -> Source {
+    Source::new(SourceKind::Preset, Trust::Preset).with_id(id)
+}
+
+impl Compiled {
+    /// Makes the turns of all examples, in the order in which they are sent.
+    fn examples(
+        &self,
+        cx: &PipelineContext<'_>,
+        around: Vec<Injection>,
+        state: &mut State,
+    ) -> Vec<Injection> {
+        let env = self.values.of_run(&cx.inputs, &mut state.clone());
+        let own = env.card.examples.clone().unwrap_or_default();
+        let mut examples: Vec<(Source, String)> =
+            blocks(&own).map(|block| (card_source(ANCHOR), block.to_owned())).collect();
+        for injection in around {
+            let blocks: Vec<_> =
+                blocks(&injection.text).map(|block| (injection.source.clone(), block.to_owned())).collect();
+            match injection.placement {
+                // What is placed above later stands higher, as in SillyTavern.
+                Placement::Anchor { side: Side::Before, .. } => {
+                    for block in blocks {
+                        examples.insert(0, block);
+                    }
+                }
+                _ => examples.extend(blocks),
+            }
+        }
+        let names = [env.user.as_deref().unwrap_or("User"), env.char.as_deref().unwrap_or("Assistant")];
+        let mut messages = Vec::new();
+        for (source, block) in examples {
+            let header = self.header.expand(&env, state, &card_source(HEADER)).text;
+            if !header.trim().is_empty() {
+                messages.push(message(header, None, card_source(HEADER)));
+            }
+            for turn in turns(&block, names) {
+                let name = match turn.speaker {
+                    Speaker::User => cx.config.text("userName"),
+                    Speaker::Agent => cx.config.text("agentName"),
+                };
+                let name = Some(Arc::from(name)).filter(|name: &Arc<str>| !name.is_empty());
+                messages.push(message(Text::from(turn.text), name, source.clone()));
+            }
+        }
+        messages
+    }
+}
+
+fn message(text: Text, name: Option<Arc<str>>, source: Source) -> Injection {
+    Injection {
+        rank: Rank::Preset,
+        lane: 0,
+        placement: Placement::Anchor { target: ANCHOR.into(), side: Side::After, order: Order::DEFAULT },
+        role: Role::System,
+        text,
+        written: Vec::new(),
+        source,
+        name,
+        attachments: Vec::new(),
+    }
+}

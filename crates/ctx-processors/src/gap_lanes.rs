@@ -1,0 +1,29 @@
+//! In which lane of a gap of the history things stand, for applications that sort there by who speaks.
+
+use ctx_pipeline::{Config, ConfigField};
+use ctx_types::Role;
+
+const SYSTEM: &str = "systemLane";
+const USER: &str = "userLane";
+const ASSISTANT: &str = "assistantLane";
+
+/// Declares the settings: a lane for each who may speak, 0 unless something else is set.
+pub(crate) fn lane_fields() -> [ConfigField; 3] {
+    let lane = |key, label| ConfigField::number(key, label, 0).between(-1_000_000.0, 1_000_000.0);
+    [
+        lane(SYSTEM, "Lane of system messages at a gap").with_description("ascending, among equal order"),
+        lane(USER, "Lane of the user's messages at a gap"),
+        lane(ASSISTANT, "Lane of the agent's messages at a gap"),
+    ]
+}
+
+/// Returns the lane of those who speak as `role`.
+#[expect(clippy::cast_possible_truncation, reason = "the field bounds the number")]
+pub(crate) fn lane(config: &Config, role: Role) -> i64 {
+    let key = match role {
+        Role::User => USER,
+        Role::Assistant => ASSISTANT,
+        Role::System | Role::Developer | Role::Tool => SYSTEM,
+    };
+    config.number(key) as i64
+}

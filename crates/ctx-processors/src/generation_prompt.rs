@@ -1,0 +1,176 @@
+//! `generation-prompt`: what stands at the very end, by what is to be generated.
+
+use async_trait::async_trait;
+use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
+use ctx_pipeline::{
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    ProcessorError,
+};
+use ctx_types::{
+    Agent, Decision, GenerationKind, Message, MessageExtras, Outcome, Place, Role, Source, SourceKind, Text,
+    Trust,
+};
+
+use crate::macro_values::{MacroValues, macro_dialect};
+
+/// Adds what an application asks for at the end: to speak for the user, to go on with an answer, or quietly
+/// something else; and the beginning of the answer where the application writes it.
+///
+/// An answer that is to be continued moves behind everything else, and the text `continue` asks for the rest of
+/// it, unless it is sent as the beginning of the answer ([`SessionLoader`](crate::SessionLoader) decides). In a
+/// quiet turn the input is an instruction and moves to the end.
+#[derive(Clone, Debug)]
+pub struct GenerationPrompt {
+    macros: MacroRegistry,
+    ports: MacroPorts,
+}
+
+impl GenerationPrompt {
+    /// Creates the processor for an application's macros, and what it lends to them.
+    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
+        Self { macros, ports }
+    }
+}
+
+/// The settings that are texts with macros, each with what it is.
+const TEXTS: [(&str, &str); 5] = [
+    ("impersonate", "Asks to speak for the user"),
+    ("continue", "Asks to go on with an answer; `{{lastChatMessage}}` gives it"),
+    ("prefill", "How the answer begins"),
+    ("impersonatePrefill", "How an answer for the user begins"),
+    ("sendIfEmpty", "What the user says if the agent spoke last"),
+];
+
+/// What is made of an agent once.
+struct Compiled {
+    values: MacroValues,
+    templates: Vec<Template>,
+}
+
+#[async_trait]
+impl ContextProcessor for GenerationPrompt {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 320,
+            default_enabled: false,
+            config_fields: TEXTS.map(|(key, label)| ConfigField::text(key, label, "")).to_vec(),
+            ..Descriptor::new(
+                "generation-prompt",
+                "What is asked for",
+                "Adds at the end what is to be generated",
+            )
+        }
+    }
+
+    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
+        let (dialect, _) = macro_dialect(agent);
+        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
+        let values = values.with_card_templates(dialect, &self.macros);
+        let template =
+            |(key, _): &(&str, &str)| Template::parse(&Text::from(config.text(key)), dialect, &self.macros);
+        Prepared::new(Compiled { values, templates: TEXTS.iter().map(template).collect() })
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+            return Err(ProcessorError::failed("the prompts were not prepared"));
+        };
+        match cx.inputs.turn.kind {
+            GenerationKind::Normal => answer_silence(cx, compiled),
+            GenerationKind::Continue => ask_to_continue(cx, compiled),
+            GenerationKind::Impersonate => {
+                let message = compiled.message(cx, "impersonate", Role::System, None);
+                append(cx, message);
+            }
+            GenerationKind::Quiet => {
+                move_to_end(cx, is_input, |message| {
+                    message.role = Role::System;
+                    message.is_continuation_prefix = false;
+                });
+            }
+        }
+        let prefill = match cx.inputs.turn.kind {
+            GenerationKind::Impersonate => "impersonatePrefill",
+            _ => "prefill",
+        };
+        let has_prefix = cx.draft.messages().iter().any(|message| message.is_continuation_prefix);
+        if !has_prefix && cx.inputs.turn.kind != GenerationKind::Quiet {
+            let begin = compiled.message(cx, prefill, Role::Assistant, None);
+            append(cx, begin.map(|message| message.with(|message| message.is_continuation_prefix = true)));
+        }
+        Ok(())
+    }
+}
+
+impl Compiled {
+    /// Makes the message of a setting; none if nothing is left of it.
+    fn message(
+        &self,
+        cx: &mut PipelineContext<'_>,
+        key: &str,
+        role: Role,
+        said: Option<Text>,
+    ) -> Option<Message> {
+        let at = TEXTS.iter().position(|(known, _)| *known == key)?;
+        let template = self.templates.get(at).filter(|template| !template.text().is_empty())?;
+        let mut state = cx.draft.macros_mut().clone();
+        let mut env = self.values.of_run(&cx.inputs, &mut state.clone());
+        env.texts.extend(said.map(|said| ("lastChatMessage".into(), said)));
+        let source = Source::new(SourceKind::Preset, Trust::Preset).with_id(format!("{key}_prompt"));
+        let expansion = template.expand(&env, &mut state, &source);
+        let written = expansion.segments();
+        let mut message = Message::new(role, expansion.text, source)
+            .with_extras(MessageExtras { written, ..MessageExtras::default() });
+        message.place = Place::Skeleton;
+        Some(message).filter(|message| !message.is_blank())
+    }
+}
+
+fn append(cx: &mut PipelineContext<'_>, message: Option<Message>) {
+    cx.draft.messages_mut().extend(message);
+}
+
+fn is_input(message: &Message) -> bool {
+    message.source.kind == SourceKind::Input
+}
+
+fn is_said(message: &Message) -> bool {
+    message.source.kind.is_history() && message.place == Place::History && !message.is_continuation_prefix
+}
+
+/// Moves the last message of a kind behind everything else; it is no part of the conversation then.
+fn move_to_end(
+    cx: &mut PipelineContext<'_>,
+    is_meant: impl Fn(&Message) -> bool,
+    set: impl FnOnce(&mut Message),
+) -> Option<Text> {
+    let at = cx.draft.messages().iter().rposition(is_meant)?;
+    let mut message = cx.draft.messages_mut().remove(at);
+    let text = Text::from(&*message.text());
+    message.place = Place::Skeleton;
+    set(&mut message);
+    let reason = "it stands at the end, where the answer goes on";
+    cx.draft.decide(Decision::new(Outcome::Moved, message.source.clone(), reason));
+    append(cx, Some(message));
+    Some(text)
+}
+
+/// Has the answer that is to be continued stand last, and asks for the rest of it.
+fn ask_to_continue(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
+    if cx.draft.messages().iter().any(|message| message.is_continuation_prefix) {
+        return;
+    }
+    let said = move_to_end(cx, is_said, |_| {}).map(|text| Text::from(text.trim()));
+    let message = compiled.message(cx, "continue", Role::System, said);
+    append(cx, message);
+}
+
+/// Has the user say something if the agent spoke last.
+fn answer_silence(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
+    let Some(last) = cx.draft.messages().iter().rposition(is_said) else { return };
+    let is_agent = cx.draft.messages().get(last).is_some_and(|message| message.role == Role::Assistant);
+    let Some(message) = compiled.message(cx, "sendIfEmpty", Role::User, None).filter(|_| is_agent) else {
+        return;
+    };
+    cx.draft.messages_mut().insert(last + 1, message);
+}

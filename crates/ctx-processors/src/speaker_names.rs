@@ -1,0 +1,105 @@
+//! `speaker-names`: what becomes of the names of those who speak in a conversation.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ctx_macros::MacroPorts;
+use ctx_pipeline::{
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    ProcessorError,
+};
+use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Span, Text, Trust};
+
+use crate::macro_values::MacroValues;
+use crate::rewrite::{Edit, rewrite};
+
+/// Sends the names of those who speak in the conversation: not at all, as the field `name`, or above their words.
+///
+/// Who has no name of its own has that of the user or the agent. Instructions and results of tools have none.
+/// In the field a name is brought to what providers take: letters of ASCII, digits and `_`, at most 64.
+#[derive(Clone, Debug)]
+pub struct SpeakerNames {
+    ports: MacroPorts,
+}
+
+impl SpeakerNames {
+    /// Creates the processor for what an application lends to macros.
+    pub fn new(ports: MacroPorts) -> Self {
+        Self { ports }
+    }
+}
+
+const MODES: [(&str, &str); 3] = [
+    ("none", "Names are not sent"),
+    ("field", "As the field `name`"),
+    ("prefix", "Before the words, with a colon"),
+];
+
+/// How long a name may be, in letters.
+const LONGEST_NAME: usize = 64;
+
+#[async_trait]
+impl ContextProcessor for SpeakerNames {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 305,
+            default_enabled: false,
+            config_fields: vec![ConfigField::select("mode", "How names are sent", &MODES)],
+            ..Descriptor::new(
+                "speaker-names",
+                "Names of speakers",
+                "Sends the names of those who speak, or leaves them out",
+            )
+        }
+    }
+
+    fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
+        Prepared::new(MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {}))
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(values) = cx.prepared.get::<MacroValues>() else {
+            return Err(ProcessorError::failed("the names were not prepared"));
+        };
+        let env = values.of_turn(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
+        let mode = cx.config.text("mode").to_owned();
+        let is_said = |message: &Message| {
+            message.place == Place::History && matches!(message.role, Role::User | Role::Assistant)
+        };
+        let messages = cx.draft.messages_mut();
+        for message in messages.iter_mut().filter(|message| message.source.kind.is_history()) {
+            let own = message.name.clone();
+            let of_role = match message.role {
+                Role::User => env.user.as_deref().map(Arc::from),
+                Role::Assistant => env.char.as_deref().map(Arc::from),
+                _ => None,
+            };
+            let name = own.clone().or(of_role).filter(|_| is_said(message));
+            match (&*mode, name) {
+                ("field", name) => message.name = name.map(|name| plain(&name)),
+                ("prefix", Some(name)) => prefix(message, &name),
+                _ if own.is_some() => message.name = None,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Brings a name to what providers take.
+fn plain(name: &str) -> Arc<str> {
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+    name.chars().take(LONGEST_NAME).map(letter).collect::<String>().into()
+}
+
+/// Writes a name above a message's words.
+fn prefix(message: &mut Message, name: &str) {
+    let mut is_first = true;
+    let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("speaker-names");
+    let edits = |_: &str| {
+        let edit = Edit { span: Span::new(0, 0), text: format!("{name}: "), source: source.clone() };
+        if std::mem::take(&mut is_first) { vec![edit] } else { Vec::new() }
+    };
+    rewrite(message, edits, |text: Text| text);
+    message.name = None;
+}

@@ -1,0 +1,47 @@
+//! `squash-system`: neighbouring system messages without a name become one.
+
+use async_trait::async_trait;
+use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_types::{Message, Role};
+use serde_json::Value;
+
+use crate::join::{Joining, is_joinable};
+use crate::merge_consecutive_roles::join_neighbours;
+
+/// Joins neighbouring system messages that have no name, wherever they stand.
+///
+/// Entries whose ids the setting `except` lists stay as they are. Idempotent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SquashSystem;
+
+#[async_trait]
+impl ContextProcessor for SquashSystem {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            priority: 510,
+            default_enabled: false,
+            config_fields: vec![
+                ConfigField::text("separator", "Between two texts", "\n"),
+                ConfigField::list("except", "Entries that stay as they are").with_description("by their ids"),
+            ],
+            ..Descriptor::new(
+                "squash-system",
+                "Join system messages",
+                "Joins neighbouring system messages that have no name",
+            )
+        }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let except = cx.config.get("except").and_then(Value::as_array).into_iter().flatten();
+        let except: Vec<String> = except.filter_map(Value::as_str).map(str::to_owned).collect();
+        let may_join = |message: &Message| {
+            let is_kept = message.source.id.as_deref().is_some_and(|id| except.iter().any(|kept| kept == id));
+            message.role == Role::System && message.name.is_none() && !is_kept && is_joinable(message)
+        };
+        let separator = cx.config.text("separator");
+        let joining = Joining { separator, reason: "joined with the system messages beside it" };
+        join_neighbours(cx, joining, |left, right| may_join(left) && may_join(right));
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! The texts at one anchor as one message.
+
+use ctx_macros::{Dialect, Env, Registry, State, Template};
+use ctx_pipeline::Config;
+use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Text, Trust};
+
+use super::options::ANCHOR_FORMAT;
+use crate::composed::Composed;
+
+/// What stands around the texts at one anchor.
+#[derive(Clone, Debug)]
+pub(crate) struct Gathering {
+    before: Template,
+    after: Template,
+}
+
+/// What stands for the texts in the setting.
+const TEXTS: &str = "{0}";
+
+/// The anchors whose texts are one message; what stands around a note or examples is not for these.
+const ANCHORS: [&str; 2] = ["world_info_before", "world_info_after"];
+
+impl Gathering {
+    /// Compiles the setting; none if each text is a message of its own.
+    pub(crate) fn of(config: &Config, dialect: Dialect, macros: &Registry) -> Option<Self> {
+        let format = config.text(ANCHOR_FORMAT);
+        let (before, after) = match format.split_once(TEXTS) {
+            _ if format.is_empty() => return None,
+            Some(parts) => parts,
+            None => (format, ""),
+        };
+        let compile = |text: &str| Template::parse(&Text::from(text), dialect, macros);
+        Some(Self { before: compile(before), after: compile(after) })
+    }
+
+    /// Joins what goes to one anchor, a line each, in the order given; the rest stays as it is.
+    pub(crate) fn gather(&self, injections: Vec<Injection>, env: &Env, state: &mut State) -> Vec<Injection> {
+        let (mut gathered, mut others) = (ANCHORS.map(|_| Vec::new()), Vec::new());
+        for injection in injections {
+            let at = match &injection.placement {
+                Placement::Anchor { target, .. } => ANCHORS.iter().position(|anchor| *anchor == &**target),
+                _ => None,
+            };
+            match at.and_then(|at| gathered.get_mut(at)) {
+                Some(list) => list.push(injection),
+                None => others.push(injection),
+            }
+        }
+        for list in gathered {
+            others.extend(self.join(list, env, state));
+        }
+        others
+    }
+
+    fn join(&self, list: Vec<Injection>, env: &Env, state: &mut State) -> Option<Injection> {
+        let mut joined = list.first()?.clone();
+        let format = Source::new(SourceKind::Preset, Trust::Preset).with_id(ANCHOR_FORMAT);
+        let mut text = Composed::default();
+        text.push_expansion(&self.before.expand(env, state, &format), &format);
+        text.push_lines(list);
+        text.push_expansion(&self.after.expand(env, state, &format), &format);
+        (joined.text, joined.written) = text.finish();
+        joined.role = Role::System;
+        if let Placement::Anchor { order, .. } = &mut joined.placement {
+            *order = Order::DEFAULT;
+        }
+        Some(joined)
+    }
+}
