@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{conformance, fixtures, layers, macros, sdk, tidy, workspace};
+use crate::{conformance, fixtures, layers, macros, sdk, servers, tidy, workspace};
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
@@ -78,6 +78,12 @@ const STEPS: &[Step] = &[
     Step {
         title: "sdk --if-possible",
         work: Work::Verb { run: sdk::run, arguments: &["--if-possible"] },
+        is_slow: true,
+    },
+    Step {
+        title: "servers --if-possible",
+        // What it installs, the last step talks with.
+        work: Work::Verb { run: servers::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },

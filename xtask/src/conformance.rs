@@ -9,11 +9,12 @@ mod misspelt;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::packages::{loud, npm};
 use crate::workspace;
 use bodies::Body;
 
@@ -32,7 +33,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         [flag] if flag == "--if-possible" => true,
         _ => bail!("usage: cargo xtask conformance [--if-possible]"),
     };
-    let folder = match prepare() {
+    let folder = match npm("conformance", FILES, "typescript") {
         Ok(folder) => folder,
         Err(error) if is_optional => {
             println!("{}", loud(&format!("conformance was NOT CHECKED: {error:#}")));
@@ -48,40 +49,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "conformance: {} bodies have the providers' types, {misspelt} misspelt fields are refused",
         bodies.len()
     );
-    Ok(())
-}
-
-/// Puts the packages into the build folder, unless they are there.
-fn prepare() -> Result<PathBuf> {
-    for program in ["node", "npm"] {
-        let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
-        ensure!(found.is_ok_and(|status| status.success()), "`{program}` is not installed");
-    }
-    let folder = workspace::root().join("target/conformance");
-    fs::create_dir_all(&folder).context("cannot make `target/conformance`")?;
-    let is_new = FILES.iter().any(|(name, text)| !is_same(&folder.join(name), text));
-    if is_new || !folder.join("node_modules/typescript").exists() {
-        for (name, text) in FILES {
-            fs::write(folder.join(name), text).with_context(|| format!("cannot write `{name}`"))?;
-        }
-        install(&folder)?;
-    }
-    Ok(folder)
-}
-
-fn is_same(path: &Path, text: &str) -> bool {
-    fs::read_to_string(path).is_ok_and(|found| found == text)
-}
-
-/// Installs what the lock file says; no script of a package runs.
-fn install(folder: &Path) -> Result<()> {
-    let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
-    let status = Command::new("npm").args(arguments).current_dir(folder).stdin(Stdio::null()).status();
-    if !status.context("cannot start `npm`")?.success() {
-        // What was half installed must not pass for whole.
-        fs::remove_dir_all(folder.join("node_modules")).unwrap_or_default();
-        bail!("`npm ci` could not get the packages");
-    }
     Ok(())
 }
 
@@ -130,10 +97,4 @@ fn compile(folder: &Path, files: Vec<(String, String)>) -> Result<Vec<String>> {
     let is_understood = output.status.success() || !lines.is_empty();
     ensure!(is_understood, "the compiler failed: {report}{}", String::from_utf8_lossy(&output.stderr));
     Ok(lines)
-}
-
-/// Sets a text into a frame that nobody overlooks.
-pub(crate) fn loud(text: &str) -> String {
-    let line = "!".repeat(78);
-    format!("{line}\n!! {text}\n{line}")
 }

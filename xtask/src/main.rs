@@ -10,10 +10,13 @@ mod conformance;
 mod conversations;
 mod fixtures;
 mod goldens;
+mod kills;
 mod layers;
 mod macros;
+mod packages;
 mod properties;
 mod sdk;
+mod servers;
 mod tidy;
 mod workspace;
 
@@ -59,6 +62,16 @@ const VERBS: &[Verb] = &[
         name: "sdk",
         run: sdk::run,
         help: "[--if-possible]  recorded replies, read by the providers' own packages and by us (Python)",
+    },
+    Verb {
+        name: "servers",
+        run: servers::run,
+        help: "[--if-possible]  two servers of others for the tests of the client (Node.js and Python)",
+    },
+    Verb {
+        name: "kills",
+        run: kills::run,
+        help: "[--count N] [--seed N]  conversations whose program is killed at chance moments",
     },
     Verb {
         name: "goldens",

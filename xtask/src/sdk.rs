@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::conformance::loud;
+use crate::packages::loud;
 use crate::workspace;
 
 /// The packages and all that they need, with fixed versions.

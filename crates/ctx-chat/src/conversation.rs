@@ -26,6 +26,8 @@ pub struct Conversation {
     uncovered: u64,
     /// After how many of them the next checkpoint is made.
     patience: u64,
+    /// The number in the newest id that was made here or is of that form.
+    newest_name: u64,
     /// Whether a change is under way, or was given up midway.
     is_unsettled: bool,
 }
@@ -200,15 +202,33 @@ impl Conversation {
 
     fn new(id: &str, session: Session, history: History, revision: u64, uncovered: u64) -> Self {
         let patience = patience(&session);
-        Self { id: id.into(), session, history, revision, uncovered, patience, is_unsettled: false }
+        let newest_name = newest_name(&session);
+        Self {
+            id: id.into(),
+            session,
+            history,
+            revision,
+            uncovered,
+            patience,
+            newest_name,
+            is_unsettled: false,
+        }
     }
 
-    /// An id that no node has: `n` and the number of the next step.
-    pub(crate) fn free_id(&self) -> NodeId {
-        let names = (self.revision + 1..).map(|number| format!("n{number}"));
+    /// An id that no node has: `n` and the number of the next step, or a larger one. O(1).
+    pub(crate) fn free_id(&mut self) -> NodeId {
+        self.newest_name = self.newest_name.max(self.revision).saturating_add(1);
+        let names = (self.newest_name..).map(|number| format!("n{number}"));
         let mut free = names.skip_while(|name| self.session.node(name).is_some());
         free.next().unwrap_or_default().into()
     }
+}
+
+/// The largest number of an id that is `n` and a number; 0 if there is none. O(nodes), so it is asked for once.
+fn newest_name(session: &Session) -> u64 {
+    let numbers = session.nodes().filter_map(|(id, _)| id.strip_prefix('n')?.parse().ok());
+    // One that is nearly as large as numbers get is nobody's count of messages.
+    numbers.filter(|number| *number < u64::from(u32::MAX)).max().unwrap_or(0)
 }
 
 /// How many steps may follow a checkpoint of this conversation. O(nodes), so it is asked for once a checkpoint.

@@ -39,8 +39,8 @@ impl Conversation {
         let mut found = Vec::new();
         let mut attempts = ATTEMPTS;
         while let Some(dangling) = Dangling::first(&self.session().path()) {
-            let finding = dangling.finding();
-            match self.apply(store, "note an interruption", dangling.op(self.free_id()), at_millis).await {
+            let (finding, id) = (dangling.finding(), self.free_id());
+            match self.apply(store, "note an interruption", dangling.op(id), at_millis).await {
                 Ok(()) => found.push(finding),
                 Err(StoreError::Stale { .. }) if attempts > 0 => {
                     attempts -= 1;

@@ -20,6 +20,14 @@ pub enum ClientError {
         /// What happened.
         detail: String,
     },
+    /// The provider does not prove to be who it is said to be.
+    #[error("`{host}` is not trusted: {detail}")]
+    Untrusted {
+        /// The host.
+        host: String,
+        /// What is wrong with its certificate.
+        detail: String,
+    },
     /// The connection broke.
     #[error("the connection to `{host}` broke: {detail}")]
     Disconnected {
@@ -102,7 +110,7 @@ impl ClientError {
         match self {
             Self::Unreachable { .. } | Self::Disconnected { .. } | Self::TimedOut { .. } => true,
             Self::Stream(StreamError::Truncated | StreamError::Malformed { .. }) => true,
-            Self::Config(_) | Self::TooLarge { .. } | Self::Cancelled => false,
+            Self::Config(_) | Self::Untrusted { .. } | Self::TooLarge { .. } | Self::Cancelled => false,
             Self::Provider { .. } | Self::Stream(_) => self.failure().is_some_and(|failure| {
                 matches!(failure.kind, FailureKind::RateLimited | FailureKind::Unavailable)
             }),
@@ -114,6 +122,7 @@ impl ClientError {
         match self {
             Self::Config(_) => "LLM_CONFIG",
             Self::Unreachable { .. } => "LLM_UNREACHABLE",
+            Self::Untrusted { .. } => "LLM_UNTRUSTED",
             Self::Disconnected { .. } => "LLM_DISCONNECTED",
             Self::TimedOut { .. } => "LLM_TIMEOUT",
             Self::TooLarge { .. } => "LLM_TOO_LARGE",
@@ -137,6 +146,7 @@ impl ClientError {
         match self {
             Self::Config(text) => Self::Config(clean(text)),
             Self::Unreachable { host, detail } => Self::Unreachable { host, detail: clean(detail) },
+            Self::Untrusted { host, detail } => Self::Untrusted { host, detail: clean(detail) },
             Self::Disconnected { host, detail } => Self::Disconnected { host, detail: clean(detail) },
             Self::Provider { failure: of, retry_after } => {
                 Self::Provider { failure: failure(of), retry_after }

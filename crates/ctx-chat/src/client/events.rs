@@ -168,6 +168,30 @@ mod tests {
         assert!(matches!(error, StreamError::TooLarge { .. }), "{error}");
     }
 
+    /// Reads a stream that comes in pieces of every size, up to its error.
+    #[track_caller]
+    fn check_broken(stream: &[u8], expected: &[&str]) {
+        for size in 1..=stream.len() {
+            let (mut events, mut data) = (Events::default(), Vec::new());
+            let mut take = |event: &str| {
+                data.push(event.to_owned());
+                Ok(())
+            };
+            let failed = stream.chunks(size).find_map(|piece| events.push(piece, &mut take).err());
+            let failed = failed.or_else(|| events.finish().err());
+            assert!(matches!(failed, Some(StreamError::Malformed { .. })), "in pieces of {size}: {failed:?}");
+            assert_eq!(data, expected, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_the_same_error_wherever_the_stream_is_cut() {
+        check_broken(b"data: a\n\ndata: \xff\xfe\n\ndata: b\n\n", &["a"]);
+        check_broken(b"data: a\n\ndata: \xe4\xbd\n\n", &["a"]);
+        check_broken(b"data: \xe4\xbd\xa0\xe5\n", &[]);
+        check_broken(b"data: a\r\n\r\ndata: b\ndata: \x80", &["a"]);
+    }
+
     /// Lines as servers and vandals write them.
     fn stream() -> impl Strategy<Value = Vec<u8>> {
         let line = prop_oneof!["data: [a-c]{0,3}", "data:", "", ": c", "event: e", "data", "id: 7", "dat: x"];

@@ -1,5 +1,7 @@
 //! The HTTP connection: TLS with the certificates of the machine, no redirects, no proxy for one's own machine.
 
+use std::error::Error;
+use std::io;
 use std::sync::Arc;
 
 use reqwest::Url;
@@ -41,11 +43,21 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+/// Tells whether a connection failed because of the certificate of the other side: waiting does not help.
+pub(super) fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return matches!(error, rustls::Error::InvalidCertificate(_));
+    }
+    // Errors of input and output pass over what they carry when they are asked for their source.
+    let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    within.is_some_and(|error| is_untrusted(error)) || error.source().is_some_and(is_untrusted)
+}
+
 /// What an error says, with its causes and without the address, which may hold a secret.
 pub(super) fn words(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut words = error.to_string();
-    let mut cause = std::error::Error::source(&error);
+    let mut cause = error.source();
     while let Some(error) = cause {
         let more = error.to_string();
         if !words.ends_with(&more) {

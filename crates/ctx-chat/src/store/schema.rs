@@ -40,6 +40,17 @@ const MIGRATIONS: &[&str] = &[
         at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    -- A row is written as a whole: each step would write its conversation's checkpoint again.
+    CREATE TABLE checkpoints (
+        conversation TEXT PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
+        revision INTEGER NOT NULL,
+        session TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO checkpoints SELECT id, checkpoint_revision, checkpoint FROM conversations;
+    ALTER TABLE conversations DROP COLUMN checkpoint;
+    ALTER TABLE conversations DROP COLUMN checkpoint_revision;
+",
 ];
 
 /// Prepares a connection: durable writes, several processes, nothing left behind; and brings the tables up to date.

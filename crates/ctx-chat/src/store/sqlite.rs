@@ -70,12 +70,12 @@ impl ConversationStore for SqliteStore {
         let (key, name) = (id.to_owned(), name_of(&checkpoint));
         self.worker
             .write(move |transaction| {
-                let text = checkpoint.to_string();
-                let sql =
-                    "INSERT INTO conversations VALUES (?1, ?2, ?3, ?3, 0, 0, ?4) ON CONFLICT DO NOTHING";
-                if transaction.execute(sql, params![key, name, at_millis, text])? == 0 {
+                let sql = "INSERT INTO conversations VALUES (?1, ?2, ?3, ?3, 0) ON CONFLICT DO NOTHING";
+                if transaction.execute(sql, params![key, name, at_millis])? == 0 {
                     return Err(StoreError::Exists { id: key });
                 }
+                let sql = "INSERT INTO checkpoints VALUES (?1, 0, ?2)";
+                transaction.execute(sql, params![key, checkpoint.to_string()])?;
                 note(transaction, &key, 0)
             })
             .await?;
@@ -101,8 +101,9 @@ impl ConversationStore for SqliteStore {
         let key = id.to_owned();
         self.worker
             .write(move |transaction| {
-                let sql = "UPDATE conversations SET checkpoint = ?1, checkpoint_revision = ?2
-                           WHERE id = ?3 AND checkpoint_revision < ?2 AND revision >= ?2";
+                let sql = "UPDATE checkpoints SET session = ?1, revision = ?2
+                           WHERE conversation = ?3 AND revision < ?2
+                           AND ?2 <= (SELECT revision FROM conversations WHERE id = ?3)";
                 let text = checkpoint.session.to_string();
                 transaction.execute(sql, params![text, number(checkpoint.revision), key])?;
                 Ok(())
@@ -205,7 +206,8 @@ impl ConversationStore for SqliteStore {
 fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
     // Both queries have to see one state of the file.
     let transaction = connection.unchecked_transaction()?;
-    let sql = "SELECT checkpoint_revision, checkpoint, revision FROM conversations WHERE id = ?1";
+    let sql = "SELECT checkpoints.revision, session, conversations.revision
+               FROM conversations JOIN checkpoints ON conversation = id WHERE id = ?1";
     let found = transaction
         .prepare_cached(sql)?
         .query_row([id], |row| Ok((count(row.get(0)?), row.get(1)?, count(row.get(2)?))))

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use ctx_chat::{ApiKey, Client, Endpoint};
 use ctx_wire::Dialect;
 
-use crate::server::{Answer, Server, Step, sse};
+use crate::logs;
+use crate::server::{Answer, Server, Step, sse, word};
 use crate::{ask, once};
 
 /// The key that must appear nowhere but in the header of requests.
@@ -84,4 +85,26 @@ fn what_is_no_key_is_refused_without_being_shown() {
     let missing = ApiKey::from_env("CTX_TEST_NO_SUCH_KEY").unwrap_err().to_string();
     assert_eq!(missing, "there is no variable `CTX_TEST_NO_SUCH_KEY` in the environment");
     assert!(ApiKey::from_file(std::path::Path::new("/no/such/file")).is_err());
+}
+
+#[test]
+fn no_log_has_a_key_in_it_whatever_is_listened_to() {
+    logs::listen();
+    let echo = format!("no such key: {CANARY}");
+    let server = Server::script([
+        Answer::error(503, CANARY, &echo),
+        Answer::text("Hi"),
+        Answer::error(401, CANARY, &echo),
+        Answer::stream(vec![Step::Close]),
+        Answer::stream(vec![Step::Bytes(sse(&[word("Hi "), serde_json::json!({ "error": echo })], false))]),
+    ]);
+    for expected in ["Hi", "LLM_UNAUTHORIZED", "LLM_DISCONNECTED", "LLM_UNAVAILABLE after `Hi `"] {
+        let mut endpoint = with_key(&server);
+        endpoint.retry.retries = usize::from(expected == "Hi");
+        assert_eq!(ask(endpoint).outline(), expected);
+    }
+    let heard = logs::heard();
+    assert!(heard.contains("a request is sent again"), "our own logs are heard: {heard}");
+    assert!(heard.contains("reqwest") || heard.contains("hyper"), "those of libraries are heard: {heard}");
+    assert!(!heard.contains("CANARY"), "{heard}");
 }

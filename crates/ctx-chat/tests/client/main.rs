@@ -3,6 +3,7 @@
 
 mod failures;
 mod keys;
+mod logs;
 mod retries;
 #[path = "../server/mod.rs"]
 mod server;

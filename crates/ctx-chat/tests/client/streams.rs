@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use ctx_chat::{Endpoint, TimeLimits};
 use ctx_pipeline::Cancel;
 use ctx_wire::{Delta, Dialect};
 
@@ -107,6 +108,16 @@ fn an_error_within_a_stream_ends_it() {
     let error = json!({ "error": { "message": "overloaded", "type": "overloaded_error" } });
     let asked = cut(&sse(&[word("Hi "), error], true), None);
     assert_eq!(asked.outline(), "LLM_UNAVAILABLE after `Hi `");
+}
+
+#[test]
+fn a_giant_piece_is_taken_up_to_the_limit_and_refused_above() {
+    let pieces = [4 << 20, 40 << 20].map(|bytes| "x".repeat(bytes));
+    let server = Server::script(pieces.each_ref().map(|text| Answer::text(text)));
+    // So much takes its time where nothing is optimized.
+    let patient = || Endpoint { time: TimeLimits::default(), ..once(&server) };
+    assert_eq!(ask(patient()).outline(), pieces[0]);
+    assert_eq!(ask(patient()).outline(), "LLM_TOO_LARGE");
 }
 
 #[test]

@@ -168,6 +168,11 @@ impl Server {
         format!("http://{}/v1", self.address)
     }
 
+    /// What was asked so far, which is then forgotten.
+    pub(crate) fn take_requests(&self) -> Vec<Received> {
+        std::mem::take(&mut *self.received.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// What was asked so far.
     pub(crate) fn requests(&self) -> Vec<Received> {
         self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()

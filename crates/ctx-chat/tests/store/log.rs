@@ -1,7 +1,7 @@
 //! Steps: kept before the call returns, undone and redone after a restart.
 
 use ctx_chat::{Conversation, StoreError};
-use ctx_types::{Node, Role, SessionOp};
+use ctx_types::{Node, Role, Session, SessionOp};
 
 use crate::place::on_every_store;
 use crate::{chat, words};
@@ -84,6 +84,23 @@ fn many_steps_are_loaded_through_checkpoints() {
         assert!(loaded.session() == chat.session());
         loaded.redo(&*store, None).await.unwrap();
         assert_eq!(words(&loaded).len(), 400);
+    });
+}
+
+#[test]
+fn new_messages_have_ids_that_an_imported_conversation_has_not() {
+    on_every_store(|place| async move {
+        let nodes = ["n7", "n2", "n99999999999999999999", "na", "m3"];
+        let nodes = nodes.map(|id| Node::new(Role::User, "x").with_id(id));
+        let (store, session) = (place.open().await, Session::linear("c", nodes).0);
+        let mut chat = Conversation::import(&*store, "c", session, None).await.unwrap();
+        let mut ids = Vec::new();
+        for _ in 0..2 {
+            ids.push(chat.append(&*store, Node::new(Role::User, "y"), None).await.unwrap());
+        }
+        assert_eq!(ids, ["n8".into(), "n9".into()]);
+        let mut again = Conversation::load(&*store, "c").await.unwrap();
+        assert_eq!(again.append(&*store, Node::new(Role::User, "y"), None).await.unwrap(), "n10".into());
     });
 }
 

@@ -6,6 +6,7 @@
 
 mod damage;
 mod log;
+mod older;
 mod place;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -1,6 +1,8 @@
-//! A conversation, an agent, tools and a scripted server, ready for a turn.
+//! A conversation, an agent, tools and a server, ready for a turn.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
@@ -12,6 +14,7 @@ use ctx_chat::{
 };
 use ctx_engine::{Compile, CompiledAgent, Engine};
 use ctx_pipeline::Cancel;
+use ctx_tokens::ModelTable;
 use ctx_types::{Agent, Node, Persist as _, Reader, Role, Text, ToolCall, ToolDefinition, TurnInput};
 use ctx_wire::{Dialect, lint};
 use serde_json::{Value, json};
@@ -23,9 +26,9 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// Everything that a turn needs.
-pub(crate) struct Room {
-    pub(crate) server: Server,
+/// Everything that a turn needs; the server is usually one that answers by a script.
+pub(crate) struct Room<S = Server> {
+    pub(crate) server: S,
     pub(crate) client: Client,
     pub(crate) store: SqliteStore,
     pub(crate) conversation: Conversation,
@@ -51,26 +54,12 @@ impl Room {
 
     pub(crate) fn with(server: Server, agent: &Value) -> Self {
         let short = Duration::from_millis(150);
-        let client = Client::new(Endpoint {
+        let endpoint = Endpoint {
             time: TimeLimits { first_token: short, stall: short, ..TimeLimits::default() },
             retry: RetryPolicy { retries: 1, first_wait: Duration::from_millis(1), ..RetryPolicy::default() },
             ..Endpoint::new(Dialect::OpenaiChat, server.base_url())
-        });
-        let store = SqliteStore::in_memory().unwrap();
-        let conversation = block_on(Conversation::create(&store, "c", Some(1))).unwrap();
-        let agent = Agent::read(agent.clone(), &mut Reader::new());
-        let agent = Engine::new().compile(&agent, &Compile::default());
-        let (told, cancel) = (Vec::new(), Cancel::default());
-        Self { server, client: client.unwrap(), store, conversation, agent, cancel, told, cancel_at: None }
-    }
-
-    /// Adds messages to the conversation, users' and assistants' in turn.
-    pub(crate) fn said(mut self, texts: &[&str]) -> Self {
-        for (index, text) in texts.iter().enumerate() {
-            let role = if index % 2 == 0 { Role::User } else { Role::Assistant };
-            block_on(self.conversation.append(&self.store, Node::new(role, *text), Some(2))).unwrap();
-        }
-        self
+        };
+        Self::at(server, endpoint, agent)
     }
 
     /// A request in which the user says something.
@@ -83,9 +72,39 @@ impl Room {
         TurnRequest { turn, ..TurnRequest::default() }
     }
 
+    /// Checks that everything that was sent is sound.
+    pub(crate) fn check_requests(&self) {
+        for request in self.server.requests() {
+            let found = lint::check(&request.json(), Dialect::OpenaiChat);
+            assert!(found.is_empty(), "{found:?}");
+        }
+    }
+}
+
+impl<S> Room<S> {
+    /// A room with a server that is reached like this.
+    pub(crate) fn at(server: S, endpoint: Endpoint, agent: &Value) -> Self {
+        let client = Client::new(endpoint).unwrap();
+        let store = SqliteStore::in_memory().unwrap();
+        let conversation = block_on(Conversation::create(&store, "c", Some(1))).unwrap();
+        let agent = Agent::read(agent.clone(), &mut Reader::new());
+        let agent = engine().compile(&agent, &Compile::default());
+        let (told, cancel) = (Vec::new(), Cancel::default());
+        Self { server, client, store, conversation, agent, cancel, told, cancel_at: None }
+    }
+
+    /// Adds messages to the conversation, users' and assistants' in turn.
+    pub(crate) fn said(mut self, texts: &[&str]) -> Self {
+        for (index, text) in texts.iter().enumerate() {
+            let role = if index % 2 == 0 { Role::User } else { Role::Assistant };
+            block_on(self.conversation.append(&self.store, Node::new(role, *text), Some(2))).unwrap();
+        }
+        self
+    }
+
     /// Carries out a turn in which the user says something; the chat can be changed before.
     pub(crate) fn turn<'s>(&'s mut self, text: &str, change: impl FnOnce(&mut Chat<'s>)) -> TurnEnd {
-        self.request(Self::says(text), change).unwrap()
+        self.request(Room::says(text), change).unwrap()
     }
 
     pub(crate) fn request<'s>(
@@ -126,18 +145,20 @@ impl Room {
         messages.map(line).collect()
     }
 
-    /// Checks that everything that was sent is sound.
-    pub(crate) fn check_requests(&self) {
-        for request in self.server.requests() {
-            let found = lint::check(&request.json(), Dialect::OpenaiChat);
-            assert!(found.is_empty(), "{found:?}");
-        }
-    }
-
     /// How many conversations the store has.
     pub(crate) fn conversations(&self) -> usize {
         block_on(self.store.list()).unwrap().len()
     }
+}
+
+/// An engine that needs no tokenizer for the model of the tests: loading one takes longer than all else.
+fn engine() -> Engine {
+    let row = r#"[{ "pattern": "^test-model$", "encoding": "estimate" }]"#;
+    let (models, found) = ModelTable::builtin().with_override(row);
+    assert!(found.is_empty(), "{found:?}");
+    let mut engine = Engine::new();
+    engine.models = Arc::new(models);
+    engine
 }
 
 /// A clock that goes on by a millisecond whenever somebody looks.

@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     reason = "a test ends where something is not as expected"
 )]
 
@@ -24,6 +25,9 @@ mod count;
 mod dialects;
 mod diff;
 mod explain;
+#[path = "../../../ctx-chat/tests/servers/foreign.rs"]
+mod foreign;
+mod foreign_servers;
 mod help;
 mod hostile;
 mod import;
@@ -34,6 +38,8 @@ mod macros;
 mod masks;
 mod places;
 mod processors;
+#[path = "../../../ctx-chat/tests/servers/relay.rs"]
+mod relay;
 mod report;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]
 mod server;
@@ -42,6 +48,9 @@ mod stores;
 #[cfg(unix)]
 mod summarizers;
 mod test;
+// Elsewhere the system decides whom to trust, and no variable changes that.
+#[cfg(target_os = "linux")]
+mod tls;
 mod turn;
 mod window_plans;
 mod worldbook;
