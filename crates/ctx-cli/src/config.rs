@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use ctx_engine::ImportError;
+use ctx_pipeline::canonical_id;
 use ctx_types::{Diagnostic, Severity, Span};
 use serde_json::{Map, Value};
 
@@ -110,6 +111,21 @@ impl Config {
             tz: keys.parsed("tz", |zone| check_zone(zone).map(|()| zone.to_owned())),
             found: [keys.finish(), odd, odder].concat(),
         }
+    }
+
+    /// Leaves out what decides about one conversation and not about books: agent, conversation, person, and whether
+    /// books are searched at all.
+    pub(crate) fn of_books(mut self) -> Self {
+        self.files.retain(|(key, _)| *key == "models");
+        self.worldbooks.clear();
+        let settings = self.user_parameters.as_mut().and_then(|parameters| parameters.get_mut("processors"));
+        for setting in settings.and_then(Value::as_array_mut).into_iter().flatten() {
+            let id = setting.get("id").and_then(Value::as_str).map(canonical_id);
+            if id == Some("worldbook-processor") {
+                setting.as_object_mut().map(|setting| setting.shift_remove("enabled"));
+            }
+        }
+        self
     }
 
     /// Fills in what a command line does not say about a turn.

@@ -25,6 +25,7 @@ use serde::Serialize;
 use crate::files;
 
 pub(crate) use bar::Bar;
+pub(crate) use clean::clean_line;
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed};
 pub(crate) use explanation::{explanation, timings};

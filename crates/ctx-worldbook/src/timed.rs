@@ -83,6 +83,14 @@ impl TimedState {
         (state, findings)
     }
 
+    /// Tells whether JSON is a state: an object, empty or with `sticky` or `cooldown`, which are objects.
+    pub fn is_state(value: &Value) -> bool {
+        let Some(state) = value.as_object() else { return false };
+        let kinds: Vec<&Value> = ["sticky", "cooldown"].iter().filter_map(|kind| state.get(*kind)).collect();
+        let is_read = |kind: &&Value| kind.is_object() || kind.is_null();
+        (state.is_empty() || !kinds.is_empty()) && kinds.iter().all(is_read)
+    }
+
     /// Writes the state as JSON.
     pub fn write(&self) -> Value {
         let write = |effects: &BTreeMap<Arc<str>, Effect>| -> Map<String, Value> {
@@ -94,7 +102,8 @@ impl TimedState {
 
 impl TimedState {
     /// Writes the state over the JSON that it was read from: effects that still hold stay as they were written
-    /// there, and so does whatever else the file says, what could not be read included.
+    /// there, and so does whatever else the file says, what could not be read included. A file that is no state at
+    /// all, or whose `sticky` or `cooldown` is no object, must not be written over: [`TimedState::is_state`].
     pub fn write_over(&self, file: &Value) -> Value {
         let mut written = file.as_object().cloned().unwrap_or_default();
         let Value::Object(new) = self.write() else { return Value::Object(written) };
@@ -103,10 +112,9 @@ impl TimedState {
             for (id, before) in file.get(&kind).and_then(Value::as_object).into_iter().flatten() {
                 let known = Effect::read(before);
                 match effects.get_mut(id) {
-                    Some(effect) if known != Effect::read(effect) => {}
-                    Some(effect) => effect.clone_from(before),
-                    None if known.is_none() => drop(effects.insert(id.clone(), before.clone())),
-                    None => {}
+                    _ if known.is_none() => drop(effects.insert(id.clone(), before.clone())),
+                    Some(effect) if known == Effect::read(effect) => effect.clone_from(before),
+                    _ => {}
                 }
             }
             written.insert(kind, Value::Object(std::mem::take(effects)));

@@ -87,6 +87,17 @@ impl Checked {
         Self { files, sources, is_unreadable: false, findings, positions }
     }
 
+    /// A file that could not be read.
+    pub(super) fn unreadable(name: String, sources: Sources, finding: Diagnostic) -> Self {
+        let positions = sources.positions(std::slice::from_ref(&finding));
+        Self { files: vec![name], sources, is_unreadable: true, findings: vec![finding], positions }
+    }
+
+    /// What was found, as people read it.
+    pub(super) fn show(&self) {
+        self.sources.show(&self.findings);
+    }
+
     /// A folder that could not be looked into.
     fn closed(folder: &Path, reason: String) -> Self {
         let finding = Diagnostic::error(codes::UNREADABLE_FILE, reason).in_document(files::name(folder));
@@ -233,7 +244,8 @@ impl std::fmt::Display for Totals {
     }
 }
 
-fn finding_json(finding: &Diagnostic, position: Option<&Position>) -> Value {
+/// Writes a finding as JSON, with its line and column where they are known.
+pub(super) fn finding_json(finding: &Diagnostic, position: Option<&Position>) -> Value {
     let mut value = json!(finding);
     if let (Value::Object(map), Some(position)) = (&mut value, position) {
         map.insert("position".to_owned(), json!(position));

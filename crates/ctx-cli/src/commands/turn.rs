@@ -312,18 +312,20 @@ impl Stopwatch for Clock {
 
 /// Reads the turn of a command line and of the defaults below it: its files, and everything else.
 pub(super) fn of_arguments(arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
-    of_arguments_on(Engine::new(), arguments, |_| {}, sources)
+    let config = Config::read(&arguments.config, sources)?;
+    of_arguments_on(Engine::new(), arguments, config, |_| {}, sources)
 }
 
-/// As [`of_arguments`], on an engine with processors of the verb's own; `change` changes which files are read.
+/// As [`of_arguments`], on an engine with processors of the verb's own and with these defaults; `change` changes
+/// which files are read.
 pub(super) fn of_arguments_on(
     engine: Engine,
     arguments: &TurnArguments,
+    config: Config,
     change: impl FnOnce(&mut TurnFiles),
     sources: &mut Sources,
 ) -> Result<Turn> {
     let mut arguments = arguments.clone();
-    let config = Config::read(&arguments.config, sources)?;
     config.complete(&mut arguments, sources)?;
     let mut files = TurnFiles::of(&arguments)?;
     change(&mut files);

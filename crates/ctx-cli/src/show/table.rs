@@ -1,8 +1,8 @@
 //! Tables: a context with what was moved or left out, and plain listings.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use ctx_engine::Context;
-use ctx_types::{Content, ContentPart, Decision, Message};
+use ctx_engine::{Context, TokenShare};
+use ctx_types::{Content, ContentPart, Decision, Message, Source, SourceKind, Span};
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -23,6 +23,9 @@ const PADDING: usize = 14;
 
 /// How many decisions are shown before the rest is counted.
 const MAX_DECISIONS: usize = 50;
+
+/// How many pieces of a joined message are shown before the rest is counted.
+const MAX_JOINED: usize = 50;
 
 /// Writes the messages of a context as a table, one line each, and below it what was moved or left out.
 pub(crate) fn context(context: &Context) -> String {
@@ -98,21 +101,77 @@ fn rows(context: &Context, width: usize) -> String {
         [index, role, tokens, cut(&source(message), source_width)]
     };
     let heads: Vec<[String; 4]> = context.messages.iter().zip(&counts).enumerate().map(head).collect();
+    let joined: Vec<Vec<[String; 3]>> = context
+        .messages
+        .iter()
+        .zip(context.token_shares())
+        .map(|(message, shares)| joined(message, &shares))
+        .collect();
     let widest = |column: usize| {
         let cells = heads.iter().map(|head| head[column].width());
-        cells.max().unwrap_or(0).max(HEADER[column].width())
+        let sources = joined.iter().flatten().map(|[_, source, _]| source.width());
+        let sources = sources.max().filter(|_| column == 3).map_or(0, |widest| widest.min(source_width));
+        cells.max().unwrap_or(0).max(HEADER[column].width()).max(sources)
     };
     let taken = (0..4).map(widest).sum::<usize>() + PADDING;
     let text_width = width.saturating_sub(taken).max(MIN_TEXT);
     let mut table = empty();
     table.set_header(HEADER);
-    for ([index, role, tokens, source], message) in heads.into_iter().zip(&context.messages) {
-        table.add_row([index, role, tokens, source, summary(message, text_width)]);
+    for (([index, role, tokens, source], message), joined) in
+        heads.into_iter().zip(&context.messages).zip(joined)
+    {
+        let line = if joined.is_empty() { summary(message, text_width) } else { String::new() };
+        table.add_row([index, role, tokens, source, line]);
+        for [tokens, source, line] in joined {
+            let (source, line) = (cut(&source, source_width), cut(&line, text_width));
+            table.add_row([String::new(), String::new(), tokens, source, line]);
+        }
     }
     if let Some(tokens) = table.column_mut(2) {
         tokens.set_cell_alignment(CellAlignment::Right);
     }
     format!("{}\n{}\n", text(&table), total(context, counts.into_iter().map(u64::from).sum()))
+}
+
+/// What was joined to a message: the tokens of each piece, its source, and the first line of its text.
+fn joined(message: &Message, shares: &[TokenShare]) -> Vec<[String; 3]> {
+    if message.source.kind != SourceKind::Merged {
+        return Vec::new();
+    }
+    let mut pieces: Vec<(&Source, Span, u32)> = Vec::new();
+    for TokenShare { segment, tokens } in shares {
+        let origin = segment.via.last().unwrap_or(&segment.source);
+        match pieces.last_mut() {
+            Some((source, span, sum)) if *source == origin => {
+                span.end = segment.span.end;
+                *sum += tokens;
+            }
+            _ => pieces.push((origin, segment.span, *tokens)),
+        }
+    }
+    let is_said = |source: &Source| !matches!(source.kind, SourceKind::Separator | SourceKind::Overhead);
+    let mut said = pieces.iter().filter(|(source, ..)| is_said(source));
+    let text = message.text();
+    let row = |(source, span, tokens): &(&Source, Span, u32)| {
+        let line = first_line(text.get(span.start..span.end).unwrap_or_default());
+        [tokens.to_string(), clean_line(&format!("  {source}")), line]
+    };
+    let mut rows: Vec<[String; 3]> = said.by_ref().take(MAX_JOINED).map(row).collect();
+    let more = said.count();
+    if more > 0 {
+        rows.push([String::new(), format!("  and {more} more"), String::new()]);
+    }
+    rows
+}
+
+/// The first line of a text that has anything, and a mark if there are more.
+fn first_line(text: &str) -> String {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = clean_line(lines.next().unwrap_or_default().trim());
+    match lines.next() {
+        Some(_) => first + " …",
+        None => first,
+    }
 }
 
 /// How many messages and tokens there are, and of how many.

@@ -158,8 +158,10 @@ fn what_does_not_fit_is_left_out() {
     exit code 0
     === output
      #   role        tokens   source                               text
-    ────────────────────────────────────────────────────────────────────────────────────────────────
-     0   system          19   merged:preset:identity+preset:tail   You are Robin; it is 12:00 PM. …
+    ──────────────────────────────────────────────────────────────────────────────────────────────
+     0   system          19   merged:preset:identity+preset:tail
+                         11     preset:identity                    You are Robin; it is 12:00 PM.
+                          3     preset:tail                        Be brief.
      1   user             9   history:n3                           When do I sow basil?
      2   assistant        8   history:n4                           call_1 → season({})
      3   tool            11   history:n5                           call_1 ← early spring …

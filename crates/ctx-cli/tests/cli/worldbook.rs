@@ -200,7 +200,7 @@ fn a_file_that_would_not_come_back_is_not_written() {
         assert!(answer.contains(expected), "{answer}");
     };
     check("--session chat.json --state timed.yaml", "`timed.yaml` is no plain JSON");
-    check("--session chat.json --state broken.json", "exit code 2");
+    check("--session chat.json --state broken.json", "exit code 3");
     check("--session chat.json", "`--state FILE` keeps timed effects in a file of their own");
     check("", "`--write` needs a file to write to");
     assert_eq!(std::fs::read(folder.path().join("timed.yaml")).unwrap(), b"sticky: {}\n");
@@ -208,6 +208,44 @@ fn a_file_that_would_not_come_back_is_not_written() {
     check("--session chat.json --state odd.json", "the effect of `a` has no `start` and `end`");
     let kept = String::from_utf8(std::fs::read(folder.path().join("odd.json")).unwrap()).unwrap();
     assert!(kept.contains(r#""a":1"#) && kept.contains("Sky.7"), "{kept}");
+}
+
+#[test]
+fn a_file_that_is_no_state_is_not_written() {
+    let folder = folder();
+    folder.write("foreign.json", br#"{"foo":1}"#);
+    folder.write("lists.json", br#"{"sticky":[1,2],"cooldown":"x"}"#);
+    folder.write("unread.json", br#"{"sticky":{"Sky.7":{"start":"x"}}}"#);
+    for (state, expected) in [
+        ("chat.json", "exit code 3"),
+        ("sky.json", "exit code 2"),
+        ("foreign.json", "exit code 2"),
+        ("lists.json", "exit code 2"),
+        ("unread.json", "the effect of `Sky.7` has no `start` and `end`"),
+    ] {
+        let before = std::fs::read(folder.path().join(state)).unwrap();
+        let answer =
+            folder.ctx(&format!("worldbook scan sky.json --session chat.json --state {state} --write"));
+        assert!(answer.contains(expected), "{answer}");
+        let after = String::from_utf8(std::fs::read(folder.path().join(state)).unwrap()).unwrap();
+        let is_kept = after.as_bytes() == before || after.contains(r#""Sky.7":{"start":"x"}"#);
+        assert!(is_kept, "{after}");
+    }
+}
+
+#[test]
+fn a_book_is_checked_whatever_the_defaults_say_of_conversations() {
+    let folder = folder();
+    folder.write("bad.json", br#"{"entries":{"0":{"uid":0,"key":["/(/"],"content":"x"}}}"#);
+    for config in [
+        "agent = \"nowhere.yaml\"\nsession = \"nowhere.json\"\n",
+        "[[processors]]\nid = \"worldbook-processor\"\nenabled = false\n",
+    ] {
+        folder.write("ctx.toml", config.as_bytes());
+        let answer = folder.ctx("worldbook check nowhere-too.json bad.json");
+        assert!(answer.contains("CTX0900") && answer.contains("bad.json:1"), "{answer}");
+        assert!(answer.contains("exit code 3"), "{answer}");
+    }
 }
 
 #[test]

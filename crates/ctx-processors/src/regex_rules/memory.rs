@@ -44,16 +44,15 @@ pub(super) type Resolved = (usize, u64);
 #[derive(Clone)]
 pub(super) struct Remembered {
     pub(super) rewritten: Rewritten,
-    /// The steps that it cost, and those of all rules but the last.
+    /// The steps that it cost.
     pub(super) steps: u64,
-    pub(super) steps_before_last: u64,
     /// Rules that gave up, with the reason.
     pub(super) gave_up: Vec<(usize, Error)>,
 }
 
 impl Remembered {
     pub(super) fn new(text: Text) -> Self {
-        Self { rewritten: Rewritten::unchanged(text), steps: 0, steps_before_last: 0, gave_up: Vec::new() }
+        Self { rewritten: Rewritten::unchanged(text), steps: 0, gave_up: Vec::new() }
     }
 }
 

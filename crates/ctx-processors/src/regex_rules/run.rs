@@ -63,7 +63,6 @@ impl<'a> RuleRun<'a> {
     /// Begins a run; `expand` expands the macros of a rule's texts.
     pub fn new(set: &'a RuleSet, limits: RuleLimits, expand: &'a mut Expand<'a>) -> Self {
         let count = set.rules().len();
-        let limits = RuleLimits { text_steps: limits.text_steps.min(limits.steps), ..limits };
         Self {
             set,
             limits,
@@ -92,7 +91,7 @@ impl<'a> RuleRun<'a> {
             return Rewritten::unchanged(text.clone());
         }
         let key = (text.clone(), self.list(&rules));
-        let known = self.set.memory.result(&key).filter(|known| self.affords(known.steps_before_last));
+        let known = self.set.memory.result(&key).filter(|known| known.steps <= self.steps.left());
         let result = match known {
             Some(known) => {
                 // What is remembered is paid for: a run comes to the same with and without it.
@@ -188,34 +187,31 @@ impl<'a> RuleRun<'a> {
         let mut result = Remembered::new(text.clone());
         let set = self.set;
         for (number, _) in rules {
-            if !self.affords(0) {
-                self.report_spent();
-                break;
-            }
             let Some(Some(ready)) = self.ready.get(*number).cloned() else { continue };
             let Some(rule) = set.rules().get(*number) else { continue };
             let output_bytes = self.limits.text_bytes;
             let rewriting =
                 Rewriting { number: *number, rule, regex: &ready.regex, trims: &ready.trims, output_bytes };
-            let mut steps = Steps::new(self.limits.text_steps);
-            if let Err(error) = rewriting.apply(&mut result.rewritten, &mut steps, self.expand) {
-                result.gave_up.push((*number, error));
-            }
-            let spent = self.limits.text_steps - steps.left();
-            result.steps_before_last = result.steps;
+            let allowed = self.limits.text_steps.min(self.steps.left());
+            let mut steps = Steps::new(allowed);
+            let applied = rewriting.apply(&mut result.rewritten, &mut steps, self.expand);
+            let spent = allowed - steps.left();
             result.steps += spent;
             self.spend(spent);
+            match applied {
+                Ok(()) => {}
+                Err(Error::TooManySteps) if allowed < self.limits.text_steps => {
+                    self.report_spent(rule);
+                    break;
+                }
+                Err(error) => result.gave_up.push((*number, error)),
+            }
         }
         result
     }
 
-    /// Whether a rule may run after some steps more: it must be able to spend all that one may.
-    fn affords(&self, more: u64) -> bool {
-        self.limits.text_steps.saturating_add(more) <= self.steps.left()
-    }
-
     fn spend(&mut self, steps: u64) {
-        // Checked before: there are so many.
+        // There are so many: no rule is given more.
         let _ = self.steps.spend(steps);
     }
 
@@ -235,11 +231,15 @@ impl<'a> RuleRun<'a> {
         self.findings.push(rule.place().finding("/regex", finding));
     }
 
-    fn report_spent(&mut self) {
+    /// Ends the run at a rule that would need more than is left.
+    fn report_spent(&mut self, rule: &Rule) {
         self.is_spent = true;
-        let message = format!("regex rules may spend {} steps in all, which are spent", self.limits.steps);
-        let finding = Diagnostic::warning(codes::RULES_SPENT, message);
-        self.findings.push(finding.with_help("the texts that are left stay as they are"));
+        let (title, steps) = (excerpt(rule.title()), self.limits.steps);
+        let message = format!("regex rules may spend {steps} steps in all, which end at the rule `{title}`");
+        let help =
+            "the texts that are left stay as they are; `steps` of `regex-processor` sets how many there are";
+        let finding = Diagnostic::warning(codes::RULES_SPENT, message).with_help(help);
+        self.findings.push(rule.place().finding("/regex", finding));
     }
 }
 

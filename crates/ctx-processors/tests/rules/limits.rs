@@ -51,8 +51,9 @@ fn another_run_of_a_context_has_the_steps_that_are_left() {
     let (set, _) = rules(json!([{ "regex": "/b/g", "replacement": "c" }]));
     let (env, mut state) = (Env::default(), State::new(Limits::default()));
     let mut expand = |template: &Template, source: &Source| template.expand(&env, &mut state, source);
-    let mut run = RuleRun::new(&set, RuleLimits::default(), &mut expand).with_steps(1_000);
-    assert_eq!(run.apply(&Text::from("a b"), ANSWER).text, "a b");
+    let mut run = RuleRun::new(&set, RuleLimits::default(), &mut expand).with_steps(10);
+    let long = "a b ".repeat(1_000);
+    assert_eq!(run.apply(&Text::from(long.as_str()), ANSWER).text.as_str(), long);
     let found: Vec<String> = run.finish().iter().map(|found| found.code.to_string()).collect();
     assert_eq!(found, ["CTX0774"]);
 }
@@ -69,10 +70,13 @@ fn when_the_steps_are_spent_the_texts_that_are_left_stay() {
         &set,
         limits,
         &["b", &long, "b", &long, "b"],
-        &["c", &changed, "b", &long, "b"],
-        &["warning[CTX0774]: regex rules may spend 1100 steps in all, which are spent"],
+        &["c", &changed, "c", &long, "b"],
+        &[
+            "warning[CTX0774]: regex rules may spend 1100 steps in all, which end at the rule `/regexConfig/presets/0/rules/0`",
+        ],
     );
-    check(&set, RuleLimits { steps: 0, ..limits }, &["", "b"], &["", "c"], &[]);
+    let spent = "warning[CTX0774]: regex rules may spend 0 steps in all, which end at the rule `/regexConfig/presets/0/rules/0`";
+    check(&set, RuleLimits { steps: 0, ..limits }, &["", "b"], &["", "b"], &[spent]);
 }
 
 #[test]

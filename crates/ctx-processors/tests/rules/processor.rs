@@ -170,7 +170,20 @@ fn settings_bound_what_rules_may_cost() {
         vec![message(Role::User, &"a".repeat(1_000))],
     );
     assert_eq!(run.diagnostics.len(), 1);
-    assert!(run.diagnostics[0].to_string().starts_with("warning[CTX0773]"), "{}", run.diagnostics[0]);
+    let expected = "warning[CTX0774]: regex rules may spend 100 steps in all, which end at the rule";
+    assert!(run.diagnostics[0].to_string().starts_with(expected), "{}", run.diagnostics[0]);
+}
+
+#[test]
+fn rules_run_until_the_last_step_is_spent() {
+    let presets =
+        rules(json!([{ "regex": "/b/g", "replacement": "c" }, { "regex": "/d/g", "replacement": "e" }]));
+    let messages = vec![message(Role::User, &"b d ".repeat(100)); 5];
+    let (_, run) = run(presets, json!({}), json!({ "steps": 1_000_000 }), messages);
+    assert_eq!(run.diagnostics, []);
+    for message in run.draft.messages() {
+        assert_eq!(message.text(), "c e ".repeat(100));
+    }
 }
 
 /// The 30 kinds of patterns that take a backtracking engine for ever are in the tests of `ctx-regex`; here are

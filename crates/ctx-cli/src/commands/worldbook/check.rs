@@ -1,16 +1,21 @@
 //! `ctx worldbook check`: what is wrong with worldbooks.
 
+use std::path::Path;
+
 use anyhow::Result;
 use ctx_engine::{Compile, ImportError};
 use ctx_types::{Agent, Diagnostic, Session, TurnInput};
 
 use super::probe::{Probe, Seen};
 use crate::args::WorldbookCheckArguments;
+use crate::codes;
 use crate::commands::books::Books;
 use crate::commands::check::{Checked, Totals};
 use crate::commands::inputs::InputFile;
 use crate::commands::turn::{self, Turn};
+use crate::config::Config;
 use crate::exit::Exit;
+use crate::files;
 use crate::show::Sources;
 
 /// Checks books together.
@@ -19,7 +24,17 @@ pub(crate) fn run(arguments: &WorldbookCheckArguments) -> Result<Exit> {
     let probe = Probe::default();
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
-    let turn = turn::of_arguments_on(probe.engine(), &arguments.turn(), change, &mut sources)?;
+    let mut totals = Totals::default();
+    let mut given = arguments.turn();
+    given.worldbooks.retain(|path| {
+        let Some(unreadable) = unreadable(path) else { return true };
+        // That a file is unreadable people want to know beside the result for programs too.
+        unreadable.show();
+        totals.add(&unreadable, arguments.json);
+        false
+    });
+    let config = Config::read(&given.config, &mut sources)?.of_books();
+    let turn = turn::of_arguments_on(probe.engine(), &given, config, change, &mut sources)?;
     let (seen, found) = look(&turn, &probe, &sources)?;
     let checked = seen.map(|seen| seen.checked).unwrap_or_default();
     let mut findings = [found, turn.lead_back(checked)].concat();
@@ -28,28 +43,45 @@ pub(crate) fn run(arguments: &WorldbookCheckArguments) -> Result<Exit> {
     if !arguments.json {
         sources.show(&findings);
     }
-    let mut totals = Totals::default();
     let positions = sources.positions(&findings);
     totals.add(&Checked::of_files(files, sources, findings, positions), arguments.json);
     totals.print(arguments.json)?;
     Ok(totals.exit(arguments.deny_warnings))
 }
 
-/// Scans the conversation of a turn; returns what was seen, and what was found about books and their settings.
+/// Tries to read a book; returns why that is impossible.
+fn unreadable(path: &Path) -> Option<Checked> {
+    if files::is_stdin(path) {
+        return None;
+    }
+    let (mut sources, name) = (Sources::default(), files::name(path));
+    let finding = match sources.read(path, &name) {
+        Err(error) => Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name),
+        Ok(bytes) => sources.explained(&name, &Books::parse(&bytes, &name).err()?),
+    };
+    Some(Checked::unreadable(name, sources, finding))
+}
+
+/// Scans the conversation of a turn; returns what was seen, and what was found in the files and about books.
 pub(super) fn look(turn: &Turn, probe: &Probe, sources: &Sources) -> Result<(Option<Seen>, Vec<Diagnostic>)> {
+    let mut found = turn.settings().1;
     let context = turn.assemble(false);
     let seen = probe.take();
-    let found = match context {
-        Ok(context) => context.report.diagnostics,
+    match context {
+        Ok(context) => {
+            let is_wanted = |finding: &Diagnostic| turn.books().owns(finding) || is_of_scan(turn, finding);
+            let of_run = context.report.diagnostics.into_iter().filter(is_wanted);
+            let new: Vec<Diagnostic> = of_run.filter(|finding| !found.contains(finding)).collect();
+            found.extend(new);
+        }
         // Whether all else fits a budget is another question.
-        Err(_) if seen.is_some() => turn.settings().1,
+        Err(_) if seen.is_some() => {}
         Err(error) => {
-            sources.show(&turn.settings().1);
+            sources.show(&found);
             return Err(error.into());
         }
-    };
-    let is_wanted = |finding: &Diagnostic| turn.books().owns(finding) || is_of_scan(turn, finding);
-    Ok((seen, found.into_iter().filter(is_wanted).collect()))
+    }
+    Ok((seen, found))
 }
 
 /// Tells whether a finding is about a scan or its settings.

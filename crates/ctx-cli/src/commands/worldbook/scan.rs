@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use ctx_types::{Diagnostic, SessionOp, plural};
-use ctx_worldbook::{Activation, Cause, KeyHit, KeyPlace, Member, Reason, Status};
+use ctx_worldbook::{Activation, Cause, KeyHit, KeyPlace, Member, Reason, Status, TimedState};
 use serde_json::{Value, json};
 
 use super::check::{look, sort};
@@ -10,6 +10,7 @@ use super::probe::{Probe, Seen};
 use super::state::{self, StateFile};
 use crate::args::WorldbookScanArguments;
 use crate::codes;
+use crate::commands::check::finding_json;
 use crate::commands::inputs::InputFile;
 use crate::commands::turn::{self, Turn};
 use crate::config::Config;
@@ -27,7 +28,7 @@ pub(crate) fn run(arguments: &WorldbookScanArguments) -> Result<Exit> {
     let probe = Probe::default();
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
-    let mut turn = turn::of_arguments_on(probe.engine(), &given, change, &mut sources)?;
+    let mut turn = turn::of_arguments_on(probe.engine(), &given, config, change, &mut sources)?;
     if let Some(state) = &state {
         state::begin_with(state, &mut turn)?;
     }
@@ -36,11 +37,11 @@ pub(crate) fn run(arguments: &WorldbookScanArguments) -> Result<Exit> {
     sort(&mut found, &sources);
     sources.show(&found);
     let Some(seen) = seen else {
-        return nothing(&turn, arguments.json);
+        return nothing(&turn, arguments.json, (state.as_ref(), &found), &sources);
     };
     let effects = ctx_processors::keep_worldbook_state(turn.session_mut(), &seen.scan.scan.state);
     let at = turn.input.at_millis.unwrap_or_default();
-    let written = to.write(&seen.scan.scan.state, at)?;
+    let written = to.write(&seen.scan.scan.state, at, &sources.files_read)?;
     let scanned = Scanned { turn: &turn, seen: &seen, effects, written, found, all: arguments.all };
     match arguments.json {
         true => show::json(&scanned.to_json(&sources))?,
@@ -50,10 +51,26 @@ pub(crate) fn run(arguments: &WorldbookScanArguments) -> Result<Exit> {
 }
 
 /// Says that there was nothing to scan.
-fn nothing(turn: &Turn, as_json: bool) -> Result<Exit> {
+fn nothing(
+    turn: &Turn,
+    as_json: bool,
+    (state, found): (Option<&TimedState>, &[Diagnostic]),
+    sources: &Sources,
+) -> Result<Exit> {
     let is_empty = turn.books().list().all(|(.., entries)| entries == 0);
     if as_json {
-        show::json(&json!({ "books": books(turn), "entries": [], "passes": [] }))?;
+        show::json(&json!({
+            "books": books(turn),
+            "entries": [],
+            "count": 0,
+            "active": 0,
+            "passes": [],
+            "budget": null,
+            "tokens": 0,
+            "state": state.unwrap_or(&TimedState::EMPTY).write(),
+            "effects": [],
+            "findings": findings_json(found, sources),
+        }))?;
     } else if is_empty {
         show::result("no entries\n")?;
     } else {
@@ -171,7 +188,7 @@ impl<'a> Scanned<'a> {
             "tokens": self.tokens(),
             "state": scan.state.write(),
             "effects": self.effects.iter().collect::<Vec<_>>(),
-            "findings": self.found,
+            "findings": findings_json(&self.found, sources),
         })
     }
 
@@ -204,16 +221,24 @@ impl<'a> Scanned<'a> {
 /// One line for each timed effect that holds from now on.
 fn timed(seen: &Seen) -> Vec<String> {
     let state = &seen.scan.scan.state;
-    let line = |id: &str, verb: &str, end: u64| match usize::try_from(end) {
-        // An effect without an end is as long as JavaScript can count.
-        Ok(end) if end < 1 << 52 => {
-            format!("`{id}` {verb} until the conversation has {}", plural(end, "message"))
+    let line = |id: &str, verb: &str, end: u64| {
+        let id = show::clean_line(id);
+        match usize::try_from(end) {
+            // An effect without an end is as long as JavaScript can count.
+            Ok(end) if end < 1 << 52 => {
+                format!("`{id}` {verb} until the conversation has {}", plural(end, "message"))
+            }
+            _ => format!("`{id}` {verb} for good"),
         }
-        _ => format!("`{id}` {verb} for good"),
     };
     let sticky = state.sticky.iter().map(|(id, effect)| line(id, "stays", effect.end));
     let cooldown = state.cooldown.iter().map(|(id, effect)| line(id, "rests", effect.end));
     sticky.chain(cooldown).collect()
+}
+
+fn findings_json(found: &[Diagnostic], sources: &Sources) -> Vec<Value> {
+    let positions = sources.positions(found);
+    found.iter().zip(&positions).map(|(found, position)| finding_json(found, position.as_ref())).collect()
 }
 
 fn books(turn: &Turn) -> Vec<Value> {

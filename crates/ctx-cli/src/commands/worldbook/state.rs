@@ -46,13 +46,22 @@ impl StateFile {
             return Ok((Self::Own(path.clone(), None), Some(TimedState::default()), Vec::new()));
         }
         let name = files::name(path);
-        let bytes = sources.read(path, &name)?;
+        // Not noted as read: only what else this run reads must not be written over.
+        let bytes = files::read(path)?;
+        let file = InputFile { bytes: Some(bytes.clone()), ..InputFile::from(path) };
+        let (value, mut found) = inputs::document(&file, sources)?;
+        if !value.is_object() {
+            bail!("`{name}` has no timed effects in it: expected an object with `sticky` and `cooldown`");
+        }
         if arguments.write && JsonLayout::of(&bytes).is_none() {
             let message = format!("`{name}` is no plain JSON and would not come back as it is");
             return Err(UsageError(message).into());
         }
-        let file = InputFile { bytes: Some(bytes.clone()), ..InputFile::from(path) };
-        let (value, mut found) = inputs::document(&file, sources)?;
+        if arguments.write && !TimedState::is_state(&value) {
+            let message = format!("`{name}` is not written: it holds something else than timed effects");
+            return Err(UsageError(message).into());
+        }
+        found.extend(of_other_shape(&value).map(|odd| odd.in_document(name.as_str())));
         let (state, odd) = TimedState::read(&value);
         found.extend(odd.into_iter().map(|odd| odd.in_document(name.as_str())));
         let to = if arguments.write { Self::Own(path.clone(), Some(bytes)) } else { Self::None };
@@ -78,10 +87,17 @@ impl StateFile {
     }
 
     /// Writes the effects that a scan leaves; returns the name of the file, if that changed anything.
-    pub(super) fn write(self, state: &TimedState, at_millis: i64) -> Result<Option<String>> {
+    ///
+    /// A file of its own is not written if it is one of those that the run has read.
+    pub(super) fn write(
+        self,
+        state: &TimedState,
+        at_millis: i64,
+        read: &FilesRead,
+    ) -> Result<Option<String>> {
         match self {
             Self::None => Ok(None),
-            Self::Own(path, before) => write_own(&path, before.as_deref(), state),
+            Self::Own(path, before) => write_own(&path, before.as_deref(), state, read),
             Self::Session(mut file) => {
                 let Some(op) = keep_worldbook_state(&file.session, state) else { return Ok(None) };
                 file.apply(STEP, at_millis, &op)?;
@@ -112,7 +128,21 @@ pub(super) fn begin_with(state: &TimedState, turn: &mut Turn) -> Result<()> {
     Ok(())
 }
 
-fn write_own(path: &Path, before: Option<&[u8]>, state: &TimedState) -> Result<Option<String>> {
+/// Reports a file that keeps timed effects elsewhere than they are read from.
+fn of_other_shape(value: &Value) -> Option<Diagnostic> {
+    if TimedState::is_state(value) || ["sticky", "cooldown"].iter().any(|kind| value.get(kind).is_some()) {
+        return None;
+    }
+    let found = Diagnostic::warning(ctx_worldbook::codes::BAD_STATE, "no `sticky` and no `cooldown` in it");
+    Some(found.with_help("of SillyTavern's metadata, give the object in `timedWorldInfo`"))
+}
+
+fn write_own(
+    path: &Path,
+    before: Option<&[u8]>,
+    state: &TimedState,
+    read: &FilesRead,
+) -> Result<Option<String>> {
     let value = before.and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
     let written = value.as_ref().map_or_else(|| state.write(), |before| state.write_over(before));
     let name = files::name(path);
@@ -123,7 +153,6 @@ fn write_own(path: &Path, before: Option<&[u8]>, state: &TimedState) -> Result<O
         bail!("`{name}` was changed meanwhile, and is not written");
     }
     let layout = before.and_then(JsonLayout::of).unwrap_or_default();
-    // That this run has read it does not matter: this is what the user asked for.
-    files::write(&[(path.to_owned(), &layout.write(&written)?)], Existing::Named, &FilesRead::default())?;
+    files::write(&[(path.to_owned(), &layout.write(&written)?)], Existing::Named, read)?;
     Ok(Some(name))
 }
