@@ -190,6 +190,8 @@ proptest! {
         let stable = first.report.stable.clone().unwrap();
         let is_said = |message: &Message| message.place == ctx_types::Place::History;
         prop_assume!(first.messages.iter().any(is_said));
+        // A continued answer is joined with the answer that continues it.
+        prop_assume!(!first.messages.iter().any(|message| message.is_continuation_prefix));
         // A depth that the conversation has not reached yet comes in at its beginning when it does.
         let is_waiting = |decision: &Decision| decision.outcome == Outcome::NotActivated;
         prop_assume!(!first.report.decisions.iter().any(is_waiting));
