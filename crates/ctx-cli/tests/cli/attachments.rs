@@ -44,7 +44,7 @@ fn every_format_is_written_and_the_report_says_what_became_of_files() {
     check("--format openai-responses", 2, &["CTX0792"]);
     check("--format anthropic", 3, &["CTX0792", "CTX0504"]);
     check("--format gemini", 2, &[]);
-    check("--format completion", 5, &["CTX0792", "CTX0792"]);
+    check("--format completion", 5, &["CTX0792", "CTX0792", "CTX0533"]);
 }
 
 #[test]
