@@ -1,6 +1,6 @@
 //! Books: entries with a name and a rank among other books.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Worldbook, closest, excerpt, plural};
@@ -57,17 +57,23 @@ impl Book {
         let is_card = dialect == Dialect::CharacterCard3;
         let mut book =
             Self { name, level, entries: Vec::with_capacity(noun.entries.len()), token_budget: None };
-        let mut uids = BTreeSet::new();
+        let mut uids: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (key, entry) in noun.entries.in_order() {
-            let is_malformed = entry.is_malformed();
+            let (is_malformed, has_uid) = (entry.is_malformed(), entry.uid.is_some());
             let (entry, decorated) = Entry::of(key, entry, dialect);
             if is_malformed {
                 let message = "it is no object, so no entry";
                 findings.add(Diagnostic::error(codes::NO_ENTRY, message).at_pointer(entry.pointer()));
                 continue;
             }
-            if !uids.insert(entry.uid.clone()) {
-                findings.add(duplicate(&entry.uid).at_pointer(format!("{}/uid", entry.pointer())));
+            let uses = uids.entry(entry.uid.clone()).or_default();
+            *uses += 1;
+            match *uses {
+                1 => {}
+                _ if !has_uid => findings.add(without_uid(&entry.uid).at_pointer(entry.pointer())),
+                uses => {
+                    findings.add(duplicate(&entry.uid, uses).at_pointer(format!("{}/uid", entry.pointer())));
+                }
             }
             for bad in decorated.bad {
                 let message = format!("the decorator `{bad}` has a value that means nothing");
@@ -110,10 +116,22 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     Dialect::SillyTavern
 }
 
-fn duplicate(uid: &str) -> Diagnostic {
-    let message = format!("the uid `{}` is used twice in this book", excerpt(uid));
-    let help = "both are considered here; other applications may know only the last one";
+fn duplicate(uid: &str, uses: usize) -> Diagnostic {
+    let (times, who) = match uses {
+        2 => ("twice".to_owned(), "both"),
+        _ => (format!("{uses} times"), "all"),
+    };
+    let message = format!("the uid `{}` is used {times} in this book", excerpt(uid));
+    let help = format!("{who} are considered here; other applications may know only the last one");
     Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(help)
+}
+
+fn without_uid(key: &str) -> Diagnostic {
+    let message = format!(
+        "the entry has no uid, and its key `{}` is the uid of another one in this book",
+        excerpt(key)
+    );
+    Diagnostic::warning(codes::DUPLICATE_UID, message).with_help("give it a uid")
 }
 
 /// What is found in a book, up to a number.

@@ -36,6 +36,16 @@ pub enum Condition {
     NoKey(Vec<Arc<str>>),
 }
 
+impl Condition {
+    /// Returns the keys that it speaks of.
+    pub(crate) fn keys(&self) -> &[Arc<str>] {
+        match self {
+            Self::AnyKey(keys) | Self::NoKey(keys) => keys,
+            _ => &[],
+        }
+    }
+}
+
 /// What a decorator asks for.
 #[derive(Clone, Debug, PartialEq)]
 enum Rule {

@@ -9,6 +9,7 @@ use ctx_types::{
 
 use crate::book::Dialect;
 use crate::decorators::{Condition, Decorated};
+use crate::input::Part;
 
 /// An entry of a worldbook.
 #[derive(Clone, Debug, PartialEq)]
@@ -322,6 +323,17 @@ impl Entry {
     /// Returns the JSON pointer of the entry in its file.
     pub fn pointer(&self) -> String {
         format!("/entries/{}", self.key.replace('~', "~0").replace('/', "~1"))
+    }
+
+    /// Returns the JSON pointer of a part of the entry in its file.
+    pub fn pointer_to(&self, part: Part) -> String {
+        let entry = self.pointer();
+        match part {
+            Part::Key(index) => format!("{entry}/key/{index}"),
+            Part::SecondaryKey(index) => format!("{entry}/keysecondary/{index}"),
+            // Conditions are decorators of the text.
+            Part::Content | Part::ConditionKey(..) => format!("{entry}/content"),
+        }
     }
 
     /// Returns its inclusion groups.

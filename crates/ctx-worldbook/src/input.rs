@@ -113,13 +113,8 @@ pub struct Ports<'a> {
 
 /// Expands the macros of entries.
 pub trait Expand {
-    /// Expands the text or a key of an entry.
+    /// Expands the text of an entry, or a key that holds macros.
     fn expand(&mut self, member: &Member, part: Part, text: &Text) -> Expanded;
-
-    /// Tells whether a key may hold a macro: one that does not is never given to [`Expand::expand`].
-    fn has_macros(&self, key: &str) -> bool {
-        key.contains("{{") || key.contains('<')
-    }
 }
 
 /// A part of an entry in which macros are expanded.
@@ -151,10 +146,6 @@ pub struct NoMacros;
 impl Expand for NoMacros {
     fn expand(&mut self, _member: &Member, _part: Part, text: &Text) -> Expanded {
         Expanded { text: text.clone(), written: Vec::new() }
-    }
-
-    fn has_macros(&self, _key: &str) -> bool {
-        false
     }
 }
 

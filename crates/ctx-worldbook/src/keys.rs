@@ -28,7 +28,10 @@ pub(crate) enum Key {
     /// It is a regular expression.
     Pattern(Arc<Pattern>),
     /// It holds macros, and is known in a scan only.
-    Dynamic,
+    Dynamic {
+        /// Whether it is known already that it cannot run, whatever the macros give.
+        is_bad: bool,
+    },
 }
 
 /// A regular expression, and the texts one of which it needs.
@@ -39,6 +42,14 @@ pub(crate) struct Pattern {
     pub(crate) regex: Regex,
     /// Empty if it may match anything.
     pub(crate) needs: Vec<LiteralId>,
+}
+
+/// A key whose macros are expanded.
+#[derive(Debug)]
+pub(crate) struct ExpandedKey {
+    /// By what searches remember it; no pattern of the set has this number.
+    pub(crate) number: usize,
+    pub(crate) parsed: Parsed,
 }
 
 /// What one key is, once its macros are expanded.
@@ -55,6 +66,48 @@ pub(crate) struct PlainKey {
     /// In lower case unless the case counts.
     pub(crate) text: Arc<str>,
     pub(crate) matching: Matching,
+}
+
+/// What stands for a name in SillyTavern's older texts, without its brackets.
+const MARKERS: [&str; 5] = ["USER", "BOT", "CHAR", "CHARIFNOTGROUP", "GROUP"];
+
+/// Tells whether a key looks as if it held a macro: `{{…` or a marker such as `<USER>`.
+pub(crate) fn may_hold_macros(key: &str) -> bool {
+    let is_marker = |after: &str| {
+        let name = after.split_once('>').map(|(name, _)| name);
+        name.is_some_and(|name| MARKERS.iter().any(|marker| marker.eq_ignore_ascii_case(name)))
+    };
+    key.contains("{{") || key.split('<').skip(1).any(is_marker)
+}
+
+/// Returns a key with a letter in the place of each macro: what of it stands whatever the macros give.
+pub(crate) fn without_macros(key: &str) -> String {
+    let mut rest = key;
+    let mut kept = String::with_capacity(key.len());
+    while let Some((before, opened)) = rest.split_once("{{") {
+        let Some(length) = closing(opened) else { break };
+        kept.push_str(before);
+        kept.push('x');
+        rest = opened.get(length..).unwrap_or_default();
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// Returns where a macro ends whose braces are open.
+fn closing(opened: &str) -> Option<usize> {
+    let mut depth = 1_usize;
+    let mut at = 0;
+    loop {
+        let rest = opened.get(at..)?;
+        at += rest.find("{{").into_iter().chain(rest.find("}}")).min()?;
+        let is_end = opened.get(at..)?.starts_with("}}");
+        depth = if is_end { depth - 1 } else { depth + 1 };
+        at += 2;
+        if depth == 0 {
+            return Some(at);
+        }
+    }
 }
 
 /// Reads a key; a regular expression that cannot run is plain text, and `report` is told why.
@@ -157,4 +210,31 @@ pub(crate) fn is_whole(text: &[u8], start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).and_then(|at| text.get(at));
     let is_outside = |byte: Option<&u8>| byte.is_none_or(|byte| !space::is_word(*byte));
     is_outside(before) && is_outside(text.get(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_macros_and_markers_look_like_macros() {
+        for key in ["{{char}}", "a {{user}}", "<USER>", "the <bot>s", "/(?<=<char>)/"] {
+            assert!(may_hold_macros(key), "{key}");
+        }
+        for key in ["<b>tower", "/(?<n>key)/", "/(?<=a)b/", "/(?<!USER)x/", "<USER", "a{1}", "<users>"] {
+            assert!(!may_hold_macros(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_macros_stays() {
+        for (key, expected) in [
+            ("/{{char}}(/", "/x(/"),
+            ("{{a::{{b}}}} and {{c}}", "x and x"),
+            ("{{open", "{{open"),
+            ("{{a {{b}}", "{{a {{b}}"),
+        ] {
+            assert_eq!(without_macros(key), expected);
+        }
+    }
 }

@@ -7,14 +7,15 @@ mod groups;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ctx_regex::Steps;
-use ctx_types::{Diagnostic, Text};
+use ctx_types::{Diagnostic, Text, plural};
 
 use crate::budget::Budget;
 use crate::codes;
 use crate::input::{Ports, ScanInput};
-use crate::keys::Parsed;
+use crate::keys::{ExpandedKey, Matching};
 use crate::scan::{Activation, PassKind, Scan};
 use crate::set::{BookSet, Member};
 use crate::status::{Cause, Reason, Status};
@@ -45,11 +46,17 @@ pub(crate) struct Run<'r, 'p> {
     level: u32,
     steps: Steps,
     /// Keys with macros, once they are expanded.
-    dynamic: BTreeMap<(usize, u8, usize, usize), Rc<Parsed>>,
+    dynamic: BTreeMap<(usize, u8, usize, usize), Rc<ExpandedKey>>,
+    /// What they are, by what they were expanded to.
+    parsed: BTreeMap<(Arc<str>, Matching), Rc<ExpandedKey>>,
     /// How much of the text that an entry looks at was searched in vain for a pattern: by the pattern's number, and
     /// by what the entry looks at beside texts of entries.
     searched: BTreeMap<(usize, usize, u8), usize>,
+    /// Patterns whose search was given up, and in how many messages at least.
+    given_up: BTreeMap<usize, usize>,
     findings: Vec<Diagnostic>,
+    /// How many findings about keys are not told.
+    hidden: usize,
 }
 
 /// An entry that could become active in a pass.
@@ -78,8 +85,11 @@ impl<'r, 'p> Run<'r, 'p> {
             level: 0,
             steps: Steps::new(set.limits().regex_steps),
             dynamic: BTreeMap::new(),
+            parsed: BTreeMap::new(),
             searched: BTreeMap::new(),
+            given_up: BTreeMap::new(),
             findings: Vec::new(),
+            hidden: 0,
             ports,
         }
     }
@@ -184,6 +194,7 @@ impl<'r, 'p> Run<'r, 'p> {
             let message = format!("more than {limit} bytes of text; the rest was not searched for keys");
             self.findings.push(Diagnostic::warning(codes::TEXT_LIMIT, message));
         }
+        self.tell_limits();
         Scan {
             activations: self.activations,
             statuses: self.statuses,
@@ -191,6 +202,24 @@ impl<'r, 'p> Run<'r, 'p> {
             passes,
             budget: self.budget.limit(),
             diagnostics: self.findings,
+        }
+    }
+
+    /// Says where a limit kept the scan from what was asked of it.
+    fn tell_limits(&mut self) {
+        let limit = self.set.limits().messages;
+        let wanted = self.set.settings().depth.saturating_add(self.skew).max(self.set.own_depth() as u64);
+        if wanted > limit as u64 && self.length > limit as u64 {
+            let older = wanted.min(self.length) - limit as u64;
+            let message = format!(
+                "the newest {limit} messages were searched for keys, as many as can be; {older} older ones that \
+                 were to be searched were not"
+            );
+            self.findings.push(Diagnostic::warning(codes::TEXT_LIMIT, message));
+        }
+        if self.hidden > 0 {
+            let message = format!("{} about keys not listed", plural(self.hidden, "more finding"));
+            self.findings.push(Diagnostic::warning(codes::KEY_GAVE_UP, message));
         }
     }
 

@@ -20,13 +20,14 @@ pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Bo
     numbers.sort_by_key(|number| books.get(*number).map(|book| Reverse(book.level)));
     for number in numbers {
         let Some(book) = books.get_mut(number) else { continue };
-        let mut uses = BTreeMap::new();
-        let listed = std::mem::take(&mut book.entries).into_iter().map(|entry| {
-            let id = id(&book.name, &entry.uid, &mut uses);
-            Listed { book: number, id, entry }
+        let listed = std::mem::take(&mut book.entries).into_iter().map(|entry| Listed {
+            book: number,
+            id: format!("{}.{}", book.name, entry.uid).into(),
+            entry,
         });
         entries.extend(listed);
     }
+    tell_apart(&mut entries);
     let rank = |number: usize| books.get(number).map_or(0, |book| rank(book.level, strategy));
     entries.sort_by_key(|listed| (rank(listed.book), Reverse(listed.entry.order)));
     (books, entries)
@@ -40,11 +41,23 @@ pub(crate) struct Listed {
     pub(crate) entry: Entry,
 }
 
-/// Names an entry; the second one with the same uid gets a number.
-fn id(book: &str, uid: &Arc<str>, uses: &mut BTreeMap<Arc<str>, usize>) -> Arc<str> {
-    let count = uses.entry(uid.clone()).or_default();
-    *count += 1;
-    if *count == 1 { format!("{book}.{uid}").into() } else { format!("{book}.{uid}#{count}").into() }
+/// Gives each entry an id of its own: the first keeps its name, further ones get a number that makes one which no
+/// entry has. O(entries · log entries).
+fn tell_apart(entries: &mut [Listed]) {
+    let mut taken: BTreeSet<Arc<str>> = entries.iter().map(|listed| listed.id.clone()).collect();
+    let mut uses: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    for listed in entries {
+        let count = uses.entry(listed.id.clone()).or_default();
+        *count += 1;
+        while *count > 1 {
+            let numbered = format!("{}#{count}", listed.id).into();
+            if taken.insert(Arc::clone(&numbered)) {
+                listed.id = numbered;
+                break;
+            }
+            *count += 1;
+        }
+    }
 }
 
 fn rank(level: Level, strategy: CharacterStrategy) -> u8 {
@@ -124,6 +137,22 @@ mod tests {
         ];
         check(books.clone(), CharacterStrategy::Evenly, &["a.1", "b.1", "c.1"]);
         check(books, CharacterStrategy::CharacterFirst, &["c.1", "a.1", "b.1"]);
+    }
+
+    #[test]
+    fn each_entry_has_an_id_of_its_own() {
+        let named = |name: &str, uids: &[&str]| {
+            let entry = |uid: &&str| Entry { uid: (*uid).into(), ..Entry::default() };
+            Book { name: name.into(), entries: uids.iter().map(entry).collect(), ..Book::default() }
+        };
+        let (_, entries) = sequence(vec![named("u", &["5", "5", "5#2", "5"])], CharacterStrategy::Evenly);
+        assert_eq!(
+            entries.iter().map(|listed| &*listed.id).collect::<Vec<_>>(),
+            ["u.5", "u.5#3", "u.5#2", "u.5#4"]
+        );
+        let books = vec![named("a", &["b.c"]), named("a.b", &["c"])];
+        let (_, entries) = sequence(books, CharacterStrategy::Evenly);
+        assert_eq!(entries.iter().map(|listed| &*listed.id).collect::<Vec<_>>(), ["a.b.c", "a.b.c#2"]);
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, excerpt, plural};
 
 use crate::automaton::Automaton;
 use crate::book::{Book, Level};
 use crate::codes;
 use crate::decorators::Condition;
 use crate::entry::Entry;
-use crate::keys::{Key, KeyTable, Matching};
+use crate::input::Part;
+use crate::keys::{self, Key, KeyTable, Matching};
 use crate::limits::Limits;
 use crate::sequence::{Listed, sequence};
 use crate::settings::Settings;
@@ -55,14 +56,42 @@ pub struct Member {
     pub(crate) fingerprint: u64,
 }
 
+impl Member {
+    /// Returns the keys that look as if they held macros, as they are written, and which they are.
+    pub fn keys_with_macros(&self) -> impl Iterator<Item = (Part, &str)> {
+        let entry = &self.entry;
+        let keys = entry.keys.iter().enumerate().map(|(at, key)| (Part::Key(at), key));
+        let secondary =
+            entry.secondary_keys.iter().enumerate().map(|(at, key)| (Part::SecondaryKey(at), key));
+        let conditions = entry.conditions.iter().enumerate().flat_map(|(number, condition)| {
+            let keys = condition.keys().iter().enumerate();
+            keys.map(move |(at, key)| (Part::ConditionKey(number, at), key))
+        });
+        let all = keys.chain(secondary).chain(conditions).map(|(part, key)| (part, &**key));
+        all.filter(|(_, key)| keys::may_hold_macros(key))
+    }
+}
+
 impl BookSet {
     /// Compiles books; what is wrong with their keys is reported, with the name of the book as the document.
     ///
-    /// Linear in the size of the books, but for sorting entries.
+    /// A key that holds `{{…`, or a marker such as `<USER>`, is taken for one with macros. Linear in the size of
+    /// the books, but for sorting entries.
     pub fn compile(
         books: impl IntoIterator<Item = Book>,
         settings: Settings,
         limits: Limits,
+    ) -> (Self, Vec<Diagnostic>) {
+        Self::compile_with(books, settings, limits, &|_| true)
+    }
+
+    /// As [`BookSet::compile`], for callers who know macros: of the keys that look as if they held one, only those
+    /// for which `has_macros` is true are expanded in each scan; the others are compiled once.
+    pub fn compile_with(
+        books: impl IntoIterator<Item = Book>,
+        settings: Settings,
+        limits: Limits,
+        has_macros: &dyn Fn(&str) -> bool,
     ) -> (Self, Vec<Diagnostic>) {
         let mut findings = Vec::new();
         let (books, mut entries) = sequence(books.into_iter().collect(), settings.strategy);
@@ -77,12 +106,15 @@ impl BookSet {
             settings: &settings,
             limits: &limits,
             books: &books,
+            has_macros,
             table: KeyTable::default(),
             findings: &mut findings,
+            bad_keys: 0,
             is_full: false,
         };
         let members: Vec<Member> =
             entries.into_iter().enumerate().map(|at| compiler.member(at.0, at.1)).collect();
+        compiler.tell_hidden();
         let automaton = compiler.table.build().unwrap_or_else(|| {
             let message = "there are too many keys for one search; none of them is found";
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
@@ -171,12 +203,15 @@ struct Compiler<'c> {
     settings: &'c Settings,
     limits: &'c Limits,
     books: &'c [Book],
+    has_macros: &'c dyn Fn(&str) -> bool,
     table: KeyTable,
     findings: &'c mut Vec<Diagnostic>,
+    /// How many keys cannot run.
+    bad_keys: usize,
     is_full: bool,
 }
 
-/// How many bad patterns are told.
+/// How many bad patterns are told one by one.
 const MAX_FINDINGS: usize = 1_000;
 
 impl Compiler<'_> {
@@ -188,17 +223,15 @@ impl Compiler<'_> {
             case_sensitive: entry.case_sensitive.unwrap_or(self.settings.case_sensitive),
             whole_words: entry.match_whole_words.unwrap_or(self.settings.match_whole_words),
         };
-        let place = Place { id: &id, book: &name, pointer: entry.pointer() };
-        let keys = self.keys(&entry.keys, &|index| format!("key/{index}"), &place, matching);
-        let field = |index| format!("keysecondary/{index}");
-        let secondary = self.keys(&entry.secondary_keys, &field, &place, matching);
-        let conditions = entry.conditions.iter().map(|condition| match condition {
-            Condition::AnyKey(keys) | Condition::NoKey(keys) => {
-                self.keys(keys, &|_| "content".to_owned(), &place, matching)
-            }
-            _ => Vec::new(),
-        });
-        let conditions = conditions.collect();
+        let place = Place { id: &id, book: &name, entry: &entry };
+        let keys = self.keys(&entry.keys, &Part::Key, &place, matching);
+        let secondary = self.keys(&entry.secondary_keys, &Part::SecondaryKey, &place, matching);
+        let conditions = entry.conditions.iter().enumerate();
+        let conditions = conditions
+            .map(|(at, condition)| {
+                self.keys(condition.keys(), &|key| Part::ConditionKey(at, key), &place, matching)
+            })
+            .collect();
         let fingerprint = entry.fingerprint();
         let level = book.map_or(Level::Global, |book| book.level);
         Member {
@@ -219,22 +252,26 @@ impl Compiler<'_> {
     fn keys(
         &mut self,
         keys: &[Arc<str>],
-        field: &dyn Fn(usize) -> String,
+        part: &dyn Fn(usize) -> Part,
         place: &Place<'_>,
         matching: Matching,
     ) -> Vec<Key> {
         let mut compiled = Vec::with_capacity(keys.len());
         for (index, key) in keys.iter().enumerate() {
-            if key.contains("{{") || key.contains('<') {
-                compiled.push(Key::Dynamic);
-                continue;
-            }
-            let findings = &mut *self.findings;
-            let mut report = |key: &str, error: &ctx_regex::Error| {
-                if findings.len() < MAX_FINDINGS {
-                    findings.push(bad_pattern(key, error, &field(index), place));
+            let (findings, bad_keys) = (&mut *self.findings, &mut self.bad_keys);
+            let known_before = *bad_keys;
+            let mut report = |_: &str, error: &ctx_regex::Error| {
+                *bad_keys += 1;
+                if *bad_keys <= MAX_FINDINGS {
+                    let pointer = place.entry.pointer_to(part(index));
+                    findings.push(bad_pattern(key, error, (place.id, place.book), pointer));
                 }
             };
+            if keys::may_hold_macros(key) && (self.has_macros)(key) {
+                keys::parse(&keys::without_macros(key), matching, self.limits, &mut report);
+                compiled.push(Key::Dynamic { is_bad: self.bad_keys > known_before });
+                continue;
+            }
             let added = self.table.add(key, matching, self.limits, &mut report);
             if added.is_none() {
                 self.note_full();
@@ -242,6 +279,14 @@ impl Compiler<'_> {
             compiled.push(added.unwrap_or(Key::Blank));
         }
         compiled
+    }
+
+    fn tell_hidden(&mut self) {
+        let hidden = self.bad_keys.saturating_sub(MAX_FINDINGS);
+        if hidden > 0 {
+            let message = format!("{} cannot run and are not listed", plural(hidden, "more key"));
+            self.findings.push(Diagnostic::warning(codes::BAD_PATTERN, message));
+        }
     }
 
     fn note_full(&mut self) {
@@ -257,12 +302,17 @@ impl Compiler<'_> {
 struct Place<'p> {
     id: &'p str,
     book: &'p Arc<str>,
-    pointer: String,
+    entry: &'p Entry,
 }
 
-fn bad_pattern(key: &str, error: &ctx_regex::Error, field: &str, place: &Place<'_>) -> Diagnostic {
-    let message = format!("the key `{}` of `{}` cannot run: {error}", excerpt(key), excerpt(place.id));
-    let bad = Diagnostic::warning(codes::BAD_PATTERN, message).in_document(place.book.clone());
-    bad.at_pointer(format!("{}/{field}", place.pointer))
-        .with_help("it is looked for as plain text, slashes included")
+/// Says that a key of an entry, which is known by its id and its book, is no pattern that can run.
+pub(crate) fn bad_pattern(
+    key: &str,
+    error: &ctx_regex::Error,
+    (id, book): (&str, &Arc<str>),
+    pointer: String,
+) -> Diagnostic {
+    let message = format!("the key `{}` of `{}` cannot run: {error}", excerpt(key), excerpt(id));
+    let bad = Diagnostic::warning(codes::BAD_PATTERN, message).in_document(book.clone());
+    bad.at_pointer(pointer).with_help("it is looked for as plain text, slashes included")
 }

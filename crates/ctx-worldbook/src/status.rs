@@ -106,6 +106,11 @@ pub enum Reason {
     NoKeys,
     /// None of its keys was found.
     NoKeyFound,
+    /// The search for one of its keys was given up, and without that key nothing activates it.
+    KeyGaveUp {
+        /// The key.
+        key: Arc<str>,
+    },
     /// A key was found, but secondary keys are not as they should be.
     Secondary {
         /// The key that was found.
@@ -188,6 +193,13 @@ impl fmt::Display for Reason {
             Self::Condition(condition) => f.write_str(condition),
             Self::NoKeys => f.write_str("it has no keys"),
             Self::NoKeyFound => f.write_str("none of its keys was found"),
+            Self::KeyGaveUp { key } => {
+                write!(
+                    f,
+                    "the search for its key `{}` was given up, so whether it is there is not known",
+                    excerpt(key)
+                )
+            }
             Self::Secondary { primary, logic, found } => {
                 let quoted = |hit: &KeyHit| format!("`{}`", excerpt(&hit.key));
                 f.write_str(&secondary(&quoted(primary), *logic, found.as_ref().map(quoted)))
@@ -218,6 +230,7 @@ impl Reason {
             Self::AwaitsRecursion { .. } | Self::ExcludedFromRecursion { .. } => "recursion",
             Self::Decorator | Self::Condition(_) => "decorator",
             Self::NoKeys | Self::NoKeyFound | Self::Secondary { .. } => "no key",
+            Self::KeyGaveUp { .. } => "given up",
             Self::Probability { .. } => "probability",
             Self::Group { .. } => "group",
             Self::Budget { .. } | Self::BookBudget { .. } => "budget",

@@ -8,6 +8,7 @@ use ctx_types::Text;
 use crate::entry::{Source, SourceSet};
 use crate::hits::{FoundIn, Hits, Searched, View};
 use crate::input::{ScanInput, ScanMessage};
+use crate::keys::{self, PlainKey};
 use crate::set::BookSet;
 use crate::space;
 use crate::status::KeyPlace;
@@ -48,9 +49,17 @@ struct Chunk {
 pub(crate) struct Haystack {
     pub(crate) text: String,
     /// The same in lower case, if a plain key asked for it.
-    lower: std::cell::OnceCell<String>,
+    lower: std::cell::OnceCell<Lower>,
     /// Where each part ends, and where it came from.
     parts: Vec<(usize, FoundIn)>,
+}
+
+/// A text in lower case, where parts may have other lengths.
+#[derive(Debug, Default)]
+struct Lower {
+    text: String,
+    /// Where each part ends.
+    ends: Vec<usize>,
 }
 
 impl<'r> Texts<'r> {
@@ -212,14 +221,35 @@ impl Haystack {
         self.parts.push((self.text.len(), found));
     }
 
-    /// The text in lower case.
-    pub(crate) fn lower(&self) -> &str {
-        self.lower.get_or_init(|| space::lower(&self.text).into_owned())
+    /// Finds a plain key; returns the part in which it begins.
+    pub(crate) fn find(&self, key: &PlainKey) -> Option<FoundIn> {
+        if key.matching.case_sensitive {
+            return keys::find(&self.text, key).map(|start| self.part_at(start));
+        }
+        let lower = self.lower.get_or_init(|| self.in_lower_case());
+        let start = keys::find(&lower.text, key)?;
+        Some(self.part(lower.ends.partition_point(|end| *end <= start)))
+    }
+
+    /// Puts each part into lower case by itself; what stands between two of them has no case.
+    fn in_lower_case(&self) -> Lower {
+        let mut lower = Lower::default();
+        let mut start = 0;
+        for (end, _) in &self.parts {
+            lower.text.push_str(&space::lower(self.text.get(start..*end).unwrap_or_default()));
+            lower.ends.push(lower.text.len());
+            start = *end;
+        }
+        lower.text.push_str(&space::lower(self.text.get(start..).unwrap_or_default()));
+        lower
     }
 
     /// Returns from which part the byte at an offset comes.
     pub(crate) fn part_at(&self, offset: usize) -> FoundIn {
-        let at = self.parts.partition_point(|(end, _)| *end <= offset);
+        self.part(self.parts.partition_point(|(end, _)| *end <= offset))
+    }
+
+    fn part(&self, at: usize) -> FoundIn {
         let part = self.parts.get(at).or(self.parts.last());
         part.map_or(FoundIn::Place(KeyPlace::Message(0)), |(_, found)| *found)
     }

@@ -6,7 +6,7 @@ use ctx_macros::{Env, State, Template};
 use ctx_types::{Diagnostic, Listed, Source, SourceKind, Text, TextMemory, Trust};
 use ctx_worldbook::{Expand, Expanded, Member, Part};
 
-use super::shelf::{Shelf, in_entry};
+use super::shelf::{Shelf, in_entry, in_part};
 
 /// Expands macros with the state of a run.
 pub(crate) struct Expanding<'a> {
@@ -25,6 +25,8 @@ impl Expand for Expanding<'_> {
         let source = entry_source(member);
         if part != Part::Content {
             let expansion = (self.parse)(text).expand(self.env, self.state, &source);
+            let found = expansion.diagnostics.into_iter().map(|finding| in_part(finding, member, part));
+            self.findings.extend(found);
             return Expanded { text: expansion.text, written: Vec::new() };
         }
         let Some(template) = self.shelf.templates.get(member.number).filter(|template| !template.is_plain())

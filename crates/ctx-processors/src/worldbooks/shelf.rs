@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ctx_macros::{Dialect, Registry as MacroRegistry, Template};
-use ctx_types::{Diagnostic, Session, Span};
-use ctx_worldbook::{Book, BookSet, Limits, Member, Settings};
+use ctx_types::{Diagnostic, Session, Span, Text};
+use ctx_worldbook::{Book, BookSet, Limits, Member, Part, Settings};
 
 use super::selection::{Selection, of_conversation};
 
@@ -91,7 +91,9 @@ impl Shelf {
             }
             books.push(book);
         }
-        let (set, found) = BookSet::compile(books, settings.clone(), Limits::default());
+        let parse = &|key: &str| Template::parse(&Text::from(key), dialect, macros);
+        let has_macros = |key: &str| !parse(key).is_plain();
+        let (set, found) = BookSet::compile_with(books, settings.clone(), Limits::default(), &has_macros);
         findings.extend(found);
         let template = |member: &Member| Template::parse(&member.entry.content, dialect, macros);
         let templates: Vec<Template> = set.members().iter().map(template).collect();
@@ -99,8 +101,24 @@ impl Shelf {
         findings.extend(enabled.flat_map(|(member, template)| {
             template.diagnostics().iter().map(|finding| in_entry(finding.clone(), member))
         }));
+        findings.extend(set.members().iter().filter(|member| member.entry.is_enabled).flat_map(|member| {
+            let keys = member.keys_with_macros();
+            keys.flat_map(move |(part, key)| {
+                let found = parse(key).diagnostics().to_vec();
+                found.into_iter().map(move |finding| in_part(finding, member, part))
+            })
+        }));
         Self { set: Arc::new(set), templates, findings }
     }
+}
+
+/// Points a finding about a key of an entry into its book.
+pub(super) fn in_part(mut finding: Diagnostic, member: &Member, part: Part) -> Diagnostic {
+    // Keys of decorators are a part of the text, at a place that is not known.
+    if matches!(part, Part::ConditionKey(..)) {
+        finding.location.span = None;
+    }
+    finding.at_pointer(member.entry.pointer_to(part)).in_document(member.book.clone())
 }
 
 /// Points a finding about the text of an entry into its book.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ctx_types::{SelectiveLogic, excerpt};
 
 use super::Run;
+use super::find::Found;
 use crate::decorators::Condition;
 use crate::hits::View;
 use crate::input::Part;
@@ -152,14 +153,18 @@ impl<'r> Run<'r, '_> {
                 .then(|| format!("it is for the picture `{}` of the user", excerpt(wanted))),
             Condition::AnyKey(_) | Condition::NoKey(_) => {
                 let keys = member.conditions.get(index).map_or(0, Vec::len);
-                let mut found = (0..keys)
-                    .filter_map(|key| self.find(number, member, Part::ConditionKey(index, key), view));
-                let found = found.next();
+                let found =
+                    self.first(number, member, view, (0..keys).map(|key| Part::ConditionKey(index, key)));
                 match (condition, found) {
-                    (Condition::NoKey(_), Some(hit)) => {
+                    (Condition::NoKey(_), Found::Hit(hit)) => {
                         Some(format!("the key `{}`, which keeps it out, was found", excerpt(&hit.key)))
                     }
-                    (Condition::AnyKey(_), None) => Some("none of its additional keys was found".to_owned()),
+                    (Condition::AnyKey(_), Found::Absent) => {
+                        Some("none of its additional keys was found".to_owned())
+                    }
+                    (Condition::AnyKey(_), Found::Unknown(key)) => {
+                        Some(Reason::KeyGaveUp { key }.to_string())
+                    }
                     _ => None,
                 }
             }
@@ -167,17 +172,29 @@ impl<'r> Run<'r, '_> {
     }
 
     fn find_keys(&mut self, number: usize, member: &'r Member, view: View) -> Result<Cause, Reason> {
-        let mut keys = 0..member.keys.len();
-        let primary = keys.find_map(|key| self.find(number, member, Part::Key(key), view));
-        let Some(primary) = primary else { return Err(Reason::NoKeyFound) };
+        let primary = match self.first(number, member, view, (0..member.keys.len()).map(Part::Key)) {
+            Found::Hit(primary) => primary,
+            Found::Absent => return Err(Reason::NoKeyFound),
+            Found::Unknown(key) => return Err(Reason::KeyGaveUp { key }),
+        };
         let entry = &member.entry;
         if !entry.is_selective || entry.secondary_keys.is_empty() {
             return Ok(Cause::Keys { primary, secondary: None });
         }
-        let mut first_found = None;
-        let (mut count, mut is_missing) = (0, false);
+        let (mut first_found, mut first_unknown) = (None, None);
+        let (mut count, mut is_missing, mut is_absent) = (0, false, false);
         for key in 0..member.secondary.len() {
-            let hit = self.find(number, member, Part::SecondaryKey(key), view);
+            let hit = match self.find(number, member, Part::SecondaryKey(key), view) {
+                Found::Hit(hit) => Some(hit),
+                Found::Absent => {
+                    is_absent = true;
+                    None
+                }
+                Found::Unknown(key) => {
+                    first_unknown = first_unknown.or(Some(key));
+                    None
+                }
+            };
             is_missing |= hit.is_none();
             count += usize::from(hit.is_some());
             first_found = first_found.or(hit);
@@ -196,7 +213,35 @@ impl<'r> Run<'r, '_> {
         if holds {
             return Ok(Cause::Keys { primary, secondary: first_found.filter(|_| decides) });
         }
+        // Whether it would hold hangs on keys that were given up.
+        let is_open = decides && (entry.logic == SelectiveLogic::AndAny || !is_absent);
+        if let Some(key) = first_unknown.filter(|_| is_open) {
+            return Err(Reason::KeyGaveUp { key });
+        }
         Err(Reason::Secondary { primary, logic: entry.logic, found: first_found.filter(|_| !decides) })
+    }
+
+    /// Finds the first of several keys.
+    fn first(
+        &mut self,
+        number: usize,
+        member: &'r Member,
+        view: View,
+        parts: impl Iterator<Item = Part>,
+    ) -> Found {
+        let mut first_unknown = Found::Absent;
+        for part in parts {
+            match self.find(number, member, part, view) {
+                Found::Hit(hit) => return Found::Hit(hit),
+                unknown @ Found::Unknown(_) if first_unknown == Found::Absent => first_unknown = unknown,
+                Found::Absent | Found::Unknown(_) => {}
+            }
+        }
+        first_unknown
+    }
+
+    fn has(&mut self, number: usize, member: &'r Member, part: Part, view: View) -> bool {
+        self.find(number, member, part, view).hit().is_some()
     }
 
     /// Counts the keys of an entry that are found, as groups compare them.
@@ -204,10 +249,9 @@ impl<'r> Run<'r, '_> {
         let member = self.member(number);
         let view = self.view(member, kind);
         let keys = 0..member.keys.len();
-        let primary = keys.filter(|key| self.find(number, member, Part::Key(*key), view).is_some()).count();
+        let primary = keys.filter(|key| self.has(number, member, Part::Key(*key), view)).count();
         let keys = 0..member.secondary.len();
-        let secondary =
-            keys.filter(|key| self.find(number, member, Part::SecondaryKey(*key), view).is_some()).count();
+        let secondary = keys.filter(|key| self.has(number, member, Part::SecondaryKey(*key), view)).count();
         match member.entry.logic {
             _ if member.keys.is_empty() => 0,
             SelectiveLogic::AndAny => primary + secondary,

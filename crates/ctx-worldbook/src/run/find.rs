@@ -8,16 +8,15 @@ use ctx_types::{Diagnostic, Text, excerpt};
 
 use super::Run;
 use crate::codes;
-use crate::decorators::Condition;
 use crate::hits::{FoundIn, View};
 use crate::input::Part;
-use crate::keys::{self, Key, Parsed, Pattern};
+use crate::keys::{self, ExpandedKey, Key, Parsed};
 use crate::scan::PassKind;
-use crate::set::Member;
-use crate::status::{KeyHit, KeyPlace};
+use crate::set::{Member, bad_pattern};
+use crate::status::KeyHit;
 use crate::texts::Haystack;
 
-/// How many keys that gave up are told.
+/// How many keys that were given up, or cannot run, are told one by one.
 const MAX_FINDINGS: usize = 100;
 
 impl<'r> Run<'r, '_> {
@@ -37,46 +36,50 @@ impl<'r> Run<'r, '_> {
     }
 
     /// Finds a key of an entry.
-    pub(super) fn find(
-        &mut self,
-        number: usize,
-        member: &'r Member,
-        part: Part,
-        view: View,
-    ) -> Option<KeyHit> {
-        let (key, text) = key_of(member, part)?;
+    pub(super) fn find(&mut self, number: usize, member: &'r Member, part: Part, view: View) -> Found {
+        let Some((key, text)) = key_of(member, part) else { return Found::Absent };
         let found = match key {
-            Key::Blank => None,
-            Key::Literal(literal) => self.texts.hits.place(*literal, view),
+            Key::Blank => Ok(None),
+            Key::Literal(literal) => Ok(self.texts.hits.place(*literal, view)),
             Key::Pattern(pattern) => {
                 let is_possible = pattern.needs.is_empty()
                     || pattern.needs.iter().any(|need| self.texts.hits.place(*need, view).is_some());
-                is_possible.then(|| self.find_pattern(pattern, text, member, view)).flatten()
+                match is_possible {
+                    true => self.find_pattern((pattern.number, &pattern.regex), (member, part), view),
+                    false => Ok(None),
+                }
             }
-            Key::Dynamic => self.find_dynamic(number, member, part, view),
+            Key::Dynamic { is_bad } => self.find_dynamic(number, (member, part), *is_bad, view),
         };
-        found.map(|found| KeyHit { key: text.clone(), place: self.texts.place(found) })
-    }
-
-    fn find_dynamic(&mut self, number: usize, member: &'r Member, part: Part, view: View) -> Option<FoundIn> {
-        let (_, text) = key_of(member, part)?;
-        let parsed = self.expanded(number, member, part, text);
-        match &*parsed {
-            Parsed::Blank => None,
-            Parsed::Regex(regex) => self.find_regex(regex, text, member, view),
-            Parsed::Plain(plain) => {
-                let haystack = self.texts.haystack(view)?;
-                let searched = if plain.matching.case_sensitive { &haystack.text } else { haystack.lower() };
-                let found = keys::find(searched, plain)?;
-                // In lower case the text may have other lengths; then the place is not told exactly.
-                let is_exact = searched.len() == haystack.text.len();
-                Some(if is_exact { haystack.part_at(found) } else { FoundIn::Place(KeyPlace::Message(0)) })
-            }
+        match found {
+            Ok(Some(found)) => Found::Hit(KeyHit { key: text.clone(), place: self.texts.place(found) }),
+            Ok(None) => Found::Absent,
+            Err(GaveUp) => Found::Unknown(text.clone()),
         }
     }
 
-    /// Expands the macros of a key, once in a scan.
-    fn expanded(&mut self, number: usize, member: &'r Member, part: Part, key: &Arc<str>) -> Rc<Parsed> {
+    fn find_dynamic(
+        &mut self,
+        number: usize,
+        (member, part): (&'r Member, Part),
+        is_bad: bool,
+        view: View,
+    ) -> Result<Option<FoundIn>, GaveUp> {
+        let key = self.expanded(number, (member, part), is_bad);
+        match &key.parsed {
+            Parsed::Blank => Ok(None),
+            Parsed::Regex(regex) => self.find_pattern((key.number, regex), (member, part), view),
+            Parsed::Plain(plain) => Ok(self.texts.haystack(view).and_then(|haystack| haystack.find(plain))),
+        }
+    }
+
+    /// Expands the macros of a key, once in a scan; equal results are compiled once.
+    fn expanded(
+        &mut self,
+        number: usize,
+        (member, part): (&'r Member, Part),
+        is_bad: bool,
+    ) -> Rc<ExpandedKey> {
         let name = match part {
             Part::Content => (number, 0, 0, 0),
             Part::Key(key) => (number, 1, key, 0),
@@ -86,34 +89,60 @@ impl<'r> Run<'r, '_> {
         if let Some(known) = self.dynamic.get(&name) {
             return known.clone();
         }
-        let text = match self.ports.expand.has_macros(key) {
-            true => self.ports.expand.expand(member, part, &Text::from(&**key)).text,
-            false => Text::from(&**key),
-        };
-        let parsed = keys::parse(&text, member.matching, self.set.limits(), &mut |_, _| {});
-        let parsed = Rc::new(parsed);
-        self.dynamic.insert(name, parsed.clone());
+        let key = key_of(member, part).map(|(_, key)| Text::from(&**key)).unwrap_or_default();
+        let text: Arc<str> = Arc::from(&*self.ports.expand.expand(member, part, &key).text);
+        let expanded = self.parsed(text, (member, part), is_bad);
+        self.dynamic.insert(name, expanded.clone());
+        expanded
+    }
+
+    fn parsed(&mut self, text: Arc<str>, (member, part): (&Member, Part), is_bad: bool) -> Rc<ExpandedKey> {
+        let name = (text, member.matching);
+        if let Some(known) = self.parsed.get(&name) {
+            return known.clone();
+        }
+        let mut bad = None;
+        let parsed = keys::parse(&name.0, member.matching, self.set.limits(), &mut |key, error| {
+            let entry = (&*member.id, &member.book);
+            bad = (!is_bad).then(|| bad_pattern(key, error, entry, member.entry.pointer_to(part)));
+        });
+        if let Some(bad) = bad {
+            self.tell(bad);
+        }
+        let parsed = Rc::new(ExpandedKey { number: usize::MAX - self.parsed.len(), parsed });
+        self.parsed.insert(name, parsed.clone());
         parsed
     }
 
-    /// Finds a pattern of the set; where texts of entries were added since it was searched in vain, in what is new.
-    fn find_pattern(&mut self, pattern: &Pattern, key: &str, member: &Member, view: View) -> Option<FoundIn> {
-        let haystack = self.texts.haystack(view)?;
-        let name = (pattern.number, view.depth, view.sources);
-        let known = self.searched.get(&name).copied().filter(|known| *known <= haystack.text.len());
-        let start = known.map_or(0, |known| resume(&pattern.regex, &haystack.text, known));
-        let found = self.search(&pattern.regex, &haystack, start);
-        if let Ok(None) = found {
-            let searched = self.searched.entry(name).or_default();
-            *searched = haystack.text.len().max(*searched);
+    /// Finds a pattern, known by its number; where texts of entries were added since it was searched in vain, in
+    /// what is new. One that was given up is not tried again in as much text or more.
+    fn find_pattern(
+        &mut self,
+        (number, regex): (usize, &Regex),
+        (member, part): (&Member, Part),
+        view: View,
+    ) -> Result<Option<FoundIn>, GaveUp> {
+        if self.given_up.get(&number).is_some_and(|least| *least <= view.depth) {
+            return Err(GaveUp);
         }
-        self.place(found, &haystack, key, member)
-    }
-
-    fn find_regex(&mut self, regex: &Regex, key: &str, member: &Member, view: View) -> Option<FoundIn> {
-        let haystack = self.texts.haystack(view)?;
-        let found = self.search(regex, &haystack, 0);
-        self.place(found, &haystack, key, member)
+        let Some(haystack) = self.texts.haystack(view) else { return Ok(None) };
+        let name = (number, view.depth, view.sources);
+        let known = self.searched.get(&name).copied().filter(|known| *known <= haystack.text.len());
+        let start = known.map_or(0, |known| resume(regex, &haystack.text, known));
+        match self.search(regex, &haystack, start) {
+            Ok(Some(start)) => Ok(Some(haystack.part_at(start))),
+            Ok(None) => {
+                let searched = self.searched.entry(name).or_default();
+                *searched = haystack.text.len().max(*searched);
+                Ok(None)
+            }
+            Err(error) => {
+                let least = self.given_up.entry(number).or_insert(view.depth);
+                *least = view.depth.min(*least);
+                self.give_up((member, part), &error);
+                Err(GaveUp)
+            }
+        }
     }
 
     /// Searches a text from a byte on; returns where the match begins.
@@ -132,38 +161,54 @@ impl<'r> Run<'r, '_> {
         found.map(|found| found.map(|range| range.start))
     }
 
-    fn place(
-        &mut self,
-        found: Result<Option<usize>, ctx_regex::Error>,
-        haystack: &Haystack,
-        key: &str,
-        member: &Member,
-    ) -> Option<FoundIn> {
-        match found {
-            Ok(start) => start.map(|start| haystack.part_at(start)),
-            Err(error) => {
-                self.give_up(key, member, &error);
-                None
-            }
+    fn give_up(&mut self, (member, part): (&Member, Part), error: &ctx_regex::Error) {
+        if self.steps.left() == 0 {
+            let message = "the regular expressions of keys have spent all their steps; the rest is not found";
+            return self.tell(Diagnostic::warning(codes::KEYS_SPENT, message));
         }
+        let key = key_of(member, part).map_or("", |(_, key)| key);
+        let message =
+            format!("the key `{}` of `{}` was given up: {error}", excerpt(key), excerpt(&member.id));
+        let given_up = Diagnostic::warning(codes::KEY_GAVE_UP, message).in_document(member.book.clone());
+        let pointer = member.entry.pointer_to(part);
+        self.tell(given_up.at_pointer(pointer).with_help("make the expression simpler"));
     }
 
-    fn give_up(&mut self, key: &str, member: &Member, error: &ctx_regex::Error) {
-        let finding = if self.steps.left() == 0 {
-            let message = "the regular expressions of keys have spent all their steps; the rest is not found";
-            Diagnostic::warning(codes::KEYS_SPENT, message)
-        } else {
-            let message =
-                format!("the key `{}` of `{}` was given up: {error}", excerpt(key), excerpt(&member.id));
-            let given_up = Diagnostic::warning(codes::KEY_GAVE_UP, message);
-            let given_up = given_up.in_document(member.book.clone()).at_pointer(member.entry.pointer());
-            given_up.with_help("make the expression simpler")
-        };
-        if self.findings.len() < MAX_FINDINGS && !self.findings.contains(&finding) {
-            self.findings.push(finding);
+    /// Keeps what is wrong with a key, up to a number.
+    fn tell(&mut self, finding: Diagnostic) {
+        if self.findings.contains(&finding) {
+            return;
+        }
+        match self.findings.len() < MAX_FINDINGS {
+            true => self.findings.push(finding),
+            false => self.hidden += 1,
         }
     }
 }
+
+/// What a search for a key gave.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Found {
+    /// It was found.
+    Hit(KeyHit),
+    /// It was searched in vain.
+    Absent,
+    /// The search for this key was given up, so that nobody knows.
+    Unknown(Arc<str>),
+}
+
+impl Found {
+    pub(super) fn hit(self) -> Option<KeyHit> {
+        match self {
+            Self::Hit(hit) => Some(hit),
+            Self::Absent | Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// A search took too long.
+#[derive(Debug)]
+struct GaveUp;
 
 /// Returns from where on a text is searched whose beginning was searched in vain; what was added begins with a line
 /// feed.
@@ -186,10 +231,7 @@ fn key_of(member: &Member, part: Part) -> Option<(&Key, &Arc<str>)> {
         Part::Key(key) => Some((member.keys.get(key)?, entry.keys.get(key)?)),
         Part::SecondaryKey(key) => Some((member.secondary.get(key)?, entry.secondary_keys.get(key)?)),
         Part::ConditionKey(condition, key) => {
-            let text = match entry.conditions.get(condition)? {
-                Condition::AnyKey(keys) | Condition::NoKey(keys) => keys.get(key)?,
-                _ => return None,
-            };
+            let text = entry.conditions.get(condition)?.keys().get(key)?;
             Some((member.conditions.get(condition)?.get(key)?, text))
         }
     }

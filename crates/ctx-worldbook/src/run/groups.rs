@@ -142,14 +142,17 @@ impl<'r> Run<'r, '_> {
     }
 
     fn draw_winner(&mut self, members: &[usize]) -> Option<usize> {
-        let weight = |run: &Self, member| run.member(member).entry.group_weight;
+        // A negative weight is none: the chances of the others stay as they are.
+        let weight = |run: &Self, member| run.member(member).entry.group_weight.max(0.0);
         let total: f64 = members.iter().map(|member| weight(self, *member)).sum();
         let drawn = self.ports.draws.draw() * total;
         let mut sum = 0.0;
-        members.iter().copied().find(|member| {
+        let winner = members.iter().copied().find(|member| {
             sum += weight(self, *member);
             drawn <= sum
-        })
+        });
+        // Weights whose sum is no number draw nobody.
+        winner.or(members.first().copied())
     }
 
     /// Tells whether an entry lost a group before; how says more than that the winner is active since.

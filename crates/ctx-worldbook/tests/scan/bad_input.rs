@@ -172,3 +172,78 @@ fn what_is_beyond_the_limits_is_told() {
     assert_eq!(with(Limits { text_bytes: 10, ..Limits::default() }), [codes::TEXT_LIMIT.to_string()]);
     assert_eq!(with(Limits { text_bytes: 3, ..Limits::default() }), [codes::TEXT_LIMIT.to_string()]);
 }
+
+/// Compiles a book and scans a text; returns all findings, and what became of each entry.
+fn told(entries: Value, text: &str) -> (Vec<String>, Vec<String>) {
+    let noun = Worldbook::read(json!({ "entries": entries }), &mut Reader::new());
+    let (book, mut findings) = Book::of("B", Level::Global, &noun);
+    let (set, found) = BookSet::compile([book], Settings::default(), Limits::default());
+    let scan = scan(&set, text);
+    findings.extend(found.into_iter().chain(scan.diagnostics));
+    let findings = findings.iter().map(ToString::to_string).collect();
+    (findings, scan.statuses.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn patterns_with_brackets_or_macros_that_cannot_run_are_told_once() {
+    let entries =
+        json!([{ "key": ["/(?<=the castle/"] }, { "key": ["/{{char}}(/"] }, { "key": ["moon", "/<b(/"] }]);
+    let (found, _) = told(entries, "moon");
+    let places: Vec<&str> = found.iter().filter_map(|finding| finding.split(" (at ").nth(1)).collect();
+    assert_eq!(places, ["B /entries/0/key/0)", "B /entries/1/key/0)", "B /entries/2/key/1)"], "{found:?}");
+}
+
+#[test]
+fn an_expression_that_was_given_up_leaves_the_others_their_steps() {
+    let evil = |_: usize| json!({ "key": ["/(a+)+\\1[b-z]/"] });
+    let mut entries: Vec<Value> = (0..100).map(evil).collect();
+    entries.push(json!({ "key": ["/aa[a]/"] }));
+    let (found, statuses) = told(json!(entries), &"a".repeat(10_000));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("CTX0960") && found[0].ends_with("(at B /entries/0/key/0)"), "{found:?}");
+    let given_up =
+        "the search for its key `/(a+)+\\1[b-z]/` was given up, so whether it is there is not known";
+    assert_eq!((statuses[0].as_str(), statuses[99].as_str()), (given_up, given_up));
+    assert_eq!(statuses[100], "it is active");
+}
+
+#[test]
+fn bad_keys_that_are_not_listed_are_counted() {
+    let entries: Vec<Value> = (0..3_000).map(|n| json!({ "key": [format!("/({n}/")] })).collect();
+    let (found, _) = told(json!(entries), "moon");
+    assert_eq!(found.len(), 1_001);
+    assert_eq!(found[1_000], "warning[CTX0950]: 2000 more keys cannot run and are not listed");
+}
+
+#[test]
+fn messages_beyond_the_limit_are_told_where_they_were_to_be_searched() {
+    let noun =
+        Worldbook::read(json!({ "entries": [{ "key": ["moon"], "scanDepth": 1450 }] }), &mut Reader::new());
+    let (book, _) = Book::of("B", Level::Global, &noun);
+    let (set, _) = BookSet::compile([book], Settings::default(), Limits::default());
+    let told = |length: usize| {
+        let messages = vec![ScanMessage { name: None, text: "sun".into() }; length];
+        let input = ScanInput { messages: &messages, ..ScanInput::default() };
+        let ports = Ports { draws: &mut ListedDraws::default(), expand: &mut NoMacros, counter: None };
+        set.scan(&input, ports).diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(told(1_000), [""; 0]);
+    let expected = "warning[CTX0963]: the newest 1000 messages were searched for keys, as many as can be; 400 \
+                    older ones that were to be searched were not";
+    assert_eq!(told(1_400), [expected]);
+}
+
+#[test]
+fn each_use_of_a_uid_is_told_as_what_it_is() {
+    let entries =
+        json!([{ "uid": 1, "key": ["moon"] }, { "key": ["moon"] }, { "uid": "1", "key": ["moon"] }]);
+    let (found, _) = told(entries, "moon");
+    assert_eq!(
+        found,
+        [
+            "warning[CTX0952]: the entry has no uid, and its key `1` is the uid of another one in this book (at B \
+             /entries/1)",
+            "warning[CTX0952]: the uid `1` is used 3 times in this book (at B /entries/2/uid)",
+        ]
+    );
+}

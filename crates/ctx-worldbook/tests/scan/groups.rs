@@ -164,3 +164,14 @@ fn a_sticky_entry_wins_without_a_draw() {
     });
     check_chats(case, &[&["0"], &["0"], &["1"]]);
 }
+
+#[test]
+fn a_negative_weight_is_none_and_one_entry_wins() {
+    let entry =
+        |uid: u8, weight: i32| json!({ "uid": uid, "constant": true, "group": "g", "groupWeight": weight });
+    for (weights, winner) in [((-5, -5), "0"), ((-5, 5), "1"), ((5, -5), "0")] {
+        let case =
+            json!({ "entries": [entry(0, weights.0), entry(1, weights.1)], "random": [0.5], "chats": [[]] });
+        check_chats(case, &[&[winner]]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::case::check;
+use crate::case::{check, check_chats};
 
 /// Checks whether one key is found in a text, by the settings of its entry.
 #[track_caller]
@@ -192,4 +192,23 @@ fn without_keys_only_constant_entries_are_active() {
             "3: the host activates it (pass 1)",
         ],
     );
+}
+
+#[test]
+fn only_macros_make_a_key_one_of_a_single_scan() {
+    let link = |n: usize| json!({ "uid": n, "key": [format!("/(?<n>key){n}x/")], "content": format!("{} key{}x", "y".repeat(2_000), n + 1) });
+    let entries: Vec<Value> = (0..300).map(link).collect();
+    let case = json!({ "settings": { "recursive": true }, "entries": entries, "chats": [["key0x"]] });
+    let all: Vec<String> = (0..300).map(|n| n.to_string()).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    check_chats(case, &[&all]);
+}
+
+#[test]
+fn the_message_of_a_key_with_macros_is_its_own() {
+    let case = json!({
+        "settings": { "depth": 3 }, "entries": [{ "key": ["{{char}}'s"] }, { "key": ["<b>tower"] }],
+        "chat": ["ADA'S lamp", "a <B>Tower", "İİİİİ"],
+    });
+    check(case, &["0: key `{{char}}'s` in message 0 (pass 1)", "1: key `<b>tower` in message 1 (pass 1)"]);
 }

@@ -146,3 +146,14 @@ fn entries_with_the_same_uid_keep_effects_of_their_own() {
     });
     check_chats(case, &[&["1"], &["1", "1"], &["1", "1"]]);
 }
+
+#[test]
+fn a_uid_that_looks_like_a_numbered_one_keeps_its_own_effects() {
+    let entry = |uid: &str, key: &str| json!({ "uid": uid, "key": [key], "sticky": 5 });
+    let case = json!({
+        "settings": { "depth": 1 },
+        "entries": [entry("5", "nope"), entry("5", "magic"), entry("5#2", "nothere")],
+        "chats": [["magic"], ["magic", "x"]],
+    });
+    check_chats(case, &[&["5"], &["5"]]);
+}
