@@ -9,6 +9,7 @@ use crate::codes;
 use crate::conversation::silly_tavern::FOREIGN_KEYS;
 use crate::conversation::write::{header, names};
 use crate::kept::IMPORTED;
+use crate::sillytavern::note;
 
 /// The name that `SillyTavern` writes into a header where there is none.
 const UNUSED: &str = "unused";
@@ -27,6 +28,10 @@ fn header_line(session: &Session) -> Map<String, Value> {
     let mut line = header(session);
     // The name of the file is the id.
     line.shift_remove("id");
+    // The reader made it of the metadata, which say it still.
+    if line.get(note::KEY).is_some_and(|own| note::of_header(&line).as_ref() == Some(own)) {
+        line.shift_remove(note::KEY);
+    }
     if !line.contains_key("chat_metadata") {
         for name in ["user_name", "character_name"] {
             line.entry(name).or_insert_with(|| json!(UNUSED));
