@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Code, Diagnostic, Span, Text, Trust};
+use ctx_types::{Code, Diagnostic, Span, Text, Trust, excerpt};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
@@ -277,6 +277,25 @@ impl<'a> Call<'a> {
             let span = self.span;
             self.findings.add(|| finding.at_span(span));
         }
+    }
+
+    /// Returns a text that the host gives by a name; where it gives none, that is said.
+    pub(crate) fn text_of_host(&mut self, name: &str) -> Option<Text> {
+        let text = self.env().texts.get(name).cloned();
+        if text.is_none() {
+            let name = excerpt(name);
+            self.note(codes::NOT_PROVIDED, format!("the host gives no text for `{name}`"));
+        }
+        text
+    }
+
+    /// Returns a value that the host tells; where it does not, that is said.
+    pub(crate) fn told_by_host<T>(&mut self, value: Option<T>) -> Option<T> {
+        if value.is_none() {
+            let name = &self.definition().name;
+            self.note(codes::NOT_PROVIDED, format!("the host does not tell `{name}`"));
+        }
+        value
     }
 
     /// Says something about the call that is worth knowing.

@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Text, Trust, excerpt};
+use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde_json::{Map, Value};
 
+mod messages;
+
 use crate::assets::AgentAssets;
 use crate::call::Failure;
-use crate::env::{CardTexts, Conversation, Env, GroupMember, ModelValues, Said};
+use crate::dates::locale;
+use crate::env::{CardTexts, Env, ModelValues};
+use crate::findings::Findings;
 use crate::state::{Limits, Scope, State};
 use crate::virtual_time::VirtualTime;
 use crate::{codes, instant};
@@ -19,7 +24,7 @@ use crate::{codes, instant};
 /// Keys, each of them optional: `user`, `char`, `persona`, `input`, `original`, `generation`, `chatId`,
 /// `pickAgain`, `tz`, `locale` (texts); `now` (a date and time, or milliseconds); `seed`, `chatIdHash`, `contextTokens`,
 /// `responseTokens` (numbers); `isMobile`; `card` (an object with the fields of a character card, or such a card
-/// with `data`); `assets`, `assetGroups`, `virtualTimeConfig` (as agents have them); `model` (a text or an object
+/// with `data`; its name is `char` if that is absent); `assets`, `assetGroups`, `virtualTimeConfig` (as agents have them); `model` (a text or an object
 /// with `id`, `name`, `provider`, `profileId`, `profileName`);
 /// `messages` (objects with `role` and `content`, or those of a SillyTavern chat; with `at` or `send_date`,
 /// `swipes` and `swipe_id`); `group` (names, or objects with `name` and `muted`); `variables`,
@@ -51,31 +56,32 @@ pub struct EnvFile {
 
 impl EnvFile {
     /// Reads an object; anything else is an empty one with a finding.
+    ///
+    /// Of very many findings the first are kept, and the others counted.
     pub fn read(value: &Value) -> Self {
         let mut reader = Reader::default();
         let empty = Map::new();
         let root = reader.object(value, "").unwrap_or(&empty);
         let mut state = State::new(Limits::default());
         let env = reader.env(root, &mut state);
-        Self { env, state, diagnostics: reader.found }
+        Self { env, state, diagnostics: reader.found.finish() }
     }
 }
 
 #[derive(Default)]
 struct Reader {
-    found: Vec<Diagnostic>,
+    found: Findings,
 }
 
 impl Reader {
     fn env(&mut self, root: &Map<String, Value>, state: &mut State) -> Env {
         let mut env = Env::default();
-        let zone = root
-            .get("tz")
-            .and_then(Value::as_str)
-            .and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
+        let mut card_name = None;
+        env.zone = root.get("tz").and_then(|name| self.zone(name, "/tz"));
+        let zone = env.zone.as_deref().and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
         let zone = zone.unwrap_or(TimeZone::UTC);
         for (key, value) in root {
-            let at = format!("/{key}");
+            let at = below("", key);
             match key.as_str() {
                 "user" => env.user = self.text(value, &at),
                 "char" => env.char = self.text(value, &at),
@@ -83,8 +89,8 @@ impl Reader {
                 "input" => env.input = self.text(value, &at),
                 "original" => env.original = self.text(value, &at),
                 "generation" => env.generation = self.name(value, &at),
-                "tz" => env.zone = self.name(value, &at),
-                "locale" => env.locale = self.name(value, &at),
+                "tz" => {}
+                "locale" => env.locale = self.locale(value, &at),
                 "now" => env.at_millis = self.instant(value, &at, &zone),
                 "seed" => env.seed = self.number(value, &at).unwrap_or(0),
                 "chatId" => env.conversation.id = self.name(value, &at),
@@ -93,10 +99,13 @@ impl Reader {
                 "contextTokens" => env.model.context_tokens = self.number(value, &at),
                 "responseTokens" => env.model.response_tokens = self.number(value, &at),
                 "isMobile" => env.is_mobile = self.truth(value, &at),
-                "card" => self.card(value, &at, &mut env),
+                "card" => card_name = self.card(value, &at, &mut env),
                 "model" => self.model(value, &at, &mut env.model),
-                "assets" => env.assets = AgentAssets::read(Some(value), root.get("assetGroups")),
-                "assetGroups" => {}
+                "assets" => {
+                    self.files(value, &at);
+                    env.assets = AgentAssets::read(Some(value), root.get("assetGroups"));
+                }
+                "assetGroups" => self.files(value, &at),
                 "virtualTimeConfig" => env.virtual_time = self.clock(value, &at),
                 "messages" => self.messages(value, &at, &zone, &mut env.conversation),
                 "group" => env.group = self.members(value, &at),
@@ -108,7 +117,40 @@ impl Reader {
                 _ => self.report(&at, format!("no environment has the field `{}`", excerpt(key))),
             }
         }
+        env.char = env.char.or(card_name);
         env
+    }
+
+    fn zone(&mut self, value: &Value, at: &str) -> Option<Arc<str>> {
+        let name = self.name(value, at)?;
+        if TimeZoneDatabase::bundled().get(&name).is_ok() {
+            return Some(name);
+        }
+        self.report(at, format!("there is no time zone `{}`, UTC is used", excerpt(&name)));
+        None
+    }
+
+    fn locale(&mut self, value: &Value, at: &str) -> Option<Arc<str>> {
+        let name = self.name(value, at)?;
+        if locale::find(&name).is_some() {
+            return Some(name);
+        }
+        let used = locale::english().tag;
+        self.report(
+            at,
+            format!("dates cannot be written in the language `{}`, `{used}` is used", excerpt(&name)),
+        );
+        None
+    }
+
+    /// Reports what is no list of objects with an `id`, which alone are read.
+    fn files(&mut self, value: &Value, at: &str) {
+        let list = self.list(value, at).map(Vec::as_slice).unwrap_or_default();
+        for (index, item) in list.iter().enumerate() {
+            if item.get("id").and_then(Value::as_str).is_none_or(str::is_empty) {
+                self.wrong::<()>(&format!("{at}/{index}"), "an object with an `id`");
+            }
+        }
     }
 
     fn clock(&mut self, value: &Value, at: &str) -> Option<VirtualTime> {
@@ -116,16 +158,21 @@ impl Reader {
         clock.map_err(|problem| self.report(at, problem)).ok()
     }
 
-    fn card(&mut self, value: &Value, at: &str, env: &mut Env) {
-        let Some(root) = self.object(value, at) else { return };
-        let fields = root.get("data").and_then(Value::as_object).unwrap_or(root);
-        let mut text =
-            |name: &str| fields.get(name).and_then(|value| self.text(value, &format!("{at}/{name}")));
+    /// Reads a card; returns its name.
+    fn card(&mut self, value: &Value, at: &str, env: &mut Env) -> Option<Text> {
+        let root = self.object(value, at)?;
+        let data = root.get("data").filter(|data| !data.is_null());
+        let inner = format!("{at}/data");
+        let inside = data.and_then(|data| Some((self.object(data, &inner)?, inner.as_str())));
+        let (fields, at) = inside.unwrap_or((root, at));
+        let mut text_at = |value: &Value, path: &str| self.text(value, &format!("{at}/{path}"));
+        let note = fields.get("extensions").and_then(|value| value.pointer("/depth_prompt/prompt"));
+        let note = note.and_then(|note| text_at(note, "extensions/depth_prompt/prompt"));
+        let mut text = |name: &str| fields.get(name).and_then(|value| text_at(value, name));
+        let name = text("name");
         env.description = text("description");
         env.personality = text("personality");
         env.scenario = text("scenario");
-        let note = fields.get("extensions").and_then(|value| value.pointer("/depth_prompt/prompt"));
-        let note = note.and_then(Value::as_str).map(Text::from);
         env.card = CardTexts {
             first_message: text("first_mes"),
             greetings: Vec::new(),
@@ -138,9 +185,14 @@ impl Reader {
             visual_guideline: text("visual_guideline"),
         };
         if let Some(greetings) = fields.get("alternate_greetings") {
-            let names = self.names(greetings, &format!("{at}/alternate_greetings"));
-            env.card.greetings = names.iter().map(|name| Text::from(&**name)).collect();
+            let at = format!("{at}/alternate_greetings");
+            // Greetings are called by number, so what is none leaves its place empty.
+            let list = self.list(greetings, &at).map(Vec::as_slice).unwrap_or_default();
+            let texts = list.iter().enumerate();
+            let texts = texts.map(|(index, value)| self.element(value, &format!("{at}/{index}")));
+            env.card.greetings = texts.map(Option::unwrap_or_default).collect();
         }
+        name
     }
 
     fn model(&mut self, value: &Value, at: &str, model: &mut ModelValues) {
@@ -149,55 +201,12 @@ impl Reader {
             return;
         }
         let Some(fields) = self.object(value, at) else { return };
-        let mut text =
-            |name: &str| fields.get(name).and_then(|value| self.text(value, &format!("{at}/{name}")));
+        let mut text = |name: &str| fields.get(name).and_then(|value| self.text(value, &below(at, name)));
         model.id = text("id");
         model.name = text("name");
         model.provider = text("provider");
         model.profile_id = text("profileId");
         model.profile_name = text("profileName");
-    }
-
-    fn messages(&mut self, value: &Value, at: &str, zone: &TimeZone, chat: &mut Conversation) {
-        let Some(list) = self.list(value, at) else { return };
-        chat.length = list.len();
-        let mut is_newest = true;
-        for message in list.iter().rev() {
-            let speaker = Speaker::of(message);
-            let text = ["content", "mes"].iter().find_map(|key| message.get(key)?.as_str());
-            let said = Said { text: Text::from(text.unwrap_or_default()), trust: speaker.trust() };
-            if chat.last.is_none() {
-                chat.last = Some(said.clone());
-                chat.swipes = message.get("swipes").and_then(Value::as_array).map(Vec::len);
-                let swipe = message.get("swipe_id").and_then(Value::as_u64);
-                chat.current_swipe = swipe.and_then(|swipe| usize::try_from(swipe + 1).ok());
-            }
-            match speaker {
-                Speaker::System => continue,
-                Speaker::User => {
-                    let time = ["at", "send_date"].iter().find_map(|key| message.get(key));
-                    let time = time.filter(|_| !is_newest && chat.user_idle_since.is_none());
-                    if let Some(time) = time {
-                        chat.user_idle_since = self.instant(time, at, zone);
-                    }
-                    chat.last_user.get_or_insert(said);
-                }
-                Speaker::Agent => {
-                    chat.last_agent.get_or_insert(said);
-                }
-            }
-            is_newest = false;
-        }
-    }
-
-    fn members(&mut self, value: &Value, at: &str) -> Vec<GroupMember> {
-        let list = self.list(value, at).map(Vec::as_slice).unwrap_or_default();
-        let member = |value: &Value| {
-            let name = value.as_str().or_else(|| value.get("name")?.as_str())?;
-            let is_muted = value.get("muted").and_then(Value::as_bool).unwrap_or(false);
-            Some(GroupMember { name: Text::from(name), is_muted })
-        };
-        list.iter().filter_map(member).collect()
     }
 
     fn variables(&mut self, value: &Value, at: &str, scope: Scope, state: &mut State) {
@@ -214,7 +223,7 @@ impl Reader {
                 other => state.set_variable(scope, name, Text::from(other.to_string()), Trust::User),
             };
             if let Err(failure) = set {
-                self.found.push(Failure::diagnostic(&failure).clone().at_pointer(at));
+                self.found.add(|| Failure::diagnostic(&failure).clone().at_pointer(below(at, name)));
             }
         }
     }
@@ -223,7 +232,7 @@ impl Reader {
         let Some(fields) = self.object(value, at) else { return BTreeMap::new() };
         let mut texts = BTreeMap::new();
         for (name, value) in fields {
-            if let Some(text) = self.text(value, &format!("{at}/{name}")) {
+            if let Some(text) = self.text(value, &below(at, name)) {
                 texts.insert(Arc::from(name.as_str()), text);
             }
         }
@@ -232,7 +241,9 @@ impl Reader {
 
     fn names(&mut self, value: &Value, at: &str) -> Vec<Arc<str>> {
         let list = self.list(value, at).map(Vec::as_slice).unwrap_or_default();
-        list.iter().filter_map(Value::as_str).map(Arc::from).collect()
+        let names = list.iter().enumerate();
+        let names = names.filter_map(|(index, value)| self.element(value, &format!("{at}/{index}")));
+        names.map(|name| Arc::from(name.as_str())).collect()
     }
 
     fn name(&mut self, value: &Value, at: &str) -> Option<Arc<str>> {
@@ -247,6 +258,11 @@ impl Reader {
         }
     }
 
+    /// Reads a text of a list, in which nothing is no text.
+    fn element(&mut self, value: &Value, at: &str) -> Option<Text> {
+        value.as_str().map(Text::from).or_else(|| self.wrong(at, "a text"))
+    }
+
     fn number(&mut self, value: &Value, at: &str) -> Option<u64> {
         value.as_u64().or_else(|| self.wrong(at, "a whole number from 0 on"))
     }
@@ -258,11 +274,13 @@ impl Reader {
     fn instant(&mut self, value: &Value, at: &str, zone: &TimeZone) -> Option<i64> {
         let read = match value {
             Value::Null => return None,
-            Value::Number(number) => number.as_i64(),
+            Value::Number(number) => {
+                number.as_i64().filter(|millis| Timestamp::from_millisecond(*millis).is_ok())
+            }
             Value::String(text) => instant::read(text, zone),
             _ => None,
         };
-        read.or_else(|| self.wrong(at, "a date and time"))
+        read.or_else(|| self.wrong(at, "a date and time within the calendar"))
     }
 
     fn object<'v>(&mut self, value: &'v Value, at: &str) -> Option<&'v Map<String, Value>> {
@@ -279,36 +297,11 @@ impl Reader {
     }
 
     fn report(&mut self, at: &str, message: String) {
-        self.found.push(Diagnostic::warning(codes::BAD_ENV, message).at_pointer(at));
+        self.found.add(|| Diagnostic::warning(codes::BAD_ENV, message).at_pointer(at));
     }
 }
 
-/// Who said something.
-#[derive(Clone, Copy)]
-enum Speaker {
-    User,
-    Agent,
-    System,
-}
-
-impl Speaker {
-    fn of(message: &Value) -> Self {
-        let is = |key: &str| message.get(key).and_then(Value::as_bool).unwrap_or(false);
-        match message.get("role").and_then(Value::as_str) {
-            Some("user") => Self::User,
-            Some("assistant" | "char" | "model") => Self::Agent,
-            Some(_) => Self::System,
-            None if is("is_system") => Self::System,
-            None if is("is_user") => Self::User,
-            None => Self::Agent,
-        }
-    }
-
-    const fn trust(self) -> Trust {
-        match self {
-            Self::User => Trust::User,
-            Self::Agent => Trust::Model,
-            Self::System => Trust::Preset,
-        }
-    }
+/// Returns the JSON pointer of a field of what stands at another.
+fn below(at: &str, name: &str) -> String {
+    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }

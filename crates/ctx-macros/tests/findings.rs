@@ -132,3 +132,25 @@ fn the_calls_of_a_template_are_listed() {
     assert_eq!(uses, [("char", false, false), ("setvar", false, true), ("time", true, false)]);
     assert_eq!(template.macros().next().unwrap().span, Span::new(0, 9));
 }
+
+#[test]
+fn what_a_host_of_sillytavern_does_not_give_is_told() {
+    let names =
+        ["summary", "authorsNote", "chatStart", "instructInput", "defaultSystemPrompt", "systemPrompt"];
+    for name in names.into_iter().chain(["firstIncludedMessageId", "firstDisplayedMessageId", "maxContext"]) {
+        for dialect in [Dialect::SillyTavern, Dialect::SillyTavernLegacy] {
+            let expansion = expand(&format!("[{{{{{name}}}}}]"), dialect);
+            let codes: Vec<Code> = expansion.diagnostics.iter().map(|found| found.code).collect();
+            assert_eq!(
+                (expansion.text.as_str(), codes),
+                ("[]", vec![codes::NOT_PROVIDED]),
+                "{name} {dialect:?}"
+            );
+        }
+    }
+    let mut host = env();
+    host.texts.insert("summary".into(), "".into());
+    let mut state = State::new(Limits::default());
+    let expansion = parse("[{{summary}}]", Dialect::SillyTavern).expand(&host, &mut state, &origin());
+    assert_eq!((expansion.text.as_str(), expansion.diagnostics), ("[]", vec![]));
+}

@@ -189,7 +189,16 @@ fn conversation(session: &Session, turn: &TurnInput) -> Conversation {
 }
 
 /// Returns how many answers stand in a node's place, and which of them it is, from 1; nothing for what is no answer.
+///
+/// Messages of SillyTavern's chats bring the list of their versions with them.
 fn versions(session: &Session, node: &Node) -> (Option<usize>, Option<usize>) {
+    if let Some(swipes) =
+        node.kept.get("swipes").and_then(Value::as_array).filter(|swipes| !swipes.is_empty())
+    {
+        let swipe = node.kept.get("swipe_id").and_then(Value::as_u64);
+        let place = swipe.and_then(|swipe| usize::try_from(swipe).ok()).filter(|place| *place < swipes.len());
+        return (Some(swipes.len()), place.map(|place| place + 1));
+    }
     let parent = node.parent_id.as_ref().and_then(|id| session.node(id));
     let Some(parent) = parent.filter(|_| node.role == Some(Role::Assistant)) else { return (None, None) };
     let siblings = parent.children_ids.iter().take(LOOK_BACK).filter_map(|id| session.node(id));

@@ -12,8 +12,8 @@ pub(super) fn definitions() -> Vec<Definition> {
             "A mark such as `【kb::name::5】`, in whose place a plug-in may put what a knowledge base holds.",
             "{{kb::recipes::5}}",
         ),
-        Definition::always("kb_list", |call| match of_host("kb_list", call) {
-            Some(list) => list,
+        Definition::always("kb_list", |call| match call.text_of_host("kb_list") {
+            Some(list) => list.into(),
             None => Value::EMPTY,
         })
         .describe("The knowledge bases, if the host lists them.", "{{kb_list}}"),
@@ -55,15 +55,5 @@ fn check_kb(call: &mut Call<'_>) {
 
 fn cssvar(call: &mut Call<'_>) -> Value {
     let name = call.argument(0);
-    of_host(name, call).unwrap_or_else(|| format!("(未定义: {name})").into())
-}
-
-/// Returns a text that the host gives by a name; where it gives none, that is reported.
-fn of_host(name: &str, call: &mut Call<'_>) -> Option<Value> {
-    let text = call.env().texts.get(name).cloned();
-    if text.is_none() {
-        let name = excerpt(name);
-        call.note(codes::NOT_PROVIDED, format!("the host gives no text for `{name}`"));
-    }
-    text.map(Value::Text)
+    call.text_of_host(name).map_or_else(|| format!("(未定义: {name})").into(), Value::Text)
 }

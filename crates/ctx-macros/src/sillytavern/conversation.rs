@@ -16,12 +16,12 @@ pub(super) fn definitions() -> Vec<Definition> {
             |chat| chat.length.checked_sub(1),
             "The number of the newest message, from 0.",
         ),
-        number(
+        told(
             "firstIncludedMessageId",
             |chat| chat.first_included,
             "The number of the oldest message that the last request held.",
         ),
-        number(
+        told(
             "firstDisplayedMessageId",
             |chat| chat.first_displayed,
             "The number of the oldest message on the screen.",
@@ -65,6 +65,15 @@ fn number(name: &'static str, read: fn(&Conversation) -> Option<usize>, descript
     Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
 }
 
+/// A number that a host tells; where it does not, that is said.
+fn told(name: &'static str, read: fn(&Conversation) -> Option<usize>, description: &str) -> Definition {
+    let expand = move |call: &mut Call<'_>| {
+        let number = read(&call.env().conversation);
+        call.told_by_host(number).map_or(Value::EMPTY, |number| number.to_string().into())
+    };
+    Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
+}
+
 fn range(call: &mut Call<'_>) -> Value {
     match call.env().conversation.length.checked_sub(1) {
         Some(last) => format!("0-{last}").into(),
@@ -73,7 +82,7 @@ fn range(call: &mut Call<'_>) -> Value {
 }
 
 fn text(name: &'static str, description: &str) -> Definition {
-    let expand = move |call: &mut Call<'_>| Value::from(call.env().texts.get(name).cloned());
+    let expand = move |call: &mut Call<'_>| Value::from(call.text_of_host(name));
     let definition = Definition::always(name, expand).trust(Trust::Model).volatile();
     definition.describe(description, format!("{{{{{name}}}}}"))
 }

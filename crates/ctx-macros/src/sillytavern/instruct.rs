@@ -48,7 +48,7 @@ const TEXTS: [(&str, &[&str], &str); 18] = [
 ];
 
 fn text(name: &'static str, aliases: &[&'static str], description: &str) -> Definition {
-    let expand = move |call: &mut Call<'_>| Value::from(call.env().texts.get(name).cloned());
+    let expand = move |call: &mut Call<'_>| Value::from(call.text_of_host(name));
     let definition = Definition::always(name, expand).describe(description, format!("{{{{{name}}}}}"));
     aliases.iter().fold(definition, |definition, alias| definition.alias(*alias))
 }
@@ -59,6 +59,8 @@ fn system_prompt(call: &mut Call<'_>) -> Value {
         call.limit_trust(env.agent_trust);
         return call.card_text(Some(own));
     }
-    let text = env.texts.get("systemPrompt").or_else(|| env.texts.get("defaultSystemPrompt"));
-    text.cloned().into()
+    match env.texts.get("systemPrompt") {
+        Some(text) => text.clone().into(),
+        None => call.text_of_host("defaultSystemPrompt").into(),
+    }
 }

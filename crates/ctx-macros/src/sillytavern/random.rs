@@ -122,9 +122,10 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
         return Ok(Value::EMPTY);
     };
     call.check_draws(count)?;
-    let mut sum = added;
+    // It cannot overflow: at most 10,000 dice have at most 2^53 sides.
+    let mut sum = i128::from(added);
     for _ in 0..count {
-        sum = sum.saturating_add(call.draw(sides).saturating_add(1).try_into().unwrap_or(i64::MAX));
+        sum += i128::from(call.draw(sides)) + 1;
     }
     Ok(sum.to_string().into())
 }

@@ -115,7 +115,7 @@ fn idle(call: &mut Call<'_>) -> Result<Value, Failure> {
     let Some(since) = call.env().conversation.user_idle_since else {
         return Ok("just now".into());
     };
-    Ok(relative::duration(now.timestamp().as_millisecond() - since).into())
+    Ok(relative::duration(now.timestamp().as_millisecond().saturating_sub(since)).into())
 }
 
 fn difference(call: &mut Call<'_>) -> Value {

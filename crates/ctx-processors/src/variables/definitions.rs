@@ -8,7 +8,7 @@ use ctx_types::{Diagnostic, excerpt};
 use serde_json::Value;
 
 use crate::codes;
-use crate::variables::tag::is_path;
+use crate::variables::tag::{is_path, is_reserved};
 use crate::variables::value::VariableValue;
 
 /// How many variables an agent may declare.
@@ -54,8 +54,24 @@ impl VariableDefinitions {
     ///
     /// What is wrong is reported with a JSON pointer into the agent's file, and left out.
     pub fn read(config: &Value, report: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
-        if config.get("enabled").and_then(Value::as_bool) != Some(true) {
-            return None;
+        let mut warn = |message: &str, pointer: &str| report(warning(message).at_pointer(pointer));
+        match config {
+            Value::Null => return None,
+            Value::Object(fields) => match fields.get("enabled") {
+                Some(Value::Bool(true)) => {}
+                None | Some(Value::Null | Value::Bool(false)) => return None,
+                Some(_) => {
+                    warn(
+                        "`enabled` is neither true nor false, so there are no variables",
+                        "/variableConfig/enabled",
+                    );
+                    return None;
+                }
+            },
+            _ => {
+                warn("`variableConfig` is no object, so there are no variables", "/variableConfig");
+                return None;
+            }
         }
         let mut definitions = Self::default();
         if let Some(items) = config.get("definitions").filter(|items| !items.is_null()) {
@@ -118,6 +134,9 @@ impl VariableDefinitions {
                 self.read_group(children, &inner, report);
             }
             return Ok(());
+        }
+        if is_reserved(&path) {
+            return Err(format!("`{path}` stands for all variables and cannot be the name of one"));
         }
         if self.by_path.contains_key(path.as_str()) {
             return Err(format!("there is a variable `{path}` already; the first counts"));
@@ -258,6 +277,14 @@ mod tests {
             ],
         );
         check(
+            &json!([{ "key": "svars" }, { "key": "svars::list" }, { "key": "svars", "children": [{ "key": "a" }] }]),
+            &["svars.a=[,]"],
+            &[
+                "warning[CTX0760]: `svars` stands for all variables and cannot be the name of one (at /variableConfig/definitions/0)",
+                "warning[CTX0760]: `svars::list` stands for all variables and cannot be the name of one (at /variableConfig/definitions/1)",
+            ],
+        );
+        check(
             &json!({ "key": "a" }),
             &[],
             &["warning[CTX0760]: the variables are no list (at /variableConfig/definitions)"],
@@ -278,8 +305,24 @@ mod tests {
 
     #[test]
     fn without_the_switch_there_are_none() {
-        for config in [json!({}), json!({ "enabled": false, "definitions": [] }), json!(null), json!([1])] {
-            assert!(VariableDefinitions::read(&config, &mut |_| ()).is_none());
+        let check = |config: Value, expected: &[&str]| {
+            let mut found = Vec::new();
+            let read = VariableDefinitions::read(&config, &mut |finding| found.push(finding.to_string()));
+            assert!(read.is_none());
+            assert_eq!(found, expected);
+        };
+        for config in [json!({}), json!({ "enabled": false, "definitions": [] }), json!(null)] {
+            check(config, &[]);
         }
+        let no_object =
+            "warning[CTX0760]: `variableConfig` is no object, so there are no variables (at /variableConfig)";
+        check(json!([1]), &[no_object]);
+        check(json!(5), &[no_object]);
+        check(
+            json!({ "enabled": "yes" }),
+            &[
+                "warning[CTX0760]: `enabled` is neither true nor false, so there are no variables (at /variableConfig/enabled)",
+            ],
+        );
     }
 }

@@ -8,10 +8,7 @@ use memchr::memmem;
 use crate::variables::definitions::VariableDefinitions;
 use crate::variables::listing::Listing;
 use crate::variables::state::Variables;
-use crate::variables::tag::{MAX_PATH, is_path_char};
-
-/// The name that stands for all variables.
-const ALL: &str = "svars";
+use crate::variables::tag::{ALL, MAX_PATH, is_path_char};
 
 /// What references show of the variables at one place.
 pub(crate) struct References<'a> {
@@ -53,8 +50,9 @@ impl References<'_> {
     }
 
     fn show(&self, path: &str, span: Span) -> Result<Shown, Unknown> {
-        let rest = path.strip_prefix(ALL).filter(|_| self.variables.get(path).is_none());
-        let form = rest.and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix("::") });
+        let form = path
+            .strip_prefix(ALL)
+            .and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix("::") });
         if let Some(listing) = form.and_then(Listing::parse) {
             let text = listing.write(self.variables, self.definitions);
             let trust = self.variables.iter().filter_map(|(path, _)| self.variables.trust(path)).max();

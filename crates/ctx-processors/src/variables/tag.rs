@@ -8,6 +8,9 @@ use memchr::memchr_iter;
 /// The beginning of a tag, in any case.
 const OPENING: &[u8] = b"<svar";
 
+/// The name that stands for all variables.
+pub(crate) const ALL: &str = "svars";
+
 /// How many bytes a path may have.
 pub(crate) const MAX_PATH: usize = 200;
 
@@ -54,14 +57,14 @@ pub(crate) fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     })
 }
 
-/// Returns where tags begin: the opening letters, then white space.
+/// Returns where tags begin: the opening letters, then what ends a name.
 fn starts(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     memchr_iter(b'<', bytes).filter(|start| {
         let opening = bytes.get(*start..*start + OPENING.len());
         let next = bytes.get(*start + OPENING.len());
         opening.is_some_and(|opening| opening.eq_ignore_ascii_case(OPENING))
-            && next.is_some_and(u8::is_ascii_whitespace)
+            && next.is_some_and(|next| next.is_ascii_whitespace() || matches!(next, b'/' | b'>'))
     })
 }
 
@@ -138,6 +141,9 @@ impl<'t> Fields<'t> {
             let path = ctx_types::excerpt(&path);
             return Err(format!("a tag `svar` names `{path}`, which cannot be the name of a variable"));
         }
+        if is_reserved(&path) {
+            return Err(format!("a tag `svar` names `{path}`, which stands for all variables"));
+        }
         let op = match self.op.map(unescape).as_deref().map(str::trim) {
             None | Some("" | "=" | "set") => Op::Set,
             Some("+" | "add") => Op::Add,
@@ -159,6 +165,11 @@ impl<'t> Fields<'t> {
 /// Tells whether a text can be the name of a variable: one that `$[…]` can hold.
 pub(crate) fn is_path(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_PATH && text.chars().all(is_path_char)
+}
+
+/// Tells whether a name stands for all variables, in one of the forms that list them or in one to come.
+pub(crate) fn is_reserved(path: &str) -> bool {
+    path.strip_prefix(ALL).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
 /// Tells whether `c` can stand in the name of a variable: letters of any script and all signs but brackets and
@@ -244,7 +255,8 @@ mod tests {
     #[test]
     fn what_is_no_tag_is_text() {
         for text in [
-            "<svar>",
+            "</svar>",
+            "<svar",
             "<svarx name=a value=1>",
             "svar name=a",
             "< svar name=a value=1>",
@@ -257,7 +269,17 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_all_variables_is_none_of_one() {
+        let reserved = |path: &str| format!("a tag `svar` names `{path}`, which stands for all variables");
+        for path in ["svars", "svars::json", "svars::xml"] {
+            check(&format!("<svar name={path} value=x>"), &[&reserved(path)]);
+        }
+        check("<svar name=svarsx value=x><svar name=svars.x value=x>", &["svarsx Set x", "svars.x Set x"]);
+    }
+
+    #[test]
     fn tags_that_say_too_little_say_so() {
+        check("<svar>a<svar/>", &["a tag `svar` names no variable"; 2]);
         check("<svar value=1>", &["a tag `svar` names no variable"]);
         check("<svar name=a>", &["a tag `svar` for `a` has no value"]);
         check("<svar name=a op=pow value=1>", &["a tag `svar` for `a` has the unknown operation `pow`"]);
