@@ -21,6 +21,7 @@ pub(crate) use compress::{
     BudgetArguments, CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments,
     MaskArguments, MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments,
     ReportArguments, RunArguments, SummarizerArguments, SummarizerChoice, SummaryArguments,
+    SwitchSummaryArguments,
 };
 pub(crate) use diff::DiffArguments;
 pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, MigrateArguments};

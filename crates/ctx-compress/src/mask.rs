@@ -30,7 +30,6 @@ mod transcript;
 mod trigger;
 
 pub use accept::SummaryFault;
-pub use appendix::AppendedFact;
 pub use ask::SummaryFailure;
 pub use check::check_summaries;
 pub use commit::{MaskCommit, StaleMask};
@@ -42,5 +41,5 @@ pub use kind::ConversationKind;
 pub use language::Language;
 pub use plan::{MaskPlan, MaskTarget, Material, SummaryTask};
 pub use range::{MaskRange, MaskSelection, NoRange};
-pub use switch::{SummaryError, delete_summary, edit_summary, switch_summary};
+pub use switch::{SummaryError, delete_summary, edit_summary, switch_appendix, switch_summary};
 pub use trigger::{MaskTotals, MaskTrigger};

@@ -1,5 +1,6 @@
 //! Sessions: conversations as trees of nodes with an active leaf.
 
+mod appendix;
 mod commit;
 mod edit;
 mod fold;
@@ -23,6 +24,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::persist::noun;
 
+pub use appendix::{AppendedFact, SummaryAppendix};
 pub use edit::{Change, NodeEdit};
 pub use hidden::{DisplayNode, DisplayState, HiddenSet, display_path, hidden_set, visible_path};
 pub use history::{History, HistoryEntry, HistoryError};

@@ -29,7 +29,7 @@ pub(crate) enum CompressCommand {
     /// Switches a summary off: what it stands for shows again
     Disable(SwitchSummaryArguments),
     /// Deletes a summary: what it stands for shows again
-    Delete(SwitchSummaryArguments),
+    Delete(DeleteSummaryArguments),
     Edit(EditArguments),
     Regenerate(RegenerateArguments),
     Report(ReportArguments),
@@ -264,15 +264,32 @@ pub(crate) struct OutputArguments {
     pub(crate) at: Option<String>,
 }
 
-/// Switches or deletes a summary; what it stands for stays in the file
+/// Switches a summary, or only the facts that are kept beside it; what it stands for stays in the file
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress disable compression_4f1c --session chat.json\n  \
-    ctx compress disable compression_4f1c --session chat.json --write\n\n\
+    ctx compress disable compression_4f1c --session chat.json --write\n  \
+    ctx compress disable compression_4f1c --session chat.json --appendix --write\n\n\
     `ctx session show chat.json` names the summaries; `ctx session undo chat.json` takes the step\n\
     back.\n\n\
     Exit codes: 0 done, 2 there is no such summary, 3 a file cannot be read or written.")]
 pub(crate) struct SwitchSummaryArguments {
+    #[command(flatten)]
+    pub(crate) summary: SummaryArguments,
+    /// Only the facts that the summary lost and that are sent below it (`appendixTokens`)
+    #[arg(long)]
+    pub(crate) appendix: bool,
+}
+
+/// Deletes a summary; what it stands for stays in the file
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx compress delete compression_4f1c --session chat.json\n  \
+    ctx compress delete compression_4f1c --session chat.json --write\n\n\
+    `ctx session show chat.json` names the summaries; `ctx session undo chat.json` takes the step\n\
+    back.\n\n\
+    Exit codes: 0 done, 2 there is no such summary, 3 a file cannot be read or written.")]
+pub(crate) struct DeleteSummaryArguments {
     #[command(flatten)]
     pub(crate) summary: SummaryArguments,
 }

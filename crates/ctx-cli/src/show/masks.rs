@@ -91,7 +91,7 @@ pub(crate) fn summary(draft: &MaskDraft, id: &NodeId) -> String {
     };
     let tokens = thousands(draft.summary_tokens);
     let mut text = format!("`{}` ({role}{tokens} tokens; {who}{parts}):\n", clean_line(id));
-    for said in draft.text.lines() {
+    for said in draft.sent_text().lines() {
         let said = said.trim_end();
         writeln!(text, "{}{said}", if said.is_empty() { "" } else { "  " }).unwrap_or_default();
     }

@@ -234,6 +234,25 @@ fn verbs_on_a_summary_are_steps() {
 }
 
 #[test]
+fn the_facts_beside_a_summary_are_switched_by_themselves() {
+    let folder = folder();
+    let run = "compress run --session chat.json --mask --from 1 --to 4 --write --set appendixTokens=40 --summarizer";
+    let mut command = folder.command(run);
+    folder.write("s.sh", b"echo 'They talk about a room.'");
+    command.args(["cmd:/bin/sh s.sh"]).env("PATH", "/usr/bin:/bin");
+    assert!(command.output().unwrap().status.success());
+    let sent = || folder.ctx("session show chat.json --json").contains("word for word:");
+    assert!(sent() && chat(&folder).contains("compressionAppendix"));
+    let switch = |verb: &str| {
+        folder.ctx(&format!("compress {verb} compression --session chat.json --appendix --write"))
+    };
+    assert!(switch("disable").contains("switched off the facts beside `compression_"));
+    assert!(!sent() && chat(&folder).contains("compressionAppendix"));
+    assert!(switch("disable").contains("are switched off already"));
+    assert!(switch("enable").contains("exit code 0") && sent());
+}
+
+#[test]
 fn an_edit_reads_standard_input() {
     let (folder, id) = compressed();
     let answer = folder

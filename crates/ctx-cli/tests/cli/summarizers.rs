@@ -45,6 +45,8 @@ fn what_is_no_summary_is_refused() {
         "cat",
         "echo 'They have booked a room for'",
         "printf '\\377'",
+        "kill -9 $$",
+        "yes word | head -c 10000000",
     ];
     assert_snapshot!(all.map(|script| run(script, "--set summaryRetries=0")).concat(), @"
     exit code 4
@@ -61,6 +63,10 @@ fn what_is_no_summary_is_refused() {
     error: the answer of the summarizer is no summary: it was cut off; `chat.json` is as it was
     exit code 4
     error: the summarizer failed: not readable: `/bin/sh` wrote what is no UTF-8 text; `chat.json` is as it was
+    exit code 4
+    error: the summarizer failed: not available: `/bin/sh` was ended by a signal; `chat.json` is as it was
+    exit code 4
+    error: the summarizer failed: not readable: `/bin/sh` wrote more than 1 MiB; `chat.json` is as it was
     ");
 }
 

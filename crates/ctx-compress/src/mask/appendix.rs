@@ -1,66 +1,100 @@
-//! Facts that a summary lost, added to it word for word, and kept beside it as data.
+//! Facts that a summary lost: as much of them as an allowance has room for is kept beside it.
 
-use ctx_types::{Kept, Node, NodeId, Text};
-use serde_json::{Value, json};
+use ctx_types::{
+    AppendedFact, Message, Node, NodeId, Role, Source, SourceKind, SummaryAppendix, Text, TokenCounter, Trust,
+};
 
+use crate::mask::accept::FRAME;
 use crate::mask::language::Language;
+use crate::mask::plan::{MaskPlan, SummaryTask};
+use crate::quality::{Place, QualityReport};
 
-/// The key of a node's metadata under which the facts stand.
-const KEY: &str = "compressionAppendix";
-
-/// A fact that a summary lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AppendedFact {
-    /// Its words.
-    pub text: String,
-    /// The message that it stands in.
-    pub from: NodeId,
-}
-
-/// Writes facts as they stand at the end of a summary; nothing for none.
-pub(super) fn render(facts: &[AppendedFact], language: Language) -> String {
-    if facts.is_empty() {
-        return String::new();
-    }
-    let head = match language {
+/// Makes an appendix with a heading in a language.
+pub(super) fn appendix(facts: Vec<AppendedFact>, language: Language) -> SummaryAppendix {
+    let heading = match language {
         Language::English => "Also said, word for word:",
         Language::Chinese => "另有原话：",
     };
-    let lines = facts.iter().map(|fact| format!("\n- {}", fact.text));
-    format!("\n\n{head}{}", lines.collect::<String>())
+    SummaryAppendix { heading: heading.to_owned(), facts, is_sent: true }
 }
 
-/// Notes facts in a summary's metadata, in place of others.
-pub(super) fn write(facts: &[AppendedFact], kept: &mut Kept) {
-    let fact = |fact: &AppendedFact| json!({ "text": fact.text, "from": &*fact.from });
-    if !facts.is_empty() || kept.get(KEY).is_some() {
-        kept.set(KEY, facts.iter().map(fact).collect());
+/// Returns the facts that are kept beside a summary.
+pub(super) fn facts(node: &Node) -> Vec<AppendedFact> {
+    SummaryAppendix::of(node).map(|appendix| appendix.facts).unwrap_or_default()
+}
+
+/// Returns a summary's own text.
+pub(super) fn body_of(node: &Node) -> Text {
+    match &node.content {
+        None => Text::default(),
+        Some(ctx_types::Content::Text(text)) => text.clone(),
+        Some(content) => Text::from(content.text().into_owned()),
     }
 }
 
-/// Reads the facts that were added to a summary.
-pub(super) fn read(node: &Node) -> Vec<AppendedFact> {
-    let metadata = node.metadata.as_ref().filter(|_| node.is_summary());
-    let facts = metadata.and_then(|metadata| metadata.kept.get(KEY)).and_then(Value::as_array);
-    let fact = |fact: &Value| {
-        let text = |key: &str| fact.get(key).and_then(Value::as_str);
-        Some(AppendedFact { text: text("text")?.to_owned(), from: text("from")?.into() })
+/// Counts a summary with what is sent below it.
+pub(super) fn tokens_with(
+    text: &Text,
+    appendix: Option<&SummaryAppendix>,
+    counter: &dyn TokenCounter,
+) -> u64 {
+    let below = appendix.map(|appendix| appendix.below(text)).unwrap_or_default();
+    let tokens = match below.is_empty() {
+        true => counter.count_text(text),
+        false => counter.count(&format!("{}{below}", text.as_str())),
     };
-    facts.into_iter().flatten().filter_map(fact).collect()
+    u64::from(tokens) + FRAME
 }
 
-/// Returns a summary's text without the facts that were added to it.
-///
-/// If somebody has edited these, they are words like all others.
-pub(super) fn body_of(node: &Node) -> Text {
-    let Some(content) = &node.content else { return Text::default() };
-    let (text, facts) = (content.text(), read(node));
-    let endings = [Language::English, Language::Chinese].map(|language| render(&facts, language));
-    let body =
-        endings.iter().filter(|ending| !ending.is_empty()).find_map(|ending| text.strip_suffix(&**ending));
-    match (body, content) {
-        (Some(body), _) => body.into(),
-        (None, ctx_types::Content::Text(text)) => text.clone(),
-        (None, ctx_types::Content::Parts(_)) => Text::from(&*text),
+impl MaskPlan {
+    /// Returns what a summary lost and there is room for: facts that are kept beside summaries which are taken in,
+    /// then sentences of the messages in which lost facts stand, in the order of the conversation.
+    pub(super) fn lost_facts(&self, text: &Text, counter: &dyn TokenCounter) -> Vec<AppendedFact> {
+        let mut room = u64::from(self.config.appendix_tokens);
+        if room == 0 {
+            return Vec::new();
+        }
+        let mut fits = |fact: &AppendedFact| {
+            let tokens = u64::from(counter.count(&fact.text)) + 2;
+            let fits = tokens <= room;
+            room -= if fits { tokens } else { 0 };
+            fits
+        };
+        let is_new = |fact: &&AppendedFact| !text.contains(fact.text.as_str());
+        let mut kept: Vec<AppendedFact> =
+            self.carried.iter().filter(is_new).filter(|fact| fits(fact)).cloned().collect();
+        let carried = kept.len();
+        let (ids, messages): (Vec<NodeId>, Vec<Message>) = self.sources().unzip();
+        let so_far = format!("{}{}", text.as_str(), appendix(kept.clone(), self.language).below(text));
+        let words = QualityReport::of_summary(&messages, so_far).lost_words(&messages);
+        let lost = words.into_iter().filter_map(|words| {
+            let from = ids.get(words.place.message)?.clone();
+            Some((words.place, AppendedFact { text: words.text, from }))
+        });
+        let mut lost: Vec<(Place, AppendedFact)> = lost.filter(|(_, fact)| fits(fact)).collect();
+        lost.sort_by_key(|(place, _)| (place.message, place.call, place.start));
+        kept.extend(lost.into_iter().map(|(_, fact)| fact));
+        // If all of it is too much, the words of a summary that was checked before come first.
+        for most in [kept.len(), carried] {
+            kept.truncate(most);
+            let whole = appendix(kept.clone(), self.language);
+            if !kept.is_empty() && tokens_with(text, Some(&whole), counter) < self.replaced_tokens {
+                return kept;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Returns what the summary takes the place of: messages, and summaries that are taken in.
+    fn sources(&self) -> impl Iterator<Item = (NodeId, Message)> {
+        let is_material = |id: &&NodeId| self.material.iter().any(|one| one.id == **id);
+        let leading = self.range.covered.iter().filter(move |id| !is_material(id));
+        let taken_in = self.previous.iter().filter(|_| self.task == SummaryTask::Merge);
+        let summaries = leading.zip(taken_in).map(|(id, text)| {
+            let source = Source::new(SourceKind::Summary, Trust::Model);
+            (id.clone(), Message::new(Role::System, text.clone(), source))
+        });
+        let material = self.material.iter().map(|one| (one.id.clone(), one.message.clone()));
+        summaries.chain(material)
     }
 }

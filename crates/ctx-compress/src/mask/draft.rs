@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use ctx_types::{Deadline, Message, NodeId, Role, Source, SourceKind, Summarizer, Text, TokenCounter, Trust};
+use ctx_types::{
+    Deadline, Message, Role, Source, SourceKind, Summarizer, SummaryAppendix, Text, TokenCounter, Trust,
+};
 
 use crate::mask::accept::{Bounds, FRAME, accept};
-use crate::mask::appendix::{self, AppendedFact};
+use crate::mask::appendix;
 use crate::mask::ask::{Asking, SummaryFailure};
 use crate::mask::extract::{Extract, Extraction};
 use crate::mask::parts::{ending, pack};
@@ -13,7 +15,6 @@ use crate::mask::plan::{MaskPlan, SummaryTask};
 use crate::mask::prompt::{self, Choice, Filling};
 use crate::mask::transcript::{Entry, entries, join};
 use crate::mask::trigger::tokens_of;
-use crate::quality::{Place, QualityReport};
 
 /// What summaries are made with.
 ///
@@ -48,10 +49,10 @@ pub struct MaskDraft {
     pub plan: MaskPlan,
     /// The summary.
     pub text: Text,
-    /// Its tokens, as a message.
+    /// Its tokens, as a message, with the facts below it.
     pub summary_tokens: u64,
-    /// The facts at its end that were added word for word.
-    pub appendix: Vec<AppendedFact>,
+    /// Facts that it lost, which are kept beside it.
+    pub appendix: Option<SummaryAppendix>,
     /// Who made it.
     pub made_by: MadeBy,
     /// How many parts the messages were summarised in.
@@ -96,6 +97,14 @@ const DEFAULT_ANSWER: u64 = 4_096;
 
 /// How many words or characters a summary has at most, whatever it stands for.
 const MAX_WORDS: u64 = 3_000;
+
+impl MaskDraft {
+    /// Returns the summary as it is sent: its text, and the facts below it.
+    pub fn sent_text(&self) -> String {
+        let below = self.appendix.as_ref().map(|appendix| appendix.below(&self.text)).unwrap_or_default();
+        format!("{}{below}", self.text.as_str())
+    }
+}
 
 impl MaskPlan {
     /// Makes the summary.
@@ -178,9 +187,10 @@ impl MaskPlan {
     }
 
     fn drafted(self, text: Text, counter: &dyn TokenCounter) -> MaskDraft {
-        let (text, appendix) = self.with_appendix(text, counter);
+        let facts = self.lost_facts(&text, counter);
+        let appendix = (!facts.is_empty()).then(|| appendix::appendix(facts, self.language));
         MaskDraft {
-            summary_tokens: u64::from(counter.count_text(&text)) + FRAME,
+            summary_tokens: appendix::tokens_with(&text, appendix.as_ref(), counter),
             plan: self,
             text,
             appendix,
@@ -188,59 +198,6 @@ impl MaskPlan {
             parts: 1,
             failure: None,
         }
-    }
-}
-
-impl MaskPlan {
-    /// Adds what the summary lost and there is room for: facts that were added to summaries which are taken in, then
-    /// sentences of the messages in which lost facts stand, in the order of the conversation.
-    fn with_appendix(&self, text: Text, counter: &dyn TokenCounter) -> (Text, Vec<AppendedFact>) {
-        let mut room = u64::from(self.config.appendix_tokens);
-        if room == 0 {
-            return (text, Vec::new());
-        }
-        let mut fits = |fact: &AppendedFact| {
-            let tokens = u64::from(counter.count(&fact.text)) + 2;
-            let fits = tokens <= room;
-            room -= if fits { tokens } else { 0 };
-            fits
-        };
-        let is_new = |fact: &&AppendedFact| !text.contains(fact.text.as_str());
-        let mut kept: Vec<AppendedFact> =
-            self.carried.iter().filter(is_new).filter(|fact| fits(fact)).cloned().collect();
-        let carried = kept.len();
-        let (ids, messages): (Vec<NodeId>, Vec<Message>) = self.sources().unzip();
-        let so_far = format!("{}{}", text.as_str(), appendix::render(&kept, self.language));
-        let words = QualityReport::of_summary(&messages, so_far).lost_words(&messages);
-        let lost = words.into_iter().filter_map(|words| {
-            let from = ids.get(words.place.message)?.clone();
-            Some((words.place, AppendedFact { text: words.text, from }))
-        });
-        let mut lost: Vec<(Place, AppendedFact)> = lost.filter(|(_, fact)| fits(fact)).collect();
-        lost.sort_by_key(|(place, _)| (place.message, place.call, place.start));
-        kept.extend(lost.into_iter().map(|(_, fact)| fact));
-        // If all of it is too much, the words of a summary that was checked before come first.
-        for most in [kept.len(), carried] {
-            kept.truncate(most);
-            let whole = Text::from(format!("{}{}", text.as_str(), appendix::render(&kept, self.language)));
-            if !kept.is_empty() && u64::from(counter.count_text(&whole)) + FRAME < self.replaced_tokens {
-                return (whole, kept);
-            }
-        }
-        (text, Vec::new())
-    }
-
-    /// Returns what the summary takes the place of: messages, and summaries that are taken in.
-    fn sources(&self) -> impl Iterator<Item = (NodeId, Message)> {
-        let is_material = |id: &&NodeId| self.material.iter().any(|one| one.id == **id);
-        let leading = self.range.covered.iter().filter(move |id| !is_material(id));
-        let taken_in = self.previous.iter().filter(|_| self.task == SummaryTask::Merge);
-        let summaries = leading.zip(taken_in).map(|(id, text)| {
-            let source = Source::new(SourceKind::Summary, Trust::Model);
-            (id.clone(), Message::new(Role::System, text.clone(), source))
-        });
-        let material = self.material.iter().map(|one| (one.id.clone(), one.message.clone()));
-        summaries.chain(material)
     }
 }
 

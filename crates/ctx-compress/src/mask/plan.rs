@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use ctx_types::{
-    Diagnostic, Fingerprint, Message, Node, NodeId, Role, Session, Text, TokenCounter, plural, thousands,
-    visible_path,
+    AppendedFact, Diagnostic, Fingerprint, Message, Node, NodeId, Role, Session, Text, TokenCounter, plural,
+    thousands, visible_path,
 };
 use serde_json::Value;
 
-use crate::mask::appendix::{self, AppendedFact, body_of};
+use crate::mask::appendix::{self, body_of};
 use crate::mask::commit::{Basis, fingerprint};
 use crate::mask::config::MaskConfig;
 use crate::mask::kind::ConversationKind;
@@ -44,7 +44,7 @@ pub struct MaskPlan {
     pub material: Vec<Material>,
     /// The texts of earlier summaries: to be continued, or to become a part of this one.
     pub previous: Vec<Text>,
-    /// The facts that were added to summaries which are taken in.
+    /// The facts that are kept beside summaries which are taken in.
     pub carried: Vec<AppendedFact>,
     /// What is asked for.
     pub task: SummaryTask,
@@ -208,7 +208,7 @@ impl MaskPlan {
         self.kind = self.config.summary_profile.unwrap_or_else(|| ConversationKind::of(&originals));
         self.language = self.config.summary_language.unwrap_or_else(|| Language::of(&originals));
         let covered = self.range.covered.iter().filter_map(|id| session.node(id));
-        self.carried = covered.flat_map(appendix::read).collect();
+        self.carried = covered.flat_map(appendix::facts).collect();
         let nodes = self.range.messages.iter().filter_map(|id| session.node(id));
         self.hides_reasoning = nodes.into_iter().any(has_replayed_reasoning);
         self.diagnostics = prompt::check(&self.config);

@@ -34,7 +34,8 @@ pub(super) fn write(draft: &MaskDraft, at_millis: i64, before: Option<&NodeMetad
         };
         set("reasoningStateWarning", json!(warning));
     }
-    appendix::write(&draft.appendix, &mut metadata.kept);
+    let none = || appendix::appendix(Vec::new(), plan.language);
+    draft.appendix.clone().unwrap_or_else(none).write(&mut metadata);
     metadata
 }
 

@@ -1,10 +1,11 @@
 //! Operations on summaries that are there: each is one step, with an exact inverse.
 
-use ctx_types::{Change, Content, Node, NodeEdit, NodeId, Session, SessionOp, Text, TokenCounter};
+use ctx_types::{
+    Change, Content, Node, NodeEdit, NodeId, Session, SessionOp, SummaryAppendix, Text, TokenCounter,
+};
 use serde_json::{Value, json};
 
-use crate::mask::accept::FRAME;
-use crate::mask::appendix;
+use crate::mask::appendix::{body_of, tokens_with};
 
 /// Why an operation on a summary makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +20,12 @@ pub enum SummaryError {
     /// The node is no summary.
     #[error("`{id}` is no summary")]
     NoSummary {
+        /// The id.
+        id: NodeId,
+    },
+    /// No facts are kept beside the summary.
+    #[error("no facts are kept beside `{id}`")]
+    NoAppendix {
         /// The id.
         id: NodeId,
     },
@@ -48,7 +55,24 @@ pub fn delete_summary(session: &Session, id: &str) -> Result<SessionOp, SummaryE
     Ok(SessionOp::Remove { id })
 }
 
-/// Makes the operation that gives a summary other words; what it stands for stays.
+/// Makes the operation that sends the facts that are kept beside a summary with it, or does not; they stay.
+pub fn switch_appendix(
+    session: &Session,
+    id: &str,
+    is_sent: bool,
+    counter: &dyn TokenCounter,
+) -> Result<SessionOp, SummaryError> {
+    let (id, node) = summary(session, id)?;
+    let Some(appendix) = SummaryAppendix::of(node) else { return Err(SummaryError::NoAppendix { id }) };
+    let appendix = SummaryAppendix { is_sent, ..appendix };
+    let mut metadata = node.metadata.clone().unwrap_or_default();
+    appendix.write(&mut metadata);
+    metadata.kept.set("tokenCount", json!(tokens_with(&body_of(node), Some(&appendix), counter)));
+    let edit = NodeEdit { metadata: Change::Set(metadata), ..NodeEdit::default() };
+    Ok(SessionOp::Edit { id, edit: Box::new(edit) })
+}
+
+/// Makes the operation that gives a summary other words; what it stands for stays, and so do the facts beside it.
 pub fn edit_summary(
     session: &Session,
     id: &str,
@@ -60,14 +84,13 @@ pub fn edit_summary(
         return Err(SummaryError::Blank);
     }
     let mut metadata = node.metadata.clone().unwrap_or_default();
-    metadata.kept.set("tokenCount", json!(u64::from(counter.count_text(&text)) + FRAME));
+    let tokens = tokens_with(&text, SummaryAppendix::of(node).as_ref(), counter);
+    metadata.kept.set("tokenCount", json!(tokens));
     let mut details = metadata.kept.get("compressionDetails").cloned().unwrap_or_else(|| json!({}));
     if let Value::Object(details) = &mut details {
         details.insert("edited".to_owned(), json!(true));
     }
     metadata.kept.set("compressionDetails", details);
-    let facts: Vec<_> = appendix::read(node).into_iter().filter(|fact| text.contains(&fact.text)).collect();
-    appendix::write(&facts, &mut metadata.kept);
     let edit = NodeEdit {
         content: Change::Set(Content::Text(text)),
         metadata: Change::Set(metadata),

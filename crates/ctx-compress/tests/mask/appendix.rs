@@ -1,6 +1,6 @@
-//! Facts that a summary lost, added to it word for word within an allowance.
+//! Facts that a summary lost, kept beside it word for word within an allowance.
 
-use ctx_compress::mask::{MaskConfig, MaskDraft, MaskSelection};
+use ctx_compress::mask::{MaskConfig, MaskDraft, MaskSelection, edit_summary, switch_appendix};
 use ctx_compress::quality::QualityReport;
 use ctx_tokens::Counter;
 use ctx_types::{Node, Role, Session, TokenCounter as _};
@@ -30,13 +30,15 @@ fn draft(session: &Session, selection: &MaskSelection, tokens: u32, text: &'stat
 #[track_caller]
 fn check(tokens: u32, expected: &[&str]) {
     let draft = draft(&session(), &between("n1", "n6"), tokens, "They talk about an umbrella and a hat.");
-    let appended: Vec<String> =
-        draft.appendix.iter().map(|fact| format!("{} {}", &*fact.from, fact.text)).collect();
+    let facts = draft.appendix.iter().flat_map(|appendix| &appendix.facts);
+    let appended: Vec<String> = facts.clone().map(|fact| format!("{} {}", &*fact.from, fact.text)).collect();
     assert_eq!(appended, expected);
     let counter = Counter::estimate();
-    let used: u32 = draft.appendix.iter().map(|fact| counter.count(&fact.text) + 2).sum();
+    let used: u32 = facts.clone().map(|fact| counter.count(&fact.text) + 2).sum();
     assert!(used <= tokens, "{used}");
-    assert!(draft.appendix.iter().all(|fact| draft.text.contains(&*fact.text)));
+    assert_eq!(&*draft.text, "They talk about an umbrella and a hat.", "they are no part of the text");
+    let sent = draft.sent_text();
+    assert!(facts.clone().all(|fact| sent.contains(&*fact.text)));
 }
 
 #[test]
@@ -61,7 +63,7 @@ fn what_says_most_for_its_length_comes_first() {
 fn what_the_summary_says_is_not_added() {
     let said = "Greta Holm must never be called before 9 am; she comes on 2026-03-05. Her umbrella is in locker B-17 for 340 crowns.";
     let draft = draft(&session(), &between("n1", "n6"), 200, said);
-    assert_eq!((draft.appendix.len(), &*draft.text), (0, said));
+    assert_eq!((&draft.appendix, &*draft.text), (&None, said));
 }
 
 #[test]
@@ -73,7 +75,8 @@ fn facts_that_were_added_go_on_into_the_summary_that_takes_them_in() {
     assert_eq!(QualityReport::of_node(&session, &commit.id).unwrap().lost, vec![]);
 
     let both = draft(&session, &between(&commit.id, "n6"), 120, "They talk.");
-    let texts: Vec<&str> = both.appendix.iter().map(|fact| &*fact.text).collect();
+    let texts: Vec<&str> =
+        both.appendix.iter().flat_map(|appendix| &appendix.facts).map(|fact| &*fact.text).collect();
     assert_eq!(
         texts,
         [
@@ -82,4 +85,31 @@ fn facts_that_were_added_go_on_into_the_summary_that_takes_them_in() {
             "She comes on 5 March 2026."
         ]
     );
+}
+
+#[test]
+fn an_edit_keeps_them_and_a_switch_leaves_them_out() {
+    let mut session = session();
+    let counter = Counter::estimate();
+    let commit = draft(&session, &between("n1", "n4"), 18, "They talk.").commit(&session, 0).unwrap();
+    session.apply(&commit.op).unwrap();
+    let id = commit.id;
+    let sent = |session: &Session| session.node(&id).unwrap().to_message(&id).text().into_owned();
+    let fact = "Never call Greta Holm before 9:00.";
+    let told = format!("\n\nAlso said, word for word:\n- {fact}");
+    let before = session.clone();
+    for (op, expected) in [
+        (edit_summary(&session, &id, "A talk.", &counter), format!("A talk.{told}")),
+        (switch_appendix(&session, &id, false, &counter), "They talk.".to_owned()),
+        (edit_summary(&session, &id, fact, &counter), fact.to_owned()),
+    ] {
+        let undo = session.apply(&op.unwrap()).unwrap();
+        assert_eq!(sent(&session), expected);
+        let noted = session.node(&id).unwrap().metadata.as_ref().unwrap().kept.get("tokenCount").cloned();
+        assert_eq!(noted, Some((counter.count(&expected) + 3).into()));
+        session.apply(&undo).unwrap();
+        assert_eq!(session.node(&id), before.node(&id));
+    }
+    let switched = switch_appendix(&session, "n1", false, &counter);
+    assert_eq!(switched.unwrap_err().to_string(), "`n1` is no summary");
 }

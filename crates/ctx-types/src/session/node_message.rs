@@ -8,7 +8,7 @@ use crate::agent::StoredAttachment;
 use crate::attachment::Attachment;
 use crate::message::{Message, MessageExtras, Reasoning, Role, ToolCall};
 use crate::note::Note;
-use crate::session::{Node, NodeId, NodeMetadata, StoredToolCall};
+use crate::session::{Node, NodeId, NodeMetadata, StoredToolCall, SummaryAppendix};
 use crate::source::{Source, SourceKind, Trust};
 use crate::text::Text;
 
@@ -19,7 +19,8 @@ const PROVIDER_FIELDS: &str = "providerFields";
 impl Node {
     /// Makes the message that the node stands for; its texts are shared, not copied.
     ///
-    /// Calls and their ids come from the node's own fields, else from AIO Hub's metadata.
+    /// Calls and their ids come from the node's own fields, else from AIO Hub's metadata. Below a summary stand the
+    /// facts that it lost and that are kept beside it ([`SummaryAppendix`]).
     ///
     /// ```
     /// use ctx_types::{Node, Role};
@@ -54,6 +55,9 @@ impl Node {
         let mut message = Message::new(role, Text::default(), source).with_extras(extras);
         if let Some(content) = &self.content {
             message.content = content.sound();
+        }
+        if let Some(appendix) = SummaryAppendix::of(self) {
+            message.content = appendix.add_to(message.content.clone());
         }
         message.is_continuation_prefix = metadata.and_then(|data| data.is_continuation_prefix) == Some(true);
         message

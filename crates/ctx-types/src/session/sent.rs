@@ -6,7 +6,9 @@ use crate::persist::Kept;
 use crate::session::hidden::{DisplayState, display_path};
 use crate::session::nodes::Slot;
 use crate::session::totals::Totals;
-use crate::session::{Change, Node, NodeEdit, NodeId, NodeMetadata, Patch, Session, SessionOp};
+use crate::session::{
+    Change, Node, NodeEdit, NodeId, NodeMetadata, Patch, Session, SessionOp, SummaryAppendix,
+};
 use crate::text::EncodingId;
 
 /// What is sent of the active path, oldest first, with random access.
@@ -136,10 +138,10 @@ impl Session {
     }
 }
 
-/// What a message's notes say that this crate understands.
-fn known_notes(node: &Node) -> NodeMetadata {
+/// What a message's notes say that this crate understands: the facts beside a summary are sent with it.
+fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>) {
     let notes = node.metadata.as_deref().cloned().unwrap_or_default();
-    NodeMetadata { kept: Kept::default(), ..notes }
+    (NodeMetadata { kept: Kept::default(), ..notes }, SummaryAppendix::of(node))
 }
 
 impl Sent {
@@ -162,7 +164,7 @@ impl Sent {
         if slot.node.is_summary() {
             self.summaries.push(index);
         }
-        let bytes = slot.node.content.as_ref().map_or(0, Content::len) as u64;
+        let bytes = bytes(&slot.node);
         let reason = match hidden_by {
             Some(by) => LeftOutReason::Hidden { by },
             None if !slot.node.is_enabled() => LeftOutReason::Disabled,
@@ -185,6 +187,13 @@ impl Sent {
     }
 }
 
+/// Returns how many bytes of text are sent of a message, the facts below a summary included.
+fn bytes(node: &Node) -> u64 {
+    let own = node.content.as_ref().map_or(0, Content::len);
+    let said = || node.content.as_ref().map(Content::text).unwrap_or_default();
+    (own + SummaryAppendix::of(node).map_or(0, |appendix| appendix.below(&said()).len())) as u64
+}
+
 /// Calls, files and reasoning are looked at only where there is no text. A tool's result is never blank: its
 /// call needs an answer.
 fn is_blank(slot: &Slot) -> bool {
@@ -199,6 +208,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::session::AppendedFact;
 
     fn letters(session: &Session) -> String {
         (0..session.sent_len()).filter_map(|at| session.sent_node(at)).map(|(id, _)| &**id).collect()
@@ -259,6 +269,12 @@ mod tests {
         assert!(note(|metadata| metadata.kept.set("mine", Value::from(1))));
         assert!(note(|metadata| metadata.kept.set("mine", Value::from(2))));
         assert!(!note(|metadata| metadata.reasoning_content = Some("hm".into())));
+        assert!(!note(|metadata| metadata.is_compression_node = Some(true)));
+        assert!(!note(|metadata| {
+            metadata.is_compression_node = Some(true);
+            let fact = AppendedFact { text: "B-17".into(), from: "a".into() };
+            SummaryAppendix { heading: "Also:".into(), facts: vec![fact], is_sent: true }.write(metadata);
+        }));
     }
 
     #[test]

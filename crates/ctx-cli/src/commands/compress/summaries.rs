@@ -4,12 +4,12 @@ use std::io::Read as _;
 
 use anyhow::{Result, anyhow};
 use ctx_compress::mask::{
-    MaskDetails, MaskPlan, MaskStatistics, delete_summary, edit_summary, switch_summary,
+    MaskDetails, MaskPlan, MaskStatistics, delete_summary, edit_summary, switch_appendix, switch_summary,
 };
-use ctx_types::{NodeId, Session, SessionOp, plural};
+use ctx_types::{NodeId, Session, SessionOp, SummaryAppendix, plural};
 use serde_json::{Value, json};
 
-use crate::args::{EditArguments, RegenerateArguments, SummaryArguments};
+use crate::args::{EditArguments, RegenerateArguments, SummaryArguments, SwitchSummaryArguments};
 use crate::commands::compress::mask::{at_millis, notice_json};
 use crate::commands::compress::settings;
 use crate::commands::compress::writer::Writer;
@@ -21,16 +21,34 @@ use crate::exit::{Exit, UsageError};
 use crate::files;
 use crate::show::{self, Sources, masks};
 
-/// Switches a summary on or off.
-pub(super) fn switch(arguments: &SummaryArguments, enabled: bool) -> Result<Exit> {
-    let work = Work::of(arguments, &[])?;
-    let is_enabled = work.file.session.node(&work.id).is_some_and(ctx_types::Node::is_enabled);
+/// Switches a summary on or off, or the facts beside it.
+pub(super) fn switch(arguments: &SwitchSummaryArguments, enabled: bool) -> Result<Exit> {
+    let work = Work::of(&arguments.summary, &[])?;
+    let (node, session) = (work.file.session.node(&work.id), &work.file.session);
     let (id, how) = (work.id.clone(), if enabled { "on" } else { "off" });
+    let (is_enabled, what) = if arguments.appendix {
+        // Without an appendix the switch itself says so.
+        let is_sent = node.and_then(SummaryAppendix::of).map_or(!enabled, |appendix| appendix.is_sent);
+        (is_sent, format!("the facts beside `{id}`"))
+    } else {
+        (node.is_some_and(ctx_types::Node::is_enabled), format!("`{id}`"))
+    };
     if is_enabled == enabled {
-        return work.unchanged(&format!("`{id}` is switched {how} already"));
+        let are = if arguments.appendix { "are" } else { "is" };
+        return work.unchanged(&format!("{what} {are} switched {how} already"));
     }
-    let op = switch_summary(&work.file.session, &id, enabled)?;
-    work.finish(&format!("switch {how} {id}"), &format!("switched {how} `{id}`"), &op, Value::Null)
+    let op = if arguments.appendix {
+        let op = switch_appendix(session, &id, enabled, &work.counting.counter);
+        op.map_err(|error| UsageError(error.to_string()))?
+    } else {
+        switch_summary(session, &id, enabled)?
+    };
+    work.finish(
+        &format!("switch {how} {}", what.replace('`', "")),
+        &format!("switched {how} {what}"),
+        &op,
+        Value::Null,
+    )
 }
 
 /// Deletes a summary.

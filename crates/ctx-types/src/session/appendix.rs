@@ -1,0 +1,155 @@
+//! Facts that a summary lost: kept beside its text as data, and written below it only where it is sent.
+
+use serde_json::{Value, json};
+
+use crate::content::{Content, ContentPart};
+use crate::session::{Node, NodeId, NodeMetadata};
+use crate::text::Text;
+
+/// The key of a node's metadata under which the facts stand.
+const KEY: &str = "compressionAppendix";
+
+/// What stands above facts of which no heading is known.
+const HEADING: &str = "Also said, word for word:";
+
+/// Facts that a summary lost, word for word.
+///
+/// They are metadata of the summary and no part of its text: whoever edits or joins summaries keeps them, and they can
+/// be switched off. [`Node::to_message`] writes those below the text that the text does not say already.
+///
+/// ```
+/// use ctx_types::{AppendedFact, Node, NodeMetadata, Role, SummaryAppendix};
+///
+/// let fact = AppendedFact { text: "Never call before 9:00.".into(), from: "n1".into() };
+/// let appendix = SummaryAppendix { heading: "Also said:".into(), facts: vec![fact], is_sent: true };
+/// let mut metadata = NodeMetadata { is_compression_node: Some(true), ..NodeMetadata::default() };
+/// appendix.write(&mut metadata);
+/// let mut summary = Node::new(Role::System, "They talk about telephones.");
+/// summary.metadata = Some(Box::new(metadata));
+///
+/// let text = summary.to_message(&"s1".into()).text().into_owned();
+/// assert_eq!(text, "They talk about telephones.\n\nAlso said:\n- Never call before 9:00.");
+/// assert_eq!(SummaryAppendix::of(&summary), Some(appendix));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummaryAppendix {
+    /// The line above the facts.
+    pub heading: String,
+    /// The facts, in the order of the conversation.
+    pub facts: Vec<AppendedFact>,
+    /// Whether they are sent with the summary.
+    pub is_sent: bool,
+}
+
+/// A fact that a summary lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppendedFact {
+    /// Its words.
+    pub text: String,
+    /// The message that it stands in.
+    pub from: NodeId,
+}
+
+impl SummaryAppendix {
+    /// Reads the facts of a summary; `None` for other nodes, and if there are none. What is no fact is left out.
+    pub fn of(node: &Node) -> Option<Self> {
+        let metadata = node.metadata.as_ref().filter(|_| node.is_summary())?;
+        let value = metadata.kept.get(KEY)?;
+        let facts = value.get("facts").unwrap_or(value).as_array()?;
+        let fact = |fact: &Value| {
+            let text = |key: &str| fact.get(key).and_then(Value::as_str);
+            Some(AppendedFact { text: text("text")?.to_owned(), from: text("from")?.into() })
+        };
+        let facts: Vec<AppendedFact> = facts.iter().filter_map(fact).collect();
+        let heading = value.get("heading").and_then(Value::as_str).unwrap_or(HEADING).to_owned();
+        let is_sent = value.get("isSent").and_then(Value::as_bool).unwrap_or(true);
+        (!facts.is_empty()).then_some(Self { heading, facts, is_sent })
+    }
+
+    /// Notes the facts in a summary's metadata, in place of others.
+    pub fn write(&self, metadata: &mut NodeMetadata) {
+        let fact = |fact: &AppendedFact| json!({ "text": fact.text, "from": &*fact.from });
+        let facts: Vec<Value> = self.facts.iter().map(fact).collect();
+        if !facts.is_empty() || metadata.kept.get(KEY).is_some() {
+            let value = json!({ "heading": self.heading, "facts": facts, "isSent": self.is_sent });
+            metadata.kept.set(KEY, value);
+        }
+    }
+
+    /// Writes what is sent below a text: the facts that it does not say word for word; nothing if there are none, or
+    /// if they are switched off. O(text × facts).
+    pub fn below(&self, text: &str) -> String {
+        let facts = self.facts.iter().filter(|fact| self.is_sent && !text.contains(&*fact.text));
+        let lines: Vec<String> = facts.map(|fact| format!("\n- {}", fact.text)).collect();
+        if lines.is_empty() { String::new() } else { format!("\n\n{}{}", self.heading, lines.concat()) }
+    }
+
+    /// Returns content with what is sent below it.
+    pub(super) fn add_to(&self, content: Content) -> Content {
+        let below = self.below(&content.text());
+        match content {
+            content if below.is_empty() => content,
+            Content::Text(text) => Content::Text(Text::from(format!("{}{below}", text.as_str()))),
+            Content::Parts(mut parts) => {
+                parts.push(ContentPart::Text(below.into()));
+                Content::Parts(parts)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Role;
+
+    fn summary(appendix: Value) -> Node {
+        let mut metadata = NodeMetadata { is_compression_node: Some(true), ..NodeMetadata::default() };
+        metadata.kept.set(KEY, appendix);
+        let mut node = Node::new(Role::System, "They speak of keys.");
+        node.metadata = Some(Box::new(metadata));
+        node
+    }
+
+    #[track_caller]
+    fn check(appendix: Value, expected: &str) {
+        let message = summary(appendix).to_message(&"s".into());
+        assert_eq!(message.text().strip_prefix("They speak of keys."), Some(expected));
+    }
+
+    #[test]
+    fn facts_stand_below_the_text_while_they_are_switched_on() {
+        let facts = json!([{ "text": "B-17", "from": "n1" }, { "text": "9:00", "from": "n2" }]);
+        check(json!({ "heading": "另有原话：", "facts": facts }), "\n\n另有原话：\n- B-17\n- 9:00");
+        check(json!({ "heading": "H", "facts": facts, "isSent": false }), "");
+    }
+
+    #[test]
+    fn what_the_text_says_is_not_said_again() {
+        check(
+            json!([{ "text": "They speak", "from": "n1" }, { "text": "B-17", "from": "n1" }]),
+            &format!("\n\n{HEADING}\n- B-17"),
+        );
+        check(json!([{ "text": "of keys.", "from": "n1" }]), "");
+    }
+
+    #[test]
+    fn what_is_no_fact_is_left_out() {
+        for odd in [
+            json!(null),
+            json!(7),
+            json!({}),
+            json!({ "facts": 3 }),
+            json!([{ "text": 4 }, "x", { "from": "n1" }]),
+        ] {
+            check(odd, "");
+        }
+    }
+
+    #[test]
+    fn other_nodes_have_none() {
+        let mut node = summary(json!([{ "text": "B-17", "from": "n1" }]));
+        node.metadata.as_mut().unwrap().is_compression_node = None;
+        assert_eq!(SummaryAppendix::of(&node), None);
+    }
+}
