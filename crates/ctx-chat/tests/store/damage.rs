@@ -162,6 +162,10 @@ fn an_older_store_gets_todays_tables_and_forgets_what_was_deleted() {
         Conversation::create(&store, "c", None).await.unwrap();
     });
     let old = "DROP TABLE limits; PRAGMA user_version = 1;
+        ALTER TABLE conversations ADD COLUMN checkpoint_revision INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE conversations ADD COLUMN checkpoint TEXT NOT NULL DEFAULT '';
+        UPDATE conversations SET checkpoint = (SELECT session FROM checkpoints);
+        DROP TABLE checkpoints;
         INSERT INTO journal (conversation, revision) VALUES ('gone', NULL);";
     rusqlite::Connection::open(&path).unwrap().execute_batch(old).unwrap();
     block_on(async {
