@@ -1,5 +1,7 @@
 //! What is wrong with books, whatever the conversation.
 
+use std::sync::Arc;
+
 use ctx_types::{Diagnostic, SelectiveLogic, TokenCounter, excerpt};
 
 use crate::codes;
@@ -26,7 +28,7 @@ pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
             let pointer = format!("{}{field}", member.entry.pointer());
             findings.push(finding.in_document(member.book.clone()).at_pointer(pointer));
         };
-        if let Some(reason) = dead(member) {
+        if let Some(reason) = dead(set, member) {
             let message = format!("`{}` can never become active: {reason}", excerpt(&member.id));
             report("", Diagnostic::warning(codes::DEAD_ENTRY, message).with_help(DEAD_HELP));
         } else if let Some(reason) = unreachable(set, &member.entry) {
@@ -47,7 +49,7 @@ pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
             let finding = Diagnostic::warning(codes::KEY_MATCHES_ALL, message).with_help(help);
             report(&format!("/key/{index}"), finding);
         }
-        for (field, finding) in text_findings(member, options) {
+        for (field, finding) in text_findings(set, member, options) {
             report(field, finding);
         }
     }
@@ -57,15 +59,18 @@ pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
 const DEAD_HELP: &str = "mend it, or switch it off with `disable`";
 
 /// Says why an entry can never become active.
-fn dead(member: &Member) -> Option<String> {
+fn dead(set: &BookSet, member: &Member) -> Option<String> {
     let entry = &member.entry;
     match entry.forced {
         Some(true) => return None,
         Some(false) => return Some("`@@dont_activate` keeps it out".to_owned()),
         None => {}
     }
-    if entry.probability.is_some_and(|probability| probability <= 0.0) {
-        return Some("its probability is 0".to_owned());
+    if let Some(probability) = entry.probability.filter(|probability| *probability <= 0.0) {
+        return Some(format!("its probability is {probability}"));
+    }
+    if entry.timing.delay > MAX_LENGTH {
+        return Some(format!("no conversation has the {} messages of its `delay`", entry.timing.delay));
     }
     if let Some(kind) = unknown_triggers(entry) {
         return Some(format!("nothing of the kind `{}` is generated", excerpt(kind)));
@@ -76,13 +81,80 @@ fn dead(member: &Member) -> Option<String> {
     if entry.keys.iter().all(|key| key.trim().is_empty()) {
         return Some("it has no keys and is not constant".to_owned());
     }
-    if entry.scan_depth.is_some_and(|depth| depth <= 0) {
+    if !looks_at_messages(set, entry) {
         return Some("it looks at no message, so that none of its keys is found".to_owned());
     }
-    let excludes_itself = entry.is_selective
-        && entry.logic == SelectiveLogic::NotAny
-        && entry.keys.iter().all(|key| entry.secondary_keys.contains(key));
-    excludes_itself.then(|| "its secondary keys forbid each of its keys".to_owned())
+    if entry.keys.iter().all(|key| never_matches(&parsed(set, member, key))) {
+        return Some("nothing can match its keys".to_owned());
+    }
+    if entry.is_selective && !entry.secondary_keys.is_empty() {
+        return contradiction(set, member).map(str::to_owned);
+    }
+    None
+}
+
+/// More messages than any conversation has.
+const MAX_LENGTH: u64 = 10_000_000;
+
+/// Tells whether an entry searches any message at all; more may be searched where too few entries are active.
+fn looks_at_messages(set: &BookSet, entry: &Entry) -> bool {
+    let settings = set.settings();
+    match entry.scan_depth {
+        Some(depth) => depth > 0,
+        None => settings.depth > 0 || settings.min_activations > 0,
+    }
+}
+
+/// Reads a key as a search compares it; one with macros is what a scan makes of it.
+fn parsed(set: &BookSet, member: &Member, key: &str) -> Option<Parsed> {
+    let is_known = !keys::may_hold_macros(key);
+    is_known.then(|| keys::parse(key, member.matching, set.limits(), &mut |_, _| {}))
+}
+
+/// Tells whether a key is blank, or an expression that begins with `(?!)`, which nothing fulfils.
+fn never_matches(key: &Option<Parsed>) -> bool {
+    match key {
+        Some(Parsed::Blank) => true,
+        Some(Parsed::Regex(regex)) => regex.pattern().starts_with("(?!)") && !regex.pattern().contains('|'),
+        Some(Parsed::Plain(_)) | None => false,
+    }
+}
+
+/// Says how the secondary keys of an entry contradict its keys.
+fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
+    let entry = &member.entry;
+    let read = |keys: &[Arc<str>]| -> Vec<Option<Parsed>> {
+        keys.iter().map(|key| parsed(set, member, key)).collect()
+    };
+    let (primary, secondary) = (read(&entry.keys), read(&entry.secondary_keys));
+    let is_same = |one: &Option<Parsed>, other: &Option<Parsed>| match (one, other) {
+        (Some(Parsed::Plain(one)), Some(Parsed::Plain(other))) => one == other,
+        (Some(Parsed::Regex(one)), Some(Parsed::Regex(other))) => {
+            one.pattern() == other.pattern() && one.flags() == other.flags()
+        }
+        _ => false,
+    };
+    let is_among = |key: &Option<Parsed>, all: &[Option<Parsed>]| all.iter().any(|other| is_same(key, other));
+    match entry.logic {
+        SelectiveLogic::NotAny => primary
+            .iter()
+            .all(|key| never_matches(key) || is_among(key, &secondary))
+            .then_some("its secondary keys forbid each of its keys"),
+        SelectiveLogic::NotAll => {
+            let forbids = |key: &Option<Parsed>| {
+                never_matches(key) || secondary.iter().all(|other| is_same(key, other))
+            };
+            primary.iter().all(forbids).then_some("its secondary keys forbid each of its keys")
+        }
+        SelectiveLogic::AndAny => secondary
+            .iter()
+            .all(never_matches)
+            .then_some("it needs a secondary key, and nothing can match them"),
+        SelectiveLogic::AndAll => secondary
+            .iter()
+            .any(never_matches)
+            .then_some("it needs all of its secondary keys, and nothing can match one of them"),
+    }
 }
 
 /// The kinds of generation that applications know.
@@ -116,23 +188,50 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
 
 /// Returns a key that is found in nearly every text, with its place among the keys.
 fn greedy_key<'m>(set: &BookSet, member: &'m Member) -> Option<(usize, &'m str)> {
-    let is_greedy = |key: &str| match keys::parse(key, member.matching, set.limits(), &mut |_, _| {}) {
-        Parsed::Blank => false,
-        Parsed::Plain(plain) => {
-            plain.text.len() == 1
-                && !plain.matching.whole_words
-                && !plain.text.starts_with(|c: char| c.is_control())
+    let is_greedy = |key: &str| match parsed(set, member, key) {
+        None | Some(Parsed::Blank) => false,
+        Some(Parsed::Plain(plain)) => {
+            is_one_letter(&plain.text) && !plain.matching.whole_words
+                || are_all(&CHINESE, |text| keys::find(text, &plain).is_some())
         }
         // Whoever matches nothing at all matches everywhere.
-        Parsed::Regex(regex) => regex.is_match("").unwrap_or_default(),
+        Some(Parsed::Regex(regex)) => {
+            let is_found = |text: &str| regex.is_match(text).unwrap_or_default();
+            is_found("") || are_all(&ENGLISH, is_found) || are_all(&CHINESE, is_found)
+        }
     };
-    let keys = member.entry.keys.iter().map(|key| &**key).enumerate();
-    let mut keys = keys.filter(|(_, key)| !key.contains("{{"));
+    let mut keys = member.entry.keys.iter().map(|key| &**key).enumerate();
     if member.entry.is_constant { None } else { keys.find(|(_, key)| is_greedy(key)) }
 }
 
+/// Ordinary messages that have no word in common, which is what a key found in all of them does not need.
+const ENGLISH: [&str; 4] = [
+    "The old tower looked out over a quiet harbour.",
+    "I shall meet you there tomorrow, unless it rains!",
+    "\"Why did nobody tell us?\" she asked, and sat down.",
+    "We found three coins under his bed.",
+];
+const CHINESE: [&str; 4] = [
+    "古老的塔楼俯瞰着港口。",
+    "明天我会去的，如果不下雨！",
+    "“为什么没人说是谁的？”她问道。",
+    "桌子下面有三枚生锈的硬币。",
+];
+
+fn are_all(texts: &[&str], is_found: impl Fn(&str) -> bool) -> bool {
+    texts.iter().all(|text| is_found(text))
+}
+
+fn is_one_letter(text: &str) -> bool {
+    text.len() == 1 && !text.starts_with(|c: char| c.is_control())
+}
+
 /// What is wrong with the text of an entry, and below which field.
-fn text_findings(member: &Member, options: CheckOptions<'_>) -> Vec<(&'static str, Diagnostic)> {
+fn text_findings(
+    set: &BookSet,
+    member: &Member,
+    options: CheckOptions<'_>,
+) -> Vec<(&'static str, Diagnostic)> {
     let entry = &member.entry;
     let mut findings = Vec::new();
     if entry.content.trim().is_empty() {
@@ -144,18 +243,30 @@ fn text_findings(member: &Member, options: CheckOptions<'_>) -> Vec<(&'static st
         let finding = Diagnostic::warning(codes::NO_PLACE, message).with_help("give it an `outletName`");
         findings.push(("/outletName", finding));
     }
-    let (Some(counter), Some(budget)) = (options.counter, options.budget) else { return findings };
-    let limit = u32::try_from(budget).unwrap_or(u32::MAX);
-    let fits =
-        counter.count_till_limit(&entry.content, limit).is_some_and(|tokens| u64::from(tokens) < budget);
-    if !fits && !entry.ignores_budget {
-        let message =
-            format!("the text of `{}` alone reaches the budget of {budget} tokens", excerpt(&member.id));
+    if let Some(message) = too_large(set, member, options).filter(|_| !entry.ignores_budget) {
         let help = "make it shorter, give entries more tokens, or set `ignoreBudget`";
         let finding = Diagnostic::warning(codes::LARGER_THAN_BUDGET, message).with_help(help);
         findings.push(("/content", finding));
     }
     findings
+}
+
+/// Says which budget the text of an entry exceeds alone, counted as a scan counts it: with a line break it stays
+/// below the budget of all entries, and without one within that of its book.
+fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Option<String> {
+    let counter = options.counter?;
+    let tokens = |text: &str, most: u64| {
+        counter.count_till_limit(text, u32::try_from(most).unwrap_or(u32::MAX)).map(u64::from)
+    };
+    let (name, content) = (excerpt(&member.id), &member.entry.content);
+    if let Some(budget) = options.budget
+        && tokens(&format!("{content}\n"), budget).is_none_or(|tokens| tokens >= budget)
+    {
+        return Some(format!("the text of `{name}` alone reaches the budget of {budget} tokens"));
+    }
+    let budget = set.books().get(member.book_number)?.token_budget?;
+    let is_larger = tokens(content, budget).is_none_or(|tokens| tokens > budget);
+    is_larger.then(|| format!("the text of `{name}` alone exceeds the budget of {budget} tokens of its book"))
 }
 
 impl std::fmt::Debug for CheckOptions<'_> {

@@ -47,6 +47,49 @@ fn entries_that_never_become_active_are_found() {
         json!({ "key": ["moon"], "keysecondary": ["moon"], "selectiveLogic": 2 }),
         "its secondary keys forbid each of its keys",
     );
+    dead(
+        json!({ "key": ["TOWER"], "keysecondary": ["tower"], "selectiveLogic": 2 }),
+        "its secondary keys forbid each of its keys",
+    );
+    dead(
+        json!({ "key": ["moon"], "keysecondary": ["moon"], "selectiveLogic": 1 }),
+        "its secondary keys forbid each of its keys",
+    );
+    dead(
+        json!({ "key": ["moon"], "keysecondary": [" "] }),
+        "it needs a secondary key, and nothing can match them",
+    );
+    dead(
+        json!({ "key": ["moon"], "keysecondary": ["sun", ""], "selectiveLogic": 3 }),
+        "it needs all of its secondary keys, and nothing can match one of them",
+    );
+    dead(json!({ "key": ["/(?!)/"] }), "nothing can match its keys");
+    dead(
+        json!({ "key": ["moon"], "delay": 99_999_999_999_u64 }),
+        "no conversation has the 99999999999 messages of its `delay`",
+    );
+    dead(json!({ "key": ["moon"], "probability": -1 }), "its probability is -1");
+}
+
+#[test]
+fn without_depth_no_key_is_found() {
+    let message =
+        "CTX0970 `B.7` can never become active: it looks at no message, so that none of its keys is found";
+    let entry = json!({ "key": ["moon"], "content": "x" });
+    check(json!({ "depth": 0 }), entry.clone(), &[message]);
+    check(json!({ "depth": 0, "min_activations": 1 }), entry, &[]);
+    check(json!({ "depth": 0 }), json!({ "key": ["moon"], "content": "x", "scanDepth": 1 }), &[]);
+}
+
+#[test]
+fn texts_that_exceed_the_budget_of_their_book_are_found() {
+    let book = |content: &str| {
+        let entries = json!([{ "uid": 7, "key": ["moon"], "content": content }]);
+        compile(&json!({ "books": { "B": { "dialect": "ccv3", "token_budget": 2, "entries": entries } } }))
+    };
+    let found = |content: &str| lint(&book(content), CheckOptions { counter: Some(&Bytes), budget: None });
+    assert_eq!(found("xx"), []);
+    assert_eq!(found("xxx")[0].message, "the text of `B.7` alone exceeds the budget of 2 tokens of its book");
 }
 
 #[test]
@@ -56,6 +99,11 @@ fn entries_that_may_become_active_are_not() {
     dead(json!({ "key": [], "disable": true }), "");
     dead(json!({ "key": ["moon", "sun"], "keysecondary": ["moon"], "selectiveLogic": 2 }), "");
     dead(json!({ "key": ["moon"], "probability": 0, "useProbability": false }), "");
+    dead(
+        json!({ "key": ["Moon"], "keysecondary": ["moon"], "selectiveLogic": 2, "caseSensitive": true }),
+        "",
+    );
+    dead(json!({ "key": ["moon"], "keysecondary": ["moon", "sun"], "selectiveLogic": 1 }), "");
 }
 
 #[test]
@@ -78,11 +126,27 @@ fn recursion_that_never_comes_is_found() {
 fn keys_that_are_found_everywhere_are_found() {
     let found = |key: &str| format!("CTX0972 the key `{key}` of `B.7` is found in nearly every text");
     let entry = |key: &str| json!({ "key": ["moon", key], "content": "x" });
-    for key in ["a", "/x*/", "/moon|/", "/.*/s"] {
+    for key in [
+        "a",
+        "/x*/",
+        "/moon|/",
+        "/.*/s",
+        "/./",
+        "/[^]/",
+        "/\\w/",
+        "/\\S/",
+        "/.+/s",
+        "/[a-z]/i",
+        "/\\s/",
+        "的",
+        "/[一-龥]/",
+    ] {
         check(json!({}), entry(key), &[&found(key)]);
     }
     check(json!({ "match_whole_words": true }), entry("a"), &[]);
-    check(json!({}), entry("月"), &[]);
+    for key in ["月", "the", "塔", "/tower|rain/", "/(?<=a)b/"] {
+        check(json!({}), entry(key), &[]);
+    }
     check(json!({}), entry("/.+x/"), &[]);
 }
 
@@ -91,10 +155,10 @@ fn texts_that_cannot_be_sent_are_found() {
     let entry = |content: String| json!({ "key": ["moon"], "content": content });
     check(
         json!({}),
-        entry("x".repeat(20)),
+        entry("x".repeat(19)),
         &["CTX0973 the text of `B.7` alone reaches the budget of 20 tokens"],
     );
-    check(json!({}), entry("x".repeat(19)), &[]);
+    check(json!({}), entry("x".repeat(18)), &[]);
     check(json!({}), entry(" ".to_owned()), &["CTX0974 `B.7` has no text"]);
     let outlet = json!({ "key": ["moon"], "content": "x", "position": 7 });
     check(json!({}), outlet, &["CTX0975 `B.7` goes to an outlet without a name, so nowhere"]);
