@@ -4,14 +4,14 @@ use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::message::{Message, Role};
+use crate::message::{Message, Place, Role};
 
 /// Splits messages into groups: one message, or an assistant message with tool calls and all its results.
 ///
 /// The ranges follow each other and cover all messages. A result belongs to the calls above it if only tool
 /// messages stand between and it answers one of them; a tool message that names no call belongs to the calls
-/// it directly follows. Anything between two results of one group is part of the group. What a preset or a
-/// plug-in placed is never a member.
+/// it directly follows. Anything between two results of one group is part of the group. A pinned member stays a
+/// member; what a preset or a plug-in placed is never one.
 /// O(messages + calls · log calls).
 ///
 /// ```
@@ -49,11 +49,17 @@ fn group_end<M: Borrow<Message>>(messages: &[M], start: usize) -> usize {
     }
     let calls: BTreeSet<&str> = first.tool_calls.iter().map(|call| &*call.id).collect();
     let answers = |message: &Message| {
-        message.place == first.place && message.tool_call_id.as_deref().is_none_or(|id| calls.contains(id))
+        is_placed_alike(message, first) && message.tool_call_id.as_deref().is_none_or(|id| calls.contains(id))
     };
     let results = rest.iter().map(Borrow::borrow).take_while(|message: &&Message| message.role == Role::Tool);
     let last = results.enumerate().filter(|(_, message)| answers(message)).last();
     last.map_or(start + 1, |(offset, _)| start + offset + 2)
+}
+
+/// Tells whether two messages come from the same place; a pin on one of them changes nothing about that.
+fn is_placed_alike(one: &Message, other: &Message) -> bool {
+    let is_said = |message: &Message| matches!(message.place, Place::History | Place::Pinned);
+    one.place == other.place || (is_said(one) && is_said(other))
 }
 
 #[cfg(test)]
@@ -115,6 +121,15 @@ mod tests {
         let mut messages = messages("a:x t:x t u");
         messages[2].place = crate::Place::Gap { multiple: false };
         assert_eq!(groups(&messages), [0..2, 2..3, 3..4]);
+    }
+
+    #[test]
+    fn a_pinned_member_stays_in_its_group() {
+        for pinned in 1..4 {
+            let mut messages = messages("u a:x,y t:x t:y u");
+            messages[pinned].place = Place::Pinned;
+            assert_eq!(groups(&messages), [0..1, 1..4, 4..5], "{pinned}");
+        }
     }
 
     #[test]

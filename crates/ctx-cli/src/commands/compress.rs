@@ -20,7 +20,8 @@ use ctx_types::{Diagnostic, Message, Node, Note, Place, Session, closest};
 use serde_json::{Map, Value, json};
 
 use crate::args::{
-    CompressArguments, CompressCommand, ConfigArguments, CountingArguments, PassArguments, RunArguments,
+    CompressArguments, CompressCommand, ConfigArguments, CountingArguments, MaskArguments, PassArguments,
+    RunArguments, SummarizerChoice,
 };
 use crate::commands::compress::batch::Done;
 use crate::commands::counting::TokenCounting;
@@ -31,6 +32,14 @@ use crate::show::{self, Sources};
 
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
 pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
+    match &arguments.command {
+        CompressCommand::Plan(arguments) => need_mask(mask_options(&arguments.mask), &arguments.mask)?,
+        CompressCommand::Run(arguments) => need_mask(
+            mask_options(&arguments.pass.mask).chain(summarizer_options(arguments)),
+            &arguments.pass.mask,
+        )?,
+        _ => {}
+    }
     match &arguments.command {
         CompressCommand::Plan(arguments) if arguments.pass.mask.mask => mask::plan(&arguments.pass),
         CompressCommand::Plan(arguments) => plan(&arguments.pass),
@@ -46,11 +55,52 @@ pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
     }
 }
 
+/// Refuses options that are about summaries where none is to be written.
+///
+/// Clap's `requires` does not: it is waived where `--budget` is given, which excludes `--mask`.
+fn need_mask(
+    mut options: impl Iterator<Item = (&'static str, bool)>,
+    mask: &MaskArguments,
+) -> Result<(), UsageError> {
+    match options.find(|(_, is_given)| *is_given && !mask.mask) {
+        Some((name, _)) => Err(UsageError(format!("`{name}` is about summaries: it needs `--mask`"))),
+        None => Ok(()),
+    }
+}
+
+fn mask_options(mask: &MaskArguments) -> impl Iterator<Item = (&'static str, bool)> {
+    let options = [
+        ("--from", mask.from.is_some()),
+        ("--to", mask.to.is_some()),
+        ("--auto", mask.auto),
+        ("--roll-up", mask.roll_up),
+        ("--settings", mask.settings.settings.is_some()),
+        ("--agent", mask.settings.agent.is_some()),
+        ("--set", !mask.settings.set.is_empty()),
+    ];
+    options.into_iter()
+}
+
+fn summarizer_options(run: &RunArguments) -> impl Iterator<Item = (&'static str, bool)> {
+    let by = &run.summarizer;
+    let options = [
+        ("--summarizer", by.summarizer != SummarizerChoice::Extractive),
+        ("--summarizer-model", by.summarizer_model.is_some()),
+        ("--base-url", by.base_url.is_some()),
+        ("--key-env", by.key_env.is_some()),
+        ("--key-file", by.key_file.is_some()),
+        ("--summarizer-timeout", by.summarizer_timeout.is_some()),
+        ("--summarizer-window", by.summarizer_window.is_some()),
+        ("--at", run.output.at.is_some()),
+    ];
+    options.into_iter()
+}
+
 fn plan(arguments: &PassArguments) -> Result<Exit> {
     let pass = Pass::of(arguments)?;
     batch::run(&arguments.session, arguments.json, &mut |path, sources| {
         let (messages, mut found) = Pass::read(path, sources)?;
-        let plan = pass.pipeline.plan(&messages, pass.protection);
+        let plan = pass.pipeline.plan(&messages, pass.protection(&messages)?);
         found.extend(in_conversation(&plan.diagnostics, path));
         let report = plan.report(&plan.apply(), pass.pipeline.meter());
         let mut done = done(&plan.outcome, plan.to_string(), plan.to_json(), found);
@@ -71,7 +121,7 @@ fn compress(arguments: &RunArguments) -> Result<Exit> {
     let (pass, arguments) = (Pass::of(&arguments.pass)?, &arguments.pass);
     batch::run(&arguments.session, arguments.json, &mut |path, sources| {
         let (messages, mut found) = Pass::read(path, sources)?;
-        let compression = pass.pipeline.compress(&messages, pass.protection);
+        let compression = pass.pipeline.compress(&messages, pass.protection(&messages)?);
         let report = compression.report;
         found.extend(in_conversation(&report.diagnostics, path));
         if let PassOutcome::Infeasible(overflow) = report.outcome {
@@ -105,7 +155,7 @@ fn done(outcome: &PassOutcome, text: String, json: Value, found: Vec<Diagnostic>
 /// What is the same for all conversations of a run.
 struct Pass {
     pipeline: CompressionPipeline<'static>,
-    protection: Protection,
+    loop_start: Option<usize>,
 }
 
 impl Pass {
@@ -117,14 +167,32 @@ impl Pass {
             return Err(UsageError(message.to_owned()).into());
         };
         let pipeline = pipeline(budget, &arguments.strategy, &arguments.counting, &arguments.config)?;
-        let protection = arguments.loop_start.map_or(Protection::LastUserMessage, Protection::CurrentLoop);
-        Ok(Self { pipeline, protection })
+        Ok(Self { pipeline, loop_start: arguments.loop_start })
+    }
+
+    fn protection(&self, messages: &[Message]) -> Result<Protection, UsageError> {
+        protection(self.loop_start, messages)
     }
 
     /// Reads what is sent of a conversation.
     fn read(path: &Path, sources: &mut Sources) -> Result<(Vec<Message>, Vec<Diagnostic>)> {
         let conversation = inputs::conversation(&InputFile::from(path), sources)?;
         Ok((messages(&conversation.value), conversation.diagnostics))
+    }
+}
+
+/// Returns what of messages stays, for the `--loop-start` that was given.
+fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protection, UsageError> {
+    match loop_start {
+        Some(start) if start > messages.len() => Err(UsageError(format!(
+            "`--loop-start {start}` is beyond the end: {} sent",
+            match messages.len() {
+                1 => "1 message is".to_owned(),
+                count => format!("{count} messages are"),
+            }
+        ))),
+        Some(start) => Ok(Protection::CurrentLoop(start)),
+        None => Ok(Protection::LastUserMessage),
     }
 }
 

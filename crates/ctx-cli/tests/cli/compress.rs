@@ -153,3 +153,69 @@ fn a_model_can_count() {
     error: there is no strategy `telegrafic`; did you mean `telegraphic`?
     ");
 }
+
+#[test]
+fn one_pinned_member_holds_its_group() {
+    for member in ["m3", "m4"] {
+        let mut talk: serde_json::Value = serde_json::from_str(TALK).unwrap();
+        let all = talk.as_array_mut().unwrap();
+        all.iter_mut().find(|message| message["id"] == member).unwrap()["pinned"] = true.into();
+        let folder = Folder::with(&[("t.json", &talk.to_string())]);
+        for strategy in ["telegraphic", "sentences", "key-message", "last-rounds"] {
+            let command = format!("compress run --session t.json --budget 200 --strategy {strategy} --json");
+            let result = json(&folder.ctx(&command));
+            let messages = result["messages"].as_array().unwrap();
+            let ids: Vec<&str> = messages.iter().filter_map(|message| message["id"].as_str()).collect();
+            let call = ids.iter().position(|id| *id == "m3").unwrap();
+            assert_eq!(ids.get(call + 1), Some(&"m4"), "{member} {strategy}: {ids:?}");
+        }
+    }
+}
+
+#[test]
+fn without_a_user_the_newest_message_stays() {
+    let word = "word ".repeat(200);
+    let said = serde_json::json!([
+        { "id": "a", "role": "assistant", "content": word },
+        { "id": "b", "role": "assistant", "content": word },
+    ]);
+    let folder = Folder::with(&[("t.json", &said.to_string())]);
+    let result = json(&folder.ctx("compress run --session t.json --budget 100 --json"));
+    let messages = result["messages"].as_array().unwrap();
+    assert_eq!(messages.last().unwrap()["id"], "b");
+    assert!(folder.ctx("compress run --session t.json --budget 5").starts_with("exit code 5"));
+}
+
+#[test]
+fn what_must_stay_is_the_sum_of_its_parts() {
+    let long = serde_json::json!([{ "id": "a", "role": "user", "content": "word ".repeat(200) }]);
+    assert_snapshot!(ctx("compress run --session t.json --budget 0", &[("t.json", &long.to_string())]), @"");
+}
+
+#[test]
+fn options_of_summaries_need_summaries() {
+    for option in [
+        "--from 1",
+        "--to 2",
+        "--auto",
+        "--roll-up",
+        "--set x=y",
+        "--summarizer cmd:zzz",
+        "--summarizer-window 9",
+    ] {
+        let answer = compress(&format!("run --session t.json --budget 300 {option}"));
+        let name = option.split(' ').next().unwrap();
+        let expected = format!("`{name}` is about summaries: it needs `--mask`");
+        assert!(answer.starts_with("exit code 2") && answer.contains(&expected), "{answer}");
+    }
+}
+
+#[test]
+fn a_loop_begins_within_the_messages() {
+    assert!(compress("run --session t.json --budget 300 --loop-start 10").starts_with("exit code 0"));
+    assert_snapshot!(compress("run --session t.json --budget 300 --loop-start 11"), @"
+    exit code 2
+    === errors
+    error: `--loop-start 11` is beyond the end: 10 messages are sent
+    ");
+}

@@ -436,3 +436,26 @@ fn odd_summaries_are_reported() {
     let show = folder.ctx("session show chat.json");
     assert!(show.contains("CTX0830") && show.contains("no summary hides anything"), "{show}");
 }
+
+#[test]
+fn one_file_takes_one_conversation() {
+    let folder =
+        Folder::with(&[("chats/a.json", &hotel().to_string()), ("chats/b.json", &hotel().to_string())]);
+    for sessions in ["chats", "chats/*.json", "chats/a.json chats/b.json"] {
+        let answer = folder.ctx(&format!("compress run --session {sessions} --mask --out x.json {AT}"));
+        assert!(answer.starts_with("exit code 2"), "{sessions}: {answer}");
+        assert!(!folder.path().join("x.json").exists(), "{sessions}: nothing is written");
+    }
+}
+
+#[test]
+fn a_summary_that_was_edited_since_is_not_undone() {
+    let (folder, id) = compressed();
+    let mut session: Value = serde_json::from_str(&chat(&folder)).unwrap();
+    session["nodes"][&id]["content"] = "My own words.".into();
+    folder.write("chat.json", session.to_string().as_bytes());
+    let before = chat(&folder);
+    let answer = folder.ctx("session undo chat.json");
+    assert!(answer.starts_with("exit code 1") && answer.contains("was edited since"), "{answer}");
+    assert!(chat(&folder) == before, "nothing is written");
+}

@@ -1,5 +1,7 @@
 //! Whether an answer is a summary.
 
+use std::borrow::Cow;
+
 use ctx_types::{SummaryAnswer, SummaryFinish, Text, TokenCounter};
 use serde_json::Value;
 
@@ -41,7 +43,7 @@ pub(super) struct Bounds {
 /// What a message costs beside its text.
 pub(super) const FRAME: u64 = 3;
 
-/// Returns the summary that an answer holds, reasoning before it left out. O(text).
+/// Returns the summary that an answer holds, reasoning before it and control characters left out. O(text).
 pub(super) fn accept(
     answer: &SummaryAnswer,
     bounds: Bounds,
@@ -55,12 +57,16 @@ pub(super) fn accept(
         // The port may learn of further ends: none of them is a good one.
         _ => return Err(SummaryFault::Refused),
     }
-    let text = without_reasoning(answer.text.trim()).ok_or(SummaryFault::CutOff)?;
+    let written = without_controls(&answer.text);
+    let text = without_reasoning(written.trim()).ok_or(SummaryFault::CutOff)?;
     if !text.contains(char::is_alphanumeric) {
         return Err(SummaryFault::Blank);
     }
     if is_tool_call(text) {
         return Err(SummaryFault::ToolCall);
+    }
+    if is_refusal(text) {
+        return Err(SummaryFault::Refused);
     }
     let summary = match text.len() == answer.text.len() {
         true => answer.text.clone(),
@@ -77,6 +83,15 @@ pub(super) fn accept(
     Ok(summary)
 }
 
+/// Takes out control characters but line breaks and tabs: no store and no terminal is to be trusted with them.
+fn without_controls(text: &str) -> Cow<'_, str> {
+    let is_bad = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    match text.contains(is_bad) {
+        true => Cow::Owned(text.replace(is_bad, "")),
+        false => Cow::Borrowed(text),
+    }
+}
+
 /// Takes leading blocks of reasoning off; `None` if one of them does not end.
 fn without_reasoning(text: &str) -> Option<&str> {
     let mut text = text;
@@ -85,6 +100,46 @@ fn without_reasoning(text: &str) -> Option<&str> {
         let Some(end) = end.map(|tag| tag.replace('<', "</")) else { return Some(text) };
         text = text.split_once(end.as_str())?.1.trim_start();
     }
+}
+
+/// How many characters a refusal in words has at the most.
+const LONGEST_REFUSAL: usize = 240;
+
+/// Tells whether a short text, in English or Chinese, says no more than that there will be no help.
+///
+/// It begins as refusals begin and speaks of the task; a summary that tells of somebody's refusal begins with who
+/// it was.
+fn is_refusal(text: &str) -> bool {
+    const BEGINS: [&str; 18] = [
+        "i'm sorry",
+        "i am sorry",
+        "sorry",
+        "i apologi",
+        "i cannot",
+        "i can't",
+        "i can not",
+        "i'm unable",
+        "i am unable",
+        "i'm not able",
+        "i am not able",
+        "i won't",
+        "as an ai",
+        "抱歉",
+        "很抱歉",
+        "对不起",
+        "我无法",
+        "我不能",
+    ];
+    const TASKS: [&str; 12] = [
+        "help", "assist", "comply", "summar", "fulfil", "request", "协助", "帮助", "帮您", "总结", "摘要",
+        "请求",
+    ];
+    if text.chars().count() > LONGEST_REFUSAL {
+        return false;
+    }
+    let text = text.to_lowercase().replace('’', "'");
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    BEGINS.iter().any(|begin| text.starts_with(begin)) && has(&TASKS)
 }
 
 /// Tells whether a text is nothing but a call, in one of the forms in which models write calls as text.
@@ -156,6 +211,25 @@ mod tests {
         for text in ["", " \n\t", "…", "---", "<think>hm</think>  "] {
             check(text, Err(SummaryFault::Blank));
         }
+    }
+
+    #[test]
+    fn a_refusal_in_words_is_no_summary() {
+        for text in [
+            "I am sorry, but I cannot help with that.",
+            "I can’t assist with this request.",
+            "抱歉，我无法协助完成该请求。",
+            "我不能总结这段对话。",
+        ] {
+            check(text, Err(SummaryFault::Refused));
+        }
+        check("Ada was sorry that nobody could help.", Ok("Ada was sorry that nobody could help."));
+    }
+
+    #[test]
+    fn control_characters_go() {
+        check("Te\u{0}a\u{7},\tno\r\nsu\u{9b}gar\u{7f}.", Ok("Tea,\tno\nsugar."));
+        check("\u{0}\u{1b}", Err(SummaryFault::Blank));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! From a draft to the operation that changes the session, if the session is still what was summarised.
 
 use ctx_types::{
-    Change, Content, DisplayState, Fingerprint, Message, Node, NodeEdit, NodeId, Session, SessionOp,
-    display_path,
+    Change, Content, DisplayNode, DisplayState, Fingerprint, Message, Node, NodeEdit, NodeId, Session,
+    SessionOp, display_path,
 };
 
 use crate::mask::details::MaskNotice;
@@ -53,7 +53,7 @@ impl MaskDraft {
     /// Makes the operation that carries the summary into the session. O(active path).
     ///
     /// `at_millis` is the time, in milliseconds since 1970-01-01T00:00:00Z. Later messages do not matter; any
-    /// change of what was summarised makes the draft stale.
+    /// change of what was summarised, or of the summaries before it, makes the draft stale.
     pub fn commit(&self, session: &Session, at_millis: i64) -> Result<MaskCommit, StaleMask> {
         self.check(session)?;
         let (id, op) = match &self.plan.target {
@@ -89,7 +89,7 @@ impl MaskDraft {
         if fingerprint(session, &basis) == self.plan.fingerprint {
             return Ok(());
         }
-        let ids = || range.covered.iter().chain(&range.messages);
+        let ids = || range.previous.iter().chain(&range.covered).chain(&range.messages);
         if let Some(id) = ids().find(|id| session.node(id).is_none()) {
             return Err(StaleMask::Gone { id: id.clone() });
         }
@@ -111,9 +111,9 @@ impl MaskDraft {
 
 /// What a fingerprint is taken of.
 pub(super) enum Basis<'a> {
-    /// All that is visible from the first node of the range to the last.
+    /// All that is visible from the first node of the range to the last, and the summaries before it.
     Visible(&'a MaskRange),
-    /// The messages of the range, whether visible or not, and the summary of them.
+    /// The messages of the range, whether visible or not, the summary of them, and the summaries before it.
     Named(&'a MaskRange, &'a NodeId),
 }
 
@@ -121,7 +121,8 @@ pub(super) enum Basis<'a> {
 pub(super) fn fingerprint(session: &Session, basis: &Basis<'_>) -> Fingerprint {
     match basis {
         Basis::Named(range, id) => {
-            let nodes = range.messages.iter().chain([*id]).filter_map(|id| Some((id, session.node(id)?)));
+            let ids = range.previous.iter().chain(&range.messages).chain([*id]);
+            let nodes = ids.filter_map(|id| Some((id, session.node(id)?)));
             nodes.fold(Fingerprint::default(), |sum, (id, node)| add(sum, id, node))
         }
         Basis::Visible(range) => {
@@ -131,11 +132,16 @@ pub(super) fn fingerprint(session: &Session, basis: &Basis<'_>) -> Fingerprint {
             };
             let last = session.depth(&range.after).unwrap_or_default();
             let shown = display_path(session, &[]);
-            let shown = shown.iter().skip(first.saturating_sub(1)).take((last + 1).saturating_sub(first));
-            let visible = shown.filter(|shown| shown.state == DisplayState::Visible);
+            let is_visible = |shown: &&DisplayNode<'_>| shown.state == DisplayState::Visible;
+            let within = shown.iter().skip(first.saturating_sub(1)).take((last + 1).saturating_sub(first));
+            let visible = within.filter(is_visible);
+            // The summarizer is shown the earlier summaries, and continues them.
+            let is_earlier = |shown: &&DisplayNode<'_>| range.previous.contains(shown.id);
+            let earlier = shown.iter().filter(is_visible).filter(is_earlier);
             let listed = listed(session, &range.covered, &range.messages);
             // What a summary that is taken in stands for may change without any change of its own.
             let sum = listed.iter().fold(Fingerprint::default(), |sum, id| sum.text(id));
+            let sum = earlier.fold(sum, |sum, shown| add(sum, shown.id, shown.node));
             visible.fold(sum, |sum, shown| add(sum, shown.id, shown.node))
         }
     }

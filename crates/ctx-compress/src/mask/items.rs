@@ -6,6 +6,7 @@ use std::ops::Range;
 use ctx_types::{
     DisplayNode, DisplayState, Message, Node, NodeId, Role, Session, display_path, groups, pending_start,
 };
+use serde_json::Value;
 
 /// A message of the active path that is sent.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(super) enum Part {
     Summary,
     /// It belongs to the turn that is being answered.
     Pending,
+    /// It is pinned: it stays, and so does the block that it is in.
+    Pinned,
     /// It gives instructions, or is a greeting that nobody has answered: it stays.
     Fixed,
 }
@@ -41,11 +44,25 @@ pub(super) fn visible_items<'a>(session: &'a Session) -> Vec<Item<'a>> {
         part: part(shown.node),
     };
     let mut items: Vec<Item<'a>> = visible.map(item).collect();
+    keep_greetings(&mut items);
     let pending = pending(&items);
     for item in items.iter_mut().skip(pending).filter(|item| item.part == Part::Candidate) {
         item.part = Part::Pending;
     }
     items
+}
+
+/// Lets what the model says first stay as long as nobody has said anything.
+fn keep_greetings(items: &mut [Item<'_>]) {
+    let is_said = |item: &Item<'_>| item.message.role == Role::User || item.part == Part::Summary;
+    if items.iter().any(is_said) {
+        return;
+    }
+    let is_greeting = |item: &&mut Item<'_>| {
+        item.part == Part::Fixed
+            || (item.message.role == Role::Assistant && item.message.tool_calls.is_empty())
+    };
+    items.iter_mut().take_while(is_greeting).for_each(|item| item.part = Part::Fixed);
 }
 
 fn part(node: &Node) -> Part {
@@ -56,6 +73,8 @@ fn part(node: &Node) -> Part {
         Part::Summary
     } else if is_live || node.role.is_some_and(Role::is_instruction) {
         Part::Fixed
+    } else if node.kept.get("pinned") == Some(&Value::Bool(true)) {
+        Part::Pinned
     } else {
         Part::Candidate
     }
@@ -156,6 +175,17 @@ mod tests {
     #[test]
     fn a_result_belongs_to_the_latest_call_of_its_id() {
         check("a:x t:x a:x t:x", &[0..2, 2..4]);
+    }
+
+    #[test]
+    fn what_is_said_first_stays_until_somebody_answers() {
+        let parts = |words: &str| -> Vec<Part> {
+            visible_items(&session(words)).iter().map(|item| item.part).collect()
+        };
+        let (candidate, fixed) = (Part::Candidate, Part::Fixed);
+        assert_eq!(parts("s a a"), [fixed; 3]);
+        assert_eq!(parts("a a:x t:x"), [fixed, candidate, candidate]);
+        assert_eq!(parts("a u a"), [candidate; 3]);
     }
 
     #[test]

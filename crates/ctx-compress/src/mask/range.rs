@@ -79,7 +79,7 @@ pub enum NoRange {
     },
     /// The named range has nothing that could be hidden.
     #[error(
-        "nothing between these messages can be hidden: instructions, live greetings and the turn that is being answered stay"
+        "nothing between these messages can be hidden: instructions, live greetings, pinned messages and the turn that is being answered stay"
     )]
     NothingBetween,
     /// There are not two summaries that could become one.
@@ -103,7 +103,7 @@ impl MaskRange {
     /// Finds what to compress on the active path. O(active path).
     ///
     /// Groups of calls and results are taken whole. Never taken are the turn that is being answered, live
-    /// greetings, instructions, and, unless the range is named, the newest messages that stay. A range that
+    /// greetings, instructions, groups with a message marked `"pinned": true`, and, unless the range is named, the newest messages that stay. A range that
     /// cuts a group shrinks to its border; if nothing is left then, it grows.
     ///
     /// A summary within the range is taken in. Summaries before it stay, unless together they pass
@@ -147,7 +147,7 @@ impl<'a> Finder<'a> {
     fn new(session: &'a Session, config: &MaskConfig) -> Self {
         let items = visible_items(session);
         let blocks = blocks(&items);
-        let is_said = |item: &Item<'_>| matches!(item.part, Part::Candidate | Part::Pending);
+        let is_said = |item: &Item<'_>| matches!(item.part, Part::Candidate | Part::Pending | Part::Pinned);
         let said = items.iter().enumerate().rev().filter(|(_, item)| is_said(item));
         let tail = match config.protect_recent_count.checked_sub(1) {
             None => items.len(),
@@ -201,7 +201,9 @@ impl<'a> Finder<'a> {
         let is_summary = |index: &usize| self.part(*index) == Some(Part::Summary);
         let summaries: Vec<usize> = (0..self.tail).filter(is_summary).collect();
         match summaries.as_slice() {
-            [first, .., last] => (*first..=*last).filter(|index| self.may_take(*index)).collect(),
+            [first, .., last] => (*first..=*last)
+                .filter(|index| self.may_take(*index) && !self.is_beside_pin(*index))
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -240,14 +242,24 @@ impl<'a> Finder<'a> {
     }
 
     fn protected(&self, config: &MaskConfig) -> NoRange {
-        let is_said = |item: &&Item<'_>| matches!(item.part, Part::Candidate | Part::Pending);
+        let is_said = |item: &&Item<'_>| matches!(item.part, Part::Candidate | Part::Pending | Part::Pinned);
         let candidates = self.items.iter().filter(is_said).count();
         NoRange::Protected { candidates, protected: config.protect_recent_count }
     }
 
-    /// Returns the members of a block that may be hidden; none if one of them is being answered.
+    fn is_beside_pin(&self, index: usize) -> bool {
+        let block = self.blocks.get(self.blocks.partition_point(|block| block.end <= index));
+        block.is_some_and(|block| block.clone().any(|index| self.part(index) == Some(Part::Pinned)))
+    }
+
+    /// Tells whether a member of a block is being answered or pinned, so that all of it stays.
+    fn is_held(&self, block: &std::ops::Range<usize>) -> bool {
+        block.clone().any(|index| matches!(self.part(index), Some(Part::Pending | Part::Pinned)))
+    }
+
+    /// Returns the members of a block that may be hidden; none if one of them is being answered or pinned.
     fn candidates(&self, block: &std::ops::Range<usize>) -> Vec<usize> {
-        match block.clone().any(|index| self.part(index) == Some(Part::Pending)) {
+        match self.is_held(block) {
             true => Vec::new(),
             false => block.clone().filter(|index| self.part(*index) == Some(Part::Candidate)).collect(),
         }
@@ -255,7 +267,7 @@ impl<'a> Finder<'a> {
 
     /// The same with summaries.
     fn takeable(&self, block: &std::ops::Range<usize>) -> Vec<usize> {
-        match block.clone().any(|index| self.part(index) == Some(Part::Pending)) {
+        match self.is_held(block) {
             true => Vec::new(),
             false => block.clone().filter(|index| self.may_take(*index)).collect(),
         }

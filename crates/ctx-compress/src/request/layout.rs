@@ -16,7 +16,7 @@ pub enum Protection {
     PendingTurn,
     /// From this index on: what a tool loop has added; and the last user message.
     CurrentLoop(usize),
-    /// The last user message alone: what follows it is history too.
+    /// The last user message alone, without one the newest group: everything else is history.
     LastUserMessage,
 }
 
@@ -33,7 +33,7 @@ pub enum Part {
     Pinned,
     /// A summary that stands for older messages.
     Summary,
-    /// What is being answered; see [`Protection`].
+    /// What is being answered, see [`Protection`]; where nobody is answered, the newest group.
     Current,
     /// Settled history, which may be changed.
     History,
@@ -96,8 +96,10 @@ impl Layout {
             let parts = range.clone().zip(members).map(|(index, message)| part(index, message));
             LaidGroup { part: parts.min().unwrap_or(Part::History), tokens: meter.messages(members), range }
         };
+        let mut laid: Vec<LaidGroup> = groups(messages).into_iter().map(group).collect();
+        keep_newest(&mut laid);
         let is_point = |group: &LaidGroup| messages.get(group.range.start).is_some_and(is_point);
-        Self { groups: with_points(groups(messages).into_iter().map(group), is_point), last_user }
+        Self { groups: with_points(laid, is_point), last_user }
     }
 
     /// Returns the tokens of everything but history.
@@ -116,11 +118,18 @@ impl Layout {
     }
 }
 
+/// Lets the newest group of history stay where nobody is answered, so that a request never loses everything that
+/// was said.
+fn keep_newest(laid: &mut [LaidGroup]) {
+    if laid.iter().all(|group| group.part != Part::Current)
+        && let Some(newest) = laid.iter_mut().rfind(|group| group.part == Part::History)
+    {
+        newest.part = Part::Current;
+    }
+}
+
 /// Lets what a placement put at several points go with the group of history that follows it.
-fn with_points(
-    groups: impl ExactSizeIterator<Item = LaidGroup>,
-    is_point: impl Fn(&LaidGroup) -> bool,
-) -> Vec<LaidGroup> {
+fn with_points(groups: Vec<LaidGroup>, is_point: impl Fn(&LaidGroup) -> bool) -> Vec<LaidGroup> {
     let mut laid: Vec<LaidGroup> = Vec::with_capacity(groups.len());
     for mut group in groups {
         while let Some(point) = laid.pop_if(|last| group.part == Part::History && is_point(last)) {
@@ -250,8 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_user_nothing_is_current() {
-        check("s a a", Protection::PendingTurn, "ihh");
+    fn without_a_user_the_newest_group_is_current() {
+        check("s a a", Protection::PendingTurn, "ihc");
+        check("s a a:x t:x", Protection::LastUserMessage, "ihcc");
+        check("a a", Protection::CurrentLoop(2), "hc");
         check("", Protection::PendingTurn, "");
     }
 

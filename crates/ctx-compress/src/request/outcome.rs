@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ctx_types::Message;
 use serde::Serialize;
 
-use crate::request::layout::{Layout, Part};
+use crate::request::layout::{LaidGroup, Layout, Part};
 
 /// How a pass of compression ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,7 +57,7 @@ pub struct Overflow {
     pub needed: u64,
     /// How many it may have.
     pub budget: u64,
-    /// What it consists of as it was given, the largest first.
+    /// What it consists of, shortened as far as it can be, the largest first.
     pub parts: Vec<PartCost>,
     /// The largest messages among it, by id, at most three.
     pub largest: Vec<MessageCost>,
@@ -86,9 +86,18 @@ pub struct MessageCost {
 }
 
 impl Overflow {
-    /// Adds up what must stay.
-    pub(crate) fn of(messages: &[Message], layout: &Layout, budget: u64, needed: u64) -> Self {
-        let fixed: Vec<_> = layout.groups.iter().filter(|group| group.part != Part::History).collect();
+    /// Adds up what must stay; `saved` says how many tokens shortening has saved in a group.
+    pub(crate) fn of(
+        messages: &[Message],
+        layout: &Layout,
+        budget: u64,
+        saved: impl Fn(&LaidGroup) -> u64,
+    ) -> Self {
+        let fixed = layout.groups.iter().filter(|group| group.part != Part::History);
+        let shortened =
+            |group: &LaidGroup| LaidGroup { tokens: group.tokens - saved(group), ..group.clone() };
+        let fixed: Vec<LaidGroup> = fixed.map(shortened).collect();
+        let needed = fixed.iter().map(|group| group.tokens).sum();
         let mut parts: Vec<PartCost> = Vec::new();
         for group in &fixed {
             let (count, tokens) = (group.range.len(), group.tokens);

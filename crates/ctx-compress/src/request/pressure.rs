@@ -39,7 +39,7 @@ pub(crate) fn relieve(
         relief.shorten_last_words(last);
     }
     if relief.tokens > budget {
-        return Err(Box::new(Overflow::of(messages, layout, budget, relief.tokens)));
+        return Err(Box::new(Overflow::of(messages, layout, budget, |group| relief.saved(group))));
     }
     Ok(relief.shortened)
 }
@@ -54,6 +54,16 @@ struct Relief<'a> {
 }
 
 impl Relief<'_> {
+    /// Returns how many tokens a group has lost.
+    fn saved(&self, group: &LaidGroup) -> u64 {
+        let shortened = self.shortened.range(group.range.clone());
+        let saving = |(index, short): (&usize, &Message)| {
+            let before = self.messages.get(*index).map_or(0, |message| self.meter.message(message));
+            before.saturating_sub(self.meter.message(short))
+        };
+        shortened.map(saving).sum()
+    }
+
     fn shorten_results(&mut self, group: &LaidGroup, max_chars: usize) {
         let members = self.messages.get(group.range.clone()).unwrap_or_default();
         let tools = tool_names(members);

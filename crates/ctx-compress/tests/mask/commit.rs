@@ -100,6 +100,15 @@ fn an_edited_range_is_stale() {
 }
 
 #[test]
+fn a_change_of_an_earlier_summary_makes_it_stale() {
+    let changed = "the messages changed while they were being summarised";
+    check("u a S[n1,n2] u a u a", edit("n3"), Err(changed));
+    let off = SessionOp::Toggle { id: "n3".into(), enabled: false };
+    check("u a S[n1,n2] u a u a", off, Err("`n3` was hidden while it was being summarised"));
+    check("u a S[n1,n2] u a u a", edit("n1"), Ok(()));
+}
+
+#[test]
 fn a_removed_range_is_stale() {
     check(
         "u a u a u a",

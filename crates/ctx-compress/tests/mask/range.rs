@@ -76,6 +76,9 @@ fn the_turn_that_is_answered_stays() {
 #[test]
 fn live_greetings_and_instructions_stay() {
     check("s g u a s u a", few(0, 9), &MaskSelection::Oldest, "n3 n4 n6 n7");
+    let all_stay = "all 0 messages are among the newest 0, which stay, or are being answered";
+    check("s a a", few(0, 9), &MaskSelection::Oldest, all_stay);
+    check("a", few(0, 9), &MaskSelection::All, all_stay);
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn a_named_range_takes_summaries_in() {
 
 #[test]
 fn a_named_range_must_be_one() {
-    let nothing = "nothing between these messages can be hidden: instructions, live greetings and the turn that is being answered stay";
+    let nothing = "nothing between these messages can be hidden: instructions, live greetings, pinned messages and the turn that is being answered stay";
     check("s u a u", few(0, 9), &between("n1", "n1"), nothing);
     check("s u a u", few(0, 9), &between("n4", "n4"), nothing);
     check("u a S[n1,n2] u a", few(0, 9), &between("n1", "n3"), nothing);
@@ -151,4 +154,23 @@ fn everything_that_a_summary_hides_is_listed_flat() {
     let config = MaskConfig { protect_recent_count: 2, roll_up_percent: 0, ..MaskConfig::default() };
     let range = plan(&session, &config, &MaskSelection::All).unwrap().range;
     assert_eq!(ids(&range.listed), "n6 n3 n4 n5 n1 n2 n7 n8");
+}
+
+#[test]
+fn a_pinned_message_holds_its_group() {
+    for (pinned, expected) in
+        [("n1", "n2 n3 n4 n5 n6"), ("n2", "n1 n5 n6"), ("n4", "n1 n5 n6"), ("n5", "n1 n2 n3 n4 n6")]
+    {
+        let mut file = json!(conversation("u a:x,y t:x t:y u a"));
+        file["nodes"][pinned]["pinned"] = json!(true);
+        let session = serde_json::from_value(file).unwrap();
+        for selection in [MaskSelection::All, between("n1", "n6")] {
+            let settings = MaskConfig::resolve(&[MaskLayer::new(MaskLevel::Call, few(0, 9))]);
+            assert_eq!(
+                ids(&plan(&session, &settings.config, &selection).unwrap().range.messages),
+                expected,
+                "{pinned}"
+            );
+        }
+    }
 }

@@ -66,8 +66,9 @@ fn write(draws: &[Draw], is_paired: bool) -> Vec<Message> {
     messages
 }
 
-/// A message with calls and all of its results, in any order.
+/// A message with calls and all of its results, in any order; in some cases one of them is pinned.
 fn group(messages: &mut Vec<Message>, draw: &Draw, at: usize) {
+    let begin = messages.len();
     let count = 1 + usize::from(draw.flags % 3);
     let id = |number: usize| format!("c{at}-{number}");
     let calls = (0..count).map(|number| call(&id(number), draw.ids[number])).collect();
@@ -79,6 +80,9 @@ fn group(messages: &mut Vec<Message>, draw: &Draw, at: usize) {
         let mut result = message(Role::Tool, &result, at);
         result.source = Source::history(format!("n{at}-{number}"), Role::Tool);
         messages.push(result.with(|message| message.tool_call_id = Some(id(number).into())));
+    }
+    if draw.flags & 24 == 24 {
+        messages[begin + usize::from(draw.ids[1]) % (count + 1)].place = Place::Pinned;
     }
 }
 

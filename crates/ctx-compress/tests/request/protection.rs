@@ -13,7 +13,7 @@ use crate::{Pass, Setting, cases, settings};
 struct Protected {
     /// What never changes: instructions, pins, injections, summaries.
     fixed: BTreeSet<usize>,
-    /// What is being answered.
+    /// What is being answered; where nobody is, the newest group.
     current: BTreeSet<usize>,
 }
 
@@ -56,6 +56,11 @@ impl Protected {
         current.retain(|index| {
             !fixed.contains(index) && messages.get(*index).is_some_and(|one| one.place == Place::History)
         });
+        if current.is_empty() {
+            let is_free = |index: usize| messages[index].place == Place::History && !fixed.contains(&index);
+            let newest = groups(messages).into_iter().rfind(|group| group.clone().all(is_free));
+            current.extend(newest.into_iter().flatten());
+        }
         Self { fixed, current }
     }
 

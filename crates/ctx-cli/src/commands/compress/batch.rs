@@ -202,11 +202,8 @@ enum Conversations {
 
 impl Conversations {
     fn of(paths: &[PathBuf]) -> Result<Self> {
-        if let [path] = paths
-            && !path.is_dir()
-            && (path.exists() || !is_pattern(path))
-        {
-            return Ok(Self::One(path.clone()));
+        if let Some(path) = only(paths) {
+            return Ok(Self::One(path.to_owned()));
         }
         let mut found = Vec::new();
         for path in paths {
@@ -237,6 +234,16 @@ impl Conversations {
             false => Ok(Self::Many(found)),
         }
     }
+}
+
+/// Tells whether paths name one conversation: neither several, nor a folder or pattern, whatever these lead to.
+pub(super) fn is_one(paths: &[PathBuf]) -> bool {
+    only(paths).is_some()
+}
+
+fn only(paths: &[PathBuf]) -> Option<&Path> {
+    let [path] = paths else { return None };
+    (!path.is_dir() && (path.exists() || !is_pattern(path))).then_some(path)
 }
 
 fn is_pattern(path: &Path) -> bool {

@@ -12,7 +12,7 @@ use ctx_types::{Diagnostic, Message, ToolDefinition};
 use serde_json::{Value, json};
 
 use crate::args::BudgetArguments;
-use crate::commands::compress::messages;
+use crate::commands::compress::{messages, protection};
 use crate::commands::inputs::{self, InputFile};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
@@ -86,10 +86,10 @@ impl Planning {
         let given = messages(&conversation.value);
         let planning = Self {
             models,
-            messages: repair(&given).map_or(given, |repaired| repaired.messages),
             tools,
             reserve: arguments.reserve,
-            protection: arguments.loop_start.map_or(Protection::LastUserMessage, Protection::CurrentLoop),
+            protection: protection(arguments.loop_start, &given)?,
+            messages: repair(&given).map_or(given, |repaired| repaired.messages),
         };
         Ok((planning, model, found))
     }

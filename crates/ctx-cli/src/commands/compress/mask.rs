@@ -39,7 +39,7 @@ pub(super) fn plan(arguments: &PassArguments) -> Result<Exit> {
 pub(super) fn run(arguments: &RunArguments) -> Result<Exit> {
     let pass = &arguments.pass;
     let work = Work::of(pass, Some(arguments))?;
-    if pass.session.len() > 1 && matches!(work.target, Target::Other(_)) {
+    if !batch::is_one(&pass.session) && matches!(work.target, Target::Other(_)) {
         let message = "`--out` takes one conversation; `--write` writes each over its own file";
         return Err(UsageError(message.to_owned()).into());
     }

@@ -26,9 +26,14 @@ fn former<'a>(entry: &'a HistoryEntry, id: &NodeId) -> Option<&'a Node> {
     patch.nodes.iter().find_map(of_node)
 }
 
-fn remove(session: &Session, node: &Node) -> Result<SessionOp, String> {
-    let id = node.id.clone().unwrap_or_default();
+/// Removes a summary again, unless somebody has written another text or speaker into it.
+fn remove(session: &Session, inserted: &Node) -> Result<SessionOp, String> {
+    let id = inserted.id.clone().unwrap_or_default();
+    let is_edited = |node: &Node| {
+        (&node.content, &node.role, &node.name) != (&inserted.content, &inserted.role, &inserted.name)
+    };
     match session.node(&id) {
+        Some(node) if node.is_summary() && is_edited(node) => Err(format!("`{id}` was edited since")),
         Some(node) if node.is_summary() => Ok(SessionOp::Remove { id }),
         Some(_) => Err(format!("`{id}` is no summary any more")),
         None => Err(format!("`{id}` is gone")),
