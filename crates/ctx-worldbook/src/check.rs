@@ -84,7 +84,7 @@ fn dead(set: &BookSet, member: &Member) -> Option<String> {
     if !looks_at_messages(set, entry) {
         return Some("it looks at no message, so that none of its keys is found".to_owned());
     }
-    if entry.keys.iter().all(|key| never_matches(&parsed(set, member, key))) {
+    if entry.keys.iter().all(|key| never_matches(parsed(set, member, key).as_ref())) {
         return Some("nothing can match its keys".to_owned());
     }
     if entry.is_selective && !entry.secondary_keys.is_empty() {
@@ -112,7 +112,7 @@ fn parsed(set: &BookSet, member: &Member, key: &str) -> Option<Parsed> {
 }
 
 /// Tells whether a key is blank, or an expression that begins with `(?!)`, which nothing fulfils.
-fn never_matches(key: &Option<Parsed>) -> bool {
+fn never_matches(key: Option<&Parsed>) -> bool {
     match key {
         Some(Parsed::Blank) => true,
         Some(Parsed::Regex(regex)) => regex.pattern().starts_with("(?!)") && !regex.pattern().contains('|'),
@@ -138,21 +138,21 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     match entry.logic {
         SelectiveLogic::NotAny => primary
             .iter()
-            .all(|key| never_matches(key) || is_among(key, &secondary))
+            .all(|key| never_matches(key.as_ref()) || is_among(key, &secondary))
             .then_some("its secondary keys forbid each of its keys"),
         SelectiveLogic::NotAll => {
             let forbids = |key: &Option<Parsed>| {
-                never_matches(key) || secondary.iter().all(|other| is_same(key, other))
+                never_matches(key.as_ref()) || secondary.iter().all(|other| is_same(key, other))
             };
             primary.iter().all(forbids).then_some("its secondary keys forbid each of its keys")
         }
         SelectiveLogic::AndAny => secondary
             .iter()
-            .all(never_matches)
+            .all(|key| never_matches(key.as_ref()))
             .then_some("it needs a secondary key, and nothing can match them"),
         SelectiveLogic::AndAll => secondary
             .iter()
-            .any(never_matches)
+            .any(|key| never_matches(key.as_ref()))
             .then_some("it needs all of its secondary keys, and nothing can match one of them"),
     }
 }

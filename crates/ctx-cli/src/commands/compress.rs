@@ -33,7 +33,9 @@ use crate::show::{self, Sources};
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
 pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
     match &arguments.command {
-        CompressCommand::Plan(arguments) => need_mask(mask_options(&arguments.mask), &arguments.mask)?,
+        CompressCommand::Plan(arguments) => {
+            need_mask(mask_options(&arguments.pass.mask), &arguments.pass.mask)?
+        }
         CompressCommand::Run(arguments) => need_mask(
             mask_options(&arguments.pass.mask).chain(summarizer_options(arguments)),
             &arguments.pass.mask,
