@@ -189,7 +189,9 @@ fn without_a_user_the_newest_message_stays() {
 #[test]
 fn what_must_stay_is_the_sum_of_its_parts() {
     let long = serde_json::json!([{ "id": "a", "role": "user", "content": "word ".repeat(200) }]);
-    assert_snapshot!(ctx("compress run --session t.json --budget 0", &[("t.json", &long.to_string())]), @"");
+    let answer = ctx("compress run --session t.json --budget 0", &[("t.json", &long.to_string())]);
+    let (needed, part) = answer.split_once(" of 0 tokens: current turn ").unwrap();
+    assert_eq!(needed.rsplit(' ').next(), Some(part.trim()), "{answer}");
 }
 
 #[test]

@@ -103,10 +103,15 @@ fn assert_range(session: &Session, plan: &MaskPlan, selection: &MaskSelection) {
     let taken: BTreeSet<usize> = plan.range.messages.iter().map(|id| position(id).unwrap()).collect();
     let covered: BTreeSet<usize> = plan.range.covered.iter().map(|id| position(id).unwrap()).collect();
     let is_live = |node: &Node| node.metadata.as_ref().is_some_and(|data| data.greeting_live == Some(true));
-    let is_candidate = |at: usize| {
-        let instructs = nodes[at].role.is_some_and(Role::is_instruction);
-        !nodes[at].is_summary() && !instructs && !is_live(nodes[at])
+    let instructs = |at: usize| nodes[at].role.is_some_and(Role::is_instruction);
+    let is_silent = !nodes.iter().any(|node| node.role == Some(Role::User) || node.is_summary());
+    let is_greeting = |at: usize| {
+        let speaks = messages[at].role == Role::Assistant && messages[at].tool_calls.is_empty();
+        instructs(at) || is_live(nodes[at]) || speaks
     };
+    let greetings = (0..nodes.len()).take_while(|at| is_silent && is_greeting(*at)).count();
+    let is_candidate =
+        |at: usize| at >= greetings && !nodes[at].is_summary() && !instructs(at) && !is_live(nodes[at]);
     assert!(taken.iter().all(|at| is_candidate(*at)));
     assert!(covered.iter().all(|at| nodes[*at].is_summary()));
     let end = messages.len() - usize::from(messages.last().is_some_and(|last| last.is_continuation_prefix));
