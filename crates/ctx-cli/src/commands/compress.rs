@@ -34,7 +34,7 @@ use crate::show::{self, Sources};
 pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
     match &arguments.command {
         CompressCommand::Plan(arguments) => {
-            need_mask(mask_options(&arguments.pass.mask), &arguments.pass.mask)?
+            need_mask(mask_options(&arguments.pass.mask), &arguments.pass.mask)?;
         }
         CompressCommand::Run(arguments) => need_mask(
             mask_options(&arguments.pass.mask).chain(summarizer_options(arguments)),
