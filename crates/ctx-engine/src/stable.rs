@@ -102,7 +102,7 @@ impl<'a> Stability<'a> {
         }
         // What stands above the conversation may be joined with its first message.
         let is_joined = place.is_before && !message.role.is_instruction();
-        let is_first = is_said(message) && message.place != Place::Pinned;
+        let is_first = is_said(message) && (message.place != Place::Pinned || !message.written.is_empty());
         if self.is_shortened && (is_first || is_joined) {
             return Some("older messages are left out, and the next turn may leave out more");
         }

@@ -70,7 +70,9 @@ fn a_key_that_gives_up_is_told_and_the_other_entries_come_in() {
         let (sent, found) = assemble(agent, Some(book), &case.text);
         assert_eq!(sent, "good", "{}", case.pattern);
         // What begins at the beginning of the text is not found behind the mark that stands before each message.
-        let gives_up = case.end == End::GivenUp && !case.pattern.starts_with('^');
+        // What needs letters that the text has not is not searched at all.
+        let has_letters = !case.pattern.contains(r"<\/") || case.text.contains("</");
+        let gives_up = case.end == End::GivenUp && !case.pattern.starts_with('^') && has_letters;
         assert_eq!(found, if gives_up { vec![GAVE_UP[1]] } else { Vec::new() }, "{}", case.pattern);
     }
 }

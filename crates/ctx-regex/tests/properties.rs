@@ -121,7 +121,12 @@ proptest! {
         let Ok(other) = fancy_regex::Regex::new(&pattern) else { return Ok(()) };
         let regex = compile_for_backtracking(&pattern, Flags::NONE).unwrap();
         let found = regex.find(&text).unwrap().map(|found| found.range());
-        prop_assert_eq!(found, other.find(&text).unwrap().map(|found| found.range()));
+        let expected = match regex::Regex::new(&pattern) {
+            // `fancy-regex` 0.20 finds `(a+b*a+)` in `a`.
+            Ok(plain) => plain.find(&text).map(|found| found.range()),
+            Err(_) => other.find(&text).unwrap().map(|found| found.range()),
+        };
+        prop_assert_eq!(found, expected);
     }
 
     /// A search with few steps gives up, or finds what a search with many finds.
