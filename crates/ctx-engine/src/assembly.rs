@@ -265,7 +265,7 @@ impl<'a> Assembly<'a> {
 
     fn finish(self, mut run: Run, tokens: TokenFigure) -> Context {
         let mut messages = run.draft.take_messages();
-        let stable = Stability::new(&run, self.agent.macros(), &self.turn.further).part(&messages);
+        let stable = Stability::new(&run, self.agent, &self.turn.further).part(&messages);
         stable::mark(self.turn.cache_marks, &mut messages, &stable);
         let mut diagnostics: Vec<Diagnostic> = self.agent.diagnostics().to_vec();
         diagnostics.extend(self.found);

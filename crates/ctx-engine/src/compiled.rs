@@ -1,12 +1,16 @@
 //! A compiled agent: assembles contexts.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ctx_anchors::Preset;
 use ctx_macros::{Dialect, Registry};
 use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundings};
 use ctx_tokens::{MAX_TOKENS, ModelFacts, ModelTable, read_tokens};
-use ctx_types::{Agent, Content, Diagnostic, Message, Session, TextMemory, TurnInput, UserProfile, excerpt};
+use ctx_types::{
+    Agent, Content, Diagnostic, Message, Placement, PresetMessage, Session, TextMemory, TurnInput,
+    UserProfile, excerpt,
+};
 use serde_json::Value;
 
 use crate::assembly::{AssembleError, Assembly, Ports};
@@ -27,6 +31,8 @@ pub struct CompiledAgent {
     models: Arc<ModelTable>,
     context_tokens: Option<i64>,
     diagnostics: Vec<Diagnostic>,
+    /// The positions of entries whose place is counted from the end of the conversation.
+    moving: BTreeSet<usize>,
     /// What expands the user's own text.
     input_macros: InputMacros,
     /// What formatters and plug-ins wrote, and what else is counted: mostly the same each turn.
@@ -58,6 +64,7 @@ impl CompiledAgent {
             models: engine.models.clone(),
             context_tokens,
             diagnostics,
+            moving: moving(agent),
             input_macros: InputMacros::new(engine, agent),
             memory: TextMemory::default(),
         }
@@ -76,6 +83,11 @@ impl CompiledAgent {
     /// Returns the person who chats.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
+    }
+
+    /// Returns the positions of the preset's entries whose place is counted from the end of the conversation.
+    pub(crate) const fn moving(&self) -> &BTreeSet<usize> {
+        &self.moving
     }
 
     /// Returns the macros that its texts may use, and how they are read.
@@ -150,6 +162,16 @@ impl CompiledAgent {
     pub(crate) fn context_tokens(&self) -> Option<i64> {
         self.context_tokens
     }
+}
+
+fn moving(agent: &Agent) -> BTreeSet<usize> {
+    let is_moving = |entry: &PresetMessage| match Placement::of(entry).0 {
+        Placement::Depth { .. } => true,
+        Placement::Index { at, .. } => at < 0,
+        _ => false,
+    };
+    let entries = agent.preset_messages.iter().enumerate();
+    entries.filter(|(_, entry)| is_moving(entry)).map(|(index, _)| index).collect()
 }
 
 /// Reads the layers of settings: user, model, agent, switches of this run.

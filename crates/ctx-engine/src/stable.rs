@@ -13,10 +13,14 @@ use ctx_types::{
 };
 use ctx_worldbook::Cause;
 
+use crate::compiled::CompiledAgent;
+
 /// What is known about a run and its turn.
 pub(crate) struct Stability<'a> {
     macros: &'a Registry,
     dialect: Dialect,
+    /// The entries of the preset whose place is counted from the end of the conversation.
+    moving: &'a BTreeSet<usize>,
     /// What goes with this turn only.
     further: &'a [Message],
     rules: Option<&'a ActiveRules>,
@@ -28,16 +32,14 @@ pub(crate) struct Stability<'a> {
 
 impl<'a> Stability<'a> {
     /// Takes what a run left behind.
-    pub(crate) fn new(
-        run: &'a Run,
-        (macros, dialect): (&'a Registry, Dialect),
-        further: &'a [Message],
-    ) -> Self {
+    pub(crate) fn new(run: &'a Run, agent: &'a CompiledAgent, further: &'a [Message]) -> Self {
+        let (macros, dialect) = agent.macros();
         let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
         Self {
             macros,
             dialect,
+            moving: agent.moving(),
             further,
             rules: run.blackboard.get(),
             constant: run.blackboard.get().map(constant).unwrap_or_default(),
@@ -88,7 +90,12 @@ impl<'a> Stability<'a> {
         let sources = || std::iter::once(&segment.source).chain(&segment.via);
         let differs = sources().find_map(|source| Some((source, self.differs(source)?)));
         let origin = segment.via.last().unwrap_or(&segment.source);
-        let moves = *is_below && matches!(origin.kind, SourceKind::Preset | SourceKind::Worldbook);
+        let is_moving = origin.index().is_some_and(|index| self.moving.contains(&index));
+        let moves = match origin.kind {
+            SourceKind::Preset => *is_below || is_moving,
+            SourceKind::Worldbook => *is_below,
+            _ => false,
+        };
         *is_below |= origin.kind.is_history();
         let moves = moves.then(|| (origin, "it stands below messages of the conversation".to_owned()));
         differs.or(moves)
