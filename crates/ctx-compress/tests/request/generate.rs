@@ -81,7 +81,7 @@ fn group(messages: &mut Vec<Message>, draw: &Draw, at: usize) {
         result.source = Source::history(format!("n{at}-{number}"), Role::Tool);
         messages.push(result.with(|message| message.tool_call_id = Some(id(number).into())));
     }
-    if draw.flags & 24 == 24 {
+    if draw.flags & 0b1_1000 == 0b1_1000 {
         messages[begin + usize::from(draw.ids[1]) % (count + 1)].place = Place::Pinned;
     }
 }
