@@ -75,7 +75,7 @@ fn read_entry(
     let Some(path) = entry.enclosed_name() else {
         return Err(broken(format!(
             "the archive names a file outside of itself: `{}`",
-            ctx_types::excerpt(&entry.name().unwrap_or_default())
+            ctx_types::excerpt(entry.name())
         )));
     };
     let steps: Vec<String> =
