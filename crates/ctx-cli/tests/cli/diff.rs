@@ -51,7 +51,7 @@ fn equal_contexts_share_everything() {
 
 #[test]
 fn agents_are_assembled_at_one_time() {
-    assert_snapshot!(two_turns().ctx("diff a.yaml b.yaml --session c.json"), @r"
+    assert_snapshot!(two_turns().ctx("diff a.yaml b.yaml --session c.json --at 2026-01-31T12:00:00Z"), @r"
     exit code 0
     === output
     shared            0 messages of 3 and the beginning of the next, about 16 of 28 tokens (57 %)
