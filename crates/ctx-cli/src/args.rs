@@ -213,7 +213,9 @@ pub(crate) struct CheckArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx test tests\n  \
-    ctx test tests --update    writes the results that differ; look at them before you keep them\n\n\
+    ctx test tests --update              writes what differs; look at it before you keep it\n  \
+    ctx test tests --watch               runs them again whenever a file changes\n  \
+    ctx test tests --junit results.xml   also writes what build servers read\n\n\
     Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be read.")]
 pub(crate) struct TestArguments {
     /// Folders; each folder below them that holds an agent, a conversation or options is a case
@@ -222,6 +224,12 @@ pub(crate) struct TestArguments {
     /// Writes the results as what is expected from now on
     #[arg(long)]
     pub(crate) update: bool,
+    /// Runs the cases again whenever a file below the folders changes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["update", "json"])]
+    pub(crate) watch: bool,
+    /// Also writes the outcomes as `JUnit` XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
     /// Prints the outcome of each case as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -11,10 +11,12 @@ use crate::files::{self, Existing, FilesRead};
 use crate::show;
 
 /// The files of the project.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 5] = [
     ("agent.yaml", include_str!("../../templates/agent.yaml")),
     ("profile.yaml", include_str!("../../templates/profile.yaml")),
     ("conversation.json", include_str!("../../templates/conversation.json")),
+    ("case.yaml", include_str!("../../templates/case.yaml")),
+    ("expected.txt", include_str!("../../templates/expected.txt")),
 ];
 
 /// Writes the project: all of its files, or none if one of them exists or cannot be written.
@@ -39,17 +41,22 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
     let names = files.map(|(path, _)| path);
     match arguments.json {
         true => show::json(&json!({ "written": names.map(|path| files::name(&path)) }))?,
-        false => show::result(&welcome(&names))?,
+        false => show::result(&welcome(folder, &names))?,
     }
     Ok(Exit::Success)
 }
 
-fn welcome([agent, profile, conversation]: &[PathBuf; 3]) -> String {
-    let (agent, profile, conversation) = (quoted(agent), quoted(profile), quoted(conversation));
+fn welcome(folder: &Path, files: &[PathBuf; 5]) -> String {
+    let written: Vec<String> = files.iter().map(|file| format!("wrote {}\n", quoted(file))).collect();
+    let [agent, profile, conversation, ..] = files.each_ref().map(|file| quoted(file));
     format!(
-        "wrote {agent}\nwrote {profile}\nwrote {conversation}\n\n\
+        "{}\n\
          see what a model would receive:\n  \
-         ctx assemble {agent} --session {conversation} --profile {profile}\n"
+         ctx assemble {agent} --session {conversation} --profile {profile}\n\n\
+         change it, and see what that does:\n  \
+         ctx test {}\n",
+        written.concat(),
+        quoted(folder)
     )
 }
 

@@ -1,7 +1,10 @@
 //! `ctx test`: contexts compared with what was expected of them.
 
 mod case;
+mod changes;
 mod find;
+mod junit;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +13,8 @@ use serde_json::{Value, json};
 
 use crate::args::TestArguments;
 use crate::commands::test::case::Case;
+use crate::commands::test::changes::Change;
+use crate::commands::test::watch::Watched;
 use crate::exit::Exit;
 use crate::files::{self, Existing, FilesRead};
 use crate::show::{self, Progress, Sources, plural};
@@ -17,8 +22,23 @@ use crate::show::{self, Progress, Sources, plural};
 /// The file in the folder of a case that holds its result.
 const EXPECTED: &str = "expected.txt";
 
-/// Runs the cases below folders, in the order of their names.
+/// Runs the cases below folders, in the order of their names; with `--watch` again after each change.
 pub(crate) fn run(arguments: &TestArguments) -> Result<Exit> {
+    if !arguments.watch {
+        return run_once(arguments);
+    }
+    // What changes while the tests run is seen afterwards.
+    let watched = Watched::new(&arguments.folders)?;
+    loop {
+        if let Err(error) = run_once(arguments) {
+            show::note(&format!("error: {}", show::plain(&error)));
+        }
+        show::note("waiting for changes; Ctrl-C ends it");
+        watched.wait()?;
+    }
+}
+
+fn run_once(arguments: &TestArguments) -> Result<Exit> {
     let folders = find::cases(&arguments.folders)?;
     let mut progress = Progress::new();
     let (mut results, mut read) = (Vec::new(), FilesRead::default());
@@ -33,6 +53,9 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<Exit> {
     drop(progress);
     if arguments.update {
         write(&results, &read)?;
+    }
+    if let Some(path) = &arguments.junit {
+        files::write(&[(path.clone(), &junit::to_xml(&results)?)], Existing::Replace, &read)?;
     }
     match arguments.json {
         true => show::json(&to_json(&results))?,
@@ -57,7 +80,7 @@ enum Outcome {
     /// The result is the expected one.
     Passed,
     /// The result differs.
-    Differs { expected: String, result: String },
+    Differs { expected: String, result: String, changes: Vec<Change> },
     /// Nothing was expected yet.
     New,
     /// The result was written.
@@ -85,7 +108,10 @@ fn outcome(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcome
     Ok(match (expected, update) {
         (Some(expected), _) if expected == result => Outcome::Passed,
         (expected, true) => Outcome::Updated { result, is_new: expected.is_none() },
-        (Some(expected), false) => Outcome::Differs { expected, result },
+        (Some(expected), false) => {
+            let changes = changes::changes(&expected, &result);
+            Outcome::Differs { expected, result, changes }
+        }
         (None, false) => Outcome::New,
     })
 }
@@ -141,8 +167,9 @@ fn part(tested: &Tested) -> Option<String> {
     let failed = |what: &str, details: &str| Some(show::failed(&format!("{name}: {what}"), details));
     match &tested.outcome {
         Outcome::Passed => None,
-        Outcome::Differs { expected, result } => {
-            failed("the context is not the expected one", &show::diff(expected, result))
+        Outcome::Differs { expected, result, changes } => {
+            let details = changes::to_text(changes) + &show::diff(expected, result);
+            failed("the context is not the expected one", &details)
         }
         Outcome::New => failed(&format!("no `{EXPECTED}`; `--update` writes it"), ""),
         Outcome::Updated { is_new: true, .. } => Some(format!("wrote {name}/{EXPECTED}\n")),
@@ -164,7 +191,8 @@ fn to_json(results: &[Tested]) -> Value {
 fn case_json(tested: &Tested) -> Value {
     let mut case = json!({ "case": files::name(&tested.folder), "status": tested.outcome.as_str() });
     match &tested.outcome {
-        Outcome::Differs { expected, result } => {
+        Outcome::Differs { expected, result, changes } => {
+            case["changes"] = changes.iter().map(Change::to_json).collect();
             case["expected"] = json!(expected);
             case["result"] = json!(result);
         }

@@ -23,6 +23,10 @@ const BOLD_RED: &str = "1;31";
 
 /// Writes the lines that differ, with some around them: `-` is expected, `+` is what came instead.
 pub(crate) fn diff(expected: &str, result: &str) -> String {
+    lines(expected, result, colour)
+}
+
+fn lines(expected: &str, result: &str, colour: fn(&str, &str) -> String) -> String {
     let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(expected, result);
     let mut lines = Vec::new();
     for group in diff.grouped_ops(CONTEXT) {
@@ -42,6 +46,11 @@ pub(crate) fn diff(expected: &str, result: &str) -> String {
         lines.push(format!("and {}", plural(more, "more line")));
     }
     lines.join("\n") + "\n"
+}
+
+/// Writes the lines that differ as [`diff`] does, without colours, for a file.
+pub(crate) fn plain_diff(expected: &str, result: &str) -> String {
+    lines(expected, result, |_, text| text.to_owned())
 }
 
 /// Writes the line that names something that failed, and below it what is wrong.

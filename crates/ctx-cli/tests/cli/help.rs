@@ -290,6 +290,12 @@ fn help_of_test() {
           --update
               Writes the results as what is expected from now on
 
+          --watch
+              Runs the cases again whenever a file below the folders changes, until Ctrl-C
+
+          --junit <FILE>
+              Also writes the outcomes as `JUnit` XML
+
           --json
               Prints the outcome of each case as JSON
 
@@ -298,7 +304,9 @@ fn help_of_test() {
 
     Examples:
       ctx test tests
-      ctx test tests --update    writes the results that differ; look at them before you keep them
+      ctx test tests --update              writes what differs; look at it before you keep it
+      ctx test tests --watch               runs them again whenever a file changes
+      ctx test tests --junit results.xml   also writes what build servers read
 
     Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be
     read.

@@ -13,14 +13,24 @@ fn a_project_is_written_and_can_be_looked_at() {
     wrote demo/agent.yaml
     wrote demo/profile.yaml
     wrote demo/conversation.json
+    wrote demo/case.yaml
+    wrote demo/expected.txt
 
     see what a model would receive:
       ctx assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml
+
+    change it, and see what that does:
+      ctx test demo
     ");
     assert_snapshot!(folder.ctx("check --deny-warnings demo"), @"
     exit code 0
     === output
     3 files checked: 0 errors, 0 warnings
+    ");
+    assert_snapshot!(folder.ctx("test demo"), @"
+    exit code 0
+    === output
+    1 case: 1 passed, 0 failed
     ");
     let shown =
         folder.ctx("assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml");
@@ -38,11 +48,16 @@ fn without_a_name_this_folder_is_used() {
       "written": [
         "./agent.yaml",
         "./profile.yaml",
-        "./conversation.json"
+        "./conversation.json",
+        "./case.yaml",
+        "./expected.txt"
       ]
     }
     "#);
-    assert_eq!(folder.names(), ["agent.yaml", "conversation.json", "notes.txt", "profile.yaml"]);
+    assert_eq!(
+        folder.names(),
+        ["agent.yaml", "case.yaml", "conversation.json", "expected.txt", "notes.txt", "profile.yaml"]
+    );
 }
 
 #[test]
@@ -65,14 +80,22 @@ fn force_replaces_files_and_leaves_others() {
     wrote ./agent.yaml
     wrote ./profile.yaml
     wrote ./conversation.json
+    wrote ./case.yaml
+    wrote ./expected.txt
 
     see what a model would receive:
       ctx assemble ./agent.yaml --session ./conversation.json --profile ./profile.yaml
+
+    change it, and see what that does:
+      ctx test .
     ");
     let text = |name| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert!(text("conversation.json").contains("basil"));
     assert_eq!(text("other.json"), "[]");
-    assert_eq!(folder.names(), ["agent.yaml", "conversation.json", "other.json", "profile.yaml"]);
+    assert_eq!(
+        folder.names(),
+        ["agent.yaml", "case.yaml", "conversation.json", "expected.txt", "other.json", "profile.yaml"]
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `ctx test`: cases, their results, and what differs.
 
+use std::io::{BufRead as _, BufReader};
+
 use insta::assert_snapshot;
 
 use crate::assemble::{AGENT, CHAT, json};
@@ -79,6 +81,7 @@ fn a_changed_entry_fails_with_the_lines_that_differ() {
     exit code 1
     === output
     FAILED tests/basil: the context is not the expected one
+      preset entry `tail` changed (message 3)
     @@ line 9 @@
       Hello
       --- 2 assistant · history:n2 · history · 5 tokens
@@ -113,6 +116,67 @@ fn a_changed_entry_fails_with_the_lines_that_differ() {
     === output
     1 case: 1 passed, 0 failed
     ");
+}
+
+#[test]
+fn results_are_written_for_build_servers() {
+    let folder = tested();
+    folder.write("tests/basil/agent.yaml", AGENT.replace("Be brief.", "Be <very> brief.").as_bytes());
+    folder.write("tests/new/session.json", CHAT.as_bytes());
+    folder.ctx("test tests --junit results.xml");
+    assert_snapshot!(read(&folder, "results.xml"), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="ctx test" tests="2" failures="2" errors="0">
+      <testsuite name="ctx test" tests="2" failures="2" errors="0">
+        <testcase classname="ctx test" name="tests/basil">
+          <failure message="preset entry `tail` changed (message 3)">@@ line 9 @@
+      Hello
+      --- 2 assistant · history:n2 · history · 5 tokens
+      Hi!
+    - --- 3 system · preset:tail · index -1 · 6 tokens
+    - Be brief.
+    + --- 3 system · preset:tail · index -1 · 9 tokens
+    + Be &lt;very&gt; brief.
+      --- 4 user · history:n3 · history · 9 tokens
+      When do I sow basil?
+      --- 5 assistant · history:n4 · history · 8 tokens
+    @@ line 20 @@
+      early spring
+      or later
+      === usage
+    - 58 of 299997 tokens, exact as o200k_base
+    + 61 of 299997 tokens, exact as o200k_base
+        +400000 window of `gpt-5`
+        -100000 reserve for the answer
+        -3 beginning of the answer
+    </failure>
+        </testcase>
+        <testcase classname="ctx test" name="tests/new">
+          <failure message="nothing is expected of it yet"></failure>
+        </testcase>
+      </testsuite>
+    </testsuites>
+    "#);
+}
+
+#[test]
+fn what_changes_is_tested_again() {
+    let folder = tested();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+    command
+        .args(["test", "tests", "--watch"])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::piped());
+    let mut running = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(running.stderr.take().unwrap()).lines();
+    let mut shown = BufReader::new(running.stdout.take().unwrap()).lines();
+    assert_eq!(told.next().unwrap().unwrap(), "waiting for changes; Ctrl-C ends it");
+    assert_eq!(shown.next().unwrap().unwrap(), "1 case: 1 passed, 0 failed");
+    folder.write("tests/basil/agent.yaml", AGENT.replace("Be brief.", "Be very brief.").as_bytes());
+    assert_eq!(shown.next().unwrap().unwrap(), "FAILED tests/basil: the context is not the expected one");
+    assert_eq!(shown.next().unwrap().unwrap(), "  preset entry `tail` changed (message 3)");
+    running.kill().unwrap();
+    running.wait().unwrap();
 }
 
 #[test]

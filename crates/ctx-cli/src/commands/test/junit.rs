@@ -1,0 +1,87 @@
+//! Results of tests as `JUnit` XML, the form that build servers read.
+
+use anyhow::{Result, anyhow};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+
+use crate::commands::test::{Outcome, Tested};
+use crate::files;
+use crate::show::{self, plural};
+
+/// The name of the suite.
+const SUITE: &str = "ctx test";
+
+/// Writes one suite with a case for each folder.
+///
+/// The form is that of Jenkins and GitLab (`testsuites`, `testsuite`, `testcase`, `failure`, `error`). No times are
+/// written, so that equal results give equal bytes.
+pub(super) fn to_xml(results: &[Tested]) -> Result<Vec<u8>> {
+    let count = |is: fn(&Outcome) -> bool| results.iter().filter(|tested| is(&tested.outcome)).count();
+    let errors = count(|outcome| matches!(outcome, Outcome::Unreadable(_)));
+    let failures = count(Outcome::is_failure) - errors;
+    let counts = [("tests", results.len()), ("failures", failures), ("errors", errors)];
+    let counts = counts.map(|(name, count)| (name, count.to_string()));
+    let element = |name: &'static str| {
+        let mut element = BytesStart::new(name);
+        element.push_attribute(("name", SUITE));
+        element.extend_attributes(counts.iter().map(|(name, count)| (*name, count.as_str())));
+        element
+    };
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    let written = (|| {
+        writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        writer.write_event(Event::Start(element("testsuites")))?;
+        writer.write_event(Event::Start(element("testsuite")))?;
+        for tested in results {
+            case(&mut writer, tested)?;
+        }
+        writer.write_event(Event::End(BytesEnd::new("testsuite")))?;
+        writer.write_event(Event::End(BytesEnd::new("testsuites")))
+    })();
+    written.map_err(|error| anyhow!("the results cannot be written as XML: {error}"))?;
+    let mut xml = writer.into_inner();
+    xml.push(b'\n');
+    Ok(xml)
+}
+
+fn case(writer: &mut Writer<Vec<u8>>, tested: &Tested) -> std::io::Result<()> {
+    let name = allowed(&files::name(&tested.folder));
+    let mut element = BytesStart::new("testcase");
+    element.push_attribute(("classname", SUITE));
+    element.push_attribute(("name", name.as_str()));
+    let Some((kind, message, details)) = fault(&tested.outcome) else {
+        return writer.write_event(Event::Empty(element));
+    };
+    writer.write_event(Event::Start(element))?;
+    let mut inner = BytesStart::new(kind);
+    inner.push_attribute(("message", allowed(&message).as_str()));
+    writer.write_event(Event::Start(inner))?;
+    writer.write_event(Event::Text(BytesText::new(&allowed(&details))))?;
+    writer.write_event(Event::End(BytesEnd::new(kind)))?;
+    writer.write_event(Event::End(BytesEnd::new("testcase")))
+}
+
+/// What is wrong with a case: the element, a line and the details.
+fn fault(outcome: &Outcome) -> Option<(&'static str, String, String)> {
+    match outcome {
+        Outcome::Passed | Outcome::Updated { .. } => None,
+        Outcome::Differs { expected, result, changes } => {
+            let first = changes.first().map(ToString::to_string);
+            let more = changes.len().checked_sub(1).filter(|more| *more > 0);
+            let more = more.map(|more| format!(" and {}", plural(more, "more change"))).unwrap_or_default();
+            let line = first.unwrap_or_else(|| "the context is not the expected one".to_owned()) + &more;
+            Some(("failure", line, show::plain_diff(expected, result)))
+        }
+        Outcome::New => Some(("failure", "nothing is expected of it yet".to_owned(), String::new())),
+        Outcome::Unreadable(error) => {
+            Some(("error", "the case cannot be read".to_owned(), show::plain(error)))
+        }
+    }
+}
+
+/// Leaves out what XML 1.0 has no way to say: control characters and two code points.
+fn allowed(text: &str) -> String {
+    let is_allowed =
+        |c: char| matches!(c, '\t' | '\n' | '\r') || c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().filter(|c| is_allowed(*c)).collect()
+}

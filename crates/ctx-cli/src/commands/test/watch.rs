@@ -1,0 +1,53 @@
+//! Waiting until something below folders changes.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+
+use crate::files;
+
+/// How long it must be quiet after a change, so that an editor that writes several files runs the tests once.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// How many changes are waited out at most before the tests run all the same.
+const MAX_CHANGES: usize = 1_000;
+
+/// Folders that are watched for as long as this lives.
+pub(super) struct Watched {
+    events: Receiver<notify::Result<Event>>,
+    /// Ends the watching when it goes.
+    _watcher: RecommendedWatcher,
+}
+
+impl Watched {
+    /// Begins to watch folders with all that is below them.
+    pub(super) fn new(folders: &[PathBuf]) -> Result<Self> {
+        let (sender, events) = channel();
+        let failed = |error: notify::Error| anyhow!("changes cannot be watched: {error}");
+        let mut watcher = notify::recommended_watcher(sender).map_err(failed)?;
+        for folder in folders {
+            watcher.watch(folder, RecursiveMode::Recursive).map_err(|error| {
+                anyhow!("changes of `{}` cannot be watched: {error}", files::name(folder))
+            })?;
+        }
+        Ok(Self { events, _watcher: watcher })
+    }
+
+    /// Waits until a file was written, made, moved or deleted, and it is quiet then.
+    pub(super) fn wait(&self) -> Result<()> {
+        loop {
+            let event = self.events.recv().map_err(|_| anyhow!("changes are no longer watched"))?;
+            if event.is_ok_and(|event| !event.kind.is_access()) {
+                break;
+            }
+        }
+        let mut further = 0;
+        while further < MAX_CHANGES && self.events.recv_timeout(QUIET).is_ok() {
+            further += 1;
+        }
+        Ok(())
+    }
+}
