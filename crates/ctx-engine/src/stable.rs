@@ -24,6 +24,8 @@ pub(crate) struct Stability<'a> {
     /// What goes with this turn only.
     further: &'a [Message],
     rules: Option<&'a ActiveRules>,
+    /// How many of the newest messages regex rules may still change by their depth; 0 if none do.
+    settled: usize,
     /// The worldbook entries that are active whatever is said.
     constant: BTreeSet<Arc<str>>,
     /// Whether the conversation begins later from turn to turn.
@@ -36,12 +38,14 @@ impl<'a> Stability<'a> {
         let (macros, dialect) = agent.macros();
         let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
+        let rules: Option<&ActiveRules> = run.blackboard.get();
         Self {
             macros,
             dialect,
             moving: agent.moving(),
             further,
-            rules: run.blackboard.get(),
+            rules,
+            settled: rules.and_then(ActiveRules::rules).map_or(0, RuleSet::settled_depth),
             constant: run.blackboard.get().map(constant).unwrap_or_default(),
             is_shortened: skipped > 0 || dropped > 0,
         }
@@ -103,7 +107,6 @@ impl<'a> Stability<'a> {
 
     /// Tells why a message stands elsewhere next turn, or not at all, if that may be.
     fn moves(&self, message: &Message, place: Standing) -> Option<&'static str> {
-        let settled = self.rules.and_then(ActiveRules::rules).map_or(0, RuleSet::settled_depth);
         if message.is_continuation_prefix {
             return Some("it is being continued");
         }
@@ -113,12 +116,11 @@ impl<'a> Stability<'a> {
         if self.is_shortened && (is_first || is_joined) {
             return Some("older messages are left out, and the next turn may leave out more");
         }
-        if is_said(message) && place.newer <= settled && settled > 0 {
+        if is_said(message) && self.settled > 0 && place.newer <= self.settled {
             return Some("a regex rule changes messages by their depth");
         }
         match message.placement.as_deref() {
-            Some(Placement::Depth { .. }) => Some("its place is counted from the end of the conversation"),
-            Some(Placement::Index { at, .. }) if *at < 0 => {
+            Some(Placement::Depth { .. } | Placement::Index { at: ..0, .. }) => {
                 Some("its place is counted from the end of the conversation")
             }
             Some(Placement::Index { at, .. }) if self.is_shortened || is_beyond(*at, place.older) => {

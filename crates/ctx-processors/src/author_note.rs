@@ -55,10 +55,10 @@ struct Compiled {
 impl ContextProcessor for AuthorNote {
     fn descriptor(&self) -> Descriptor {
         let mut config_fields = vec![
-            ConfigField::number("interval", "Messages of the user from note to note", 1)
+            ConfigField::whole("interval", "Messages of the user from note to note", 1)
                 .between(0.0, 1_000_000.0)
                 .with_description("1 is always, 0 never"),
-            ConfigField::number("depth", "Messages behind the note", 4).between(0.0, 1_000_000.0),
+            ConfigField::whole("depth", "Messages behind the note", 4).between(0.0, 1_000_000.0),
             ConfigField::select("role", "Who speaks it", &ROLES),
             ConfigField::select("persona", "The user's profile", &PERSONA),
         ];

@@ -9,7 +9,7 @@ const ASSISTANT: &str = "assistantLane";
 
 /// Declares the settings: a lane for each who may speak, 0 unless something else is set.
 pub(crate) fn lane_fields() -> [ConfigField; 3] {
-    let lane = |key, label| ConfigField::number(key, label, 0).between(-1_000_000.0, 1_000_000.0);
+    let lane = |key, label| ConfigField::whole(key, label, 0).between(-1_000_000.0, 1_000_000.0);
     [
         lane(SYSTEM, "Lane of system messages at a gap").with_description("ascending, among equal order"),
         lane(USER, "Lane of the user's messages at a gap"),

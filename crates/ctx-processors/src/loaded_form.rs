@@ -35,7 +35,7 @@ impl LoadedForm {
         let kept = [("all", "all of it"), ("calls", "that of messages with calls"), ("none", "none of it")];
         vec![
             ConfigField::boolean("htmlToMarkdown", "HTML of older messages becomes Markdown", false),
-            ConfigField::number("htmlKeptMessages", "How many of the newest messages keep their HTML", 6)
+            ConfigField::whole("htmlKeptMessages", "How many of the newest messages keep their HTML", 6)
                 .between(0.0, 1_000_000.0),
             ConfigField::select("reasoning", "Which visible reasoning is sent", &kept),
             ConfigField::boolean("toolsAsUser", "Calls and results of tools become plain words", false)

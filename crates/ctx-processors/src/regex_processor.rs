@@ -78,7 +78,7 @@ const CHECK_EVERY: usize = 16;
 #[async_trait]
 impl ContextProcessor for RegexProcessor {
     fn descriptor(&self) -> Descriptor {
-        let steps = ConfigField::number(STEPS, "Most steps of all rules", RuleLimits::default().steps);
+        let steps = ConfigField::whole(STEPS, "Most steps of all rules", RuleLimits::default().steps);
         Descriptor {
             priority: 200,
             config_fields: vec![

@@ -42,14 +42,14 @@ impl ContextProcessor for TokenLimiter {
             priority: 400,
             is_core: true,
             config_fields: vec![
-                ConfigField::number(
+                ConfigField::whole(
                     "retainedCharacters",
                     "Characters kept of the first message that does not fit",
                     0,
                 )
                 .between(0.0, 10_000_000.0)
                 .with_description("0 drops it whole; only a message of plain text is shortened"),
-                ConfigField::number(EXTRA, "Tokens counted for each message beside its own", 0)
+                ConfigField::whole(EXTRA, "Tokens counted for each message beside its own", 0)
                     .between(0.0, 1_000.0)
                     .with_description("for applications that count more than the model does"),
                 ConfigField::text("truncationMarker", "What stands at the end of a shortened text", "\n…"),

@@ -45,6 +45,9 @@ pub struct ConfigField {
     /// The largest number allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<f64>,
+    /// Whether a number must be a whole one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_whole: bool,
     /// Whether a text must have more than white space.
     pub is_required: bool,
 }
@@ -92,6 +95,11 @@ impl ConfigField {
         Self::new(key, label, FieldKind::Number, Value::Number(default.into()))
     }
 
+    /// Declares a whole number; `10.0` is one.
+    pub fn whole(key: &str, label: &str, default: impl Into<serde_json::Number>) -> Self {
+        Self { is_whole: true, ..Self::number(key, label, default) }
+    }
+
     /// Declares a share of something: a number from 0 to 1.
     pub fn share(key: &str, label: &str, default: f64) -> Self {
         Self::new(key, label, FieldKind::Number, Value::from(default)).between(0.0, 1.0)
@@ -133,6 +141,7 @@ impl ConfigField {
             options: Vec::new(),
             minimum: None,
             maximum: None,
+            is_whole: false,
             is_required: false,
         }
     }
@@ -209,11 +218,13 @@ impl ConfigField {
     }
 
     fn is_within(&self, number: f64) -> bool {
-        self.minimum.is_none_or(|minimum| number >= minimum)
+        !(self.is_whole && number.fract() != 0.0)
+            && self.minimum.is_none_or(|minimum| number >= minimum)
             && self.maximum.is_none_or(|maximum| number <= maximum)
     }
 
     fn bounded(&self, number: f64) -> f64 {
+        let number = if self.is_whole { number.round() } else { number };
         number.max(self.minimum.unwrap_or(f64::MIN)).min(self.maximum.unwrap_or(f64::MAX))
     }
 
@@ -223,18 +234,26 @@ impl ConfigField {
             FieldKind::Text => "a text".to_owned(),
             FieldKind::Boolean => "true or false".to_owned(),
             FieldKind::List => "a list".to_owned(),
-            FieldKind::Number => match (self.minimum, self.maximum) {
-                (Some(minimum), Some(maximum)) => format!("a number from {minimum} to {maximum}"),
-                (Some(minimum), None) => format!("a number of at least {minimum}"),
-                (None, Some(maximum)) => format!("a number of at most {maximum}"),
-                (None, None) => "a number".to_owned(),
-            },
+            FieldKind::Number => {
+                let number = if self.is_whole { "a whole number" } else { "a number" };
+                match (self.minimum, self.maximum) {
+                    (Some(minimum), Some(maximum)) => format!("{number} from {minimum} to {maximum}"),
+                    (Some(minimum), None) => format!("{number} of at least {minimum}"),
+                    (None, Some(maximum)) => format!("{number} of at most {maximum}"),
+                    (None, None) => number.to_owned(),
+                }
+            }
             FieldKind::Select => {
                 let options = self.options.iter().map(|option| format!("`{}`", plain(&option.value)));
                 format!("one of {}", options.collect::<Vec<_>>().join(", "))
             }
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A text without its quotes, anything else as JSON.

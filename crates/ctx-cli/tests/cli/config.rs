@@ -175,7 +175,7 @@ priorty = 3
       |
       = help: did you mean `token-limiter`?
 
-    warning[CTX0450]: `retainedCharacters` of processor `token-limiter` is `"5"` (set by user), expected a number from 0 to 10000000
+    warning[CTX0450]: `retainedCharacters` of processor `token-limiter` is `"5"` (set by user), expected a whole number from 0 to 10000000
      --> ctx.toml:7:33
       |
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }

@@ -216,7 +216,7 @@ impl Default for MaskConfig {
 
 /// When and how much.
 fn strategy_fields() -> Vec<ConfigField> {
-    let count = |key, label, default: u32| ConfigField::number(key, label, default).between(0.0, MAX);
+    let count = |key, label, default: u32| ConfigField::whole(key, label, default).between(0.0, MAX);
     let modes = [("token", "Tokens"), ("count", "Messages"), ("both", "Either")];
     vec![
         ConfigField::boolean("enabled", "Compress long conversations", true)
@@ -237,7 +237,7 @@ fn strategy_fields() -> Vec<ConfigField> {
 
 /// How summaries are made.
 fn summary_fields() -> Vec<ConfigField> {
-    let number = |key, label, default: u32, max| ConfigField::number(key, label, default).between(0.0, max);
+    let number = |key, label, default: u32, max| ConfigField::whole(key, label, default).between(0.0, max);
     let roles = [("system", "System"), ("assistant", "Assistant"), ("user", "User")];
     let profiles = [
         ("auto", "Find out"),

@@ -78,7 +78,7 @@ fn a_value_of_a_wrong_type_leaves_the_lower_level() {
         "countThreshold",
         (json!(70), MaskLevel::Global),
         &[
-            "warning[CTX0825]: `countThreshold` of compression is `\"60\"`, expected a number from 0 to 1000000000000 (at /countThreshold)",
+            "warning[CTX0825]: `countThreshold` of compression is `\"60\"`, expected a whole number from 0 to 1000000000000 (at /countThreshold)",
         ],
     );
 }

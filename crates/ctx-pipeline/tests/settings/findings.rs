@@ -29,7 +29,7 @@ fn a_value_of_the_wrong_type_leaves_the_default() {
         "write `true` without quotes; until then its default `false` is used",
     );
     refuses("loud", json!(1), "true or false", "its default `false` is used");
-    let bounds = "a number from 0 to 100";
+    let bounds = "a whole number from 0 to 100";
     refuses("limit", json!("7"), bounds, "write `7` without quotes; until then its default `5` is used");
     refuses(
         "limit",
@@ -42,6 +42,12 @@ fn a_value_of_the_wrong_type_leaves_the_default() {
         json!(-0.5),
         bounds,
         "the nearest that it takes is `0`; until then its default `5` is used",
+    );
+    refuses(
+        "limit",
+        json!(1.5),
+        bounds,
+        "the nearest that it takes is `2`; until then its default `5` is used",
     );
     refuses("limit", json!([]), bounds, "its default `5` is used");
     refuses("mark", json!(7), "a text", "write `\"7\"`, in quotes; until then its default `\"-\"` is used");

@@ -50,7 +50,7 @@ pub(crate) fn policy_fields() -> Vec<ConfigField> {
     let fields = FIELDS.map(|(kind, label)| ConfigField::select(kind.as_str(), label, &choices(kind)));
     let limits = [
         ConfigField::number("maxMegabytes", "The largest file that is sent, in MiB", 32).between(1.0, 48.0),
-        ConfigField::number("maxImageSide", "The longest side of a picture, in pixels", 4_096)
+        ConfigField::whole("maxImageSide", "The longest side of a picture, in pixels", 4_096)
             .between(0.0, 65_535.0)
             .with_description("larger pictures are made smaller; 0 leaves them as they are"),
         ConfigField::number("maxMegapixels", "The most pixels of a picture, in millions", 64)

@@ -43,7 +43,7 @@ impl Reading {
         let mut fields = vec![
             ConfigField::select("strategy", "When files become text", &strategies)
                 .with_description("text files always do"),
-            ConfigField::number("forceAfter", "Files older than so many messages become text", 10)
+            ConfigField::whole("forceAfter", "Files older than so many messages become text", 10)
                 .between(0.0, 1_000_000.0)
                 .with_description("counted from the end of the conversation; 0 for none"),
             ConfigField::boolean("preferTranscripts", "Transcripts that are there stand for the file", true),

@@ -65,7 +65,7 @@ pub fn compress_window(config: &Config, available: Option<u32>) -> Option<u64> {
 pub(crate) fn fields() -> Vec<ConfigField> {
     let defaults = RequestConfig::default();
     let tokens = |key: &str, label: &str, default: u64| {
-        ConfigField::number(key, label, default).between(0.0, f64::from(MAX_TOKENS))
+        ConfigField::whole(key, label, default).between(0.0, f64::from(MAX_TOKENS))
     };
     let share = |key: &str, label: &str, default: f64| ConfigField::share(key, label, default);
     let strategies = STRATEGIES.map(|name| FieldOption::new(name, strategy_label(name)));
@@ -74,7 +74,7 @@ pub(crate) fn fields() -> Vec<ConfigField> {
             .with_description("Never more than the model's window leaves; 0 means just that"),
         share("triggerThreshold", "Share of the budget above which it begins", defaults.trigger_threshold),
         share("targetUsage", "Share of the budget to which it goes down", defaults.target_usage),
-        ConfigField::number("minRecentMessages", "Newest messages that strategies prefer", defaults.min_recent_messages)
+        ConfigField::whole("minRecentMessages", "Newest messages that strategies prefer", defaults.min_recent_messages)
             .between(0.0, 1_000_000.0),
         ConfigField::choice("strategy", "How messages are chosen", strategies.into()),
         tokens("compressWindow", "Tokens of the newest messages that it looks at", 0)

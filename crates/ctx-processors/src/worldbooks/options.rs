@@ -38,7 +38,7 @@ const STRATEGIES: [(&str, CharacterStrategy, &str); 3] = [
 /// Declares the settings; their defaults are AIO Hub's, with SillyTavern's budget.
 pub(crate) fn fields() -> Vec<ConfigField> {
     let count = |key: &str, label: &str, default: u32| {
-        ConfigField::number(key, label, default).between(0.0, 1_000_000_000.0)
+        ConfigField::whole(key, label, default).between(0.0, 1_000_000_000.0)
     };
     let strategies = STRATEGIES.map(|(name, _, label)| (name, label));
     vec![

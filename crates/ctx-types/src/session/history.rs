@@ -16,6 +16,9 @@ pub use entry::HistoryEntry;
 /// The key of a session's file under which the log stands; other readers keep or ignore it.
 const KEY: &str = "operationLog";
 
+/// The key inside the log under which a log of another version stands.
+const FOREIGN: &str = "otherVersion";
+
 /// The version of the form in which the log is written.
 const VERSION: u64 = 1;
 
@@ -52,6 +55,8 @@ pub struct History {
     undo: Vec<Arc<HistoryEntry>>,
     /// What was undone and can be redone, the latest last.
     redo: Vec<Arc<HistoryEntry>>,
+    /// A log of another version that the file has; nobody here can use it, and it is written again as it was.
+    foreign: Option<Arc<Value>>,
 }
 
 /// Why an operation was not undone or redone; session and log are as they were.
@@ -88,12 +93,16 @@ impl History {
         };
         if log.get("version").and_then(Value::as_u64) != Some(VERSION) {
             let message = "the log of operations is of no version that is known here, and is not read";
-            found.push(Diagnostic::warning(codes::OPERATION_LOG, message).at_pointer(format!("/{KEY}")));
-            return (Self::default(), found);
+            let help =
+                format!("it is kept; what is done here is logged beside it, which has it as `{FOREIGN}`");
+            let warning = Diagnostic::warning(codes::OPERATION_LOG, message).with_help(help);
+            found.push(warning.at_pointer(format!("/{KEY}")));
+            return (Self { foreign: Some(Arc::new(log.clone())), ..Self::default() }, found);
         }
         let mut read = |list: &str| entry::read_list(log.get(list), &format!("/{KEY}/{list}"), &mut found);
         let mut shared = |list: &str| read(list).into_iter().map(Arc::new).collect();
-        let mut history = Self { undo: shared("undo"), redo: shared("redo") };
+        let foreign = log.get(FOREIGN).cloned().map(Arc::new);
+        let mut history = Self { undo: shared("undo"), redo: shared("redo"), foreign };
         history.cap();
         (history, found)
     }
@@ -107,12 +116,20 @@ impl History {
 
     /// Writes the log into the header of its session; an empty one where there was none writes nothing.
     pub fn write(&self, header: &mut SessionHeader) {
-        if self.undo.is_empty() && self.redo.is_empty() && header.kept.get(KEY).is_none() {
+        let is_empty = self.undo.is_empty() && self.redo.is_empty();
+        if let Some(foreign) = self.foreign.as_deref().filter(|_| is_empty) {
+            header.kept.set(KEY, foreign.clone());
+            return;
+        }
+        if is_empty && header.kept.get(KEY).is_none() {
             return;
         }
         let list =
             |entries: &[Arc<HistoryEntry>]| entries.iter().map(|entry| entry.write()).collect::<Vec<_>>();
-        let log = json!({ "version": VERSION, "undo": list(&self.undo), "redo": list(&self.redo) });
+        let mut log = json!({ "version": VERSION, "undo": list(&self.undo), "redo": list(&self.redo) });
+        if let (Some(foreign), Some(log)) = (self.foreign.as_deref(), log.as_object_mut()) {
+            log.insert(FOREIGN.to_owned(), foreign.clone());
+        }
         header.kept.set(KEY, log);
     }
 

@@ -203,6 +203,33 @@ fn a_session_without_operations_has_no_log() {
 }
 
 #[test]
+fn a_log_of_another_version_stays_in_the_file() {
+    let newer = json!({ "version": 2, "steps": [1, 2] });
+    let document = json!({
+        "nodes": {
+            "r": { "id": "r", "role": "system", "content": "", "childrenIds": ["a"] },
+            "a": { "id": "a", "role": "user", "content": "hello", "parentId": "r", "childrenIds": [] },
+        },
+        "rootNodeId": "r",
+        "activeLeafId": "a",
+        "operationLog": newer,
+    });
+    let (mut session, _) = load(&document);
+    let (mut history, found) = History::take(&mut session.header);
+    assert_eq!(found.len(), 1);
+    let written = |session: &mut Session, history: &History| {
+        history.write(&mut session.header);
+        serde_json::from_str::<Value>(&bytes(session)).unwrap()["operationLog"].clone()
+    };
+    assert_eq!(written(&mut session, &history), newer);
+    history.apply(&mut session, "it", None, edit("a", "hi")).unwrap();
+    assert_eq!(written(&mut session, &history)["otherVersion"], newer);
+    stored(&history, &mut session);
+    history.undo(&mut session).unwrap();
+    assert_eq!(written(&mut session, &history)["otherVersion"], newer);
+}
+
+#[test]
 fn a_log_that_cannot_be_read_is_reported() {
     let found = |log: Value| {
         let (session, _) = load(&json!({ "nodes": {}, "operationLog": log }));

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
 use ctx_types::{
     PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, excerpt,
@@ -15,6 +16,9 @@ use crate::exit::UsageError;
 
 /// The longest answer, in bytes.
 const MAX_ANSWER: u64 = 1024 * 1024;
+
+/// How long what a program wrote is read after its end, where a child of it keeps its output open.
+const LINGER: Duration = Duration::from_millis(500);
 
 /// How much of what a program complains about is kept, in bytes.
 const MAX_COMPLAINT: usize = 4 * 1024;
@@ -89,36 +93,53 @@ impl Program {
             }
             Ok(())
         };
-        let talk = tokio::try_join!(write, self.answer(stdout), complaint(stderr))?;
-        let ((), answer, complaint) = talk;
-        let status = running.0.wait().await.map_err(|error| {
+        let (mut answer, mut complaint) = (Vec::new(), Vec::new());
+        let broken = |error: std::io::Error| {
             PortError::new(PortErrorKind::Unavailable, format!("`{}`: {error}", self.name()))
-        })?;
+        };
+        let talk = async {
+            let complaints = read_complaint(stderr, &mut complaint);
+            tokio::try_join!(write, self.read_answer(stdout, &mut answer), complaints)
+        };
+        let status = {
+            let mut talk = std::pin::pin!(talk);
+            let talked = tokio::select! {
+                talked = &mut talk => Some(talked),
+                // What it started may keep its output open; it has said what it had to say.
+                _ = running.0.wait() => tokio::time::timeout(LINGER, talk).await.ok(),
+            };
+            talked.transpose()?;
+            running.0.wait().await.map_err(broken)?
+        };
         match status.success() {
-            true => Ok(Text::from(answer).into()),
-            false => Err(self.failure(status, &complaint)),
+            true => Ok(Text::from(self.text(answer)?).into()),
+            false => Err(self.failure(status, &String::from_utf8_lossy(&complaint))),
         }
     }
 
-    /// Reads what the program writes; too much of it, or what is no text, is an error.
-    async fn answer(&self, stdout: Option<impl AsyncRead + Unpin>) -> Result<String, PortError> {
-        let mut bytes = Vec::new();
+    /// Reads what the program writes; too much of it is an error.
+    async fn read_answer(
+        &self,
+        stdout: Option<impl AsyncRead + Unpin>,
+        answer: &mut Vec<u8>,
+    ) -> Result<(), PortError> {
         if let Some(stdout) = stdout {
-            let mut limited = stdout.take(MAX_ANSWER + 1);
-            limited.read_to_end(&mut bytes).await.map_err(|error| {
+            stdout.take(MAX_ANSWER + 1).read_to_end(answer).await.map_err(|error| {
                 PortError::new(PortErrorKind::Unavailable, format!("`{}`: {error}", self.name()))
             })?;
         }
-        let wrong = |what: &str| {
-            Err(PortError::new(PortErrorKind::Invalid, format!("`{}` wrote {what}", self.name())))
-        };
-        if bytes.len() as u64 > MAX_ANSWER {
-            return wrong(&format!("more than {} MiB", MAX_ANSWER / 1024 / 1024));
+        match answer.len() as u64 > MAX_ANSWER {
+            true => Err(self.wrote(&format!("more than {} MiB", MAX_ANSWER / 1024 / 1024))),
+            false => Ok(()),
         }
-        match String::from_utf8(bytes) {
-            Ok(text) => Ok(text),
-            Err(_) => wrong("what is no UTF-8 text"),
-        }
+    }
+
+    fn text(&self, answer: Vec<u8>) -> Result<String, PortError> {
+        String::from_utf8(answer).map_err(|_| self.wrote("what is no UTF-8 text"))
+    }
+
+    fn wrote(&self, what: &str) -> PortError {
+        PortError::new(PortErrorKind::Invalid, format!("`{}` wrote {what}", self.name()))
     }
 
     fn failure(&self, status: ExitStatus, complaint: &str) -> PortError {
@@ -146,8 +167,7 @@ impl Summarizer for Program {
 }
 
 /// Reads what a program complains about to its end, and keeps the last of it.
-async fn complaint(stderr: Option<impl AsyncRead + Unpin>) -> Result<String, PortError> {
-    let mut kept = Vec::new();
+async fn read_complaint(stderr: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) -> Result<(), PortError> {
     let mut buffer = [0_u8; 1024];
     if let Some(mut stderr) = stderr {
         while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
@@ -155,7 +175,7 @@ async fn complaint(stderr: Option<impl AsyncRead + Unpin>) -> Result<String, Por
             kept.drain(..kept.len().saturating_sub(MAX_COMPLAINT));
         }
     }
-    Ok(String::from_utf8_lossy(&kept).into_owned())
+    Ok(())
 }
 
 /// A program that runs; it and what it has started end when this goes.
@@ -218,6 +238,11 @@ mod tests {
     #[test]
     fn it_need_not_read_its_prompt() {
         check("exec < /dev/null; echo yes", Ok("yes\n"));
+    }
+
+    #[test]
+    fn a_child_that_keeps_its_output_open_is_not_waited_for() {
+        check("sleep 1000 & echo $$ > /dev/null; echo yes", Ok("yes\n"));
     }
 
     #[test]
