@@ -11,8 +11,8 @@ use serde_json::Value;
 pub struct GoldenFile {
     /// The name of the file.
     pub name: String,
-    /// Its cases, in its order.
-    pub cases: Vec<Case>,
+    /// Its cases, in its order; or what keeps the file from being read.
+    pub cases: Result<Vec<Case>, String>,
 }
 
 /// One case.
@@ -31,7 +31,7 @@ pub struct Case {
 /// Reads all `*.json` files of a folder, by name.
 ///
 /// # Errors
-/// The folder or a file cannot be read, or a file is no golden file.
+/// The folder cannot be read, or holds no such file.
 pub fn read_folder(folder: &Path) -> Result<Vec<GoldenFile>> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths = Vec::new();
@@ -43,17 +43,19 @@ pub fn read_folder(folder: &Path) -> Result<Vec<GoldenFile>> {
     }
     paths.sort();
     ensure!(!paths.is_empty(), "{} holds no *.json file", folder.display());
-    paths.iter().map(|path| read_file(path)).collect()
+    Ok(paths.iter().map(|path| read_file(path)).collect())
 }
 
-fn read_file(path: &Path) -> Result<GoldenFile> {
-    let context = || format!("cannot read {}", path.display());
-    let text = fs::read_to_string(path).with_context(context)?;
-    let value: Value = serde_json::from_str(&text).with_context(context)?;
-    let cases =
-        value.get("cases").and_then(Value::as_array).context("no list `cases`").with_context(context)?;
+fn read_file(path: &Path) -> GoldenFile {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(GoldenFile { name, cases: cases.iter().map(read_case).collect() })
+    let cases = read_cases(path).map_err(|error| format!("cannot read {}: {error:#}", path.display()));
+    GoldenFile { name, cases }
+}
+
+fn read_cases(path: &Path) -> Result<Vec<Case>> {
+    let value: Value = serde_json::from_str(&fs::read_to_string(path)?)?;
+    let cases = value.get("cases").and_then(Value::as_array).context("no list `cases`")?;
+    Ok(cases.iter().map(read_case).collect())
 }
 
 fn read_case(case: &Value) -> Case {

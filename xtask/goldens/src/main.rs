@@ -1,6 +1,7 @@
 //! `goldens [--dir DIR] [--json]`: runs the golden files of a folder.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program talks to the terminal")]
+#![expect(clippy::print_stderr, reason = "a terminal program talks to the terminal")]
 
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ fn help() -> String {
         "Runs the cases of every golden file of a folder, `{DEFAULT_FOLDER}` if none is given, and prints for each\n\
          file `FILE passed/total` and what differs; with `--json`, `{{FILE: {{id: actual}}}}`.\n\
          Ends with 0 only if every case came out as it was observed.\n\
-         A case of another kind than these fails: {}.",
+         A file that cannot be read fails, and so does a case of another kind than these: {}.",
         kinds.join(", ")
     )
 }
@@ -43,17 +44,25 @@ fn run() -> Result<bool> {
             "--dir" => folder = arguments.next().context("`--dir` needs a folder")?.into(),
             "--json" => is_json = true,
             "--help" | "-h" => {
-                println!("{USAGE}\n\n{}", help());
+                print(&format!("{USAGE}\n\n{}\n", help()))?;
                 return Ok(true);
             }
             _ => bail!("{USAGE}"),
         }
     }
     let report = goldens::run(&goldens::read_folder(&folder)?);
-    if is_json {
-        println!("{:#}", report.json());
-    } else {
-        print!("{}", report.text());
+    match is_json {
+        true => print(&format!("{:#}\n", report.json()))?,
+        false => print(&report.text())?,
     }
     Ok(report.is_equal())
+}
+
+/// Writes to standard output; who reads no further, as `head` does, has read enough.
+fn print(text: &str) -> Result<()> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write"),
+        _ => Ok(()),
+    }
 }

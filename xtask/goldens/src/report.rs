@@ -10,8 +10,8 @@ use crate::case::{Case, GoldenFile};
 /// What came out of the files of a folder.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// For each file its name and the outcome of each case.
-    pub files: Vec<(String, Vec<Outcome>)>,
+    /// For each file its name and the outcome of each case, or what keeps the file from being read.
+    pub files: Vec<(String, Result<Vec<Outcome>, String>)>,
 }
 
 /// What came out of one case.
@@ -30,7 +30,10 @@ pub struct Outcome {
 
 /// Runs every case.
 pub fn run(files: &[GoldenFile]) -> Report {
-    let outcomes = |file: &GoldenFile| file.cases.iter().map(run_case).collect();
+    let outcomes = |file: &GoldenFile| match &file.cases {
+        Ok(cases) => Ok(cases.iter().map(run_case).collect()),
+        Err(error) => Err(error.clone()),
+    };
     Report { files: files.iter().map(|file| (file.name.clone(), outcomes(file))).collect() }
 }
 
@@ -46,8 +49,11 @@ fn run_case(case: &Case) -> Outcome {
         };
     };
     let actual = (kind.run)(&case.input).map_err(|error| format!("{error:#}"));
+    let actual = actual.map(|actual| shaped(actual, &case.output));
     let found = actual.as_ref().unwrap_or(&Value::Null);
-    let reported = kind.reported.iter().map(|field| (*field, found.get(field) == case.output.get(field)));
+    let observed =
+        kind.reported.iter().filter(|field| !case.output.is_object() || case.output.get(field).is_some());
+    let reported = observed.map(|field| (*field, found.get(field) == case.output.get(field)));
     Outcome {
         id: case.id.clone(),
         is_equal: actual.is_ok() && without(found, kind.reported) == without(&case.output, kind.reported),
@@ -55,6 +61,14 @@ fn run_case(case: &Case) -> Outcome {
         expected: case.output.clone(),
         actual,
     }
+}
+
+/// Takes out what was not observed: a case may have the output of one engine alone.
+fn shaped(mut actual: Value, output: &Value) -> Value {
+    if let (Value::Object(actual), Value::Object(output)) = (&mut actual, output) {
+        actual.retain(|key, _| output.contains_key(key));
+    }
+    actual
 }
 
 fn without(value: &Value, fields: &[&str]) -> Value {
@@ -66,12 +80,14 @@ fn without(value: &Value, fields: &[&str]) -> Value {
 }
 
 impl Report {
-    /// Tells whether every case came out as it was observed.
+    /// Tells whether every file could be read, and every case came out as it was observed.
     pub fn is_equal(&self) -> bool {
-        self.files.iter().flat_map(|(_, outcomes)| outcomes).all(|outcome| outcome.is_equal)
+        let is_equal = |outcomes: &Vec<Outcome>| outcomes.iter().all(|outcome| outcome.is_equal);
+        self.files.iter().all(|(_, outcomes)| outcomes.as_ref().is_ok_and(is_equal))
     }
 
-    /// Returns `{FILE: {id: actual}}`; what could not be run has `{"error": …}`.
+    /// Returns `{FILE: {id: actual}}`; what could not be run, or a file that could not be read, has
+    /// `{"error": …}`.
     pub fn json(&self) -> Value {
         let mut files = Map::new();
         for (name, outcomes) in &self.files {
@@ -79,16 +95,29 @@ impl Report {
                 Ok(value) => value.clone(),
                 Err(error) => json!({ "error": error }),
             };
-            let cases = outcomes.iter().map(|outcome| (outcome.id.clone(), actual(outcome)));
-            files.insert(name.clone(), Value::Object(cases.collect()));
+            let cases = match outcomes {
+                Ok(outcomes) => {
+                    outcomes.iter().map(|outcome| (outcome.id.clone(), actual(outcome))).collect()
+                }
+                Err(error) => json!({ "error": error }),
+            };
+            files.insert(name.clone(), cases);
         }
         Value::Object(files)
     }
 
-    /// Returns a line for each file, `FILE passed/total`, and below it what differs in each case that failed.
+    /// Returns a line for each file, `FILE passed/total`, and below it what differs in each case that failed; a file
+    /// that could not be read is one case.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (name, outcomes) in &self.files {
+            let outcomes = match outcomes {
+                Ok(outcomes) => outcomes,
+                Err(error) => {
+                    let _ = writeln!(text, "{name} 0/1\n    error: {error}");
+                    continue;
+                }
+            };
             let passed = outcomes.iter().filter(|outcome| outcome.is_equal).count();
             let _ = writeln!(text, "{name} {passed}/{}{}", outcomes.len(), reported(outcomes));
             for outcome in outcomes.iter().filter(|outcome| !outcome.is_equal) {

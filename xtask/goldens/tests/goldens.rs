@@ -13,7 +13,7 @@ fn case(kind: &str, input: Value, output: Value) -> Case {
 }
 
 fn report(cases: Vec<Case>) -> Report {
-    run(&[GoldenFile { name: "own.json".to_owned(), cases }])
+    run(&[GoldenFile { name: "own.json".to_owned(), cases: Ok(cases) }])
 }
 
 /// Checks the line that is printed for a file of one case.
@@ -105,6 +105,54 @@ fn the_program_fails_where_a_golden_differs() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_fails_and_the_others_go_on() {
+    let cases =
+        json!([{ "id": "c", "kind": "macro", "input": { "text": "x" }, "output": { "engine2": "x" } }]);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("a.json"), "{").unwrap();
+    fs::write(folder.join("b.json"), "[]").unwrap();
+    fs::write(folder.join("c.json"), b"\xff").unwrap();
+    let (code, printed) = program("broken", &cases, &[]).unwrap();
+    assert_eq!(code, Some(1), "{printed}");
+    for line in ["a.json 0/1", "b.json 0/1", "c.json 0/1", "own.json 1/1"] {
+        assert!(printed.lines().any(|printed| printed == line), "{printed}");
+    }
+    let (code, printed) = program("broken", &cases, &["--json"]).unwrap();
+    let json: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((code, &json["own.json"]), (Some(1), &json!({ "c": { "engine2": "x" } })));
+    assert!(json["b.json"]["error"].as_str().unwrap().ends_with("b.json: no list `cases`"), "{json}");
+}
+
+#[test]
+fn an_output_has_what_was_observed_and_no_more() {
+    let only = |output: Value| case("macro", json!({ "text": "{{noop}}x" }), output);
+    check(only(json!({ "engine2": "x" })), "own.json 1/1");
+    check(only(json!({ "engine2": "y" })), "own.json 0/1");
+    check(only(json!({ "legacyEngine": "x" })), "own.json 1/1 (only reported: legacyEngine 1/1)");
+    check(
+        only(json!({ "engine2": "x", "legacyEngine": "y" })),
+        "own.json 1/1 (only reported: legacyEngine 0/1)",
+    );
+    check(only(json!({ "engine2": "x", "engine3": "x" })), "own.json 0/1");
+    let json = report(vec![only(json!({ "legacyEngine": "y" }))]).json();
+    assert_eq!(json["own.json"]["c"], json!({ "legacyEngine": "x" }));
+}
+
+#[test]
+fn who_reads_no_further_ends_the_program_quietly() {
+    let cases =
+        json!([{ "id": "c", "kind": "macro", "input": { "text": "x" }, "output": { "engine2": "x" } }]);
+    program("closed", &cases, &[]).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_goldens"));
+    command.arg("--dir").arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("closed"));
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let output = command.stdout(writer).stderr(std::process::Stdio::piped()).output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
 fn the_program_fails_on_an_unknown_kind() {
     let cases = json!([{ "id": "c", "kind": "weather", "input": {}, "output": {} }]);
     let (code, printed) = program("unknown", &cases, &[]).unwrap();
@@ -165,7 +213,8 @@ fn the_goldens_of_the_specification_come_out_as_promised() {
     for (kind, percent) in SHARES {
         let mut counted = (0, 0);
         for (file, (_, outcomes)) in files.iter().zip(&report.files) {
-            let of_kind = file.cases.iter().zip(outcomes).filter(|(case, _)| case.kind == kind);
+            let (cases, outcomes) = (file.cases.as_ref().unwrap(), outcomes.as_ref().unwrap());
+            let of_kind = cases.iter().zip(outcomes).filter(|(case, _)| case.kind == kind);
             for (_, outcome) in of_kind.filter(|(case, _)| !is_fault(&case.id)) {
                 counted = (counted.0 + usize::from(outcome.is_equal), counted.1 + 1);
             }
