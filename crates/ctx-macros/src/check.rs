@@ -1,5 +1,7 @@
 //! Checks calls while a text is compiled, and reports those that are none.
 
+mod braces;
+
 use ctx_types::{Diagnostic, Span, excerpt};
 
 use crate::codes;
@@ -139,19 +141,32 @@ impl<'a> Checker<'a> {
         self.registry.definition(definition)
     }
 
-    /// Reports the end of a block that nothing began, if a macro has that name.
+    /// Reports the end of a block that nothing began.
     pub(crate) fn report_closer(&mut self, span: Span, name: Span) {
-        if self.find(name).is_some() {
-            let text = self.text(name);
-            let message = format!("`{{{{/{text}}}}}` ends no block and stays as it is written");
-            self.findings.add(|| Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span));
+        if self.find(name).is_none() {
+            return self.report_unknown(span, name);
         }
+        let text = self.text(name);
+        let message = format!("`{{{{/{text}}}}}` ends no block and stays as it is written");
+        let help = format!("a block begins with `{{{{{text} …}}}}`, in the same text or argument");
+        let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
+        self.findings.add(|| finding().with_help(help));
+    }
+
+    /// Reports an `{{else}}` that divides nothing.
+    pub(crate) fn report_else(&mut self, span: Span) {
+        let text = self.text(span);
+        let message = format!("`{text}` divides no condition and stays as it is written");
+        let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
+        let help = "write `{{if …}} … {{else}} … {{/if}}`; a condition has one of it";
+        self.findings.add(|| finding().with_help(help));
     }
 
     /// Reports a call with a `|` in an argument.
     pub(crate) fn report_pipe(&mut self, span: Span) {
         let message = "`|` in an argument is reserved, so the call stays as it is written";
-        self.findings.add(|| Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span));
+        let finding = || Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span);
+        self.findings.add(|| finding().with_help("in a block it is text: `{{name}}a|b{{/name}}`"));
     }
 
     /// Forgets what was found: the text is read again.
@@ -175,21 +190,6 @@ impl<'a> Checker<'a> {
                 Some(other) => finding.with_help(format!("the dialect `{}` has it", other.as_str())),
                 None => finding.with_help("`ctx macros list` names them all"),
             }
-        };
-        self.findings.add(finding);
-    }
-
-    /// Reports a call of a known macro without closing braces.
-    pub(crate) fn report_unclosed(&mut self, start: usize, name: Span) {
-        if self.find(name).is_none() {
-            return;
-        }
-        let text = self.text(name);
-        let span = Span::new(start, name.end);
-        let finding = || {
-            let message = format!("`{{{{{text}` is not a complete call and stays as it is written");
-            let finding = Diagnostic::warning(codes::UNCLOSED_CALL, message).at_span(span);
-            finding.with_help("close it with `}}`")
         };
         self.findings.add(finding);
     }

@@ -12,12 +12,13 @@ mod messages;
 
 use crate::assets::AgentAssets;
 use crate::call::Failure;
+use crate::codes;
 use crate::dates::locale;
 use crate::env::{CardTexts, Env, ModelValues};
 use crate::findings::Findings;
+use crate::instant::{self, NoInstant};
 use crate::state::{Limits, Scope, State};
 use crate::virtual_time::VirtualTime;
-use crate::{codes, instant};
 
 /// An environment and the variables of a run, read from a JSON object.
 ///
@@ -274,13 +275,21 @@ impl Reader {
     fn instant(&mut self, value: &Value, at: &str, zone: &TimeZone) -> Option<i64> {
         let read = match value {
             Value::Null => return None,
-            Value::Number(number) => {
-                number.as_i64().filter(|millis| Timestamp::from_millisecond(*millis).is_ok())
-            }
+            Value::Number(number) => match number.as_i64() {
+                Some(millis) if Timestamp::from_millisecond(millis).is_ok() => Ok(millis),
+                Some(_) => Err(NoInstant::OutOfRange),
+                None => Err(NoInstant::NotADate),
+            },
             Value::String(text) => instant::read(text, zone),
-            _ => None,
+            _ => Err(NoInstant::NotADate),
         };
-        read.or_else(|| self.wrong(at, "a date and time within the calendar"))
+        match read {
+            Ok(millis) => Some(millis),
+            Err(problem) => {
+                self.report(at, format!("this is {} and is left out", problem.problem()));
+                None
+            }
+        }
     }
 
     fn object<'v>(&mut self, value: &'v Value, at: &str) -> Option<&'v Map<String, Value>> {

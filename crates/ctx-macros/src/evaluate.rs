@@ -262,7 +262,7 @@ impl<'a> Run<'a> {
     ) -> Result<(), Stop> {
         let template = self.template;
         let Some(known) = template.registry().definition(definition) else {
-            self.keep(definition, span, arguments, output);
+            self.keep(span, arguments, |trust| Writer::of_macro(definition, trust), output);
             return Ok(());
         };
         let trust = arguments.iter().map(|argument| argument.trust).fold(known.trust, Trust::max);
@@ -303,7 +303,7 @@ impl<'a> Run<'a> {
             Err(Failure { diagnostic, is_limit: true }) => Err(stop(diagnostic.clone(), span)),
             Err(Failure { diagnostic, is_limit: false }) => {
                 self.findings.add(|| diagnostic.clone().at_span(span));
-                self.keep(definition, span, arguments, output);
+                self.keep(span, arguments, |trust| Writer::of_macro(definition, trust), output);
                 Ok(())
             }
         }
@@ -373,13 +373,19 @@ impl<'a> Run<'a> {
 
     /// Writes a call as it stands in the source; where the dialect expands inside text, with the values of its
     /// arguments in their places.
-    fn keep(&self, definition: usize, span: Span, arguments: &[Argument<'_>], output: &mut Output) {
+    fn keep(
+        &self,
+        span: Span,
+        arguments: &[Argument<'_>],
+        writer: impl Fn(Trust) -> Writer,
+        output: &mut Output,
+    ) {
         let mut from = span.start;
         if self.template.dialect().expands_inside_text() {
             for argument in arguments {
                 let writer = match argument.is_template {
                     true => Writer::Template,
-                    false => Writer::of_macro(definition, argument.trust),
+                    false => writer(argument.trust),
                 };
                 output.push(self.source(Span::new(from, argument.span.start)), Writer::Template);
                 output.push(&argument.text, writer);

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 /// Longer texts are no date; it bounds the work.
@@ -34,7 +35,25 @@ const MONTHS: [&str; 12] = [
 /// ```
 pub fn read_instant(text: &str, zone: Option<&str>) -> Option<i64> {
     let zone = zone.and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
-    read(text, &zone.unwrap_or(TimeZone::UTC))
+    read(text, &zone.unwrap_or(TimeZone::UTC)).ok()
+}
+
+/// Why a text stands for no moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoInstant {
+    NotADate,
+    /// A date that exists, beyond those that are counted.
+    OutOfRange,
+}
+
+impl NoInstant {
+    /// Says what a text is, behind "is".
+    pub(crate) const fn problem(self) -> &'static str {
+        match self {
+            Self::NotADate => "no date and time",
+            Self::OutOfRange => "beyond the dates that are counted, up to 9999-12-30T22:00Z",
+        }
+    }
 }
 
 /// Returns the milliseconds since the Unix epoch that a text stands for, in `zone` where it names none.
@@ -42,20 +61,32 @@ pub fn read_instant(text: &str, zone: Option<&str>) -> Option<i64> {
 /// Understood are RFC 3339, RFC 2822, and a date (`2025-11-07`, `20251107`, `2025-11`, `2025`, `2025-311`,
 /// `2025-W45-5`, `2025/11/7`, `11/7/2025`, `November 7, 2025`, `7 Nov 2025`) with or without a time (`22:30`,
 /// `22:30:05`, `10:30 PM`, in SillyTavern's older chats `@22h 30m 05s 123ms`).
-pub(crate) fn read(text: &str, zone: &TimeZone) -> Option<i64> {
+///
+/// # Errors
+/// The text is no date, or one that is out of range.
+pub(crate) fn read(text: &str, zone: &TimeZone) -> Result<i64, NoInstant> {
     let text = text.trim();
     if text.len() > MAX_BYTES {
-        return None;
+        return Err(NoInstant::NotADate);
     }
     if let Ok(instant) = text.parse::<Timestamp>() {
-        return Some(instant.as_millisecond());
+        return Ok(instant.as_millisecond());
     }
     if let Ok(zoned) = jiff::fmt::rfc2822::parse(text) {
-        return Some(zoned.timestamp().as_millisecond());
+        return Ok(zoned.timestamp().as_millisecond());
     }
-    let civil = text.parse::<DateTime>().ok().or_else(|| date_and_time(text))?;
-    let zoned = civil.to_zoned(zone.clone()).ok()?;
-    Some(zoned.timestamp().as_millisecond())
+    if has_offset(text) {
+        return Err(NoInstant::OutOfRange);
+    }
+    let civil = text.parse::<DateTime>().ok().or_else(|| date_and_time(text)).ok_or(NoInstant::NotADate)?;
+    let zoned = civil.to_zoned(zone.clone()).map_err(|_| NoInstant::OutOfRange)?;
+    Ok(zoned.timestamp().as_millisecond())
+}
+
+/// Tells whether a text is a date and a time with an offset, whether they are in range or not.
+fn has_offset(text: &str) -> bool {
+    let pieces = Pieces::parse(text).ok();
+    pieces.is_some_and(|pieces| pieces.time().is_some() && pieces.offset().is_some())
 }
 
 fn date_and_time(text: &str) -> Option<DateTime> {
@@ -175,7 +206,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let found = read(text, &TimeZone::UTC).map(|millis| Timestamp::from_millisecond(millis).unwrap());
-        assert_eq!(found.map_or_else(String::new, |found| found.to_string()), expected, "{text:?}");
+        assert_eq!(found.map_or_else(|_| String::new(), |found| found.to_string()), expected, "{text:?}");
     }
 
     #[test]
@@ -213,5 +244,16 @@ mod tests {
             check(text, "");
         }
         check(&"2025-11-07 ".repeat(20), "");
+    }
+
+    #[test]
+    fn dates_end_before_those_that_exist() {
+        check("9999-12-30 21:59:59", "9999-12-30T21:59:59Z");
+        for text in ["9999-12-31", "December 31, 9999", "9999-12-31T00:00:00Z", "9999-12-30 23:00"] {
+            assert_eq!(read(text, &TimeZone::UTC), Err(NoInstant::OutOfRange), "{text:?}");
+        }
+        for text in ["9999-13-31", "99999-12-31", "9999-12-31T25:00:00Z"] {
+            assert_eq!(read(text, &TimeZone::UTC), Err(NoInstant::NotADate), "{text:?}");
+        }
     }
 }

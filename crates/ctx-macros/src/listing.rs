@@ -78,7 +78,10 @@ impl Listing<'_> {
         };
         let head = head::read(self.source, name, self.dialect);
         let Some(end) = end_of(&head.follow, &mut self.closer) else {
-            self.check.report_unclosed(start, head.name);
+            match head.follow {
+                Follow::Text { .. } => self.check.report_text(start, &head),
+                _ => self.check.report_unclosed(start, head.name),
+            }
             return None;
         };
         let span = Span::new(start, end);

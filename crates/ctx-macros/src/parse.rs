@@ -181,11 +181,14 @@ impl<'a, 'c> Parser<'a, 'c> {
         }
         match (head.follow, head.is_closer) {
             (Follow::Text { resume }, _) => {
-                self.check.report_unclosed(start, head.name);
+                self.check.report_text(start, &head);
                 resume
             }
             (Follow::Close { end }, true) => self.take_closer(Span::new(start, end), head.name),
-            (Follow::Arguments { start, .. }, true) => start,
+            (Follow::Arguments { start: first, .. }, true) => {
+                self.check.report_closer_with_arguments(start, head.name);
+                first
+            }
             (Follow::Close { end }, false) => self.take_bare_call(Span::new(start, end), &head),
             (Follow::Arguments { start: first, separated }, false) => {
                 self.take_open_call(start, &head, first, separated)
@@ -302,10 +305,11 @@ impl<'a, 'c> Parser<'a, 'c> {
             self.forget(call.op, call.first_block, call.first_argument);
             return;
         }
-        if call.is_piped && definition.is_some() {
+        let is_piped = call.is_piped && definition.is_some();
+        if is_piped {
             self.check.report_pipe(span);
         }
-        let count = match call.is_piped {
+        let count = match is_piped {
             true => Count::Wrong,
             false => self.check.count(definition, span, call.name, arguments),
         };

@@ -11,7 +11,8 @@ use crate::call::Failure;
 use crate::known_texts::KnownTexts;
 use crate::{codes, number};
 
-/// How much one run may do; reaching a limit leaves the rest of a text as it is written.
+/// How much one run may do; reaching a limit leaves the rest of a text as it is written, or of variables the one
+/// call that would need more.
 ///
 /// ```
 /// use ctx_macros::Limits;
@@ -191,11 +192,11 @@ impl State {
         let bytes = self.variable_bytes - old.unwrap_or(0) + name.len() + variable.value.len();
         if bytes > self.limits.variable_bytes {
             let limit = self.limits.variable_bytes;
-            return Err(limit_reached(format!("variables would hold more than {limit} bytes")));
+            return Err(no_room(format!("variables would hold more than {limit} bytes")));
         }
         if old.is_none() && self.locals.len() + self.globals.len() >= self.limits.variables {
             let limit = self.limits.variables;
-            return Err(limit_reached(format!("there would be more than {limit} variables")));
+            return Err(no_room(format!("there would be more than {limit} variables")));
         }
         self.variable_bytes = bytes;
         match self.set_mut(scope).get_mut(name) {
@@ -294,6 +295,7 @@ impl State {
     }
 }
 
-fn limit_reached(message: String) -> Failure {
-    Failure::limit(Box::new(Diagnostic::error(codes::VARIABLE_LIMIT, message)))
+/// The failure of one call: others may need no room, or less.
+fn no_room(message: String) -> Failure {
+    Failure::error(codes::VARIABLE_LIMIT, message)
 }

@@ -13,6 +13,8 @@ const UNKNOWN: Code = codes::UNKNOWN_MACRO;
 const MISSING: Code = codes::MISSING_ARGUMENT;
 const EXTRA: Code = codes::EXTRA_ARGUMENT;
 const FORM: Code = codes::UNREAD_CALL;
+const END: Code = codes::UNMATCHED_CLOSER;
+const OPEN: Code = codes::UNCLOSED_CALL;
 const NESTED: Code = codes::NESTED_CALL;
 const ZONE: Code = codes::UNKNOWN_ZONE;
 const NOT_A_NUMBER: Code = codes::NOT_A_NUMBER;
@@ -46,6 +48,70 @@ fn outcome(text: &str, dialect: Dialect) -> (String, Vec<Code>) {
     let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
     let found = template.diagnostics().iter().chain(&expansion.diagnostics);
     (expansion.text.to_string(), found.map(|finding| finding.code).collect())
+}
+
+#[test]
+#[rustfmt::skip]
+fn what_looks_like_a_call_and_is_none_is_said_to_be_none() {
+    let form = (KEPT, Some(FORM));
+    let unknown = (KEPT, Some(UNKNOWN));
+    let end = (KEPT, Some(END));
+    check(&[
+        ("{{.1a}}", [unknown, unknown, form, form]),
+        ("{{$x y}}", [unknown, unknown, form, form]),
+        ("{{.x ** 2}}", [unknown, unknown, form, form]),
+        ("{{.x++ y}}", [unknown, unknown, form, form]),
+        ("{{&user}}", [unknown, unknown, form, form]),
+        ("{{ - user }}", [unknown, unknown, form, form]),
+        ("{{/nope}}", [unknown, unknown, unknown, unknown]),
+        ("{{/user}}", [unknown, unknown, end, form]),
+        ("{{/if 1}}", [unknown, unknown, form, form]),
+        ("{{time_UTC+3:30}}", [unknown, unknown, form, form]),
+        ("{{user+1}}", [unknown, unknown, form, form]),
+        ("{{usr+1}}", [unknown, unknown, unknown, unknown]),
+        ("{{nope a|b}}", [unknown, unknown, unknown, unknown]),
+        ("{{.x}}", [unknown, unknown, ("", None), form]),
+        ("{{.x = 1}}", [unknown, unknown, ("", None), form]),
+        ("{{$x++}}", [unknown, unknown, ("1", None), form]),
+        ("{{!user}}", [unknown, unknown, ("Mei", None), form]),
+        ("{{/if}}", [unknown, unknown, end, form]),
+        ("{{else}}", [unknown, unknown, end, unknown]),
+        ("{{if 1}}", [unknown, unknown, (KEPT, Some(MISSING)), unknown]),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn braces_around_anything_else_are_text() {
+    let text = [(KEPT, None); 4];
+    for braces in ["{{}}", "{{ }}", "{{{}}}", "{ {user} }", "{{::}}", "{{\n", "}}{{"] {
+        check(&[(braces, text)]);
+    }
+    for braces in ["{{!}}", "{{...}}", "{{ $ }}", "{{ 1 + 2 }}", "{{\"user\"}}", "{{[user]}}", "{{*}}", "{{/}}"] {
+        let found = Some(UNKNOWN);
+        check(&[(braces, [(KEPT, found), (KEPT, found), (KEPT, None), (KEPT, None)])]);
+    }
+}
+
+#[test]
+#[rustfmt::skip]
+fn braces_that_are_not_closed_are_a_call_where_a_macro_has_the_name() {
+    let open = [(KEPT, Some(OPEN)); 4];
+    check(&[
+        ("{{user", open),
+        ("{{ user", open),
+        ("{{user and more\nin the next line", open),
+        ("{{user, {a}", open),
+        ("{{\n user {", open),
+        ("{{random::a", open),
+        ("{{time} }", open),
+        ("{{#reverse", [(KEPT, None), (KEPT, None), (KEPT, Some(OPEN)), (KEPT, None)]),
+        ("{{if 1", [(KEPT, None), (KEPT, None), (KEPT, Some(OPEN)), (KEPT, None)]),
+        ("{{// a note", [(KEPT, None), (KEPT, None), (KEPT, Some(OPEN)), (KEPT, Some(OPEN))]),
+    ]);
+    for text in ["{{", "{{ ", "{{foo", "{{ foo.bar", "{{username", "{{\"user", "{{.user", "{{$user = 1", "{{1"] {
+        check(&[(text, [(KEPT, None); 4])]);
+    }
 }
 
 #[test]

@@ -58,9 +58,27 @@ fn variables_are_limited_in_number_and_size() {
     let limits = Limits { variables: 1, ..Limits::default() };
     let text = "{{setvar::a::1}}{{setvar::a::2}}{{getvar::a}}{{setvar::b::1}}";
     check(limits, text, "2{{setvar::b::1}}", codes::VARIABLE_LIMIT);
+    let text = "{{setvar::a::1}}{{setvar::b::2}}{{setvar::a::3}}{{getvar::a}} {{user}}";
+    check(limits, text, "{{setvar::b::2}}3 Mei", codes::VARIABLE_LIMIT);
     let limits = Limits { variable_bytes: 4, ..Limits::default() };
     let text = "{{setvar::a::123}}{{setvar::a::12}}{{setvar::b::}}{{setvar::a::123}}";
     check(limits, text, "{{setvar::a::123}}", codes::VARIABLE_LIMIT);
+}
+
+#[test]
+fn a_limit_of_variables_stops_one_call_only() {
+    let limits = Limits { variables: 1, ..Limits::default() };
+    for (dialect, text, expected) in [
+        (Dialect::Aio, "{{incvar::a}}{{incvar::b}}{{user}}", "{{incvar::b}}Mei"),
+        (Dialect::AioPhased, "{{incvar::a}}{{incvar::b}}{{user}}", "{{incvar::b}}Mei"),
+        (Dialect::SillyTavern, "{{.a = 1}}{{.b = {{user}}}}{{$c++}}{{.a}}", "{{.b = Mei}}{{$c++}}1"),
+        (Dialect::SillyTavern, "{{incvar::a}}{{setvar::b}}x{{/setvar}}{{.a}}", "1{{setvar::b}}x{{/setvar}}1"),
+        (Dialect::SillyTavernLegacy, "{{setvar::a::1}}{{setvar::b::2}}{{getvar::a}}", "{{setvar::b::2}}1"),
+    ] {
+        let expansion = expand_in(text, dialect, &mut State::new(limits));
+        assert_eq!(expansion.text, expected, "{text} {dialect:?}");
+        assert!(expansion.diagnostics.iter().all(|found| found.code == codes::VARIABLE_LIMIT), "{text}");
+    }
 }
 
 #[test]

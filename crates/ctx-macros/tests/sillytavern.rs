@@ -196,8 +196,15 @@ fn only_the_chosen_branch_is_evaluated() {
 }
 
 #[test]
-fn an_else_outside_is_nothing() {
-    check("a{{else}}b {{reverse::x{{else}}y}} {{reverse}}x{{else}}y{{/reverse}}", "ab yx yx");
+fn an_else_that_divides_nothing_stays() {
+    check("a{{else}}b {{setvar::a::x{{else}}y}}{{getvar::a}}", "a{{else}}b x{{else}}y");
+    check("{{setvar::a}}x {{ else }} y{{/setvar}}{{getvar::a}}", "x {{ else }} y");
+    check("{{if 1}}a{{else}}b", "{{if 1}}a{{else}}b");
+    check("{{if 1}}a{{if 0}}b{{else}}c{{/if}}", "{{if 1}}ac");
+    check("{{if 0}}a{{else}}b{{else}}c{{/if}}{{if::0::a{{else}}b{{else}}c}}", "b{{else}}cb{{else}}c");
+    check("{{// {{else}} }}{{//}}{{else}}{{///}}", "");
+    check_found("{{if 1}}a{{else}}b", &[codes::MISSING_ARGUMENT, codes::UNMATCHED_CLOSER]);
+    check_found("{{else}}{{if 0}}a{{else}}b{{else}}c{{/if}}", &[codes::UNMATCHED_CLOSER; 2]);
 }
 
 #[test]
@@ -310,4 +317,34 @@ fn a_failed_call_has_its_arguments_expanded() {
     let whole = parse("{{time}}", Dialect::SillyTavern);
     let env = ctx_macros::Env { at_millis: None, ..env() };
     assert_eq!(whole.expand(&env, &mut State::new(Limits::default()), &origin()).text, "{{time}}");
+}
+
+#[test]
+fn a_bar_is_text_in_the_value_of_a_variable_and_in_a_block() {
+    check(
+        "{{.x = a|b}}{{.x}} {{.y || c|d}} {{.y ?? e||f}} {{.y ||= g|h}}{{.y ??= i}}",
+        "a|b c|d e||f g|hg|h",
+    );
+    check("{{.x = a}}{{.x == a|b}}{{.x != a|b}}{{.x += |b}}{{.x}}", "falsetruea|b");
+    check("{{reverse}}a|b{{/reverse}} {{setvar::n}}a|b{{/setvar}}{{getvar::n}}", "b|a a|b");
+    check_found("{{reverse::a|b}}", &[codes::RESERVED_PIPE]);
+    check("{{reverse::a|b}} {{reverse::{{.z = a|b}}{{.z}}}}", "{{reverse::a|b}} b|a");
+}
+
+#[test]
+fn each_operator_gives_what_is_written_of_it() {
+    check("[{{.n}}][{{.n = 4}}][{{.n += 3}}][{{.n -= 2}}]{{.n++}} {{.n--}} {{.n}}", "[][][][]6 5 5");
+    for falsy in ["", "0", "false", "off", "OFF"] {
+        check(&format!("{{{{.n = {falsy}}}}}{{{{.n || a}}}}{{{{.n ||= b}}}}{{{{.n}}}}"), "abb");
+        check(
+            &format!("{{{{.n = {falsy}}}}}[{{{{.n ?? a}}}}][{{{{.n ??= b}}}}]"),
+            &format!("[{falsy}][{falsy}]"),
+        );
+    }
+    check("{{.n ?? a}}{{.n ??= b}}{{.n}} {{.n || c}}", "abb b");
+    check(
+        "{{.n = 10}}{{.n == 10}} {{.n != 10}} {{.n > 9}} {{.n >= 10}} {{.n < 9}} {{.n <= 10}}",
+        "true false true true false true",
+    );
+    check("{{.n = x}}{{.n > 1}} {{.n < 1}} {{.n == X}}", "false false false");
 }

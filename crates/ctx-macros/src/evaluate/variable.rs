@@ -20,18 +20,31 @@ struct Place<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// Carries an operator out and writes what it gives; one that fails stays as it is written.
     pub(super) fn variable(&mut self, access: Access, span: Span, output: &mut Output) -> Result<(), Stop> {
         let Access { scope, operator, name } = access;
         let place = Place { scope, name: self.source(name), span };
         let end = self.enter_operator(operator, span)?;
-        let result = self.operate(place, operator)?;
+        let old = stored::read(self.state, scope, place.name);
+        let value = match needs_value(operator, old.as_ref().map(|(text, _)| &**text)) {
+            true => Some(self.argument()?),
+            false => None,
+        };
         // A value that was not needed is not evaluated.
         self.at = end;
         self.depth -= 1;
-        if let Some((text, trust)) = result {
-            self.take_output(text.len(), span)?;
-            self.has_escapes = self.has_escapes || memchr::memchr(b'\\', text.as_bytes()).is_some();
-            output.push(&text, Writer::Variable { trust });
+        match self.operate(place, operator, old, value.as_ref()) {
+            Ok(Some((text, trust))) => {
+                self.take_output(text.len(), span)?;
+                self.has_escapes = self.has_escapes || memchr::memchr(b'\\', text.as_bytes()).is_some();
+                output.push(&text, Writer::Variable { trust });
+            }
+            Ok(None) => {}
+            Err(Failure { diagnostic, is_limit: true }) => return Err(stop(diagnostic, span)),
+            Err(Failure { diagnostic, is_limit: false }) => {
+                self.findings.add(|| diagnostic.at_span(span));
+                self.keep(span, value.as_slice(), |trust| Writer::Variable { trust }, output);
+            }
         }
         Ok(())
     }
@@ -45,48 +58,46 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn operate(&mut self, place: Place<'a>, operator: Operator) -> Result<Option<(Text, Trust)>, Stop> {
-        let old = stored::read(self.state, place.scope, place.name);
-        let is_missing = old.is_none();
-        let (text, trust) = old.unwrap_or((Text::default(), Trust::Preset));
+    /// Returns what an operator gives; `value` is there where it is needed.
+    fn operate(
+        &mut self,
+        place: Place<'a>,
+        operator: Operator,
+        old: Option<(Text, Trust)>,
+        value: Option<&Argument<'_>>,
+    ) -> Result<Option<(Text, Trust)>, Failure> {
+        let old = old.unwrap_or((Text::default(), Trust::Preset));
+        let Some(value) = value else {
+            return match operator {
+                Operator::Increment => self.add(place, Added::Number(1.0), Trust::Preset).map(Some),
+                Operator::Decrement => self.add(place, Added::Number(-1.0), Trust::Preset).map(Some),
+                _ => Ok(Some(old)),
+            };
+        };
         match operator {
-            Operator::Get => return Ok(Some((text, trust))),
-            Operator::Or if is_true(&text) => return Ok(Some((text, trust))),
-            Operator::OrElse if !is_missing => return Ok(Some((text, trust))),
-            Operator::OrSet if is_true(&text) => return Ok(Some((text, trust))),
-            Operator::OrElseSet if !is_missing => return Ok(Some((text, trust))),
-            Operator::Increment => return self.add(place, Added::Number(1.0), Trust::Preset).map(Some),
-            Operator::Decrement => return self.add(place, Added::Number(-1.0), Trust::Preset).map(Some),
-            _ => {}
-        }
-        let value = self.argument()?;
-        let both = trust.max(value.trust);
-        match operator {
-            Operator::Set => self.set(place, &value).map(|()| None),
+            Operator::Set => self.set(place, value).map(|()| None),
             Operator::Add => self.add(place, Added::Text(&value.text), value.trust).map(|_| None),
-            Operator::Subtract => self.subtract(place, &value).map(|()| None),
+            Operator::Subtract => self.subtract(place, value).map(|()| None),
             Operator::Or | Operator::OrElse => Ok(Some((Text::from(value.text.as_ref()), value.trust))),
             Operator::OrSet | Operator::OrElseSet => {
-                self.set(place, &value)?;
+                self.set(place, value)?;
                 Ok(Some((Text::from(value.text.as_ref()), value.trust)))
             }
             _ => {
+                let (text, trust) = old;
                 let holds = compare(operator, &text, &value.text);
-                Ok(Some((Text::from(if holds { "true" } else { "false" }), both)))
+                Ok(Some((Text::from(if holds { "true" } else { "false" }), trust.max(value.trust))))
             }
         }
     }
 
-    fn set(&mut self, place: Place<'a>, value: &Argument<'_>) -> Result<(), Stop> {
-        self.take_output(value.text.len(), place.span)?;
-        let text = Text::from(value.text.as_ref());
-        let set = self.state.set_variable(place.scope, place.name, text, value.trust);
-        set.map_err(|failure| failed(failure, place.span))
+    fn set(&mut self, place: Place<'a>, value: &Argument<'_>) -> Result<(), Failure> {
+        self.state.take_output(value.text.len()).map_err(Failure::limit)?;
+        self.state.set_variable(place.scope, place.name, Text::from(value.text.as_ref()), value.trust)
     }
 
-    fn add(&mut self, place: Place<'a>, added: Added<'_>, trust: Trust) -> Result<(Text, Trust), Stop> {
-        let added = stored::add(self.state, place.scope, place.name, added, trust);
-        let sum = added.map_err(|failure| failed(failure, place.span))?;
+    fn add(&mut self, place: Place<'a>, added: Added<'_>, trust: Trust) -> Result<(Text, Trust), Failure> {
+        let sum = stored::add(self.state, place.scope, place.name, added, trust)?;
         if let Some(finding) = sum.finding {
             self.findings.add(|| finding.at_span(place.span));
         }
@@ -94,7 +105,7 @@ impl<'a> Run<'a> {
     }
 
     /// Adds the negative of a number; what is none is reported and changes nothing.
-    fn subtract(&mut self, place: Place<'a>, value: &Argument<'_>) -> Result<(), Stop> {
+    fn subtract(&mut self, place: Place<'a>, value: &Argument<'_>) -> Result<(), Failure> {
         let Some(less) = number::read(&value.text) else {
             let (name, value) = (excerpt(place.name), excerpt(&value.text));
             let message = format!("`{value}` is no number, so nothing is taken from `{name}`");
@@ -103,6 +114,15 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         self.add(place, Added::Number(-less), value.trust).map(|_| ())
+    }
+}
+
+/// Tells whether an operator looks at its value, where the variable holds a text or is not set.
+fn needs_value(operator: Operator, old: Option<&str>) -> bool {
+    match operator {
+        Operator::Or | Operator::OrSet => !old.is_some_and(is_true),
+        Operator::OrElse | Operator::OrElseSet => old.is_none(),
+        _ => operator.has_value(),
     }
 }
 
@@ -120,8 +140,4 @@ fn compare(operator: Operator, left: &str, right: &str) -> bool {
         Operator::LessEqual => as_numbers(f64::le),
         _ => false,
     }
-}
-
-fn failed(failure: Failure, span: Span) -> Stop {
-    stop(failure.diagnostic, span)
 }

@@ -76,12 +76,10 @@ impl Blocks {
         Some(candidate)
     }
 
-    /// Takes the `{{else}}`s behind an op and returns the first of them.
-    fn take_alternatives(&mut self, op: usize) -> Option<Alternative> {
+    /// Takes the `{{else}}`s behind an op.
+    fn take_alternatives(&mut self, op: usize) -> Vec<Alternative> {
         let first = self.alternatives.partition_point(|alternative| alternative.op < op);
-        let found = self.alternatives.get(first).copied();
-        self.alternatives.truncate(first);
-        found
+        self.alternatives.split_off(first)
     }
 
     pub(super) fn forget(&mut self, first: usize, op: usize) {
@@ -130,11 +128,12 @@ impl Parser<'_, '_> {
     fn close_block(&mut self, block: Candidate, closer: Span) {
         let Candidate { opener, arguments: mut places, slot, .. } = block;
         let form = self.check.form(Some(opener.definition));
-        let first = self.blocks.take_alternatives(opener.op);
+        let alternatives = self.blocks.take_alternatives(opener.op);
         if form == Form::Comment {
             self.ops.truncate(opener.op);
             return;
         }
+        let first = self.only_first(alternatives, form == Form::Condition);
         let content = Span::new(opener.span.end, closer.start);
         let text = self.source.get(content.start..content.end).unwrap_or_default();
         let (span, dedent) = match opener.keeps_space {
@@ -171,7 +170,19 @@ impl Parser<'_, '_> {
         }
         let last = *self.arguments.last()?;
         self.end_candidates(call.first_block);
-        self.blocks.take_alternatives(last)
+        let alternatives = self.blocks.take_alternatives(last);
+        self.only_first(alternatives, true)
+    }
+
+    /// Returns the first of the `{{else}}`s if it divides something; the others are text.
+    fn only_first(&mut self, alternatives: Vec<Alternative>, is_condition: bool) -> Option<Alternative> {
+        let mut alternatives = alternatives.into_iter();
+        let first = if is_condition { alternatives.next() } else { None };
+        for Alternative { op, span } in alternatives {
+            self.check.report_else(span);
+            self.replace(op, Op::text(span.start, span.end));
+        }
+        first
     }
 
     /// Makes an `If` of a call with its arguments, and two arguments of one that is divided by an `{{else}}`.
@@ -253,7 +264,8 @@ impl Parser<'_, '_> {
     /// Ends a call, or the text, with everything in it that was not closed.
     pub(super) fn end_blocks(&mut self, first: usize, op: usize) {
         self.end_candidates(first);
-        self.blocks.take_alternatives(op);
+        let alternatives = self.blocks.take_alternatives(op);
+        self.only_first(alternatives, false);
     }
 
     /// Ends the candidates from one on: what lacks an argument is text.

@@ -121,12 +121,12 @@ fn idle(call: &mut Call<'_>) -> Result<Value, Failure> {
 fn difference(call: &mut Call<'_>) -> Value {
     let zone = call.zone();
     let (later, earlier) = (call.argument(0), call.argument(1));
-    let difference = instant::read(later, &zone).zip(instant::read(earlier, &zone));
-    if let Some((later, earlier)) = difference {
-        return relative::signed(later.saturating_sub(earlier)).into();
-    }
-    let wrong = if instant::read(later, &zone).is_none() { later } else { earlier };
-    call.warn(codes::BAD_ARGUMENT, format!("`{}` is no date and time", excerpt(wrong)));
+    let (wrong, problem) = match (instant::read(later, &zone), instant::read(earlier, &zone)) {
+        (Ok(later), Ok(earlier)) => return relative::signed(later.saturating_sub(earlier)).into(),
+        (Err(problem), _) => (later, problem),
+        (Ok(_), Err(problem)) => (earlier, problem),
+    };
+    call.warn(codes::BAD_ARGUMENT, format!("`{}` is {}", excerpt(wrong), problem.problem()));
     // What SillyTavern writes.
     "Invalid date".into()
 }

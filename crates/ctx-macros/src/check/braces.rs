@@ -1,0 +1,168 @@
+//! Double braces that open no call: what looks like a call is reported, what only has braces is text.
+
+use ctx_types::{Diagnostic, Span, excerpt};
+use memchr::memchr3;
+
+use super::Checker;
+use crate::codes;
+use crate::dialect::Dialect;
+use crate::head::{self, Follow, Head};
+use crate::registry::name_len;
+use crate::sillytavern::legacy;
+use crate::space;
+
+/// What may stand before a name in the newer dialect of SillyTavern.
+const FLAGS: &str = "`!`, `?`, `~`, `>`, `#` and `/`";
+
+/// The old spelling of a time in another zone, without its offset.
+const ZONED: &str = "time_utc";
+
+impl Checker<'_> {
+    /// Reports braces at `start` that open no call, if they look like one: with a name, a flag or a variable in
+    /// closed braces, or with the name of a macro in braces that nothing closes.
+    ///
+    /// Reads up to the next brace or the end of the line, behind which the next opening is.
+    pub(crate) fn report_text(&mut self, start: usize, head: &Head) {
+        match closed(self.source, start) {
+            Some(end) if self.dialect == Dialect::SillyTavernLegacy => {
+                self.report_newer(Span::new(start, end));
+            }
+            Some(end) if self.dialect == Dialect::SillyTavern => {
+                self.report_closed(Span::new(start, end), head);
+            }
+            _ => self.report_unclosed(start, head.name),
+        }
+    }
+
+    /// Reports the end of a block that has arguments, which begins at `start`.
+    pub(crate) fn report_closer_with_arguments(&mut self, start: usize, name: Span) {
+        let span = Span::new(start, closed(self.source, start).unwrap_or(name.end));
+        if self.find(name).is_none() {
+            return self.report_unknown(span, name);
+        }
+        let name = self.text(name);
+        let message = "the end of a block has no arguments, so it stays as it is written";
+        let help = format!("write it like `{{{{/{name}}}}}`");
+        self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
+    }
+
+    /// Reports a call of a known macro without closing braces.
+    pub(crate) fn report_unclosed(&mut self, start: usize, name: Span) {
+        if self.is_of_variable(name) {
+            return;
+        }
+        // In a dialect in which a name goes on to the separator, what follows it without one is no part of it.
+        let from = if name.is_empty() { space::skip(self.source, start + 2) } else { name.start };
+        let rest = self.source.get(from..).unwrap_or_default();
+        let length = if rest.starts_with(head::COMMENT) { head::COMMENT.len() } else { name_len(rest) };
+        let name = Span::new(from, from + length);
+        if self.find(name).is_none() {
+            return;
+        }
+        let text = self.text(name);
+        let span = Span::new(start, name.end);
+        let finding = || {
+            let message = format!("`{{{{{text}` is not a complete call and stays as it is written");
+            let finding = Diagnostic::warning(codes::UNCLOSED_CALL, message).at_span(span);
+            finding.with_help("close it with `}}`")
+        };
+        self.findings.add(finding);
+    }
+
+    /// Reports what stands in closed braces and is no call in the newer dialect of SillyTavern.
+    fn report_closed(&mut self, span: Span, head: &Head) {
+        if self.is_of_variable(head.name) {
+            self.report_variable(span, head.name);
+        } else if head.name.is_empty() {
+            self.report_flag(span, head.name.start);
+        } else if let Some(time) = self.zoned(head) {
+            self.report_form(span, time, "{{time::UTC+3:30}}");
+        } else if let Some(definition) = self.find(head.name) {
+            let example = self.definition(definition).map_or("", |known| &known.example);
+            self.report_form(span, definition, example);
+        } else {
+            self.report_unknown(span, head.name);
+        }
+    }
+
+    /// Tells whether a name stands behind the sign of a variable.
+    fn is_of_variable(&self, name: Span) -> bool {
+        let before = name.start.checked_sub(1).and_then(|at| self.source.as_bytes().get(at));
+        matches!(before, Some(b'.' | b'$'))
+    }
+
+    /// Returns the macro that a `time_UTC+…` means.
+    fn zoned(&self, head: &Head) -> Option<usize> {
+        let is_zoned = self.text(head.name).eq_ignore_ascii_case(ZONED);
+        self.find_name("time").filter(|_| is_zoned)
+    }
+
+    fn report_variable(&mut self, span: Span, name: Span) {
+        let inner = self.source.get(name.start..span.end).unwrap_or_default();
+        if !inner.contains(char::is_alphanumeric) {
+            return;
+        }
+        let message =
+            format!("`{}` is no use of a variable and stays as it is written", excerpt(self.text(span)));
+        let help = match name.is_empty() {
+            true => {
+                "such a name is Latin letters, digits, `_` and `-`, first a letter; `{{getvar::…}}` reads any other"
+            }
+            false => {
+                "behind the name stands nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
+            }
+        };
+        self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
+    }
+
+    /// Reports a sign before the name of a macro that is no flag.
+    fn report_flag(&mut self, span: Span, at: usize) {
+        let inner = self.source.get(at..span.end).unwrap_or_default();
+        let is_sign = |c: char| c.is_ascii_punctuation() && !matches!(c, '"' | '\'' | '`' | '(' | '[' | '}');
+        let name = inner.trim_start_matches(|c| is_sign(c) || space::is_space(c));
+        let from = at + (inner.len() - name.len());
+        let name = Span::new(from, from + name_len(name));
+        let after = self.source.get(space::skip(self.source, name.end)..).unwrap_or_default();
+        let is_call = after.starts_with("}}")
+            || after.starts_with(':')
+            || space::skip(self.source, name.end) > name.end;
+        if name.start == at || !is_call || self.find(name).is_none() {
+            return;
+        }
+        let (signs, text) = (space::trim(self.source.get(at..from).unwrap_or_default()), self.text(name));
+        let message = format!("`{signs}` before `{text}` is no flag, so the call stays as it is written");
+        let help = format!("write it like `{{{{{text}}}}}`; flags are {FLAGS}");
+        self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
+    }
+
+    /// Reports in the older dialect of SillyTavern what the newer one reads, or neither.
+    fn report_newer(&mut self, span: Span) {
+        let head = head::read(self.source, span.start + 2, Dialect::SillyTavern);
+        let is_call = !matches!(head.follow, Follow::Text { .. });
+        let is_end = head.is_closer && is_call && self.registry.dialect_of(self.text(head.name)).is_some();
+        if self.is_of_variable(head.name) && is_call || is_end {
+            let message = format!(
+                "`{}` is nothing in this dialect and stays as it is written",
+                excerpt(self.text(span))
+            );
+            let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
+            self.findings.add(|| finding().with_help("the dialect `sillytavern` has it"));
+        } else if let Some(time) = self.zoned(&head) {
+            self.report_form(span, time, "{{time_UTC+3}}");
+        } else if let Some(definition) = self.find(head.name).filter(|_| !self.is_of_variable(head.name)) {
+            let has_arguments = matches!(head.follow, Follow::Arguments { .. });
+            let like = self.definition(definition).map(|known| legacy::written_like(known, has_arguments));
+            self.report_form(span, definition, &like.unwrap_or_default());
+        } else {
+            self.report_closed(span, &head);
+        }
+    }
+}
+
+/// Returns where braces that open at `start` are closed, in the line and without others between.
+fn closed(source: &str, start: usize) -> Option<usize> {
+    let inner = start + 2;
+    let rest = source.as_bytes().get(inner..)?;
+    let end = inner + memchr3(b'{', b'}', b'\n', rest)?;
+    source.get(end..)?.starts_with("}}").then_some(end + 2)
+}
