@@ -8,7 +8,7 @@ use ctx_types::{Diagnostic, excerpt};
 use serde_json::Value;
 
 use crate::codes;
-use crate::variables::tag::{is_path, is_reserved};
+use crate::variables::tag::{is_name, is_reserved};
 use crate::variables::value::VariableValue;
 
 /// How many variables an agent may declare.
@@ -123,7 +123,7 @@ impl VariableDefinitions {
         let text = |key: &str| item.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let key = text("key").map(str::trim).ok_or("a variable has no `key`")?;
         let path = if group.path.is_empty() { key.to_owned() } else { format!("{}.{key}", group.path) };
-        if !is_path(&path) {
+        if !is_name(&path) {
             return Err(format!("`{}` cannot be the name of a variable", excerpt(&path)));
         }
         let is_hidden = group.is_hidden || item.get("hidden").and_then(Value::as_bool) == Some(true);

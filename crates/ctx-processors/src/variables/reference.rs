@@ -8,7 +8,7 @@ use memchr::memmem;
 use crate::variables::definitions::VariableDefinitions;
 use crate::variables::listing::Listing;
 use crate::variables::state::Variables;
-use crate::variables::tag::{ALL, MAX_PATH, is_path_char};
+use crate::variables::tag::{ALL, MAX_PATH, canonical, path_len};
 
 /// What references show of the variables at one place.
 pub(crate) struct References<'a> {
@@ -58,22 +58,21 @@ impl References<'_> {
             let trust = self.variables.iter().filter_map(|(path, _)| self.variables.trust(path)).max();
             return Ok(Shown { span, text, source: source(ALL, trust) });
         }
-        match self.value(path) {
-            Some((name, text)) => Ok(Shown { span, text, source: source(name, self.variables.trust(name)) }),
+        match self.value(&canonical(path.into())) {
+            Some((source, text)) => Ok(Shown { span, text, source }),
             None => Err(self.unknown(path, span)),
         }
     }
 
-    /// Returns the value at a path, and the variable that holds it: the longest name that is a beginning of it.
-    fn value<'p>(&self, path: &'p str) -> Option<(&'p str, String)> {
-        let mut names = std::iter::successors(Some(path), |name| Some(name.rsplit_once('.')?.0));
-        let (name, value) = names.find_map(|name| Some((name, self.variables.get(name)?)))?;
-        let inner = path.get(name.len() + 1..);
+    /// Returns the value at a path, and as its source the variable that holds it.
+    fn value(&self, path: &str) -> Option<(Source, String)> {
+        let (name, inner) = self.variables.holder(path);
+        let value = self.variables.get(name)?;
         let text = match inner {
             None => value.to_text().into_owned(),
             Some(inner) => value.at(inner)?.to_text().into_owned(),
         };
-        Some((name, text))
+        Some((source(name, self.variables.trust(name)), text))
     }
 
     fn unknown(&self, path: &str, span: Span) -> Unknown {
@@ -90,11 +89,8 @@ impl References<'_> {
 /// Returns the path that begins here, if a bracket ends it.
 fn path_at(text: &str, start: usize) -> Option<&str> {
     let rest = text.get(start..)?;
-    let end = rest.char_indices().take_while(|(at, _)| *at <= MAX_PATH).find(|(_, c)| !is_path_char(*c))?;
-    match end {
-        (1.., ']') => rest.get(..end.0),
-        _ => None,
-    }
+    let (path, after) = rest.split_at(path_len(rest));
+    ((1..=MAX_PATH).contains(&path.len()) && after.starts_with(']')).then_some(path)
 }
 
 fn source(name: &str, trust: Option<Trust>) -> Source {
@@ -146,6 +142,9 @@ mod tests {
     fn paths_lead_into_json() {
         check("$[bag.items.0.name] $[bag]", "rope {\"items\":[{\"name\":\"rope\"}]}");
         check("$[bag.items.7]", "$[bag.items.7] ?$[bag.items.7]");
+        check("$[bag.items[0].name] $[bag.items[0]]", "rope {\"name\":\"rope\"}");
+        check("$[bag.items[7]]", "$[bag.items[7]] ?$[bag.items[7]]");
+        check("$[bag[x]] $[bag[0] $[hp[]]", "$[bag[x]] $[bag[0] $[hp[]]");
     }
 
     #[test]

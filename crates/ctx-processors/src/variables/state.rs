@@ -51,17 +51,25 @@ struct State {
 #[derive(Clone, Debug, PartialEq)]
 struct Held {
     value: VariableValue,
+    /// How many bytes the value takes, about.
+    size: usize,
     /// How far the value may be trusted: as far as everyone who had a part in it.
     trust: Trust,
+}
+
+impl Held {
+    fn new(value: VariableValue, trust: Trust) -> Self {
+        Self { size: value.size(), value, trust }
+    }
 }
 
 impl Variables {
     /// Returns the initial values.
     pub fn initial(definitions: &VariableDefinitions) -> Self {
-        let held = |value: &VariableValue| Held { value: value.clone(), trust: Trust::Preset };
+        let held = |value: &VariableValue| Held::new(value.clone(), Trust::Preset);
         let values: IndexMap<_, _> =
             definitions.iter().map(|one| (one.path.clone(), held(&one.initial))).collect();
-        let bytes = values.iter().map(|(path, held)| path.len() + held.value.size()).sum();
+        let bytes = values.iter().map(|(path, held)| path.len() + held.size).sum();
         let state = State { values, bytes, findings: Vec::new(), left_out: 0 };
         Self { state: Arc::new(state), changed_by: None }
     }
@@ -85,6 +93,20 @@ impl Variables {
     /// Returns names and values: declared variables first, then others in the order in which they were set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &VariableValue)> {
         self.state.values.iter().map(|(path, held)| (&**path, &held.value))
+    }
+
+    /// Returns the variable that a path is about: the one with that name, or the one with the longest name that is a
+    /// beginning of it, if paths lead into its value; the rest of the path is the place in it. A path that leads
+    /// nowhere is a name. What is shown and what is changed follow this one rule.
+    pub(crate) fn holder<'p>(&self, path: &'p str) -> (&'p str, Option<&'p str>) {
+        let mut names = std::iter::successors(Some(path), |name| Some(name.rsplit_once('.')?.0));
+        let found = names.find_map(|name| Some((name, self.get(name)?)));
+        match found {
+            Some((name, value)) if name.len() < path.len() && value.has_parts() => {
+                (name, path.get(name.len() + 1..))
+            }
+            _ => (path, None),
+        }
     }
 
     /// Returns how far the value of a variable may be trusted.
@@ -163,7 +185,10 @@ impl Variables {
         change: &Change<'_>,
         trust: Trust,
     ) -> Result<bool, String> {
-        let path = &*change.path;
+        let path = match self.holder(&change.path) {
+            (name, Some(inner)) => return self.apply_inside(name, inner, change, trust),
+            (path, None) => path,
+        };
         let old = self.state.values.get(path);
         let mut value = outcome(change, old.map(|held| &held.value))?;
         if let Some(definition) = definitions.get(path) {
@@ -173,7 +198,7 @@ impl Variables {
             (Op::Set, _) | (_, None) => trust,
             (_, Some(held)) => held.trust.max(trust),
         };
-        let held = Held { value, trust };
+        let held = Held::new(value, trust);
         if old == Some(&held) {
             return Ok(false);
         }
@@ -182,9 +207,45 @@ impl Variables {
         Ok(is_change)
     }
 
+    /// Carries out a change at a place inside the JSON value of a variable.
+    fn apply_inside(
+        &mut self,
+        name: &str,
+        inner: &str,
+        change: &Change<'_>,
+        trust: Trust,
+    ) -> Result<bool, String> {
+        let Some(held) = self.state.values.get(name) else { return Ok(false) };
+        let old = held.value.json_at(inner);
+        let counted = old.filter(|old| !old.is_array() && !old.is_object()).map(VariableValue::of_json);
+        let new = outcome(change, counted.as_ref())?.to_json();
+        let trust = held.trust.max(trust);
+        if old == Some(&new) && trust == held.trust {
+            return Ok(false);
+        }
+        let added = new.to_string().len() + old.map_or(inner.len() + "\"\":,".len(), |_| 0);
+        let size = (held.size + added).saturating_sub(old.map_or(0, |old| old.to_string().len()));
+        let bytes = self.room(name, size)?;
+        let state = Arc::make_mut(&mut self.state);
+        let Some(held) = state.values.get_mut(name) else { return Ok(false) };
+        if !held.value.set_at(inner, new) {
+            return Err(format!("there is no place `{}` in the variable `{name}`", excerpt(inner)));
+        }
+        (held.size, held.trust, state.bytes) = (size, trust, bytes);
+        Ok(true)
+    }
+
     fn put(&mut self, path: &str, held: Held) -> Result<(), String> {
-        let size = held.value.size();
-        let old = self.state.values.get(path).map(|old| path.len() + old.value.size());
+        let bytes = self.room(path, held.size)?;
+        let state = Arc::make_mut(&mut self.state);
+        state.bytes = bytes;
+        state.values.insert(Arc::from(path), held);
+        Ok(())
+    }
+
+    /// Returns how many bytes all variables have where the value of one takes so many; fails if that is too much.
+    fn room(&self, path: &str, size: usize) -> Result<usize, String> {
+        let old = self.state.values.get(path).map(|old| path.len() + old.size);
         let bytes = self.state.bytes - old.unwrap_or(0) + path.len() + size;
         if size > MAX_VALUE {
             return Err(format!("the new value of `{path}` has more than {MAX_VALUE} bytes and is not set"));
@@ -192,10 +253,7 @@ impl Variables {
         if bytes > MAX_BYTES || (old.is_none() && self.state.values.len() >= MAX_VARIABLES) {
             return Err(format!("there is no room for the variable `{path}`, so it is not set"));
         }
-        let state = Arc::make_mut(&mut self.state);
-        state.bytes = bytes;
-        state.values.insert(Arc::from(path), held);
-        Ok(())
+        Ok(bytes)
     }
 
     fn find(&mut self, finding: impl FnOnce() -> Diagnostic) {
@@ -283,6 +341,57 @@ mod tests {
         check(&["<svar name=金币 op=+ value=5>"], "hp=10 mood=calm 金币=5", &[]);
         check(&["<svar name=bag value='[\"rope\"]'>"], "hp=10 mood=calm bag=[\"rope\"]", &[]);
         check(&["<svar name=mood op=+ value=1>"], "hp=10 mood=1", &[]);
+    }
+
+    #[test]
+    fn a_path_into_json_changes_what_stands_there() {
+        let bag = "<svar name=bag value='{\"n\":1,\"items\":[{\"name\":\"rope\"}]}'>";
+        let check = |change: &str, expected: &str, findings: &[&str]| {
+            check(&[&format!("{bag}{change}")], &format!("hp=10 mood=calm {expected}"), findings);
+        };
+        check("<svar name=bag.n op=+ value=2>", "bag={\"n\":3,\"items\":[{\"name\":\"rope\"}]}", &[]);
+        check("<svar name=bag.items[0].name value=axe>", "bag={\"n\":1,\"items\":[{\"name\":\"axe\"}]}", &[]);
+        check("<svar name=bag.items.1 value=7>", "bag={\"n\":1,\"items\":[{\"name\":\"rope\"},7]}", &[]);
+        check(
+            "<svar name=bag.items[0].worn value=yes>",
+            "bag={\"n\":1,\"items\":[{\"name\":\"rope\",\"worn\":\"yes\"}]}",
+            &[],
+        );
+        check("<svar name=bag value=1><svar name=bag.n value=2>", "bag=1 bag.n=2", &[]);
+        let kept = "bag={\"n\":1,\"items\":[{\"name\":\"rope\"}]}";
+        for place in ["items.2", "items.x", "n.x", "nothing.x"] {
+            let end = bag.len() + place.len() + "<svar name=bag. value=1>".len();
+            let at = bag.len();
+            let finding = format!(
+                "warning[CTX0761]: there is no place `{place}` in the variable `bag` (at /nodes/n0/content bytes {at}..{end})"
+            );
+            check(&format!("<svar name=bag.{place} value=1>"), kept, &[&finding]);
+        }
+    }
+
+    #[test]
+    fn what_a_path_shows_is_what_it_changes() {
+        let shown = |texts: &str, path: &str| {
+            let definitions = VariableDefinitions::default();
+            let mut variables = Variables::initial(&definitions);
+            variables.read(&definitions, &Content::Text(texts.into()), Trust::User, &String::new);
+            let references =
+                crate::variables::References { definitions: &definitions, variables: &variables };
+            let text = format!("$[{path}]");
+            let found: Vec<_> = references.of(&text).collect();
+            found.into_iter().next().unwrap().unwrap().text
+        };
+        for before in [
+            "",
+            "<svar name=a value=1>",
+            "<svar name=a value='{\"b\":[{\"c\":0}]}'>",
+            "<svar name=a.b value=[5]>",
+        ] {
+            for path in ["a", "a.b", "a.b.0", "a.b[0]"] {
+                let change = format!("{before}<svar name='{path}' value=new>");
+                assert_eq!(shown(&change, path), "new", "{change}");
+            }
+        }
     }
 
     #[test]

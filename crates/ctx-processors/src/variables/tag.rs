@@ -137,10 +137,11 @@ impl<'t> Fields<'t> {
         if path.is_empty() {
             return Err("a tag `svar` names no variable".to_owned());
         }
-        if !is_path(&path) {
+        if path_len(&path) != path.len() || path.len() > MAX_PATH {
             let path = ctx_types::excerpt(&path);
             return Err(format!("a tag `svar` names `{path}`, which cannot be the name of a variable"));
         }
+        let path = canonical(path);
         if is_reserved(&path) {
             return Err(format!("a tag `svar` names `{path}`, which stands for all variables"));
         }
@@ -163,8 +164,37 @@ impl<'t> Fields<'t> {
 }
 
 /// Tells whether a text can be the name of a variable: one that `$[…]` can hold.
-pub(crate) fn is_path(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_PATH && text.chars().all(is_path_char)
+}
+
+/// Returns the length of the path at the beginning of a text: a name, in which `[0]` may stand for `.0`; at most one
+/// byte more than a path may have.
+pub(crate) fn path_len(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()).filter(|_| at <= MAX_PATH) {
+        at += match index_len(text.get(at..).unwrap_or_default()) {
+            Some(length) if at > 0 => length,
+            _ if is_path_char(c) => c.len_utf8(),
+            _ => break,
+        };
+    }
+    at
+}
+
+/// Returns the length of a `[0]` at the beginning of a text.
+fn index_len(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix('[')?.bytes().take(MAX_PATH).take_while(u8::is_ascii_digit).count();
+    let is_index = digits > 0 && text.as_bytes().get(digits + 1) == Some(&b']');
+    is_index.then_some(digits + 2)
+}
+
+/// Writes a path with dots alone: `items[0].name` is `items.0.name`.
+pub(crate) fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
+    match path.contains('[') {
+        true => Cow::Owned(path.replace('[', ".").replace(']', "")),
+        false => path,
+    }
 }
 
 /// Tells whether a name stands for all variables, in one of the forms that list them or in one to come.
@@ -288,6 +318,15 @@ mod tests {
             &["a tag `svar` names `a b`, which cannot be the name of a variable"],
         );
         check("<svar name=a name=b value='' value=2>", &["a Set "]);
+        for name in ["[0]", "a[", "a[x]", "a[0", "a]0["] {
+            let problem = format!("a tag `svar` names `{name}`, which cannot be the name of a variable");
+            check(&format!("<svar name='{name}' value=1>"), &[&problem]);
+        }
+    }
+
+    #[test]
+    fn an_index_in_brackets_is_one_behind_a_dot() {
+        check("<svar name='a[0].b' value=1><svar name=a.0[12] value=2>", &["a.0.b Set 1", "a.0.12 Set 2"]);
     }
 
     #[test]

@@ -90,16 +90,54 @@ impl VariableValue {
 
     /// Returns the value inside a JSON value at a path such as `items.0.name`; the value itself for none.
     pub(crate) fn at(&self, path: &str) -> Option<Self> {
-        let Self::Json(value) = self else { return None };
-        let inner = path.split('.').try_fold(&**value, |value, step| match value {
-            Value::Object(map) => map.get(step),
-            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-            _ => None,
-        });
-        inner.map(|inner| match inner {
+        self.json_at(path).map(|inner| match inner {
             Value::String(text) => Self::Text(Arc::from(text.as_str())),
             other => Self::of_json(other),
         })
+    }
+
+    /// Returns the JSON inside a JSON value at a path.
+    pub(crate) fn json_at(&self, path: &str) -> Option<&Value> {
+        let Self::Json(value) = self else { return None };
+        path.split('.').try_fold(&**value, |value, step| match value {
+            Value::Object(map) => map.get(step),
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
+    /// Sets what stands at a path inside a JSON value: a field, or an element of a list or the one behind its last.
+    /// Tells whether there is such a place; without one nothing is changed.
+    pub(crate) fn set_at(&mut self, path: &str, new: Value) -> bool {
+        let Self::Json(value) = self else { return false };
+        let (parent, last) =
+            path.rsplit_once('.').map_or((None, path), |(parent, last)| (Some(parent), last));
+        let mut steps = parent.into_iter().flat_map(|parent| parent.split('.'));
+        let parent = steps.try_fold(Arc::make_mut(value), |value, step| match value {
+            Value::Object(map) => map.get_mut(step),
+            Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
+            _ => None,
+        });
+        match parent {
+            Some(Value::Object(map)) => {
+                map.insert(last.to_owned(), new);
+                true
+            }
+            Some(Value::Array(items)) => match last.parse::<usize>() {
+                Ok(index) if index == items.len() => {
+                    items.push(new);
+                    true
+                }
+                Ok(index) => items.get_mut(index).map(|item| *item = new).is_some(),
+                Err(_) => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Tells whether paths can lead into it.
+    pub(crate) fn has_parts(&self) -> bool {
+        matches!(self, Self::Json(value) if value.is_object() || value.is_array())
     }
 
     /// How many bytes it takes, about.
