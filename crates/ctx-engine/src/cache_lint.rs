@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use ctx_anchors::{Entry, Part, Preset};
 use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
 use ctx_tokens::estimate;
-use ctx_types::{Content, ContentPart, Diagnostic, Placement, Role, Span, Text, plural};
+use ctx_types::{
+    Content, ContentPart, Diagnostic, EntryPosition, Flag, LoadedWorldbook, Order, Placement, Role, Side,
+    Span, Text, WorldbookEntry, plural,
+};
 
 use crate::codes;
 
@@ -26,12 +29,18 @@ pub(crate) struct Conditions {
 /// Finds the volatile macros that stand above text which stays the same from turn to turn, readers of variables
 /// that were set to what such macros gave, and session variables.
 ///
-/// At most one finding for each entry, its first such macro. What stands in the conversation or
-/// below it breaks nothing: there, each turn differs from the last in any case.
+/// At most one finding for each entry, its first such macro. What stands at the end of the conversation or
+/// below it breaks nothing: there, each turn differs from the last in any case. `variables` knows what the texts of
+/// the card write, and which macros show one of them that differs.
 /// O(bytes of the preset); token figures are estimates.
-pub(crate) fn breakers(preset: &Preset, macros: &Registry, conditions: Conditions) -> Vec<Diagnostic> {
+pub(crate) fn breakers(
+    preset: &Preset,
+    macros: &Registry,
+    conditions: Conditions,
+    variables: VolatileVariables,
+) -> Vec<Diagnostic> {
     let is_merging = conditions.is_merging;
-    let volatile = volatile(preset, macros, conditions);
+    let volatile = volatile(preset, macros, conditions, variables);
     let pieces = head(preset, is_merging);
     let sizes: Vec<u32> = pieces.iter().map(|piece| estimate(piece.text)).collect();
     let mut found = Vec::new();
@@ -48,13 +57,64 @@ pub(crate) fn breakers(preset: &Preset, macros: &Registry, conditions: Condition
     found
 }
 
+/// Finds the volatile macros of entries of worldbooks that are always active above the conversation; findings have
+/// the name of the book as their document. Takes note of what the entries write into variables.
+pub(crate) fn of_books<'b>(
+    books: impl Iterator<Item = &'b LoadedWorldbook>,
+    macros: &Registry,
+    dialect: Dialect,
+    variables: &mut VolatileVariables,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for book in books {
+        for (key, entry) in book.book.entries.in_order().filter(|(_, entry)| is_always_above(entry)) {
+            let Some(text) = &entry.content else { continue };
+            let template = Template::parse(text, dialect, macros);
+            if let Some(used) = template.volatile_macros(variables).first() {
+                let pointer = format!("/entries/{}/content", key.replace('~', "~0").replace('/', "~1"));
+                found.push(
+                    of_entry(used.name).at_pointer(pointer).at_span(used.span).in_document(&*book.name),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Tells whether an entry is in every request, above the conversation.
+fn is_always_above(entry: &WorldbookEntry) -> bool {
+    let is = |flag: Option<Flag>| flag.is_some_and(|flag| flag.0);
+    let position = entry.position.unwrap_or_default();
+    let is_above = matches!(
+        position,
+        EntryPosition::BeforeCharacter
+            | EntryPosition::AfterCharacter
+            | EntryPosition::ExamplesTop
+            | EntryPosition::ExamplesBottom
+    );
+    is(entry.constant) && !is(entry.disable) && is_above
+}
+
+fn of_entry(name: &str) -> Diagnostic {
+    let message = format!(
+        "`{name}` differs from turn to turn: everything below this entry, which is always active, is sent uncached \
+         each turn, the whole conversation with it"
+    );
+    let help = "move it into an entry of its own at a depth of the conversation: `position` 4, `depth` 0";
+    Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help)
+}
+
 /// The first thing in each text that differs from turn to turn, with its name and place; by the index of the entry
 /// and the part of its content.
 type Volatile = BTreeMap<(usize, Option<usize>), (String, Span)>;
 
 /// Looks at all texts in the order in which they are expanded, which is that of the list.
-fn volatile(preset: &Preset, macros: &Registry, conditions: Conditions) -> Volatile {
-    let mut variables = VolatileVariables::default();
+fn volatile(
+    preset: &Preset,
+    macros: &Registry,
+    conditions: Conditions,
+    mut variables: VolatileVariables,
+) -> Volatile {
     let mut found = BTreeMap::new();
     let is_on = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
     for piece in preset.entries().iter().filter(is_on).flat_map(texts) {
@@ -87,22 +147,55 @@ struct Piece<'a> {
     text: &'a Text,
 }
 
-/// Returns the texts above the conversation, in the order in which they are sent.
+/// Returns the texts above the end of the conversation, in the order in which they are sent.
 fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
     let history = preset.entries().iter().position(|entry| entry.part == Part::History);
-    let history = history.unwrap_or(preset.entries().len());
-    let is_sent =
-        |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none() && is_listed(entry);
-    let is_moved = |entry: &Entry| is_merging && entry.role == Role::System;
-    let entries = || preset.entries().iter().enumerate().filter(|(_, entry)| is_sent(entry));
-    let moved = entries().filter(|(_, entry)| is_moved(entry));
-    let stay = entries().filter(|(place, entry)| !is_moved(entry) && *place < history);
-    moved.chain(stay).flat_map(|(_, entry)| texts(entry)).collect()
+    let end = (history.unwrap_or(preset.entries().len()), Beside::Itself);
+    let is_sent = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
+    let placed = preset.entries().iter().enumerate().filter(|(_, entry)| is_sent(entry));
+    let placed = placed.filter_map(|(place, entry)| {
+        let stands = stands(preset, place, entry)?;
+        let is_moved = is_merging && entry.role == Role::System && !is_counted(entry);
+        let is_above = is_moved || (stands.0, stands.1) < end;
+        is_above.then_some(((!is_moved, stands), entry))
+    });
+    let mut placed: Vec<_> = placed.collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().flat_map(|(_, entry)| texts(entry)).collect()
 }
 
-/// Tells whether an entry stands where the list has it, or beside something that does.
-fn is_listed(entry: &Entry) -> bool {
-    matches!(entry.placement, Placement::InOrder)
+/// On which side of an entry of the list something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Beside {
+    Before,
+    Itself,
+    After,
+}
+
+/// Where an entry stands: the place in the list that it is at or beside, on which side, and its order there. None for
+/// one at the end of the conversation, or beside an anchor that is not in the list.
+fn stands(preset: &Preset, place: usize, entry: &Entry) -> Option<(usize, Beside, Order)> {
+    let position = |anchor: &str| preset.entries().iter().position(|entry| entry.anchor() == Some(anchor));
+    match &entry.placement {
+        Placement::InOrder => Some((place, Beside::Itself, Order::DEFAULT)),
+        Placement::Anchor { target, side: Side::Before, order } => {
+            Some((position(target)?, Beside::Before, *order))
+        }
+        Placement::Anchor { target, side: Side::After, order } => {
+            Some((position(target)?, Beside::After, *order))
+        }
+        // Among the oldest messages, which stay the same.
+        Placement::Index { at: 0.., order } => {
+            let history = preset.entries().iter().position(|entry| entry.part == Part::History)?;
+            Some((history, Beside::Before, *order))
+        }
+        Placement::Index { .. } | Placement::Depth { .. } => None,
+    }
+}
+
+/// Tells whether the place of an entry is counted in the conversation, from which nothing moves it.
+const fn is_counted(entry: &Entry) -> bool {
+    matches!(entry.placement, Placement::Index { .. } | Placement::Depth { .. })
 }
 
 fn texts(entry: &Entry) -> Vec<Piece<'_>> {

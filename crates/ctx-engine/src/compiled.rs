@@ -8,8 +8,8 @@ use ctx_macros::{Dialect, Registry};
 use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundings};
 use ctx_tokens::{MAX_TOKENS, ModelFacts, ModelTable, read_tokens};
 use ctx_types::{
-    Agent, Content, Diagnostic, Message, Placement, PresetMessage, Session, TextMemory, TurnInput,
-    UserProfile, excerpt,
+    Agent, Content, Diagnostic, LoadedWorldbook, Message, Placement, PresetMessage, Session, TextMemory,
+    TurnInput, UserProfile, excerpt,
 };
 use serde_json::Value;
 
@@ -27,6 +27,7 @@ use crate::switches::Switches;
 pub struct CompiledAgent {
     agent: Agent,
     profile: Option<UserProfile>,
+    worldbooks: Vec<LoadedWorldbook>,
     pipeline: Pipeline,
     models: Arc<ModelTable>,
     context_tokens: Option<i64>,
@@ -60,6 +61,7 @@ impl CompiledAgent {
         Self {
             agent: agent.clone(),
             profile: with.profile.clone(),
+            worldbooks: with.worldbooks.clone(),
             pipeline,
             models: engine.models.clone(),
             context_tokens,
@@ -83,6 +85,16 @@ impl CompiledAgent {
     /// Returns the person who chats.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
+    }
+
+    /// Returns the worldbooks that hold whatever the conversation: global ones, and those that the agent or the person
+    /// who chats asks for.
+    pub(crate) fn worldbooks(&self) -> impl Iterator<Item = &LoadedWorldbook> {
+        let profile = self.profile.iter().flat_map(|profile| &profile.worldbook_ids);
+        let asked: Vec<&str> = self.agent.worldbook_ids.iter().chain(profile).map(|id| &**id).collect();
+        let is_asked =
+            move |book: &LoadedWorldbook| asked.contains(&&*book.id) || asked.contains(&&*book.name);
+        self.worldbooks.iter().filter(move |book| book.is_global || is_asked(book))
     }
 
     /// Returns the positions of the preset's entries whose place is counted from the end of the conversation.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_anchors::{AnchorRegistry, Preset};
-use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry};
+use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry, VolatileVariables};
 use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, RegistryError};
-use ctx_processors::default_set;
+use ctx_processors::{MacroValues, default_set};
 use ctx_tokens::ModelTable;
 use ctx_types::{Agent, Diagnostic, LoadedWorldbook, UserProfile};
 use serde_json::Value;
@@ -107,8 +107,9 @@ impl Engine {
     /// Finds the macros of an agent's preset that keep the provider's prompt cache from being used.
     ///
     /// A macro whose value differs from turn to turn ends what two requests have in common, and so does a variable
-    /// that a text of the preset sets to such a value, or a session variable; each finding says how much stands
-    /// below it, in estimated tokens, and where the macro could go. O(size of the preset).
+    /// that a text of the preset sets to such a value, a session variable, or a text of the card that holds such a
+    /// macro where the card's texts are templates; so does an entry of a worldbook that is always active, whose
+    /// finding names the book as its document. Each finding about the preset says how much stands below it, in estimated tokens, and where the macro could go. O(size of the preset).
     pub fn cache_breakers(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
         let (preset, _) = Preset::compile(compiled.agent(), &self.anchors);
         let dialect = compiled.agent().dialect.as_deref().and_then(Dialect::from_name).unwrap_or_default();
@@ -116,7 +117,16 @@ impl Engine {
             && is_on(compiled.pipeline(), "variable-processor");
         let is_merging = is_merging(compiled.pipeline());
         let conditions = cache_lint::Conditions { dialect, is_merging, has_session_variables };
-        cache_lint::breakers(&preset, &self.macros, conditions)
+        let mut variables = VolatileVariables::default();
+        let values = MacroValues::of_agent(compiled.agent(), self.macro_ports.clone(), &mut |_| ());
+        let values = values.with_card_templates(dialect, &self.macros);
+        values.note_volatile_texts(compiled.profile(), &mut variables);
+        let mut found = match is_on(compiled.pipeline(), "worldbook-processor") {
+            true => cache_lint::of_books(compiled.worldbooks(), &self.macros, dialect, &mut variables),
+            false => Vec::new(),
+        };
+        found.splice(..0, cache_lint::breakers(&preset, &self.macros, conditions, variables));
+        found
     }
 }
 

@@ -410,7 +410,7 @@ fn may_escape(known: &Definition, text: &str) -> bool {
 }
 
 /// Tells whether a text is a true condition: not empty, `0`, `false` or `off`.
-fn is_true(text: &str) -> bool {
+pub(crate) fn is_true(text: &str) -> bool {
     let text = crate::space::trim(text);
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     !(text.is_empty() || is("0") || is("false") || is("off"))

@@ -5,6 +5,7 @@ use ctx_types::{Diagnostic, Span};
 use memchr::memmem;
 
 use crate::check::Checker;
+use crate::definition::Form;
 use crate::dialect::Dialect;
 use crate::head::{self, Follow, Head};
 use crate::op::Op;
@@ -55,6 +56,8 @@ struct Listed {
     definition: usize,
     span: Span,
     order: usize,
+    /// Where it is among the calls.
+    place: usize,
 }
 
 impl Listing<'_> {
@@ -63,7 +66,7 @@ impl Listing<'_> {
         let seen = self.shapes.as_mut().and_then(|shapes| shapes.call_at(self.source, start));
         let listed = seen.and_then(|seen| {
             let definition = self.check.find_name(seen.macro_name)?;
-            Some(Listed { definition, span: Span::new(start, seen.end), order: seen.order })
+            Some(Listed { definition, span: Span::new(start, seen.end), order: seen.order, place: 0 })
         });
         if let Some(listed) = listed.or_else(|| self.named(start)) {
             self.add(listed);
@@ -94,7 +97,7 @@ impl Listing<'_> {
             return None;
         }
         let order = if self.shapes.is_some() { legacy::HOSTS_OWN } else { self.check.phase(definition) };
-        Some(Listed { definition, span, order })
+        Some(Listed { definition, span, order, place: 0 })
     }
 
     /// Tells whether a call of a host's own macro is written as the older engine reads it: the name alone.
@@ -115,15 +118,28 @@ impl Listing<'_> {
 
     /// Adds a call; one inside another is reported if it is not made before that.
     fn add(&mut self, listed: Listed) {
-        let Listed { definition, span, order } = listed;
-        self.calls.push(Op::Call { definition, span, arguments: 0 });
+        let Listed { definition, span, order, .. } = listed;
         match self.last {
             Some(outer) if span.start < outer.span.end => {
                 if outer.order <= order {
                     self.check.report_nested(span, definition, outer.definition);
+                } else if self.check.form(Some(outer.definition)) == Form::Comment {
+                    self.lengthen(outer, span.end);
                 }
             }
-            _ => self.last = Some(listed),
+            _ => self.last = Some(Listed { place: self.calls.len(), ..listed }),
+        }
+        self.calls.push(Op::Call { definition, span, arguments: 0 });
+    }
+
+    /// Has a comment end behind a call in it that is made before, with whose braces it would else end.
+    fn lengthen(&mut self, comment: Listed, from: usize) {
+        let rest = self.source.as_bytes().get(from..).unwrap_or_default();
+        let Some(end) = memmem::find(rest, b"}}").map(|found| from + found + 2) else { return };
+        let span = Span::new(comment.span.start, end);
+        self.last = Some(Listed { span, ..comment });
+        if let Some(op) = self.calls.get_mut(comment.place) {
+            *op = Op::Call { definition: comment.definition, span, arguments: 0 };
         }
     }
 }

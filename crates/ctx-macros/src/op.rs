@@ -113,6 +113,11 @@ impl Operator {
         !matches!(self, Self::Get | Self::Increment | Self::Decrement)
     }
 
+    /// Whether the value is only evaluated where the variable has none.
+    pub(crate) const fn may_skip_value(self) -> bool {
+        matches!(self, Self::Or | Self::OrElse | Self::OrSet | Self::OrElseSet)
+    }
+
     pub(crate) const fn changes_state(self) -> bool {
         match self {
             Self::Set

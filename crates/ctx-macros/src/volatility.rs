@@ -2,13 +2,14 @@
 //! variables that they read.
 //!
 //! Variables live for one run, so a counter counts the same in each turn; a variable differs only where what was
-//! written into it does.
+//! written into it last does. What no run ever evaluates, as a branch of `{{if 0}}`, differs in none.
 
 use std::collections::BTreeSet;
 
 use ctx_types::Span;
 
-use crate::definition::Definition;
+use crate::definition::Form;
+use crate::evaluate::is_true;
 use crate::op::{Op, Operator};
 use crate::space;
 use crate::state::Scope;
@@ -31,6 +32,8 @@ use crate::template::{MacroUse, Template};
 pub struct VolatileVariables {
     locals: BTreeSet<String>,
     globals: BTreeSet<String>,
+    /// The macros that show a text which differs.
+    macros: BTreeSet<String>,
 }
 
 /// A call with the variable that it is about.
@@ -39,9 +42,28 @@ struct Use<'t> {
     variable: Option<(Scope, &'t str)>,
     /// It writes its value into the text, and not only into a variable.
     is_shown: bool,
+    /// What it sets takes the place of what the variable held, in every run.
+    replaces: bool,
+    /// It is a comment, in which nothing is shown.
+    is_comment: bool,
+}
+
+/// How surely an op is evaluated.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Doubt {
+    /// In how many branches it stands that are never taken.
+    never: i32,
+    /// In how many that may be taken or not.
+    perhaps: i32,
 }
 
 impl VolatileVariables {
+    /// Says that a macro, by its name and not an alias, shows a text that differs from turn to turn, as the text of a
+    /// card does that holds the time.
+    pub fn add_macro(&mut self, name: &str) {
+        self.macros.insert(name.to_owned());
+    }
+
     fn set(&mut self, scope: Scope) -> &mut BTreeSet<String> {
         match scope {
             Scope::Local => &mut self.locals,
@@ -61,36 +83,51 @@ impl Template {
     /// Returns the calls that write something else into the text from turn to turn, in the order of their opening
     /// braces, and takes note of the variables that are set to such values.
     ///
+    /// Branches that are never taken count for nothing.
     /// To be asked for texts in the order in which they are expanded, with the same `variables`. A variable whose
     /// name is made by a macro is not followed. O(bytes of the text), for calls that are not nested.
     pub fn volatile_macros(&self, variables: &mut VolatileVariables) -> Vec<MacroUse<'_>> {
         let uses: Vec<Use<'_>> = self.uses();
-        if self.dialect().is_in_passes() {
-            // There, a variable is read after all of the text was searched for what sets it.
-            shown(&uses, variables);
+        if !self.dialect().is_in_passes() {
+            return shown(&uses, variables, true);
         }
-        shown(&uses, variables)
+        // There, a variable is read after all of the text was searched for what sets it.
+        shown(&uses, variables, true);
+        shown(&uses, variables, false)
     }
 
     fn uses(&self) -> Vec<Use<'_>> {
+        let doubts = doubts(self.ops(), self.text());
         let calls = self.ops().iter().enumerate().filter(|(_, op)| is_call(op));
-        let used = calls.zip(self.macros()).map(|((at, op), call)| self.used(at, op, call));
+        let used = calls.zip(self.macros()).filter_map(|((at, op), call)| {
+            let doubt = doubts.get(at).copied().unwrap_or_default();
+            let used = self.used(at, op, call);
+            (doubt.never == 0).then_some(Use { replaces: used.replaces && doubt.perhaps == 0, ..used })
+        });
         used.collect()
     }
 
     fn used<'t>(&'t self, at: usize, op: &Op, call: MacroUse<'t>) -> Use<'t> {
+        let used = Use { call, variable: None, is_shown: true, replaces: false, is_comment: false };
         match *op {
-            Op::Variable { access, .. } => {
-                let is_shown = !matches!(access.operator, Operator::Set | Operator::Add | Operator::Subtract);
-                Use { variable: Some((access.scope, call.name)), call, is_shown }
-            }
+            Op::Variable { access, .. } => Use {
+                variable: Some((access.scope, call.name)),
+                is_shown: !matches!(access.operator, Operator::Set | Operator::Add | Operator::Subtract),
+                replaces: access.operator == Operator::Set,
+                ..used
+            },
             Op::Call { definition, span, .. } => {
-                let known = self.registry().definition(definition);
-                let scope = known.and_then(|known| known.variables);
-                let variable = scope.and_then(|scope| Some((scope, self.first_argument(at, span)?)));
-                Use { variable, call, is_shown: known.is_none_or(Definition::is_shown) }
+                let Some(known) = self.registry().definition(definition) else { return used };
+                let scope = known.variables;
+                Use {
+                    variable: scope.and_then(|scope| Some((scope, self.first_argument(at, span)?))),
+                    is_shown: known.is_shown(),
+                    replaces: known.name.starts_with("set") || known.name.starts_with("delete"),
+                    is_comment: known.form == Form::Comment,
+                    ..used
+                }
             }
-            _ => Use { variable: None, call, is_shown: true },
+            _ => used,
         }
     }
 
@@ -111,27 +148,165 @@ const fn is_call(op: &Op) -> bool {
     matches!(op, Op::Call { .. } | Op::If { .. } | Op::Variable { .. })
 }
 
-/// Goes through the calls of a text, in whose order those in arguments come behind the call that has them.
-fn shown<'t>(uses: &[Use<'t>], variables: &mut VolatileVariables) -> Vec<MacroUse<'t>> {
+/// Tells of each op how surely it is evaluated. Linear in the ops.
+fn doubts(ops: &[Op], text: &str) -> Vec<Doubt> {
+    let mut changes = vec![Doubt::default(); ops.len() + 1];
+    let mut add = |start: usize, end: usize, never: i32, perhaps: i32| {
+        for (at, sign) in [(start, 1), (end, -1)] {
+            if let Some(change) = changes.get_mut(at) {
+                change.never += sign * never;
+                change.perhaps += sign * perhaps;
+            }
+        }
+    };
+    for (at, op) in ops.iter().enumerate() {
+        let Some(Op::Arg { next, .. }) = ops.get(at + 1) else { continue };
+        match op {
+            Op::If { negated, .. } => {
+                let holds = literal(ops.get(at + 2..*next), text).map(|text| is_true(text) != *negated);
+                let (mut branch, mut is_then) = (*next, true);
+                while let Some(Op::Arg { next, .. }) = ops.get(branch) {
+                    match holds {
+                        Some(holds) if holds == is_then => {}
+                        Some(_) => add(branch, *next, 1, 0),
+                        None => add(branch, *next, 0, 1),
+                    }
+                    (branch, is_then) = (*next, false);
+                }
+            }
+            Op::Variable { access, .. } if access.operator.may_skip_value() => add(at + 1, *next, 0, 1),
+            _ => {}
+        }
+    }
+    let sums = changes.into_iter().scan(Doubt::default(), |sum, change| {
+        sum.never += change.never;
+        sum.perhaps += change.perhaps;
+        Some(*sum)
+    });
+    sums.collect()
+}
+
+/// Returns what the ops of an argument give if no macro is among them.
+fn literal<'t>(ops: Option<&[Op]>, text: &'t str) -> Option<&'t str> {
+    match ops? {
+        [] => Some(""),
+        [Op::Text { span, .. }] => text.get(span.start..span.end),
+        _ => None,
+    }
+}
+
+/// A call that is being read, and whether what it writes into its variable differs.
+struct Open<'u, 't> {
+    used: &'u Use<'t>,
+    differs: bool,
+}
+
+impl Open<'_, '_> {
+    fn close(self, variables: &mut VolatileVariables, writes: bool) {
+        let is_written = writes && self.used.call.changes_state;
+        let Some((scope, name)) = self.used.variable.filter(|_| is_written) else { return };
+        if self.differs {
+            variables.set(scope).insert(name.to_owned());
+        } else if self.used.replaces {
+            variables.set(scope).remove(name);
+        }
+    }
+}
+
+/// Goes through the calls of a text, in whose order those in arguments come behind the call that has them; takes note
+/// of what they write where it is asked for.
+fn shown<'t>(uses: &[Use<'t>], variables: &mut VolatileVariables, writes: bool) -> Vec<MacroUse<'t>> {
     let mut found = Vec::new();
-    let mut open: Vec<&Use<'t>> = Vec::new();
+    let mut open: Vec<Open<'_, 't>> = Vec::new();
     for used in uses {
-        let Use { call, variable, is_shown } = used;
-        while open.last().is_some_and(|outer| outer.call.span.end <= call.span.start) {
-            open.pop();
+        let Use { call, variable, is_shown, is_comment, .. } = used;
+        while let Some(outer) = open.pop_if(|outer| outer.used.call.span.end <= call.span.start) {
+            outer.close(variables, writes);
         }
         let reads = variable.is_some_and(|variable| *is_shown && variables.has(variable));
-        if call.volatile || reads {
-            for (scope, name) in open.iter().filter_map(|outer| outer.variable) {
-                variables.set(scope).insert(name.to_owned());
+        if call.volatile || reads || variables.macros.contains(call.name) {
+            for outer in &mut open {
+                outer.differs = true;
             }
-            if open.iter().all(|outer| outer.is_shown) {
+            if open.iter().all(|outer| outer.used.is_shown && !outer.used.is_comment) {
                 found.push(*call);
             }
         }
-        if call.changes_state && variable.is_some() {
-            open.push(used);
+        if call.changes_state && variable.is_some() || *is_comment {
+            open.push(Open { used, differs: false });
         }
     }
+    while let Some(outer) = open.pop() {
+        outer.close(variables, writes);
+    }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::Text;
+
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::registry::Registry;
+
+    /// Checks which calls are found in texts that are expanded one after the other.
+    #[track_caller]
+    fn check(dialect: Dialect, texts: &[&str], expected: &[&str]) {
+        let (registry, mut variables) = (Registry::builtin(), VolatileVariables::default());
+        let mut found = Vec::new();
+        for text in texts {
+            let template = Template::parse(&Text::from(*text), dialect, &registry);
+            found.extend(template.volatile_macros(&mut variables).iter().map(|used| used.name.to_owned()));
+        }
+        assert_eq!(found, expected, "{texts:?}");
+    }
+
+    #[test]
+    fn branches_that_are_never_taken_count_for_nothing() {
+        let check = |text: &str, expected: &[&str]| check(Dialect::SillyTavern, &[text], expected);
+        check("{{if 0}}{{time}}{{/if}}", &[]);
+        check("{{if 1}}a{{else}}{{time}}{{/if}}{{if::off::{{date}}}}", &[]);
+        check("{{if !1}}{{time}}{{else}}{{if 0}}{{date}}{{/if}}{{/if}}", &[]);
+        check("{{if 1}}{{time}}{{else}}{{date}}{{/if}}", &["time"]);
+        check("{{if description}}{{date}}{{/if}}", &["date"]);
+        check("{{if 0}}{{setvar::a::{{time}}}}{{/if}}{{getvar::a}}", &[]);
+    }
+
+    #[test]
+    fn what_is_written_last_into_a_variable_counts() {
+        let stable = "{{setvar::a::x}}";
+        let volatile = "{{setvar::a::{{time}}}}";
+        for dialect in [Dialect::Aio, Dialect::SillyTavern] {
+            check(dialect, &[volatile, stable, "{{getvar::a}}"], &[]);
+            check(dialect, &[volatile, "{{getvar::a}}", stable, "{{getvar::a}}"], &["getvar"]);
+            check(dialect, &[stable, volatile, "{{getvar::a}}"], &["getvar"]);
+            check(dialect, &[volatile, "{{addvar::a::x}}", "{{getvar::a}}"], &["getvar"]);
+            check(dialect, &[volatile, "{{setvar::b::{{getvar::a}}}}", stable, "{{getvar::b}}"], &["getvar"]);
+            check(dialect, &[volatile, "{{setvar::a::{{getvar::a}}}}", "{{getvar::a}}"], &["getvar"]);
+        }
+        let check = |texts: &[&str], expected: &[&str]| check(Dialect::SillyTavern, texts, expected);
+        check(&["{{.a = {{time}}}}{{.a = 1}}{{.a}}"], &[]);
+        check(&["{{.a = {{time}}}}{{if description}}{{.a = 1}}{{/if}}{{.a}}"], &["a"]);
+        check(&["{{.a = {{time}}}}{{.b ?? {{.a = 1}}}}{{.a}}"], &["a"]);
+        check(&["{{.a = {{time}}}}{{deletevar::a}}{{.a}}"], &[]);
+    }
+
+    #[test]
+    fn comments_show_nothing() {
+        check(Dialect::SillyTavernLegacy, &["{{// {{time}}"], &[]);
+        check(Dialect::SillyTavernLegacy, &["{{// {{roll 1d6}} {{time}} }}"], &[]);
+        check(Dialect::SillyTavernLegacy, &["{{// a}}{{time}}"], &["time"]);
+        check(Dialect::SillyTavern, &["{{// {{time}} }}{{//}}{{date}}{{///}}"], &[]);
+    }
+
+    #[test]
+    fn macros_that_show_other_texts_can_be_added() {
+        let mut variables = VolatileVariables::default();
+        variables.add_macro("charDescription");
+        let text = Text::from("{{description}} {{personality}}");
+        let template = Template::parse(&text, Dialect::SillyTavern, &Registry::builtin());
+        let found = template.volatile_macros(&mut variables);
+        assert_eq!(found.iter().map(|used| used.span.start).collect::<Vec<_>>(), [0]);
+    }
 }

@@ -1,6 +1,6 @@
 //! Texts of a card that are templates themselves.
 
-use ctx_macros::{Dialect, Env, Registry, State, Template};
+use ctx_macros::{Dialect, Env, Registry, State, Template, VolatileVariables};
 use ctx_types::{Source, SourceKind, Text};
 
 /// The texts of a card as templates, for dialects in which they are ([`Dialect::expands_card_texts`]).
@@ -28,6 +28,22 @@ const SLOTS: [Slot; 9] = [
     |env| &mut env.card.creator_notes,
 ];
 
+/// The macros that show each of [`SLOTS`].
+const SHOWN_BY: [&[&str]; SLOTS.len()] = [
+    &["charPrompt", "systemPrompt"],
+    &["mesExamples", "mesExamplesRaw"],
+    &["charDescription"],
+    &["charPersonality"],
+    &["charScenario"],
+    &[PERSONA],
+    &["charInstruction", "charJailbreak"],
+    &["charDepthPrompt"],
+    &["charCreatorNotes"],
+];
+
+/// The macro that shows what the person who chats says, which no agent brings.
+const PERSONA: &str = "persona";
+
 impl CardExpansion {
     /// Compiles the texts that an agent brings; none for a dialect in which they are no templates.
     pub(crate) fn of(env: &Env, dialect: Dialect, macros: &Registry) -> Option<Self> {
@@ -38,6 +54,19 @@ impl CardExpansion {
         let compile = |text: &Text| Template::parse(&settled(text), dialect, macros);
         let templates = SLOTS.iter().map(|slot| slot(&mut env).as_ref().map(compile)).collect();
         Some(Self { dialect, macros: macros.clone(), templates })
+    }
+
+    /// Takes note of the macros that show a text which differs from turn to turn, and of what the texts write into
+    /// variables.
+    pub(crate) fn note_volatile(&self, persona: Option<&Text>, variables: &mut VolatileVariables) {
+        let persona = persona.map(|text| Template::parse(&settled(text), self.dialect, &self.macros));
+        for (known, names) in self.templates.iter().zip(SHOWN_BY) {
+            let template = if names.contains(&PERSONA) { persona.as_ref() } else { known.as_ref() };
+            let differs = template.is_some_and(|template| !template.volatile_macros(variables).is_empty());
+            for name in names.iter().filter(|_| differs) {
+                variables.add_macro(name);
+            }
+        }
     }
 
     /// Expands the texts in place. O(bytes of them).

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ctx_macros::{
     AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, Said, State,
-    VirtualTime, codes, read_instant,
+    VirtualTime, VolatileVariables, codes, read_instant,
 };
 use ctx_pipeline::Inputs;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
@@ -61,6 +61,15 @@ impl MacroValues {
     pub fn with_card_templates(mut self, dialect: Dialect, macros: &Registry) -> Self {
         self.card = CardExpansion::of(&self.env, dialect, macros).map(Arc::new);
         self
+    }
+
+    /// Takes note of the macros that show a text of the card, or of the person who chats, which differs from turn to
+    /// turn, and of what those texts write into variables.
+    pub fn note_volatile_texts(&self, profile: Option<&UserProfile>, variables: &mut VolatileVariables) {
+        if let Some(card) = &self.card {
+            let persona = profile.and_then(|profile| profile.content.clone());
+            card.note_volatile(persona.as_ref(), variables);
+        }
     }
 
     /// Adds what the person who chats, the conversation and the turn say. O(1) for most conversations.

@@ -158,10 +158,15 @@ fn findings(bytes: &[u8], name: &str, checker: &Checker) -> Result<Vec<Diagnosti
             let Checker { engine, with, books } = checker;
             let file = AgentFile::parse(bytes, name, engine)?;
             let compiled = engine.compile(&file.agent, with);
-            let breakers = file.lead_back(engine.cache_breakers(&compiled));
-            let mut found = [file.all_findings(&compiled), breakers].concat();
+            let is_of_book = |finding: &Diagnostic| finding.location.document.is_some();
+            let (mut of_books, breakers): (Vec<_>, Vec<_>) =
+                engine.cache_breakers(&compiled).into_iter().partition(is_of_book);
+            let mut found = [file.all_findings(&compiled), file.lead_back(breakers)].concat();
             books.lead_back(&mut found);
             found.retain(|finding| !books.owns(finding));
+            // What a book costs an agent's cache is not seen where the book is checked by itself.
+            books.lead_back(&mut of_books);
+            found.append(&mut of_books);
             Ok(found)
         }
     }

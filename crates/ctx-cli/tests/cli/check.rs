@@ -407,6 +407,72 @@ fn a_variable_breaks_the_cache_where_what_was_written_into_it_differs() {
 }
 
 #[test]
+fn an_entry_breaks_the_cache_wherever_it_is_placed_above_stable_text() {
+    let agent = |role: &str, strategy: &str| {
+        format!(
+            "presetMessages:\n  - {{ role: system, content: Be kind. }}\n  - {{ type: chat_history }}\n  \
+             - {{ role: {role}, content: \"{{{{time}}}} x\", injectionStrategy: {{ {strategy} }} }}\n"
+        )
+    };
+    let before = "type: anchor, anchorTarget: chat_history, anchorPosition: before";
+    let after = "type: anchor, anchorTarget: chat_history, anchorPosition: after";
+    check_breakers(&agent("user", before), &["time"]);
+    check_breakers(&agent("system", before), &["time"]);
+    check_breakers(&agent("user", after), &[]);
+    check_breakers(&agent("system", after), &["time"]);
+    check_breakers(&agent("user", "type: depth, depth: 4"), &[]);
+}
+
+#[test]
+fn a_text_of_the_card_breaks_the_cache_where_it_is_shown() {
+    let agent = |dialect: &str, card: &str, text: &str| {
+        format!(
+            "dialect: {dialect}\ncharacter: {{ description: \"{card}\" }}\npresetMessages:\n  \
+             - {{ role: system, content: \"{text} x\" }}\n  - {{ type: chat_history }}\n"
+        )
+    };
+    check_breakers(&agent("sillytavern", "It is {{time}}.", "{{description}}"), &["charDescription"]);
+    check_breakers(&agent("sillytavern-legacy", "It is {{time}}.", "{{description}}"), &["charDescription"]);
+    check_breakers(&agent("aio", "It is {{time}}.", "{{description}}"), &[]);
+    check_breakers(&agent("sillytavern", "It is late.", "{{description}}"), &[]);
+    check_breakers(
+        &agent("sillytavern", "{{setvar::a::{{time}}}}", "{{description}}{{getvar::a}}"),
+        &["getvar"],
+    );
+}
+
+#[test]
+fn an_entry_of_a_worldbook_that_is_always_active_breaks_the_cache() {
+    let agent = "worldbookIds: [b]\npresetMessages:\n  - { role: system, content: Be kind. }\n  - { type: chat_history }\n";
+    let book = |fields: &str| {
+        format!(
+            r#"{{ "entries": {{ "0": {{ "uid": 0, "key": ["a"], "content": "It is {{{{time}}}}.", {fields} }} }} }}"#
+        )
+    };
+    let found = |fields: &str| {
+        let files = [("a.yaml", agent), ("b.json", &book(fields))];
+        ctx("check a.yaml --worldbook b.json", &files).matches("[CTX0706]").count()
+    };
+    assert_eq!(found(r#""constant": true"#), 1);
+    assert_eq!(found(r#""constant": true, "position": 1"#), 1);
+    assert_eq!(found(r#""constant": true, "position": 4, "depth": 0"#), 0);
+    assert_eq!(found(r#""constant": true, "disable": true"#), 0);
+    assert_eq!(found(r#""constant": false"#), 0);
+}
+
+#[test]
+fn what_is_never_shown_breaks_nothing() {
+    let agent = |dialect: &str, text: &str| {
+        format!(
+            "dialect: {dialect}\npresetMessages:\n  - {{ role: system, content: \"{text} x\" }}\n  - {{ type: chat_history }}\n"
+        )
+    };
+    check_breakers(&agent("sillytavern", "{{if 0}}{{time}}{{/if}}"), &[]);
+    check_breakers(&agent("sillytavern-legacy", "{{// {{time}}"), &[]);
+    check_breakers(&agent("aio", "{{setvar::a::{{time}}}}{{setvar::a::1}}{{getvar::a}}"), &[]);
+}
+
+#[test]
 fn at_the_end_of_the_conversation_it_breaks_nothing() {
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @r"
     exit code 0
