@@ -51,7 +51,7 @@ impl NoInstant {
     pub(crate) const fn problem(self) -> &'static str {
         match self {
             Self::NotADate => "no date and time",
-            Self::OutOfRange => "beyond the dates that are counted, up to 9999-12-30T22:00Z",
+            Self::OutOfRange => "outside of the range of dates (it ends at 9999-12-30T22:00Z)",
         }
     }
 }
