@@ -265,6 +265,8 @@ impl<'a> Assembly<'a> {
 
     fn finish(self, mut run: Run, tokens: TokenFigure) -> Context {
         let mut messages = run.draft.take_messages();
+        let unsent = ctx_processors::unsent(&run.draft, &run.blackboard);
+        run.draft.decide_all(unsent);
         let stable = Stability::new(&run, self.agent, &self.turn.further).part(&messages);
         stable::mark(self.turn.cache_marks, &mut messages, &stable);
         let mut diagnostics: Vec<Diagnostic> = self.agent.diagnostics().to_vec();

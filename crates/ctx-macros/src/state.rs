@@ -1,6 +1,6 @@
 //! What a run carries from text to text: variables, and what is left of its limits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Text, Trust};
@@ -72,6 +72,8 @@ pub struct State {
     draws: BTreeMap<u64, u64>,
     zone: Option<(Arc<str>, TimeZone)>,
     known_texts: KnownTexts,
+    /// The outlets whose texts were asked for.
+    given_outlets: BTreeSet<Arc<str>>,
 }
 
 /// Which of the two sets of variables is meant.
@@ -114,6 +116,7 @@ impl State {
             draws: BTreeMap::new(),
             zone: None,
             known_texts: KnownTexts::default(),
+            given_outlets: BTreeSet::new(),
         }
     }
 
@@ -277,6 +280,15 @@ impl State {
         self.check_output(bytes)?;
         self.output_left -= bytes;
         Ok(())
+    }
+
+    /// Tells whether a macro gave the text of an outlet.
+    pub fn has_given_outlet(&self, name: &str) -> bool {
+        self.given_outlets.contains(name)
+    }
+
+    pub(crate) fn give_outlet(&mut self, name: &Arc<str>) {
+        self.given_outlets.insert(name.clone());
     }
 
     /// Returns what this run made of texts.

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::composed::Composed;
 use crate::gap_lanes::{lane, lane_fields};
 use crate::macro_values::{MacroValues, macro_dialect};
+use crate::worldbooks::Outlets;
 
 /// Brings in the note of a conversation, every so many messages of the user, as one message with the entries of
 /// worldbooks that stand above and below it, and the user's profile if that is to go with it.
@@ -99,7 +100,8 @@ impl ContextProcessor for AuthorNote {
             return Ok(());
         }
         let mut state = cx.draft.macros_mut().clone();
-        let env = compiled.values.of_run(&cx.inputs, &mut state.clone());
+        let mut env = compiled.values.of_run(&cx.inputs, &mut state.clone());
+        env.outlets = Outlets::texts(cx.blackboard);
         let text = compiled.compose(&note, around, (&env, &mut state), cx.config.text("persona"));
         cx.draft.set_macros(state);
         if !text.is_blank() {

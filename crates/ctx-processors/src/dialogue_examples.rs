@@ -15,6 +15,7 @@ use ctx_types::{
 };
 
 use crate::macro_values::{MacroValues, macro_dialect};
+use crate::worldbooks::Outlets;
 use dialogue::{Speaker, blocks, turns};
 
 /// Makes turns of the examples of dialogue that a card has, and of what worldbooks put above and below them.
@@ -115,7 +116,8 @@ impl Compiled {
         around: Vec<Injection>,
         state: &mut State,
     ) -> Vec<Injection> {
-        let env = self.values.of_run(&cx.inputs, &mut state.clone());
+        let mut env = self.values.of_run(&cx.inputs, &mut state.clone());
+        env.outlets = Outlets::texts(cx.blackboard);
         let own = env.card.examples.clone().unwrap_or_default();
         let mut examples: Vec<(Source, String)> =
             blocks(&own).map(|block| (card_source(ANCHOR), block.to_owned())).collect();

@@ -12,6 +12,7 @@ use ctx_types::{
 };
 
 use crate::macro_values::{MacroValues, macro_dialect};
+use crate::worldbooks::Outlets;
 
 /// Adds what an application asks for at the end: to speak for the user, to go on with an answer, or quietly
 /// something else; and the beginning of the answer where the application writes it.
@@ -115,6 +116,7 @@ impl Compiled {
         let template = self.templates.get(at).filter(|template| !template.text().is_empty())?;
         let mut state = cx.draft.macros_mut().clone();
         let mut env = self.values.of_run(&cx.inputs, &mut state.clone());
+        env.outlets = Outlets::texts(cx.blackboard);
         env.texts.extend(said.map(|said| ("lastChatMessage".into(), said)));
         let source = Source::new(SourceKind::Preset, Trust::Preset).with_id(format!("{key}_prompt"));
         let expansion = template.expand(&env, &mut state, &source);

@@ -14,7 +14,7 @@ use crate::gap_ranks::{GapRanks, lanes};
 use crate::macro_values::{MacroValues, macro_dialect};
 use crate::transcription_processor::settle_placed;
 use crate::window::{LoadedWindow, window};
-use crate::worldbook_processor::Outlets;
+use crate::worldbooks::Outlets;
 
 /// Expands macros, renders template anchors, and puts everything in its place.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl ContextProcessor for InjectionAssembler {
         let turn = cx.inputs.turn;
         let mut state = cx.draft.macros_mut().clone();
         let mut env = compiled.values.of_run(&cx.inputs, &mut state);
-        env.outlets = cx.blackboard.get::<Outlets>().map(|outlets| outlets.0.clone()).unwrap_or_default();
+        env.outlets = Outlets::texts(cx.blackboard);
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);
         let injections = cx.draft.take_injections();

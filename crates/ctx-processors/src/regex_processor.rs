@@ -135,20 +135,8 @@ impl ContextProcessor for RegexProcessor {
             found.extend(expansion.diagnostics.iter().cloned());
             expansion
         };
-        let mut changes = Changes {
-            run: RuleRun::new(&compiled.rules, compiled.limits, &mut expand),
-            rules: &compiled.rules,
-            changed: Vec::new(),
-            counts: vec![0; compiled.rules.rules().len()],
-        };
-        let len = cx.draft.messages().len();
-        for (index, message) in cx.draft.messages().iter().enumerate() {
-            if index % CHECK_EVERY == 0 {
-                cx.checkpoint()?;
-            }
-            changes.look_at(index, message, len - 1 - index);
-        }
-        let Changes { run, changed, counts, .. } = changes;
+        let run = RuleRun::new(&compiled.rules, compiled.limits, &mut expand);
+        let Changes { run, changed, counts, .. } = Changes::of(cx, &compiled.rules, run)?;
         let steps_left = run.steps_left();
         let findings = run.finish();
         cx.blackboard.insert(ActiveRules { rules: cx.prepared.clone(), steps_left });
@@ -181,7 +169,20 @@ struct Changes<'a> {
     counts: Vec<usize>,
 }
 
-impl Changes<'_> {
+impl<'a> Changes<'a> {
+    /// Runs rules on all messages of a draft.
+    fn of(cx: &PipelineContext<'_>, rules: &'a RuleSet, run: RuleRun<'a>) -> Result<Self, ProcessorError> {
+        let mut changes = Self { rules, run, changed: Vec::new(), counts: vec![0; rules.rules().len()] };
+        let messages = cx.draft.messages();
+        for (index, message) in messages.iter().enumerate() {
+            if index % CHECK_EVERY == 0 {
+                cx.checkpoint()?;
+            }
+            changes.look_at(index, message, messages.len() - 1 - index);
+        }
+        Ok(changes)
+    }
+
     fn look_at(&mut self, index: usize, message: &Message, depth: usize) {
         let mut changed: Option<Message> = None;
         // What is about to be sent is stored by now.

@@ -1,6 +1,5 @@
 //! `worldbook-processor`: entries of worldbooks that the conversation speaks of come into the context.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -21,8 +20,8 @@ use crate::macro_values::{MacroValues, macro_dialect};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
 use crate::worldbooks::{
-    Expanding, Gathering, Selection, Shelf, Shelves, Transcript, at_gap, effect, entry_source, fields,
-    injection, message_name, settings, stored_state, tell,
+    Expanding, Gathering, Outlets, Selection, Shelf, Shelves, Transcript, at_gap, effect, entry_source,
+    fields, injection, message_name, settings, stored_state, tell,
 };
 
 /// Activates entries of worldbooks and hands them over as injections; where they go is the assembler's work.
@@ -53,10 +52,6 @@ impl WorldbookScan {
         message_name(&self.messages, newest)
     }
 }
-
-/// Left on the blackboard: the texts of outlets by their names.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Outlets(pub(crate) BTreeMap<Arc<str>, Text>);
 
 impl WorldbookProcessor {
     /// Creates the processor for an application's macros, and what it lends to them.
@@ -162,32 +157,19 @@ impl Compiled {
         transcript: &Transcript,
         (env, state): (&Env, &mut State),
     ) -> Scan {
-        let Inputs { session, turn, budget, counter, .. } = cx.inputs;
+        let session = cx.inputs.session;
         let stored = shelf.set.is_timed().then(|| stored_state(session)).flatten();
         let (timed, found) = stored.as_deref().map(TimedState::read).unwrap_or_default();
         for finding in found {
             cx.report(finding.in_document(CONVERSATION));
         }
-        let sources = sources(env);
-        let input = ScanInput {
-            messages: &transcript.messages,
-            length: Some(transcript.length),
-            answers: answers(session, &shelf.set),
-            sources: &sources,
-            trigger: turn.kind.as_str(),
-            names: &self.names,
-            tags: self.tags.as_deref(),
-            state: &timed,
-            max_context: budget.available.map(u64::from),
-            greeting: greeting(session, cx.inputs.agent),
-            ..ScanInput::default()
-        };
         let parse = |text: &Text| Template::parse(text, self.dialect, &self.macros);
         let mut expand =
             Expanding { shelf, env, state, parse: &parse, memory: &self.memory, findings: Vec::new() };
-        let mut draws = SeededDraws::new(turn.seed);
-        let ports = Ports { draws: &mut draws, expand: &mut expand, counter: Some(counter) };
-        let scan = shelf.set.scan(&input, ports);
+        let mut draws = SeededDraws::new(cx.inputs.turn.seed);
+        let ports = Ports { draws: &mut draws, expand: &mut expand, counter: Some(cx.inputs.counter) };
+        let input = self.input(&cx.inputs, &shelf.set, transcript, &timed);
+        let scan = shelf.set.scan(&ScanInput { sources: &sources(env), ..input }, ports);
         let findings = std::mem::take(&mut expand.findings);
         for finding in findings.into_iter().chain(scan.diagnostics.iter().cloned()) {
             cx.report(finding);
@@ -198,6 +180,29 @@ impl Compiled {
             cx.draft.effect(effect);
         }
         scan
+    }
+
+    /// What a scan looks at, but for the texts beside the conversation.
+    fn input<'a>(
+        &'a self,
+        inputs: &Inputs<'a>,
+        set: &BookSet,
+        transcript: &'a Transcript,
+        state: &'a TimedState,
+    ) -> ScanInput<'a> {
+        let Inputs { session, turn, budget, agent, .. } = *inputs;
+        ScanInput {
+            messages: &transcript.messages,
+            length: Some(transcript.length),
+            answers: answers(session, set),
+            trigger: turn.kind.as_str(),
+            names: &self.names,
+            tags: self.tags.as_deref(),
+            state,
+            max_context: budget.available.map(u64::from),
+            greeting: greeting(session, agent),
+            ..ScanInput::default()
+        }
     }
 }
 
@@ -271,12 +276,7 @@ fn hand_over(
     for injection in injections {
         cx.draft.inject(injection);
     }
-    let text = |list: &[usize]| {
-        let texts = list.iter().filter_map(|at| scan.activations.get(*at));
-        Text::from(texts.map(|activation| activation.content.as_str()).collect::<Vec<_>>().join("\n"))
-    };
-    let outlets = output.outlets.iter().map(|(name, list)| (name.clone(), text(list))).collect();
-    cx.blackboard.insert(Outlets(outlets));
+    cx.blackboard.insert(Outlets::of(set, scan, &output));
 }
 
 fn log(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {

@@ -3,6 +3,7 @@
 mod expanding;
 mod gathering;
 mod options;
+mod outlets;
 mod placing;
 mod selection;
 mod shelf;
@@ -13,6 +14,7 @@ mod transcript;
 pub(crate) use expanding::{Expanding, entry_source};
 pub(crate) use gathering::Gathering;
 pub(crate) use options::{at_gap, fields, settings};
+pub(crate) use outlets::Outlets;
 pub(crate) use placing::injection;
 pub(crate) use selection::Selection;
 pub(crate) use shelf::{Shelf, Shelves};

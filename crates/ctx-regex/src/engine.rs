@@ -7,7 +7,7 @@ use crate::ast::Groups;
 use crate::backtrack::{Backtrack, Room};
 use crate::linear::{Linear, Slots};
 use crate::reach::Reach;
-use crate::{Error, Flags, Limits, Steps, needles, parser, reach};
+use crate::{Error, Flags, Limits, Steps, needles, never, parser, reach};
 
 /// A compiled pattern: for the linear engine where that can match it, and for the one that always can.
 #[derive(Clone, Debug)]
@@ -16,6 +16,7 @@ pub(crate) struct Engine {
     backtrack: Arc<Backtrack>,
     needles: Arc<[Box<str>]>,
     reach: Reach,
+    is_never: bool,
 }
 
 impl Engine {
@@ -29,7 +30,8 @@ impl Engine {
         let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
         let needles = needles::of(&parsed.root).into();
         let reach = reach::of(&parsed.root);
-        Ok((Self { linear, backtrack, needles, reach }, parsed.groups))
+        let is_never = never::is_never(&parsed.root, flags.contains(Flags::MULTILINE));
+        Ok((Self { linear, backtrack, needles, reach, is_never }, parsed.groups))
     }
 
     pub(crate) fn needles(&self) -> &[Box<str>] {
@@ -38,6 +40,10 @@ impl Engine {
 
     pub(crate) fn reach(&self) -> Reach {
         self.reach
+    }
+
+    pub(crate) fn is_never(&self) -> bool {
+        self.is_never
     }
 
     pub(crate) fn is_linear(&self) -> bool {

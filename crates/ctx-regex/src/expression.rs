@@ -100,6 +100,20 @@ impl Regex {
         if self.flags.contains(Flags::STICKY) { Reach::Text } else { self.engine.reach() }
     }
 
+    /// Whether the form of the pattern shows that no text matches it.
+    ///
+    /// ```
+    /// use ctx_regex::{Flags, Limits, Regex};
+    ///
+    /// let never = |pattern: &str| Ok(Regex::new(pattern, Flags::NONE, &Limits::default())?.never_matches());
+    /// assert!(never(r"moon(?!)")?);
+    /// assert!(!never(r"moon|(?!)")?);
+    /// # Ok::<(), ctx_regex::Error>(())
+    /// ```
+    pub fn never_matches(&self) -> bool {
+        self.engine.is_never()
+    }
+
     /// Where the first match is that begins at or after the byte `start`, a character boundary; with the flag `y`
     /// the one that begins there. The text before it is looked at by `^`, `\b` and their kin.
     ///

@@ -46,6 +46,7 @@ mod linear;
 mod literal;
 mod matches;
 mod needles;
+mod never;
 mod parser;
 mod property;
 mod reach;

@@ -100,6 +100,7 @@ proptest! {
     ) {
         let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
         if regex.is_match(&text).unwrap() {
+            prop_assert!(!regex.never_matches());
             let lower = text.to_lowercase();
             let needles = regex.needles();
             prop_assert!(needles.is_empty() || needles.iter().any(|needle| lower.contains(&**needle)));

@@ -9,13 +9,15 @@ mod large_book;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ctx_worldbook::{BookSet, NoMacros, Ports, Scan, ScanInput, ScanMessage, SeededDraws};
+use ctx_worldbook::{
+    Book, BookSet, Entry, Limits, NoMacros, Ports, Scan, ScanInput, ScanMessage, SeededDraws, Settings,
+};
 use regex::RegexBuilder;
 
 /// The numbers of entries.
 const SIZES: [usize; 2] = [2_000, 20_000];
 
-criterion_group!(benches, scan, contains, regex_per_key, compile);
+criterion_group!(benches, scan, contains, regex_per_key, compile, catastrophic);
 criterion_main!(benches);
 
 fn run(set: &BookSet, messages: &[ScanMessage]) -> Scan {
@@ -98,4 +100,18 @@ fn compile(criterion: &mut Criterion) {
             bencher.iter_with_large_drop(|| large_book::set(black_box(book.clone())));
         });
     }
+}
+
+/// Keys of which each takes more steps than one may, on 10 KB.
+fn catastrophic(criterion: &mut Criterion) {
+    let entry =
+        |n: usize| Entry { keys: vec![format!("/(a+)+\\1[b-z]{{1,{n}}}/").into()], ..Entry::default() };
+    let book = Book { name: "B".into(), entries: (1..=200).map(entry).collect(), ..Book::default() };
+    let (set, _) = BookSet::compile([book], Settings::default(), Limits::default());
+    let messages = [ScanMessage { name: None, text: "a".repeat(10_000).into() }];
+    let mut group = criterion.benchmark_group("worldbook");
+    group.sample_size(10);
+    group.bench_function("catastrophic keys/200", |bencher| {
+        bencher.iter(|| run(black_box(&set), black_box(&messages)));
+    });
 }

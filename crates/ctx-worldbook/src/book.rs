@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Worldbook, closest, excerpt, plural};
+use ctx_types::{Diagnostic, Worldbook, WorldbookEntry, closest, excerpt, plural};
 
-use crate::codes;
+use crate::decorators::{Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0};
+use crate::{codes, meaningless};
 
 /// A book whose entries a conversation may activate.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,35 +55,18 @@ impl Book {
         let name = name.into();
         let mut findings = Findings { name: name.clone(), all: Vec::new() };
         let dialect = dialect(noun, &mut findings);
-        let is_card = dialect == Dialect::CharacterCard3;
         let mut book =
             Self { name, level, entries: Vec::with_capacity(noun.entries.len()), token_budget: None };
         let mut uids: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (key, entry) in noun.entries.in_order() {
-            let (is_malformed, has_uid) = (entry.is_malformed(), entry.uid.is_some());
-            let (entry, decorated) = Entry::of(key, entry, dialect);
-            if is_malformed {
-                let message = "it is no object, so no entry";
-                findings.add(Diagnostic::error(codes::NO_ENTRY, message).at_pointer(entry.pointer()));
-                continue;
+            if let Some(entry) = read_entry(key, entry, dialect, &mut uids, &mut findings) {
+                book.entries.push(entry);
             }
-            let uses = uids.entry(entry.uid.clone()).or_default();
-            *uses += 1;
-            match *uses {
-                1 => {}
-                _ if !has_uid => findings.add(without_uid(&entry.uid).at_pointer(entry.pointer())),
-                uses => {
-                    findings.add(duplicate(&entry.uid, uses).at_pointer(format!("{}/uid", entry.pointer())));
-                }
-            }
-            for bad in decorated.bad {
-                let message = format!("the decorator `{bad}` has a value that means nothing");
-                let bad = Diagnostic::warning(codes::BAD_DECORATOR, message);
-                findings.add(bad.at_pointer(format!("{}/content", entry.pointer())));
-            }
-            book.entries.push(entry);
         }
-        if is_card {
+        if dialect == Dialect::CharacterCard3 {
+            for finding in meaningless::in_book(noun) {
+                findings.add(finding);
+            }
             book.token_budget = noun.token_budget.map(|tokens| at_least_0(tokens.0));
             book.follow_card(noun);
         }
@@ -98,6 +82,55 @@ impl Book {
             entry.is_excluded_from_recursion |= !is_recursive;
         }
     }
+}
+
+/// Reads one entry; none for what is no entry.
+fn read_entry(
+    key: &str,
+    noun: &WorldbookEntry,
+    dialect: Dialect,
+    uids: &mut BTreeMap<Arc<str>, usize>,
+    findings: &mut Findings,
+) -> Option<Entry> {
+    // Whoever read the file has told it.
+    if noun.is_malformed() {
+        return None;
+    }
+    let (entry, decorated) = Entry::of(key, noun, dialect);
+    let uses = uids.entry(entry.uid.clone()).or_default();
+    *uses += 1;
+    match *uses {
+        1 => {}
+        _ if noun.uid.is_none() => findings.add(without_uid(&entry.uid).at_pointer(entry.pointer())),
+        uses => findings.add(duplicate(&entry.uid, uses).at_pointer(format!("{}/uid", entry.pointer()))),
+    }
+    for idle in &decorated.idle {
+        findings.add(idle_decorator(idle).at_pointer(format!("{}/content", entry.pointer())));
+    }
+    let id = format!("{}.{}", findings.name, entry.uid);
+    for odd in meaningless::in_entry(&id, noun) {
+        let field = odd.location.pointer.clone().unwrap_or_default();
+        findings.add(odd.at_pointer(format!("{}{field}", entry.pointer())));
+    }
+    Some(entry)
+}
+
+fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
+    let line = &idle.line;
+    let (message, help) = match idle.why {
+        Idle::BadValue => (format!("the decorator `{line}` has a value that means nothing"), None),
+        Idle::UnknownName(near) => (
+            format!("no decorator `{line}` is known; it has no effect, and is not sent"),
+            near.map(|near| format!("did you mean `{near}`?")),
+        ),
+        Idle::OtherDialect => {
+            let message = format!("the decorator `{line}` has no effect in this book, and is not sent");
+            let help = "it has one where the book says `dialect: ccv3`".to_owned();
+            return Diagnostic::info(codes::BAD_DECORATOR, message).with_help(help);
+        }
+    };
+    let help = help.unwrap_or_else(|| "mend the line or take it out".to_owned());
+    Diagnostic::warning(codes::BAD_DECORATOR, message).with_help(help)
 }
 
 fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {

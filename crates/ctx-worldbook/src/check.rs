@@ -1,5 +1,6 @@
 //! What is wrong with books, whatever the conversation.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, SelectiveLogic, TokenCounter, excerpt};
@@ -7,7 +8,9 @@ use ctx_types::{Diagnostic, SelectiveLogic, TokenCounter, excerpt};
 use crate::codes;
 use crate::entry::{Destination, Entry};
 use crate::keys::{self, Parsed};
+use crate::meaningless::TRIGGERS;
 use crate::set::{BookSet, Member};
+use crate::status::count;
 
 /// What books are checked for.
 #[derive(Clone, Copy, Default)]
@@ -22,43 +25,44 @@ pub struct CheckOptions<'a> {
 ///
 /// Findings name the book as their document. O(size of the books).
 pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
-    let mut findings = Vec::new();
-    for member in set.members().iter().filter(|member| member.entry.is_enabled) {
-        let mut report = |field: &str, finding: Diagnostic| {
+    let members = set.members().iter().filter(|member| member.entry.is_enabled);
+    let found = members.flat_map(|member| {
+        let found = entry_findings(set, member).into_iter().chain(text_findings(set, member, options));
+        found.map(|(field, finding)| {
             let pointer = format!("{}{field}", member.entry.pointer());
-            findings.push(finding.in_document(member.book.clone()).at_pointer(pointer));
-        };
-        if let Some(reason) = dead(set, member) {
-            let message = format!("`{}` can never become active: {reason}", excerpt(&member.id));
-            report("", Diagnostic::warning(codes::DEAD_ENTRY, message).with_help(DEAD_HELP));
-        } else if let Some(reason) = unreachable(set, &member.entry) {
-            let message = format!("`{}` waits for recursion that never comes: {reason}", excerpt(&member.id));
-            let finding = Diagnostic::warning(codes::UNREACHABLE, message);
-            report(
-                "/delayUntilRecursion",
-                finding.with_help("take `delayUntilRecursion` out, or change the settings"),
-            );
-        }
-        if let Some((index, key)) = greedy_key(set, member) {
-            let message = format!(
-                "the key `{}` of `{}` is found in nearly every text",
-                excerpt(key),
-                excerpt(&member.id)
-            );
-            let help = "make it longer, or make the entry constant";
-            let finding = Diagnostic::warning(codes::KEY_MATCHES_ALL, message).with_help(help);
-            report(&format!("/key/{index}"), finding);
-        }
-        for (field, finding) in text_findings(set, member, options) {
-            report(field, finding);
-        }
+            finding.in_document(member.book.clone()).at_pointer(pointer)
+        })
+    });
+    found.collect()
+}
+
+/// A finding, and the field of the entry that it is about.
+type Found = (Cow<'static, str>, Diagnostic);
+
+/// What is wrong with what activates an entry.
+fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
+    let mut findings = Vec::new();
+    let id = excerpt(&member.id);
+    if let Some(reason) = dead(set, member) {
+        let message = format!("`{id}` can never become active: {reason}");
+        let finding = Diagnostic::warning(codes::DEAD_ENTRY, message);
+        findings.push(("".into(), finding.with_help("mend it, or switch it off with `disable`")));
+    } else if let Some(reason) = unreachable(set, &member.entry) {
+        let message = format!("`{id}` waits for recursion that never comes: {reason}");
+        let finding = Diagnostic::warning(codes::UNREACHABLE, message);
+        let help = "take `delayUntilRecursion` out, or change the settings";
+        findings.push(("/delayUntilRecursion".into(), finding.with_help(help)));
+    }
+    if let Some((index, key)) = greedy_key(set, member) {
+        let message = format!("the key `{}` of `{id}` is found in nearly every text", excerpt(key));
+        let finding = Diagnostic::warning(codes::KEY_MATCHES_ALL, message);
+        let help = "make it longer, or make the entry constant";
+        findings.push((format!("/key/{index}").into(), finding.with_help(help)));
     }
     findings
 }
 
-const DEAD_HELP: &str = "mend it, or switch it off with `disable`";
-
-/// Says why an entry can never become active.
+/// Says why an entry can never become active. What counts as 0 though it is less is told where the entry is read.
 fn dead(set: &BookSet, member: &Member) -> Option<String> {
     let entry = &member.entry;
     match entry.forced {
@@ -66,31 +70,32 @@ fn dead(set: &BookSet, member: &Member) -> Option<String> {
         Some(false) => return Some("`@@dont_activate` keeps it out".to_owned()),
         None => {}
     }
-    if let Some(probability) = entry.probability.filter(|probability| *probability <= 0.0) {
-        return Some(format!("its probability is {probability}"));
+    if entry.probability == Some(0.0) {
+        return Some("its probability is 0".to_owned());
     }
     if entry.timing.delay > MAX_LENGTH {
-        return Some(format!("no conversation has the {} messages of its `delay`", entry.timing.delay));
+        return Some(format!("no conversation comes to the {} messages of its `delay`", entry.timing.delay));
     }
     if let Some(kind) = unknown_triggers(entry) {
         return Some(format!("nothing of the kind `{}` is generated", excerpt(kind)));
     }
-    if entry.is_constant || entry.is_vectorized {
-        return None;
-    }
+    if entry.is_constant || entry.is_vectorized { None } else { dead_keys(set, member).map(str::to_owned) }
+}
+
+/// Says why the keys of an entry never activate it.
+fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
+    let entry = &member.entry;
     if entry.keys.iter().all(|key| key.trim().is_empty()) {
-        return Some("it has no keys and is not constant".to_owned());
+        return Some("it has no keys and is not constant");
     }
     if !looks_at_messages(set, entry) {
-        return Some("it looks at no message, so that none of its keys is found".to_owned());
+        return Some("it looks at no message, so that none of its keys is found");
     }
     if entry.keys.iter().all(|key| never_matches(parsed(set, member, key).as_ref())) {
-        return Some("nothing can match its keys".to_owned());
+        return Some("nothing can match its keys");
     }
-    if entry.is_selective && !entry.secondary_keys.is_empty() {
-        return contradiction(set, member).map(str::to_owned);
-    }
-    None
+    let counts = entry.is_selective && !entry.secondary_keys.is_empty();
+    if counts { contradiction(set, member) } else { None }
 }
 
 /// More messages than any conversation has.
@@ -100,7 +105,7 @@ const MAX_LENGTH: u64 = 10_000_000;
 fn looks_at_messages(set: &BookSet, entry: &Entry) -> bool {
     let settings = set.settings();
     match entry.scan_depth {
-        Some(depth) => depth > 0,
+        Some(depth) => depth != 0,
         None => settings.depth > 0 || settings.min_activations > 0,
     }
 }
@@ -111,11 +116,11 @@ fn parsed(set: &BookSet, member: &Member, key: &str) -> Option<Parsed> {
     is_known.then(|| keys::parse(key, member.matching, set.limits(), &mut |_, _| {}))
 }
 
-/// Tells whether a key is blank, or an expression that begins with `(?!)`, which nothing fulfils.
+/// Tells whether a key is blank, or an expression that nothing fulfils.
 fn never_matches(key: Option<&Parsed>) -> bool {
     match key {
         Some(Parsed::Blank) => true,
-        Some(Parsed::Regex(regex)) => regex.pattern().starts_with("(?!)") && !regex.pattern().contains('|'),
+        Some(Parsed::Regex(regex)) => regex.never_matches(),
         Some(Parsed::Plain(_)) | None => false,
     }
 }
@@ -127,38 +132,39 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
         keys.iter().map(|key| parsed(set, member, key)).collect()
     };
     let (primary, secondary) = (read(&entry.keys), read(&entry.secondary_keys));
-    let is_same = |one: &Option<Parsed>, other: &Option<Parsed>| match (one, other) {
+    let never = |key: &Option<Parsed>| never_matches(key.as_ref());
+    let forbidden = "its secondary keys forbid each of its keys";
+    match entry.logic {
+        SelectiveLogic::NotAny => {
+            let is_forbidden =
+                |key| never(key) || secondary.iter().any(|other| is_same(key.as_ref(), other.as_ref()));
+            primary.iter().all(is_forbidden).then_some(forbidden)
+        }
+        SelectiveLogic::NotAll => {
+            let is_forbidden =
+                |key| never(key) || secondary.iter().all(|other| is_same(key.as_ref(), other.as_ref()));
+            primary.iter().all(is_forbidden).then_some(forbidden)
+        }
+        SelectiveLogic::AndAny => {
+            secondary.iter().all(never).then_some("it needs a secondary key, and nothing can match them")
+        }
+        SelectiveLogic::AndAll => secondary
+            .iter()
+            .any(never)
+            .then_some("it needs all of its secondary keys, and nothing can match one of them"),
+    }
+}
+
+/// Tells whether two keys are found in the same texts, as far as their form shows it.
+fn is_same(one: Option<&Parsed>, other: Option<&Parsed>) -> bool {
+    match (one, other) {
         (Some(Parsed::Plain(one)), Some(Parsed::Plain(other))) => one == other,
         (Some(Parsed::Regex(one)), Some(Parsed::Regex(other))) => {
             one.pattern() == other.pattern() && one.flags() == other.flags()
         }
         _ => false,
-    };
-    let is_among = |key: &Option<Parsed>, all: &[Option<Parsed>]| all.iter().any(|other| is_same(key, other));
-    match entry.logic {
-        SelectiveLogic::NotAny => primary
-            .iter()
-            .all(|key| never_matches(key.as_ref()) || is_among(key, &secondary))
-            .then_some("its secondary keys forbid each of its keys"),
-        SelectiveLogic::NotAll => {
-            let forbids = |key: &Option<Parsed>| {
-                never_matches(key.as_ref()) || secondary.iter().all(|other| is_same(key, other))
-            };
-            primary.iter().all(forbids).then_some("its secondary keys forbid each of its keys")
-        }
-        SelectiveLogic::AndAny => secondary
-            .iter()
-            .all(|key| never_matches(key.as_ref()))
-            .then_some("it needs a secondary key, and nothing can match them"),
-        SelectiveLogic::AndAll => secondary
-            .iter()
-            .any(|key| never_matches(key.as_ref()))
-            .then_some("it needs all of its secondary keys, and nothing can match one of them"),
     }
 }
-
-/// The kinds of generation that applications know.
-const TRIGGERS: [&str; 6] = ["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"];
 
 fn unknown_triggers(entry: &Entry) -> Option<&str> {
     let are_unknown = entry.triggers.iter().all(|kind| !TRIGGERS.contains(&&**kind));
@@ -227,26 +233,22 @@ fn is_one_letter(text: &str) -> bool {
 }
 
 /// What is wrong with the text of an entry, and below which field.
-fn text_findings(
-    set: &BookSet,
-    member: &Member,
-    options: CheckOptions<'_>,
-) -> Vec<(&'static str, Diagnostic)> {
+fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Vec<Found> {
     let entry = &member.entry;
     let mut findings = Vec::new();
     if entry.content.trim().is_empty() {
         let message = format!("`{}` has no text", excerpt(&member.id));
-        findings.push(("/content", Diagnostic::info(codes::EMPTY_ENTRY, message)));
+        findings.push(("/content".into(), Diagnostic::info(codes::EMPTY_ENTRY, message)));
     }
     if matches!(&entry.destination, Destination::Outlet(name) if name.is_empty()) {
         let message = format!("`{}` goes to an outlet without a name, so nowhere", excerpt(&member.id));
         let finding = Diagnostic::warning(codes::NO_PLACE, message).with_help("give it an `outletName`");
-        findings.push(("/outletName", finding));
+        findings.push(("/outletName".into(), finding));
     }
     if let Some(message) = too_large(set, member, options).filter(|_| !entry.ignores_budget) {
         let help = "make it shorter, give entries more tokens, or set `ignoreBudget`";
         let finding = Diagnostic::warning(codes::LARGER_THAN_BUDGET, message).with_help(help);
-        findings.push(("/content", finding));
+        findings.push(("/content".into(), finding));
     }
     findings
 }
@@ -262,11 +264,13 @@ fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Optio
     if let Some(budget) = options.budget
         && tokens(&format!("{content}\n"), budget).is_none_or(|tokens| tokens >= budget)
     {
-        return Some(format!("the text of `{name}` alone reaches the budget of {budget} tokens"));
+        let budget = count(budget, "token");
+        return Some(format!("the text of `{name}` alone reaches the budget of {budget}"));
     }
     let budget = set.books().get(member.book_number)?.token_budget?;
     let is_larger = tokens(content, budget).is_none_or(|tokens| tokens > budget);
-    is_larger.then(|| format!("the text of `{name}` alone exceeds the budget of {budget} tokens of its book"))
+    let all = count(budget, "token");
+    is_larger.then(|| format!("the text of `{name}` alone exceeds its book's budget of {all}"))
 }
 
 impl std::fmt::Debug for CheckOptions<'_> {

@@ -8,18 +8,18 @@ pub const BAD_PATTERN: Code = Code::new(950, "bad pattern in a key");
 pub const TOO_MANY_ENTRIES: Code = Code::new(951, "too many entries");
 /// Entries of one book have the same uid.
 pub const DUPLICATE_UID: Code = Code::new(952, "duplicate uid");
-/// Something of a book's entries is no entry.
-pub const NO_ENTRY: Code = Code::new(953, "not an entry");
-/// A decorator has a value that means nothing.
+/// A decorator has no effect: its name is not known, or its value means nothing.
 pub const BAD_DECORATOR: Code = Code::new(954, "bad decorator");
 /// A book follows rules that nobody knows.
 pub const UNKNOWN_DIALECT: Code = Code::new(955, "unknown dialect of a worldbook");
 /// A setting of the scan has a value that means nothing.
 pub const BAD_SETTING: Code = Code::new(956, "bad worldbook setting");
+/// A value of an entry or a book is of the right type and means nothing.
+pub const BAD_VALUE: Code = Code::new(957, "bad value in a worldbook");
 
 /// A search for a key was given up.
 pub const KEY_GAVE_UP: Code = Code::new(960, "key gave up");
-/// The keys of a scan have spent all their steps.
+/// A key was not searched to the end, since the keys of a scan have spent their steps.
 pub const KEYS_SPENT: Code = Code::new(961, "steps of keys are spent");
 /// A scan was ended after too many passes.
 pub const TOO_MANY_PASSES: Code = Code::new(962, "too many passes");

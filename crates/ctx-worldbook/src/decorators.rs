@@ -1,22 +1,46 @@
 //! Decorators: lines such as `@@depth 3` above the text of an entry.
 
+mod rules;
+
 use std::sync::Arc;
 
-use ctx_types::{Role, Text, excerpt};
+use ctx_types::{Text, closest, excerpt};
 
 use crate::book::Dialect;
 use crate::entry::{Destination, Entry};
 use crate::timed::FOREVER;
 
+use rules::{ELSEWHERE, NAMES, Read, Rule, rule};
+
 /// The text of an entry, and what the decorators above it say.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decorated {
+pub(crate) struct Decorated {
     /// The text below the decorators.
-    pub content: Text,
+    pub(crate) content: Text,
     /// What is understood of the decorators, in their order.
     rules: Vec<Rule>,
-    /// Decorators whose values mean nothing, quoted by their beginning.
-    pub bad: Vec<String>,
+    /// Decorators that have no effect here, in their order.
+    pub(crate) idle: Vec<IdleDecorator>,
+}
+
+/// A decorator that has no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IdleDecorator {
+    /// Its name and the beginning of its value, without `@@`.
+    pub(crate) line: String,
+    /// Why it has none.
+    pub(crate) why: Idle,
+}
+
+/// Why a decorator has no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Idle {
+    /// Its value means nothing.
+    BadValue,
+    /// Nobody knows its name, and no line behind it stands in for it; the nearest name that is known.
+    UnknownName(Option<&'static str>),
+    /// It has one in books that follow the rules of character cards, version 3.
+    OtherDialect,
 }
 
 /// What must hold beside the keys of an entry.
@@ -46,22 +70,6 @@ impl Condition {
     }
 }
 
-/// What a decorator asks for.
-#[derive(Clone, Debug, PartialEq)]
-enum Rule {
-    Force(bool),
-    Condition(Condition),
-    KeepActive,
-    OnlyOnce,
-    Depth(u64),
-    FromStart(u64),
-    Role(Role),
-    ScanDepth(i64),
-    Position(Destination),
-    /// Understood, and without effect here.
-    Nothing,
-}
-
 impl Decorated {
     /// Takes the lines that begin with `@@` off the top of a text and reads those that the dialect knows.
     ///
@@ -73,17 +81,25 @@ impl Decorated {
         }
         let mut decorated = Self::default();
         let mut rest: &str = content;
-        let mut is_unknown = false;
+        let mut waiting = Waiting::No;
         while rest.starts_with("@@") {
             let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
             rest = below;
-            let fallback = line.strip_prefix("@@@");
-            if fallback.is_some() && !is_unknown {
-                continue;
+            match line.strip_prefix("@@@") {
+                None => {
+                    decorated.note(std::mem::take(&mut waiting));
+                    waiting = decorated.push(line.strip_prefix("@@").unwrap_or(line), dialect);
+                }
+                Some(fallback) if waiting != Waiting::No => {
+                    // Of lines that are not understood the first is told.
+                    if decorated.push(fallback, dialect) == Waiting::No {
+                        waiting = Waiting::No;
+                    }
+                }
+                Some(_) => {}
             }
-            let line = fallback.unwrap_or_else(|| line.strip_prefix("@@").unwrap_or(line));
-            is_unknown = !decorated.push(line, dialect);
         }
+        decorated.note(waiting);
         decorated.content = match dialect {
             Dialect::SillyTavern => Text::from(rest),
             Dialect::CharacterCard3 => Text::from(rest.trim_start_matches(['\n', '\r'])),
@@ -91,33 +107,57 @@ impl Decorated {
         decorated
     }
 
-    /// Reads one decorator; false if its name is not known.
-    fn push(&mut self, line: &str, dialect: Dialect) -> bool {
+    /// Reads one decorator; one that is not understood waits for a line that stands in for it.
+    fn push(&mut self, line: &str, dialect: Dialect) -> Waiting {
         let line = line.trim_end_matches('\r');
         match dialect {
-            Dialect::SillyTavern => {
-                let force = match line {
-                    "activate" => Some(true),
-                    "dont_activate" => Some(false),
-                    _ => None,
-                };
-                self.rules.extend(force.map(Rule::Force));
+            Dialect::SillyTavern => self.push_sillytavern(line),
+            Dialect::CharacterCard3 => self.push_card(line.trim()),
+        }
+    }
+
+    fn push_sillytavern(&mut self, line: &str) -> Waiting {
+        let force = match line {
+            "activate" => true,
+            "dont_activate" => false,
+            _ => {
+                let idle = IdleDecorator { line: quoted(line), why: in_other_dialect(line) };
                 // A longer name counts as known there, and has no effect.
-                line.starts_with("activate") || line.starts_with("dont_activate")
-            }
-            Dialect::CharacterCard3 => {
-                let line = line.trim();
-                let (name, value) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-                match rule(name, value.trim()) {
-                    Read::Rule(rule) => self.rules.push(rule),
-                    Read::BadValue => {
-                        self.bad.push(excerpt(line).to_string());
-                        return false;
-                    }
-                    Read::Unknown => return false,
+                if line.starts_with("activate") || line.starts_with("dont_activate") {
+                    self.idle.push(idle);
+                    return Waiting::No;
                 }
-                true
+                return Waiting::For(Some(idle));
             }
+        };
+        self.rules.push(Rule::Force(force));
+        Waiting::No
+    }
+
+    fn push_card(&mut self, line: &str) -> Waiting {
+        let (name, value) = split(line);
+        match rule(name, value) {
+            Read::Rule(rule) => {
+                self.rules.push(rule);
+                Waiting::No
+            }
+            Read::BadValue => {
+                self.idle.push(IdleDecorator { line: quoted(line), why: Idle::BadValue });
+                Waiting::For(None)
+            }
+            // Texts without chats have these for themselves.
+            Read::Unknown if ELSEWHERE.contains(&name) => Waiting::For(None),
+            Read::Unknown => {
+                let why = Idle::UnknownName(closest(name, NAMES));
+                Waiting::For(Some(IdleDecorator { line: quoted(line), why }))
+            }
+        }
+    }
+
+    /// Notes a decorator for which no other stood in.
+    fn note(&mut self, waiting: Waiting) {
+        if let Waiting::For(Some(idle)) = waiting {
+            self.idle.push(idle);
         }
     }
 
@@ -175,62 +215,38 @@ impl Decorated {
     }
 }
 
-/// What is read of a decorator.
-enum Read {
-    Rule(Rule),
-    BadValue,
-    Unknown,
+/// Whether the last decorator was understood.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Waiting {
+    /// It was, or there was none.
+    #[default]
+    No,
+    /// It was not: what is told if no line behind it stands in for it.
+    For(Option<IdleDecorator>),
 }
 
-/// Reads a decorator of character cards, version 3.
-///
-/// Those that speak of texts instead of chats (`instruct_…`) are not known here, so that their fallbacks count.
-fn rule(name: &str, value: &str) -> Read {
-    let number = |rule: fn(u64) -> Rule| value.parse().ok().map(rule);
-    let keys = || -> Vec<Arc<str>> {
-        value.split(',').map(str::trim).filter(|key| !key.is_empty()).map(Arc::from).collect()
-    };
-    let list = |condition: fn(Vec<Arc<str>>) -> Condition| {
-        Some(keys()).filter(|keys| !keys.is_empty()).map(|keys| Rule::Condition(condition(keys)))
-    };
-    let rule = match name {
-        "activate" => Some(Rule::Force(true)),
-        "dont_activate" => Some(Rule::Force(false)),
-        "activate_only_after" => number(|count| Rule::Condition(Condition::AnswersReach(count))),
-        "activate_only_every" => {
-            number(|count| Rule::Condition(Condition::AnswersDivideBy(count))).filter(|_| value != "0")
-        }
-        "is_greeting" => number(|index| Rule::Condition(Condition::Greeting(index))),
-        "is_user_icon" => (!value.is_empty()).then(|| Rule::Condition(Condition::UserIcon(value.into()))),
-        "additional_keys" => list(Condition::AnyKey),
-        "exclude_keys" => list(Condition::NoKey),
-        "keep_activate_after_match" => Some(Rule::KeepActive),
-        "dont_activate_after_match" => Some(Rule::OnlyOnce),
-        "depth" => value.parse::<i64>().ok().map(|depth| Rule::Depth(depth.max(0).unsigned_abs())),
-        "reverse_depth" => number(Rule::FromStart),
-        "role" => Role::parse(value)
-            .filter(|role| matches!(role, Role::System | Role::User | Role::Assistant))
-            .map(Rule::Role),
-        "scan_depth" => value.parse().ok().map(Rule::ScanDepth),
-        "position" => position(value).map(Rule::Position),
-        "ignore_on_max_context" | "disable_ui_prompt" => Some(Rule::Nothing),
-        _ => return Read::Unknown,
-    };
-    rule.map_or(Read::BadValue, Read::Rule)
+fn split(line: &str) -> (&str, &str) {
+    let (name, value) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    (name, value.trim())
 }
 
-fn position(value: &str) -> Option<Destination> {
-    match value {
-        "before_desc" => Some(Destination::BeforeCharacter),
-        "after_desc" => Some(Destination::AfterCharacter),
-        "personality" => Some(Destination::Personality),
-        "scenario" => Some(Destination::Scenario),
-        _ => None,
+fn quoted(line: &str) -> String {
+    excerpt(line).to_string()
+}
+
+/// Says why a decorator has no effect where two of them are known.
+fn in_other_dialect(line: &str) -> Idle {
+    let name = split(line.trim()).0;
+    match NAMES.contains(&name) {
+        true => Idle::OtherDialect,
+        false => Idle::UnknownName(None),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ctx_types::Role;
+
     use super::*;
 
     /// Returns what is left of a text, and what decorators force.
@@ -304,11 +320,46 @@ mod tests {
         check_card(text, &Entry { content: "x".into(), destination, ..Entry::default() });
     }
 
+    fn idle(text: &str, dialect: Dialect) -> Vec<(String, Idle)> {
+        let decorated = Decorated::read(Some(&Text::from(text)), dialect);
+        decorated.idle.into_iter().map(|idle| (idle.line, idle.why)).collect()
+    }
+
     #[test]
     fn a_value_that_means_nothing_is_told_and_its_fallback_counts() {
-        let decorated =
-            Decorated::read(Some(&Text::from("@@depth deep\n@@@depth 3\nx")), Dialect::CharacterCard3);
-        assert_eq!(decorated.bad, ["depth deep"]);
+        let text = "@@depth deep\n@@@depth 3\nx";
+        assert_eq!(idle(text, Dialect::CharacterCard3), [("depth deep".to_owned(), Idle::BadValue)]);
+        let decorated = Decorated::read(Some(&Text::from(text)), Dialect::CharacterCard3);
         assert_eq!(decorated.rules, [Rule::Depth(3)]);
+    }
+
+    #[test]
+    fn a_name_that_nobody_knows_is_told_unless_another_stands_in() {
+        let card = |text: &str| idle(text, Dialect::CharacterCard3);
+        let unknown = |line: &str, near| (line.to_owned(), Idle::UnknownName(near));
+        assert_eq!(card("@@foo\n@@dept 3\nx"), [unknown("foo", None), unknown("dept 3", Some("depth"))]);
+        assert_eq!(card("@@foo\n@@@bar\n@@@depth 3\nx"), []);
+        assert_eq!(card("@@foo\n@@@bar\nx"), [unknown("foo", None)]);
+        assert_eq!(card("@@instruct_depth 3\nx"), []);
+        assert_eq!(card("@@depth 3\n@@@foo\nx"), []);
+    }
+
+    #[test]
+    fn what_sillytavern_does_not_follow_is_told() {
+        let app = |text: &str| idle(text, Dialect::SillyTavern);
+        let other = |line: &str| (line.to_owned(), Idle::OtherDialect);
+        assert_eq!(
+            app("@@depth 3\n@@activate_only_after 2\nx"),
+            [other("depth 3"), other("activate_only_after 2"),]
+        );
+        assert_eq!(app("@@foo\nx"), [("foo".to_owned(), Idle::UnknownName(None))]);
+        assert_eq!(app("@@foo\n@@@activate\nx"), []);
+    }
+
+    #[test]
+    fn names_are_those_that_are_understood() {
+        for name in NAMES.into_iter().chain(["foo"]) {
+            assert_eq!(matches!(rule(name, "1"), Read::Unknown), name == "foo", "{name}");
+        }
     }
 }

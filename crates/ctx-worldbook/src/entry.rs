@@ -1,15 +1,17 @@
 //! An entry as a scan sees it: every field with its meaning, defaults filled in.
 
+mod read;
+
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{
-    EntryFilter, EntryPosition, Flag, Numeric, Order, Role, SelectiveLogic, Text, WorldbookEntry, excerpt,
-};
+use ctx_types::{Order, Role, SelectiveLogic, Text, excerpt};
 
-use crate::book::Dialect;
-use crate::decorators::{Condition, Decorated};
+use crate::decorators::Condition;
 use crate::input::Part;
+use crate::source::SourceSet;
+
+pub(crate) use read::at_least_0;
 
 /// An entry of a worldbook.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +83,9 @@ pub struct Entry {
     pub forced: Option<bool>,
     /// What else must hold, as decorators say it.
     pub conditions: Vec<Condition>,
+    /// All that its file says of it as one number, by which timed effects know that it is still the same entry; 0
+    /// where it has none.
+    pub fingerprint: u64,
 }
 
 /// Timed effects, in messages of the conversation; 0 is none.
@@ -92,6 +97,13 @@ pub struct Timing {
     pub cooldown: u64,
     /// How many messages there must be.
     pub delay: u64,
+}
+
+impl Timing {
+    /// Tells whether being active has effects on later scans.
+    pub const fn lasts(self) -> bool {
+        self.sticky > 0 || self.cooldown > 0
+    }
 }
 
 /// Where the text of an entry goes.
@@ -140,83 +152,6 @@ impl fmt::Display for Destination {
     }
 }
 
-/// A text beside the conversation in which keys may be looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
-    /// What the user's profile says.
-    Persona,
-    /// The description of the character.
-    Description,
-    /// Its personality.
-    Personality,
-    /// Its note at a depth.
-    DepthPrompt,
-    /// The scenario.
-    Scenario,
-    /// The notes of the card's creator.
-    CreatorNotes,
-}
-
-impl Source {
-    /// All, in the order in which they are searched.
-    pub const ALL: [Self; 6] = [
-        Self::Persona,
-        Self::Description,
-        Self::Personality,
-        Self::DepthPrompt,
-        Self::Scenario,
-        Self::CreatorNotes,
-    ];
-
-    /// Returns the words for reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Persona => "the user's profile",
-            Self::Description => "the character's description",
-            Self::Personality => "the character's personality",
-            Self::DepthPrompt => "the character's note",
-            Self::Scenario => "the scenario",
-            Self::CreatorNotes => "the creator's notes",
-        }
-    }
-
-    const fn bit(self) -> u8 {
-        1 << self as u8
-    }
-}
-
-/// A set of [`Source`]s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct SourceSet(u8);
-
-impl SourceSet {
-    /// Tells whether a source is in the set.
-    pub const fn contains(self, source: Source) -> bool {
-        self.0 & source.bit() != 0
-    }
-
-    /// Adds a source.
-    #[must_use]
-    pub const fn with(self, source: Source) -> Self {
-        Self(self.0 | source.bit())
-    }
-
-    /// Returns the first source that is in both sets.
-    pub fn first_common(self, other: Self) -> Option<Source> {
-        Source::ALL.into_iter().find(|source| self.contains(*source) && other.contains(*source))
-    }
-
-    pub(crate) const fn bits(self) -> u8 {
-        self.0
-    }
-}
-
-impl FromIterator<Source> for SourceSet {
-    fn from_iter<I: IntoIterator<Item = Source>>(sources: I) -> Self {
-        sources.into_iter().fold(Self::default(), Self::with)
-    }
-}
-
 /// For which characters an entry is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CharacterFilter {
@@ -227,9 +162,6 @@ pub struct CharacterFilter {
     /// The tags of characters.
     pub tags: Vec<Arc<str>>,
 }
-
-/// The depth of entries that name none.
-const DEFAULT_DEPTH: u64 = 4;
 
 impl Default for Entry {
     fn default() -> Self {
@@ -267,59 +199,12 @@ impl Default for Entry {
             triggers: Vec::new(),
             forced: None,
             conditions: Vec::new(),
+            fingerprint: 0,
         }
     }
 }
 
 impl Entry {
-    /// Reads an entry that stands under a key of its book; also returns what its decorators say.
-    pub(crate) fn of(key: &str, noun: &WorldbookEntry, dialect: Dialect) -> (Self, Decorated) {
-        let is = |flag: Option<Flag>| flag.is_some_and(|flag| flag.0);
-        let maybe = |flag: Option<Flag>| flag.map(|flag| flag.0);
-        let decorated = Decorated::read(noun.content.as_ref(), dialect);
-        let mut entry = Self {
-            uid: noun.uid.as_ref().map_or_else(|| key.into(), |uid| uid.0.clone()),
-            key: key.into(),
-            title: title(noun),
-            content: decorated.content.clone(),
-            content_start: noun.content.as_ref().map_or(0, |whole| whole.len() - decorated.content.len()),
-            keys: noun.key.to_vec(),
-            secondary_keys: noun.keysecondary.to_vec(),
-            logic: noun.selective_logic.unwrap_or_default(),
-            is_selective: noun.selective.is_none_or(|flag| flag.0),
-            is_enabled: !is(noun.disable) && !noun.is_malformed(),
-            is_constant: is(noun.constant),
-            is_vectorized: is(noun.vectorized),
-            order: noun.order.map_or(Order::DEFAULT, |order| Order(order.0)),
-            destination: destination(noun),
-            role: noun.role.map(|role| role.0),
-            ignores_budget: is(noun.ignore_budget),
-            is_excluded_from_recursion: is(noun.exclude_recursion),
-            prevents_recursion: is(noun.prevent_recursion),
-            recursion_level: recursion_level(noun),
-            probability: probability(noun),
-            group: noun.group.clone().unwrap_or_default(),
-            wins_group: is(noun.group_override),
-            group_weight: noun.group_weight.map_or(100.0, |weight| weight.0),
-            use_group_scoring: maybe(noun.use_group_scoring),
-            scan_depth: noun.scan_depth.map(|depth| whole(depth.0)),
-            case_sensitive: maybe(noun.case_sensitive),
-            match_whole_words: maybe(noun.match_whole_words),
-            timing: Timing {
-                sticky: count(noun.sticky),
-                cooldown: count(noun.cooldown),
-                delay: count(noun.delay),
-            },
-            sources: sources(noun),
-            filter: noun.character_filter.as_ref().map(filter),
-            triggers: noun.triggers.to_vec(),
-            forced: None,
-            conditions: Vec::new(),
-        };
-        decorated.apply_to(&mut entry);
-        (entry, decorated)
-    }
-
     /// Returns the JSON pointer of the entry in its file.
     pub fn pointer(&self) -> String {
         format!("/entries/{}", self.key.replace('~', "~0").replace('/', "~1"))
@@ -345,115 +230,4 @@ impl Entry {
         let others = parts.map(|part| part.trim_start_matches(crate::space::is_space));
         first.into_iter().chain(others).filter(|name| !name.is_empty())
     }
-
-    /// Returns a number that changes when what the entry says, when it fires or how long it lasts is changed.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        let mut hash = Fnv::default();
-        hash.text(&self.content);
-        for list in [&self.keys, &self.secondary_keys] {
-            for key in list {
-                hash.text(key);
-            }
-            hash.number(list.len() as u64);
-        }
-        let Timing { sticky, cooldown, delay } = self.timing;
-        for number in [sticky, cooldown, delay] {
-            hash.number(number);
-        }
-        hash.0
-    }
-}
-
-/// The 64-bit hash of Fowler, Noll and Vo (FNV-1a).
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn text(&mut self, text: &str) {
-        text.bytes().chain([0xff]).for_each(|byte| self.byte(byte));
-    }
-
-    fn number(&mut self, number: u64) {
-        number.to_le_bytes().into_iter().for_each(|byte| self.byte(byte));
-    }
-
-    fn byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-}
-
-fn title(noun: &WorldbookEntry) -> Option<Arc<str>> {
-    let title = noun.comment.as_deref().map(str::trim).filter(|title| !title.is_empty());
-    title.map(Arc::from)
-}
-
-fn destination(noun: &WorldbookEntry) -> Destination {
-    match noun.position.unwrap_or_default() {
-        EntryPosition::BeforeCharacter => Destination::BeforeCharacter,
-        EntryPosition::AfterCharacter => Destination::AfterCharacter,
-        EntryPosition::NoteTop => Destination::NoteTop,
-        EntryPosition::NoteBottom => Destination::NoteBottom,
-        EntryPosition::AtDepth => {
-            Destination::Depth(noun.depth.map_or(DEFAULT_DEPTH, |depth| at_least_0(depth.0)))
-        }
-        EntryPosition::ExamplesTop => Destination::ExamplesTop,
-        EntryPosition::ExamplesBottom => Destination::ExamplesBottom,
-        EntryPosition::Outlet => Destination::Outlet(noun.outlet_name.clone().unwrap_or_default()),
-    }
-}
-
-/// A probability of exactly 100 is not asked.
-fn probability(noun: &WorldbookEntry) -> Option<f64> {
-    let is_used = noun.use_probability.is_none_or(|flag| flag.0);
-    let probability = noun.probability.map_or(100.0, |probability| probability.0);
-    #[expect(clippy::float_cmp, reason = "files write the whole number")]
-    let is_asked = is_used && probability != 100.0;
-    is_asked.then_some(probability)
-}
-
-/// A level beside a switch counts where the switch is on.
-fn recursion_level(noun: &WorldbookEntry) -> u32 {
-    let level = noun.delay_until_recursion.map_or(0, |delay| delay.0);
-    let beside = noun.delay_until_recursion_level.map_or(0, |level| at_least_0(level.0));
-    if level == 1 && beside > 1 { u32::try_from(beside).unwrap_or(u32::MAX) } else { level }
-}
-
-fn sources(noun: &WorldbookEntry) -> SourceSet {
-    let flags = [
-        (noun.match_persona_description, Source::Persona),
-        (noun.match_character_description, Source::Description),
-        (noun.match_character_personality, Source::Personality),
-        (noun.match_character_depth_prompt, Source::DepthPrompt),
-        (noun.match_scenario, Source::Scenario),
-        (noun.match_creator_notes, Source::CreatorNotes),
-    ];
-    let on = flags.into_iter().filter(|(flag, _)| flag.is_some_and(|flag| flag.0));
-    on.map(|(_, source)| source).collect()
-}
-
-fn filter(noun: &EntryFilter) -> CharacterFilter {
-    CharacterFilter {
-        is_exclude: noun.is_exclude.is_some_and(|flag| flag.0),
-        names: noun.names.to_vec(),
-        tags: noun.tags.to_vec(),
-    }
-}
-
-fn count(number: Option<Numeric>) -> u64 {
-    number.map_or(0, |number| at_least_0(number.0))
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far beyond any conversation")]
-fn whole(number: f64) -> i64 {
-    number as i64
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-pub(crate) fn at_least_0(number: f64) -> u64 {
-    number as u64
 }

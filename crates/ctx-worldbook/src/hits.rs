@@ -1,7 +1,7 @@
 //! Which plain keys were found, and where first.
 
 use crate::automaton::{Automaton, LiteralId};
-use crate::entry::{Source, SourceSet};
+use crate::source::{Source, SourceSet};
 use crate::status::KeyPlace;
 
 /// Nothing was found.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ctx_types::{Segment, Text, TokenCounter};
 
 use crate::draws::Draws;
-use crate::entry::Source;
 use crate::set::Member;
+use crate::source::Source;
 use crate::timed::TimedState;
 
 /// What a scan looks at.

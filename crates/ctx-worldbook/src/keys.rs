@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_regex::{Literal as RegexLiteral, Regex};
+use ctx_regex::{Flags, Literal as RegexLiteral, Regex};
 
 use crate::automaton::{Automaton, LiteralId};
 use crate::limits::Limits;
@@ -127,11 +127,42 @@ pub(crate) fn parse(
             Ok(regex) => return Parsed::Regex(Box::new(regex)),
             Err(error) => report(key, &error),
         }
+    } else if let Some(error) = fault(key) {
+        report(key, &error);
     }
     let text = if matching.case_sensitive { key.into() } else { space::lower(key) };
     let is_one_word = !text.contains(space::is_space);
     let matching = Matching { whole_words: matching.whole_words && is_one_word, ..matching };
     Parsed::Plain(PlainKey { text: Arc::from(&*text), matching })
+}
+
+/// What patterns hold and paths do not.
+const SIGNS: [char; 9] = ['\\', '[', '(', '*', '+', '?', '|', '^', '$'];
+
+/// Letters that are flags somewhere: here, in JavaScript at large, or in the expressions of other languages.
+const FLAGS: &str = "dgimnsuvxyAJUX";
+
+/// Says why a text is no regular expression though it looks as if it was meant as one: `/pattern/letters` where not all
+/// letters are flags of keys, or where a slash in the pattern has no backslash.
+///
+/// Words between slashes, such as paths, are plain texts.
+fn fault(key: &str) -> Option<ctx_regex::Error> {
+    let (pattern, letters) = key.strip_prefix('/')?.rsplit_once('/')?;
+    let has_signs = pattern.contains(SIGNS);
+    let are_flags = !letters.is_empty() && letters.chars().all(|letter| FLAGS.contains(letter));
+    let is_word = letters.len() <= FLAGS.len() && letters.chars().all(|letter| letter.is_ascii_alphabetic());
+    if pattern.is_empty() || !(are_flags || has_signs && is_word) {
+        return None;
+    }
+    if let Some(flag) = letters.chars().find(|letter| !"gimsuy".contains(*letter)) {
+        return Some(ctx_regex::Error::UnknownFlag { flag });
+    }
+    if let Err(error) = Flags::parse(letters) {
+        return Some(error);
+    }
+    let is_bare = |(at, _): &(usize, &str)| pattern.get(..*at).is_some_and(|before| !before.ends_with('\\'));
+    let (offset, _) = pattern.match_indices('/').find(is_bare)?;
+    Some(ctx_regex::Error::Syntax { offset, reason: "slash without a backslash" })
 }
 
 /// Collects plain texts for the automaton; equal ones are one.
@@ -161,26 +192,33 @@ impl KeyTable {
         Some(match parse(key, matching, limits, report) {
             Parsed::Blank => Key::Blank,
             Parsed::Plain(plain) => Key::Literal(self.literal(plain)),
-            Parsed::Regex(regex) => {
-                let needs = regex
-                    .needles()
-                    .iter()
-                    .map(|needle| PlainKey { text: Arc::from(&**needle), matching: Matching::default() });
-                let needs: Vec<PlainKey> = needs.collect();
-                // A line break may be one between two messages, which are searched each by itself.
-                let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
-                let needs = needs.into_iter().filter(|_| !spans_texts);
-                let needs = needs.map(|plain| self.literal(plain)).collect();
-                let pattern = Arc::new(Pattern { number: self.patterns.len(), regex: *regex, needs });
-                self.patterns.insert(key.into(), pattern.clone());
-                Key::Pattern(pattern)
-            }
+            Parsed::Regex(regex) => Key::Pattern(self.pattern(key, *regex)),
         })
+    }
+
+    fn pattern(&mut self, key: &str, regex: Regex) -> Arc<Pattern> {
+        let needles = regex.needles().iter();
+        let needs =
+            needles.map(|needle| PlainKey { text: Arc::from(&**needle), matching: Matching::default() });
+        let needs: Vec<PlainKey> = needs.collect();
+        // A line break may be one between two messages, which are searched each by itself.
+        let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
+        let needs = needs.into_iter().filter(|_| !spans_texts).map(|plain| self.literal(plain)).collect();
+        let pattern = Arc::new(Pattern { number: self.patterns.len(), regex, needs });
+        self.patterns.insert(key.into(), pattern.clone());
+        pattern
     }
 
     fn literal(&mut self, plain: PlainKey) -> LiteralId {
         let next = LiteralId::new(self.literals.len());
         *self.literals.entry(plain).or_insert(next)
+    }
+
+    /// Returns the regular expressions by their numbers.
+    pub(crate) fn patterns(&self) -> Vec<Arc<Pattern>> {
+        let mut patterns: Vec<Arc<Pattern>> = self.patterns.values().cloned().collect();
+        patterns.sort_unstable_by_key(|pattern| pattern.number);
+        patterns
     }
 
     /// Builds what finds all texts at once; none if they are too many.
@@ -223,6 +261,25 @@ mod tests {
         }
         for key in ["<b>tower", "/(?<n>key)/", "/(?<=a)b/", "/(?<!USER)x/", "<USER", "a{1}", "<users>"] {
             assert!(!may_hold_macros(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_was_meant_as_an_expression_is_seen() {
+        for (key, expected) in [
+            ("/moon/x", "unknown flag `x`"),
+            ("/moon/gv", "unknown flag `v`"),
+            ("/mo+n/ab", "unknown flag `a`"),
+            ("/moon/gg", "duplicate flag `g`"),
+            ("/<b>moon</b>/g", "invalid pattern at byte 8: slash without a backslash"),
+            (r"/\w+/\w+/", "invalid pattern at byte 3: slash without a backslash"),
+        ] {
+            assert_eq!(fault(key).map(|error| error.to_string()).as_deref(), Some(expected), "{key}");
+        }
+        for key in
+            ["/and/or", "/etc/hosts", "/one/two/", "//", "/", "either/or", "/a b/c d", "/wave/!", "(/?/)"]
+        {
+            assert_eq!(fault(key), None, "{key}");
         }
     }
 

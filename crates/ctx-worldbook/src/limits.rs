@@ -13,7 +13,8 @@ pub struct Limits {
     pub text_bytes: usize,
     /// How often entries are considered in one scan; 1,000.
     pub passes: usize,
-    /// Steps of all regular expressions of one scan; 50 million, some half a second.
+    /// Steps of all regular expressions of one scan; 50 million, some half a second. Most of them are shared out
+    /// evenly, the rest is for whoever needs more.
     pub regex_steps: u64,
     /// Steps of one regular expression in one text, beside one for each 8 bytes of it; 2 million.
     pub key_steps: u64,

@@ -4,12 +4,12 @@ mod admit;
 mod consider;
 mod find;
 mod groups;
+mod purse;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ctx_regex::Steps;
 use ctx_types::{Diagnostic, Text, plural};
 
 use crate::budget::Budget;
@@ -18,11 +18,13 @@ use crate::input::{Ports, ScanInput};
 use crate::keys::{ExpandedKey, Matching};
 use crate::scan::{Activation, PassKind, Scan};
 use crate::set::{BookSet, Member};
-use crate::status::{Cause, Reason, Status};
+use crate::status::{Cause, GaveUp, Reason, Status, count};
 use crate::texts::Texts;
 use crate::timed::Timed;
 
 use consider::Verdict;
+use find::Searched;
+use purse::Purse;
 
 /// A scan in progress.
 pub(crate) struct Run<'r, 'p> {
@@ -44,16 +46,16 @@ pub(crate) struct Run<'r, 'p> {
     skew: u64,
     /// Entries of this level of recursion and below can be active.
     level: u32,
-    steps: Steps,
+    purse: Purse,
     /// Keys with macros, once they are expanded.
     dynamic: BTreeMap<(usize, u8, usize, usize), Rc<ExpandedKey>>,
     /// What they are, by what they were expanded to.
     parsed: BTreeMap<(Arc<str>, Matching), Rc<ExpandedKey>>,
-    /// How much of the text that an entry looks at was searched in vain for a pattern: by the pattern's number, and
-    /// by what the entry looks at beside texts of entries.
-    searched: BTreeMap<(usize, usize, u8), usize>,
-    /// Patterns whose search was given up, and in how many messages at least.
-    given_up: BTreeMap<usize, usize>,
+    /// What searches for a pattern gave: by the pattern's number, and by what the entry looks at beside texts of
+    /// entries.
+    searched: BTreeMap<(usize, usize, u8), Searched>,
+    /// Patterns whose search was given up, in how many messages at least, and why.
+    given_up: BTreeMap<usize, (usize, GaveUp)>,
     findings: Vec<Diagnostic>,
     /// How many findings about keys are not told.
     hidden: usize,
@@ -83,7 +85,7 @@ impl<'r, 'p> Run<'r, 'p> {
             length,
             skew: 0,
             level: 0,
-            steps: Steps::new(set.limits().regex_steps),
+            purse: Purse::new(set.limits().regex_steps),
             dynamic: BTreeMap::new(),
             parsed: BTreeMap::new(),
             searched: BTreeMap::new(),
@@ -119,8 +121,10 @@ impl<'r, 'p> Run<'r, 'p> {
         }
         let limit = self.set.limits().passes;
         if passes >= limit {
-            let message =
-                format!("entries were considered {limit} times; what else could follow is left out");
+            let message = format!(
+                "entries were considered {}; what else could follow is left out",
+                count(limit as u64, "time")
+            );
             self.findings.push(Diagnostic::warning(codes::TOO_MANY_PASSES, message));
         }
         passes >= limit
@@ -191,7 +195,8 @@ impl<'r, 'p> Run<'r, 'p> {
         }
         if self.texts.is_cut {
             let limit = self.set.limits().text_bytes;
-            let message = format!("more than {limit} bytes of text; the rest was not searched for keys");
+            let message =
+                format!("only the first {} of text were searched for keys", count(limit as u64, "byte"));
             self.findings.push(Diagnostic::warning(codes::TEXT_LIMIT, message));
         }
         self.tell_limits();
@@ -212,13 +217,13 @@ impl<'r, 'p> Run<'r, 'p> {
         if wanted > limit as u64 && self.length > limit as u64 {
             let older = wanted.min(self.length) - limit as u64;
             let message = format!(
-                "the newest {limit} messages were searched for keys, as many as can be; {older} older ones that \
-                 were to be searched were not"
+                "only the newest {} were searched for keys; {older} more should have been",
+                count(limit as u64, "message")
             );
             self.findings.push(Diagnostic::warning(codes::TEXT_LIMIT, message));
         }
         if self.hidden > 0 {
-            let message = format!("{} about keys not listed", plural(self.hidden, "more finding"));
+            let message = format!("{} about keys, not listed", plural(self.hidden, "more finding"));
             self.findings.push(Diagnostic::warning(codes::KEY_GAVE_UP, message));
         }
     }
@@ -227,6 +232,7 @@ impl<'r, 'p> Run<'r, 'p> {
     fn pass(&mut self, kind: PassKind, number: usize) {
         let depth = self.set.settings().depth.saturating_add(self.skew);
         self.texts.reach(usize::try_from(depth).unwrap_or(usize::MAX).max(self.set.own_depth()));
+        self.share_steps();
         let mut candidates = self.candidates(kind);
         // Those that stay come before all others; both in their order.
         candidates.sort_by_key(|candidate| self.timed.sticky(candidate.member).is_none());

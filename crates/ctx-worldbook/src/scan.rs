@@ -5,7 +5,7 @@ use ctx_types::{Diagnostic, Segment, Text, excerpt};
 use crate::input::{Ports, ScanInput, ScanMessage};
 use crate::run::Run;
 use crate::set::BookSet;
-use crate::status::{Cause, KeyHit, KeyPlace, Reason, Status, secondary};
+use crate::status::{Cause, KeyHit, KeyPlace, Reason, Status, secondary, until};
 use crate::timed::TimedState;
 
 /// What became of every entry of a set, and what the active ones say.
@@ -85,7 +85,7 @@ impl BookSet {
             Cause::Constant => "it is always active".to_owned(),
             Cause::Decorator => "`@@activate` says so".to_owned(),
             Cause::External => "the host activates it".to_owned(),
-            Cause::Sticky { until } => format!("it stays until the conversation has {until} messages"),
+            Cause::Sticky { until: end } => format!("it stays {}", until(*end)),
             Cause::Keys { primary, secondary } => {
                 let mut text = format!("key {}", self.describe_hit(primary, message));
                 if let Some(secondary) = secondary {

@@ -10,10 +10,11 @@ use crate::codes;
 use crate::decorators::Condition;
 use crate::entry::Entry;
 use crate::input::Part;
-use crate::keys::{self, Key, KeyTable, Matching};
+use crate::keys::{self, Key, KeyTable, Matching, Pattern};
 use crate::limits::Limits;
 use crate::sequence::{Listed, sequence};
 use crate::settings::Settings;
+use crate::status::count;
 
 /// Books that are searched together, compiled once for any number of scans.
 ///
@@ -25,12 +26,42 @@ pub struct BookSet {
     settings: Settings,
     limits: Limits,
     automaton: Automaton,
+    /// The regular expressions among the keys, by their numbers.
+    patterns: Vec<Arc<Pattern>>,
+    /// How many keys are known in a scan only, and may be regular expressions then.
+    dynamic_keys: usize,
+    facts: Facts,
+}
+
+/// What holds for the entries of a set together.
+#[derive(Debug)]
+struct Facts {
     /// The deepest depth that an entry asks for itself.
     own_depth: usize,
     /// The levels of recursion for which entries wait, ascending.
     levels: Vec<u32>,
     is_timed: bool,
     counts_answers: bool,
+}
+
+impl Facts {
+    fn of(members: &[Member]) -> Self {
+        let entries = || members.iter().map(|member| &member.entry);
+        let depths = entries().filter_map(|entry| usize::try_from(entry.scan_depth?).ok());
+        let mut levels: Vec<u32> = entries().map(|entry| entry.recursion_level).collect();
+        levels.retain(|level| *level > 0);
+        levels.sort_unstable();
+        levels.dedup();
+        let counts_answers = |condition: &Condition| {
+            matches!(condition, Condition::AnswersReach(_) | Condition::AnswersDivideBy(_))
+        };
+        Self {
+            own_depth: depths.max().unwrap_or_default(),
+            levels,
+            is_timed: entries().any(|entry| entry.timing.lasts()),
+            counts_answers: entries().any(|entry| entry.conditions.iter().any(counts_answers)),
+        }
+    }
 }
 
 /// An entry in a set, ready to be looked for.
@@ -53,7 +84,6 @@ pub struct Member {
     /// The keys of each condition that has some.
     pub(crate) conditions: Vec<Vec<Key>>,
     pub(crate) matching: Matching,
-    pub(crate) fingerprint: u64,
 }
 
 impl Member {
@@ -96,10 +126,7 @@ impl BookSet {
         let mut findings = Vec::new();
         let (books, mut entries) = sequence(books.into_iter().collect(), settings.strategy);
         if entries.len() > limits.entries {
-            let more = entries.len() - limits.entries;
-            let message =
-                format!("{more} of {} entries are not considered; {} can be", entries.len(), limits.entries);
-            findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
+            findings.push(too_many(entries.len(), limits.entries));
             entries.truncate(limits.entries);
         }
         let mut compiler = Compiler {
@@ -110,38 +137,20 @@ impl BookSet {
             table: KeyTable::default(),
             findings: &mut findings,
             bad_keys: 0,
+            dynamic_keys: 0,
             is_full: false,
         };
         let members: Vec<Member> =
             entries.into_iter().enumerate().map(|at| compiler.member(at.0, at.1)).collect();
         compiler.tell_hidden();
+        let (patterns, dynamic_keys) = (compiler.table.patterns(), compiler.dynamic_keys);
         let automaton = compiler.table.build().unwrap_or_else(|| {
             let message = "there are too many keys for one search; none of them is found";
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
             Automaton::default()
         });
-        let depths = members.iter().filter_map(|member| usize::try_from(member.entry.scan_depth?).ok());
-        let own_depth = depths.max().unwrap_or_default();
-        let mut levels: Vec<u32> =
-            members.iter().map(|member| member.entry.recursion_level).filter(|level| *level > 0).collect();
-        levels.sort_unstable();
-        levels.dedup();
-        let is_timed = |member: &Member| member.entry.timing.sticky > 0 || member.entry.timing.cooldown > 0;
-        let counts_answers = |condition: &Condition| {
-            matches!(condition, Condition::AnswersReach(_) | Condition::AnswersDivideBy(_))
-        };
-        let set = Self {
-            is_timed: members.iter().any(is_timed),
-            counts_answers: members.iter().any(|member| member.entry.conditions.iter().any(counts_answers)),
-            members,
-            books,
-            settings,
-            limits,
-            automaton,
-            own_depth,
-            levels,
-        };
-        (set, findings)
+        let facts = Facts::of(&members);
+        (Self { members, books, settings, limits, automaton, patterns, dynamic_keys, facts }, findings)
     }
 
     /// Returns the entries in the order in which they are considered; what results say of entries are numbers in
@@ -167,12 +176,12 @@ impl BookSet {
 
     /// Tells whether any entry has timed effects that have to be kept.
     pub fn is_timed(&self) -> bool {
-        self.is_timed
+        self.facts.is_timed
     }
 
     /// Tells whether any entry asks how many messages the agent has said: [`ScanInput::answers`](crate::ScanInput).
     pub fn counts_answers(&self) -> bool {
-        self.counts_answers
+        self.facts.counts_answers
     }
 
     /// Returns how many messages a scan may look at.
@@ -183,19 +192,27 @@ impl BookSet {
             (_, 0) => u64::MAX,
             (_, max) => settings.depth.max(max.saturating_add(1)),
         };
-        usize::try_from(most).unwrap_or(usize::MAX).max(self.own_depth).min(self.limits.messages)
+        usize::try_from(most).unwrap_or(usize::MAX).max(self.facts.own_depth).min(self.limits.messages)
     }
 
     pub(crate) fn automaton(&self) -> &Automaton {
         &self.automaton
     }
 
+    pub(crate) fn patterns(&self) -> &[Arc<Pattern>] {
+        &self.patterns
+    }
+
+    pub(crate) fn dynamic_keys(&self) -> usize {
+        self.dynamic_keys
+    }
+
     pub(crate) fn own_depth(&self) -> usize {
-        self.own_depth
+        self.facts.own_depth
     }
 
     pub(crate) fn levels(&self) -> &[u32] {
-        &self.levels
+        &self.facts.levels
     }
 }
 
@@ -208,6 +225,8 @@ struct Compiler<'c> {
     findings: &'c mut Vec<Diagnostic>,
     /// How many keys cannot run.
     bad_keys: usize,
+    /// How many keys hold macros.
+    dynamic_keys: usize,
     is_full: bool,
 }
 
@@ -226,27 +245,12 @@ impl Compiler<'_> {
         let place = Place { id: &id, book: &name, entry: &entry };
         let keys = self.keys(&entry.keys, &Part::Key, &place, matching);
         let secondary = self.keys(&entry.secondary_keys, &Part::SecondaryKey, &place, matching);
-        let conditions = entry.conditions.iter().enumerate();
-        let conditions = conditions
-            .map(|(at, condition)| {
-                self.keys(condition.keys(), &|key| Part::ConditionKey(at, key), &place, matching)
-            })
-            .collect();
-        let fingerprint = entry.fingerprint();
+        let conditions = entry.conditions.iter().enumerate().map(|(at, condition)| {
+            self.keys(condition.keys(), &|key| Part::ConditionKey(at, key), &place, matching)
+        });
+        let conditions = conditions.collect();
         let level = book.map_or(Level::Global, |book| book.level);
-        Member {
-            number,
-            book: name,
-            level,
-            id,
-            book_number,
-            keys,
-            secondary,
-            conditions,
-            matching,
-            fingerprint,
-            entry,
-        }
+        Member { number, book: name, level, id, book_number, keys, secondary, conditions, matching, entry }
     }
 
     fn keys(
@@ -269,6 +273,7 @@ impl Compiler<'_> {
             };
             if keys::may_hold_macros(key) && (self.has_macros)(key) {
                 keys::parse(&keys::without_macros(key), matching, self.limits, &mut report);
+                self.dynamic_keys += 1;
                 compiled.push(Key::Dynamic { is_bad: self.bad_keys > known_before });
                 continue;
             }
@@ -284,18 +289,29 @@ impl Compiler<'_> {
     fn tell_hidden(&mut self) {
         let hidden = self.bad_keys.saturating_sub(MAX_FINDINGS);
         if hidden > 0 {
-            let message = format!("{} cannot run and are not listed", plural(hidden, "more key"));
+            let verbs = if hidden == 1 { "cannot run and is" } else { "cannot run and are" };
+            let message = format!("{} {verbs} not listed", plural(hidden, "more key"));
             self.findings.push(Diagnostic::warning(codes::BAD_PATTERN, message));
         }
     }
 
     fn note_full(&mut self) {
         if !std::mem::replace(&mut self.is_full, true) {
-            let message =
-                format!("keys have more than {} bytes; the rest is never found", self.limits.key_bytes);
+            let most = count(self.limits.key_bytes as u64, "byte");
+            let message = format!("all keys together have more than {most}; those behind are never found");
             self.findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
         }
     }
+}
+
+fn too_many(count: usize, limit: usize) -> Diagnostic {
+    let left_out = match count - limit {
+        1 => "1 entry is left out".to_owned(),
+        more => format!("{more} entries are left out"),
+    };
+    let message = format!("{left_out}: of {count} only the first {limit} are considered");
+    let finding = Diagnostic::error(codes::TOO_MANY_ENTRIES, message);
+    finding.with_help("use fewer books at once")
 }
 
 /// Where an entry stands.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_types::{SelectiveLogic, excerpt, plural};
 
-use crate::entry::Source;
+use crate::source::Source;
 
 /// What became of an entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +110,8 @@ pub enum Reason {
     KeyGaveUp {
         /// The key.
         key: Arc<str>,
+        /// Why its search was given up.
+        why: GaveUp,
     },
     /// A key was found, but secondary keys are not as they should be.
     Secondary {
@@ -143,9 +145,20 @@ pub enum Reason {
     },
     /// There is no room left in its book's own budget.
     BookBudget {
+        /// Its tokens.
+        tokens: u32,
         /// How many tokens the entries of the book may have.
         budget: u64,
     },
+}
+
+/// Why the search for a key was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GaveUp {
+    /// It is more work than the search for one key may be.
+    TooHard,
+    /// Searches for keys have spent the steps that all of them have together.
+    StepsSpent,
 }
 
 /// How an entry lost its place in a group.
@@ -182,9 +195,9 @@ impl fmt::Display for Reason {
             Self::CharacterName => f.write_str("it is for other characters"),
             Self::CharacterTag => f.write_str("it is for characters with other tags"),
             Self::Delay { needed } => {
-                write!(f, "it waits until the conversation has {}", messages(*needed))
+                write!(f, "it waits until the conversation has {}", count(*needed, "message"))
             }
-            Self::Cooldown { until } => write!(f, "it rests until the conversation has {}", messages(*until)),
+            Self::Cooldown { until: end } => write!(f, "it rests {}", until(*end)),
             Self::AwaitsRecursion { level } => write!(f, "it waits for recursion of level {level}"),
             Self::ExcludedFromRecursion { key } => {
                 write!(f, "its key `{}` stands in texts of entries only, which it ignores", excerpt(key))
@@ -193,12 +206,13 @@ impl fmt::Display for Reason {
             Self::Condition(condition) => f.write_str(condition),
             Self::NoKeys => f.write_str("it has no keys"),
             Self::NoKeyFound => f.write_str("none of its keys was found"),
-            Self::KeyGaveUp { key } => {
-                write!(
-                    f,
-                    "the search for its key `{}` was given up, so whether it is there is not known",
-                    excerpt(key)
-                )
+            Self::KeyGaveUp { key, why: GaveUp::TooHard } => {
+                let key = excerpt(key);
+                write!(f, "the search for its key `{key}` was given up, so whether it is there is not known")
+            }
+            Self::KeyGaveUp { key, why: GaveUp::StepsSpent } => {
+                let key = excerpt(key);
+                write!(f, "keys spent their steps before its key `{key}` was found or not")
             }
             Self::Secondary { primary, logic, found } => {
                 let quoted = |hit: &KeyHit| format!("`{}`", excerpt(&hit.key));
@@ -209,11 +223,16 @@ impl fmt::Display for Reason {
             }
             Self::Group { group, loss } => write!(f, "in the group `{}`, {loss}", excerpt(group)),
             Self::Budget { tokens: Some(tokens), budget } => {
-                let needed = plural(*tokens as usize, "token");
-                write!(f, "it needs {needed}, more than is left of the budget of {budget}")
+                let (own, all) = (count(u64::from(*tokens), "token"), count(*budget, "token"));
+                write!(f, "there is no room for its {own} in the budget of {all}")
             }
-            Self::Budget { tokens: None, budget } => write!(f, "the budget of {budget} tokens is used up"),
-            Self::BookBudget { budget } => write!(f, "the budget of {budget} tokens of its book is used up"),
+            Self::Budget { tokens: None, budget } => {
+                write!(f, "there is no room left in the budget of {}", count(*budget, "token"))
+            }
+            Self::BookBudget { tokens, budget } => {
+                let (own, all) = (count(u64::from(*tokens), "token"), count(*budget, "token"));
+                write!(f, "there is no room for its {own} in its book's budget of {all}")
+            }
         }
     }
 }
@@ -257,7 +276,8 @@ impl GroupLoss {
             Self::Active(_) => format!("{winner} is active already"),
             Self::Sticky(_) => format!("{winner} is sticky"),
             Self::Score { own, best, .. } => {
-                format!("{winner} has {best} keys that were found, it has {own}")
+                let best = plural(*best, "found key");
+                format!("{winner} has {best}, it has {own}")
             }
             Self::Override(_) => format!("{winner} goes first"),
             Self::Draw(_) => format!("{winner} won the draw"),
@@ -291,6 +311,19 @@ impl fmt::Display for Status {
     }
 }
 
-fn messages(count: u64) -> String {
-    plural(usize::try_from(count).unwrap_or(usize::MAX), "message")
+/// Says when an effect ends that lasts until the conversation has so many messages.
+pub(crate) fn until(end: u64) -> String {
+    match end {
+        // An effect without an end is as long as JavaScript can count.
+        0..ENDLESS => format!("until the conversation has {}", count(end, "message")),
+        _ => "for good".to_owned(),
+    }
+}
+
+/// More messages than any conversation comes to.
+const ENDLESS: u64 = 1 << 52;
+
+/// Returns a number with its thing, one or many.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    plural(usize::try_from(number).unwrap_or(usize::MAX), thing)
 }

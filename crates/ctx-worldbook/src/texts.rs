@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use ctx_types::Text;
 
-use crate::entry::{Source, SourceSet};
 use crate::hits::{FoundIn, Hits, Searched, View};
 use crate::input::{ScanInput, ScanMessage};
 use crate::keys::{self, PlainKey};
 use crate::set::BookSet;
+use crate::source::{Source, SourceSet};
 use crate::space;
 use crate::status::KeyPlace;
 

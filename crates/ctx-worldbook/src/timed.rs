@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::codes;
 use crate::set::{BookSet, Member};
+use crate::status::until;
 
 /// The end of an effect that has none; JavaScript's greatest exact whole number.
 pub(crate) const FOREVER: u64 = 9_007_199_254_740_991;
@@ -124,6 +125,11 @@ impl TimedState {
 }
 
 impl Effect {
+    /// Says when it ends, for people: `until the conversation has 3 messages`, or `for good`.
+    pub fn until(&self) -> String {
+        until(self.end)
+    }
+
     fn read(value: &Value) -> Option<Self> {
         let number = |key: &str| {
             let number = value.get(key)?;
@@ -153,7 +159,7 @@ impl Effect {
 }
 
 fn fingerprint(member: &Member) -> String {
-    format!("{:016x}", member.fingerprint)
+    format!("{:016x}", member.entry.fingerprint)
 }
 
 /// The effects that hold in one scan, and the state that it leaves.

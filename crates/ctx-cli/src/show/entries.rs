@@ -70,9 +70,11 @@ pub(crate) fn scan_table(found: &Found) -> String {
 
 fn tokens(found: &Found) -> String {
     let about = if found.is_exact { "" } else { "about " };
+    let word = |tokens: u64| if tokens == 1 { "token" } else { "tokens" };
+    let own = thousands(found.tokens);
     match found.budget {
-        Some(budget) => format!("{about}{} of {} tokens", thousands(found.tokens), thousands(budget)),
-        None => format!("{about}{} tokens without a budget", thousands(found.tokens)),
+        Some(budget) => format!("{about}{own} of {} {}", thousands(budget), word(budget)),
+        None => format!("{about}{own} {} without a budget", word(found.tokens)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Conditions, comments, and macros that work on text.
 
-use ctx_types::{Text, Trust, excerpt};
+use ctx_types::{Trust, excerpt};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -90,6 +90,9 @@ fn trim(call: &mut Call<'_>) -> Value {
 
 fn outlet(call: &mut Call<'_>) -> Value {
     let name = call.argument_that_is_not_empty("the name of the outlet");
-    let known: Option<&Text> = call.env().outlets.get(name);
-    known.cloned().into()
+    let known = call.env().outlets.get_key_value(name);
+    if let Some((name, _)) = known {
+        call.state.give_outlet(name);
+    }
+    known.map(|(_, text)| text.clone()).into()
 }

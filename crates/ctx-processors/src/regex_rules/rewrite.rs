@@ -1,7 +1,7 @@
 //! One rule on one text.
 
 use ctx_macros::Template;
-use ctx_regex::{Error, Flags, Regex, Steps};
+use ctx_regex::{Error, Flags, Match, Regex, Steps};
 use ctx_types::{Segment, Text};
 
 use super::pieces::{self, Cursor, Origin, Piece};
@@ -67,50 +67,48 @@ impl Rewriting<'_> {
         steps: &mut Steps,
         expand: &mut Expand<'_>,
     ) -> Result<(), Error> {
-        let whole = [Piece { len: before.text.len(), from: Origin::Kept { start: 0 } }];
-        let is_first = before.pieces.is_empty() && before.changed_by.is_empty();
-        let mut cursor = Cursor::new(if is_first { &whole } else { &before.pieces });
-        let mut out = String::new();
-        let mut pieces = Vec::new();
-        let (mut copied, mut is_matched) = (0, false);
         let text = before.text.clone();
+        let whole = [Piece { len: text.len(), from: Origin::Kept { start: 0 } }];
+        let is_first = before.pieces.is_empty() && before.changed_by.is_empty();
+        let cursor = Cursor::new(if is_first { &whole } else { &before.pieces });
+        let mut after = After { text: &text, copied: 0, cursor, out: String::new(), pieces: Vec::new() };
+        let mut is_matched = false;
         let count = if self.regex.flags().contains(Flags::GLOBAL) { usize::MAX } else { 1 };
         for found in self.regex.find_iter_within(&text, steps).take(count) {
-            let found = found?;
             is_matched = true;
-            let range = found.range();
-            out.push_str(text.get(copied..range.start).unwrap_or_default());
-            pieces::push_all(&mut pieces, cursor.take(range.start - copied));
-            let over = cursor.take(range.len());
-            let start = out.len();
-            let mut expand = |template: &Template| expand(template, self.rule.source()).text;
-            self.rule.replace().append(&found, self.trims, &mut expand, &mut out);
-            match out.len() - start {
-                0 => {}
-                // What is replaced by itself was not written.
-                _ if out.get(start..) == Some(found.as_str()) => {
-                    pieces::push_all(&mut pieces, over);
-                }
-                len => pieces.push(pieces::written(self.number, len, &over)),
-            }
-            self.check_length(out.len())?;
-            copied = range.end;
+            self.replace(&found?, &mut after, expand);
+            self.check_length(after.out.len())?;
         }
         if !is_matched {
             return Ok(());
         }
-        let rest = text.get(copied..).unwrap_or_default();
-        self.check_length(out.len() + rest.len())?;
-        out.push_str(rest);
+        after.copy_to(text.len());
+        self.check_length(after.out.len())?;
         before.is_volatile |= self.rule.replace().has_macros();
-        if out == *text {
-            return Ok(());
+        let After { out, pieces, .. } = after;
+        if out != *text {
+            before.changed_by.push(self.number);
+            before.pieces = pieces;
+            before.text = Text::from(out);
         }
-        pieces::push_all(&mut pieces, cursor.take(rest.len()));
-        before.changed_by.push(self.number);
-        before.pieces = pieces;
-        before.text = Text::from(out);
         Ok(())
+    }
+
+    /// Writes what stands before a match and what the rule puts in its place.
+    fn replace(&self, found: &Match<'_>, after: &mut After<'_>, expand: &mut Expand<'_>) {
+        let range = found.range();
+        after.copy_to(range.start);
+        let over = after.cursor.take(range.len());
+        after.copied = range.end;
+        let start = after.out.len();
+        let mut expand = |template: &Template| expand(template, self.rule.source()).text;
+        self.rule.replace().append(found, self.trims, &mut expand, &mut after.out);
+        match after.out.len() - start {
+            0 => {}
+            // What is replaced by itself was not written.
+            _ if after.out.get(start..) == Some(found.as_str()) => pieces::push_all(&mut after.pieces, over),
+            len => after.pieces.push(pieces::written(self.number, len, &over)),
+        }
     }
 
     fn check_length(&self, bytes: usize) -> Result<(), Error> {
@@ -118,5 +116,24 @@ impl Rewriting<'_> {
             true => Err(Error::OutputTooLong { limit: self.output_bytes }),
             false => Ok(()),
         }
+    }
+}
+
+/// A text that a rule rewrites, as far as it has come.
+struct After<'t> {
+    text: &'t str,
+    /// How much of the text is copied or replaced.
+    copied: usize,
+    cursor: Cursor<'t>,
+    out: String,
+    pieces: Vec<Piece>,
+}
+
+impl After<'_> {
+    /// Copies the text up to a byte.
+    fn copy_to(&mut self, end: usize) {
+        self.out.push_str(self.text.get(self.copied..end).unwrap_or_default());
+        pieces::push_all(&mut self.pieces, self.cursor.take(end - self.copied));
+        self.copied = end;
     }
 }

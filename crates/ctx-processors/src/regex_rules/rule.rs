@@ -61,23 +61,9 @@ impl Rule {
         findings: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let mut report = |field: &str, finding| findings.push(place.finding(field, finding));
-        let is_sillytavern = match rule.dialect.as_deref() {
-            None | Some("aio") => false,
-            Some("sillytavern") => true,
-            Some(other) => {
-                report("/dialect", unknown_value("dialect", other, "`aio` or `sillytavern`"));
-                false
-            }
-        };
-        match rule.replacement_type.as_deref() {
-            None | Some("regex") => {}
-            Some("script") => {
-                report("/replacementType", scripts_never_run(rule));
-                return None;
-            }
-            Some(other) => {
-                report("/replacementType", unknown_value("replacement type", other, "`regex`"));
-            }
+        let is_sillytavern = is_sillytavern(rule, &mut report);
+        if is_script(rule, &mut report) {
+            return None;
         }
         let reading = Reading { is_sillytavern, flags: rule.flags.clone().filter(|flags| !flags.is_empty()) };
         let find = find(rule, &reading, with, &mut report)?;
@@ -148,6 +134,32 @@ impl Rule {
     }
 }
 
+/// Tells whether a rule is read as SillyTavern reads it.
+fn is_sillytavern(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool {
+    match rule.dialect.as_deref() {
+        None | Some("aio") => false,
+        Some("sillytavern") => true,
+        Some(other) => {
+            report("/dialect", unknown_value("dialect", other, "`aio` or `sillytavern`"));
+            false
+        }
+    }
+}
+
+/// Tells whether a rule replaces by a script, which never runs.
+fn is_script(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool {
+    match rule.replacement_type.as_deref() {
+        None | Some("regex") => return false,
+        Some("script") => {}
+        Some(other) => {
+            report("/replacementType", unknown_value("replacement type", other, "`regex`"));
+            return false;
+        }
+    }
+    report("/replacementType", scripts_never_run(rule));
+    true
+}
+
 /// Reads what a rule looks for; none if that cannot run.
 fn find(
     rule: &RegexRule,
@@ -161,16 +173,7 @@ fn find(
         report("", finding.with_help("write it as `regex`; until then the rule changes nothing"));
         return None;
     };
-    let escaped = match rule.substitution_mode.as_deref() {
-        None | Some("NONE") => None,
-        Some("RAW") => Some(false),
-        Some("ESCAPED") => Some(true),
-        Some(other) => {
-            report("/substitutionMode", unknown_value("mode", other, "`NONE`, `RAW` or `ESCAPED`"));
-            None
-        }
-    };
-    if let Some(escaped) = escaped {
+    if let Some(escaped) = escaping(rule, report) {
         let template = Template::parse(&Text::from(text), with.dialect, with.registry);
         if !template.is_plain() {
             for finding in template.diagnostics() {
@@ -183,6 +186,19 @@ fn find(
         Ok(regex) => Some(Find::Fixed(regex)),
         Err(error) => {
             report("/regex", bad_pattern(text, &error));
+            None
+        }
+    }
+}
+
+/// Tells whether macros are expanded in the expression, and then whether their values stand for themselves.
+fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Option<bool> {
+    match rule.substitution_mode.as_deref() {
+        None | Some("NONE") => None,
+        Some("RAW") => Some(false),
+        Some("ESCAPED") => Some(true),
+        Some(other) => {
+            report("/substitutionMode", unknown_value("mode", other, "`NONE`, `RAW` or `ESCAPED`"));
             None
         }
     }

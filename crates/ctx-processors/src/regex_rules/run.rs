@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_macros::Template;
 use ctx_regex::{Error, Regex, Steps};
-use ctx_types::{Diagnostic, Text, excerpt};
+use ctx_types::{Diagnostic, Text, excerpt, plural};
 
 use super::find::{Find, expanded};
 use super::memory::{Remembered, Resolved};
@@ -234,8 +234,9 @@ impl<'a> RuleRun<'a> {
     /// Ends the run at a rule that would need more than is left.
     fn report_spent(&mut self, rule: &Rule) {
         self.is_spent = true;
-        let (title, steps) = (excerpt(rule.title()), self.limits.steps);
-        let message = format!("regex rules may spend {steps} steps in all, which end at the rule `{title}`");
+        let steps = plural(usize::try_from(self.limits.steps).unwrap_or(usize::MAX), "step");
+        let title = excerpt(rule.title());
+        let message = format!("all regex rules together may spend {steps}, which end at the rule `{title}`");
         let help =
             "the texts that are left stay as they are; `steps` of `regex-processor` sets how many there are";
         let finding = Diagnostic::warning(codes::RULES_SPENT, message).with_help(help);

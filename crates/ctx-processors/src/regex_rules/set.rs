@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry};
-use ctx_types::{Diagnostic, RegexConfig, RegexPreset, RegexRule, Source, Trust};
+use ctx_types::{Diagnostic, RegexConfig, RegexPreset, RegexRule, Source, Trust, plural};
 
 use super::memory::Memory;
 use super::rule::{Compiling, Place, Rule};
@@ -120,6 +120,8 @@ fn listed<'a>(
 }
 
 fn too_many(left_out: usize) -> Diagnostic {
-    let message = format!("{left_out} regex rules are left out: only {} run", RuleSet::MAX_RULES);
+    let verb = if left_out == 1 { "is" } else { "are" };
+    let message =
+        format!("{} {verb} left out: only {} run", plural(left_out, "regex rule"), RuleSet::MAX_RULES);
     Diagnostic::warning(codes::RULES_LIMIT, message).with_help("switch presets off that you do not need")
 }

@@ -72,23 +72,7 @@ pub(crate) fn fields() -> Vec<ConfigField> {
 
 /// Reads the settings; what an agent's `worldbookSettings` says stands over the user's and the model's.
 pub(crate) fn settings(config: &Config, agent: &Agent) -> (Settings, Vec<Diagnostic>) {
-    let count = |key: &str| config.count(key) as u64;
-    let strategy = config.text(STRATEGY);
-    let strategy = STRATEGIES.iter().find(|(name, ..)| *name == strategy).map(|(_, strategy, _)| *strategy);
-    let mut settings = Settings {
-        depth: count(DEPTH),
-        min_activations: count(MIN_ACTIVATIONS),
-        min_activations_depth_max: count(MIN_ACTIVATIONS_DEPTH_MAX),
-        budget_percent: config.number(BUDGET_PERCENT),
-        budget_cap: count(BUDGET_CAP),
-        include_names: config.is_on(INCLUDE_NAMES),
-        recursive: config.is_on(RECURSIVE),
-        case_sensitive: config.is_on(CASE_SENSITIVE),
-        match_whole_words: config.is_on(MATCH_WHOLE_WORDS),
-        strategy: strategy.unwrap_or_default(),
-        use_group_scoring: config.is_on(USE_GROUP_SCORING),
-        max_recursion_steps: count(MAX_RECURSION_STEPS),
-    };
+    let mut settings = of_config(config);
     let Some(own) = agent.worldbook_settings.as_ref().filter(|own| !own.is_null()) else {
         return (settings, Vec::new());
     };
@@ -111,6 +95,26 @@ pub(crate) fn settings(config: &Config, agent: &Agent) -> (Settings, Vec<Diagnos
     });
     let found = found.collect();
     (settings, found)
+}
+
+fn of_config(config: &Config) -> Settings {
+    let count = |key: &str| config.count(key) as u64;
+    let strategy = config.text(STRATEGY);
+    let strategy = STRATEGIES.iter().find(|(name, ..)| *name == strategy).map(|(_, strategy, _)| *strategy);
+    Settings {
+        depth: count(DEPTH),
+        min_activations: count(MIN_ACTIVATIONS),
+        min_activations_depth_max: count(MIN_ACTIVATIONS_DEPTH_MAX),
+        budget_percent: config.number(BUDGET_PERCENT),
+        budget_cap: count(BUDGET_CAP),
+        include_names: config.is_on(INCLUDE_NAMES),
+        recursive: config.is_on(RECURSIVE),
+        case_sensitive: config.is_on(CASE_SENSITIVE),
+        match_whole_words: config.is_on(MATCH_WHOLE_WORDS),
+        strategy: strategy.unwrap_or_default(),
+        use_group_scoring: config.is_on(USE_GROUP_SCORING),
+        max_recursion_steps: count(MAX_RECURSION_STEPS),
+    }
 }
 
 /// Returns the ids or names of the books that the settings give to every agent.

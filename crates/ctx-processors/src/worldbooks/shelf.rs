@@ -97,19 +97,23 @@ impl Shelf {
         findings.extend(found);
         let template = |member: &Member| Template::parse(&member.entry.content, dialect, macros);
         let templates: Vec<Template> = set.members().iter().map(template).collect();
-        let enabled = set.members().iter().zip(&templates).filter(|(member, _)| member.entry.is_enabled);
-        findings.extend(enabled.flat_map(|(member, template)| {
-            template.diagnostics().iter().map(|finding| in_entry(finding.clone(), member))
-        }));
-        findings.extend(set.members().iter().filter(|member| member.entry.is_enabled).flat_map(|member| {
-            let keys = member.keys_with_macros();
-            keys.flat_map(move |(part, key)| {
-                let found = parse(key).diagnostics().to_vec();
-                found.into_iter().map(move |finding| in_part(finding, member, part))
-            })
-        }));
+        for (member, template) in set.members().iter().zip(&templates) {
+            if member.entry.is_enabled {
+                findings.extend(macro_findings(member, template, parse));
+            }
+        }
         Self { set: Arc::new(set), templates, findings }
     }
+}
+
+/// What is wrong with the macros of an entry's text and keys.
+fn macro_findings(member: &Member, template: &Template, parse: &dyn Fn(&str) -> Template) -> Vec<Diagnostic> {
+    let of_text = template.diagnostics().iter().map(|finding| in_entry(finding.clone(), member));
+    let of_keys = member.keys_with_macros().flat_map(|(part, key)| {
+        let found = parse(key).diagnostics().to_vec();
+        found.into_iter().map(move |finding| in_part(finding, member, part))
+    });
+    of_text.chain(of_keys).collect()
 }
 
 /// Points a finding about a key of an entry into its book.

@@ -64,11 +64,12 @@ impl Run<'_, '_> {
         };
         let used = self.book_tokens.get_mut(member.book_number);
         let Some(used) = used.filter(|_| !member.entry.ignores_budget) else { return Ok(()) };
-        let tokens = u64::from(self.budget.count(text));
-        if used.saturating_add(tokens) > budget {
-            return Err(Reason::BookBudget { budget });
+        let tokens = self.budget.count(text);
+        let sum = used.saturating_add(u64::from(tokens));
+        if sum > budget {
+            return Err(Reason::BookBudget { tokens, budget });
         }
-        *used += tokens;
+        *used = sum;
         Ok(())
     }
 }

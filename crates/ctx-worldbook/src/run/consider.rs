@@ -8,11 +8,11 @@ use super::Run;
 use super::find::Found;
 use crate::decorators::Condition;
 use crate::hits::View;
-use crate::input::Part;
+use crate::input::{Part, ScanInput};
 use crate::keys::Key;
 use crate::scan::PassKind;
 use crate::set::Member;
-use crate::status::{Cause, Reason, Status};
+use crate::status::{Cause, GaveUp, KeyHit, Reason, Status, count};
 
 /// Why an entry is no candidate.
 pub(super) enum Verdict {
@@ -22,6 +22,24 @@ pub(super) enum Verdict {
     Never(Reason),
     /// What was known before stands.
     AsBefore,
+}
+
+/// What a search for secondary keys gave.
+#[derive(Debug, Default)]
+struct Secondary {
+    /// The first that was found.
+    first: Option<KeyHit>,
+    /// The first whose search was given up, and why.
+    unknown: Option<(Arc<str>, GaveUp)>,
+    /// Whether one was searched in vain.
+    is_absent: bool,
+}
+
+impl Secondary {
+    /// Tells whether not all were found.
+    const fn is_missing(&self) -> bool {
+        self.is_absent || self.unknown.is_some()
+    }
 }
 
 impl<'r> Run<'r, '_> {
@@ -134,39 +152,30 @@ impl<'r> Run<'r, '_> {
         (index, condition): (usize, &Condition),
         view: View,
     ) -> Option<String> {
-        let answers = self.input.answers;
+        let ScanInput { answers, greeting, user_icon, .. } = *self.input;
         match condition {
-            Condition::AnswersReach(needed) => {
-                (answers < *needed).then(|| format!("it waits until the agent has said {needed} messages"))
-            }
+            Condition::AnswersReach(needed) => (answers < *needed)
+                .then(|| format!("it waits until the agent has said {}", count(*needed, "message"))),
             Condition::AnswersDivideBy(every) => (!answers.is_multiple_of(*every))
-                .then(|| format!("it is for every {every} messages of the agent")),
-            Condition::Greeting(wanted) => self
-                .input
-                .greeting
+                .then(|| format!("it is for every {} of the agent", count(*every, "message"))),
+            Condition::Greeting(wanted) => greeting
                 .is_some_and(|greeting| greeting != *wanted)
                 .then(|| format!("it is for greeting {wanted}")),
-            Condition::UserIcon(wanted) => self
-                .input
-                .user_icon
+            Condition::UserIcon(wanted) => user_icon
                 .is_some_and(|icon| *icon != **wanted)
                 .then(|| format!("it is for the picture `{}` of the user", excerpt(wanted))),
-            Condition::AnyKey(_) | Condition::NoKey(_) => {
-                let keys = member.conditions.get(index).map_or(0, Vec::len);
-                let found =
-                    self.first(number, member, view, (0..keys).map(|key| Part::ConditionKey(index, key)));
-                match (condition, found) {
-                    (Condition::NoKey(_), Found::Hit(hit)) => {
-                        Some(format!("the key `{}`, which keeps it out, was found", excerpt(&hit.key)))
-                    }
-                    (Condition::AnyKey(_), Found::Absent) => {
-                        Some("none of its additional keys was found".to_owned())
-                    }
-                    (Condition::AnyKey(_), Found::Unknown(key)) => {
-                        Some(Reason::KeyGaveUp { key }.to_string())
-                    }
-                    _ => None,
+            Condition::AnyKey(keys) => {
+                let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
+                match self.first(number, member, view, keys) {
+                    Found::Hit(_) => None,
+                    Found::Absent => Some("none of its additional keys was found".to_owned()),
+                    Found::Unknown(key, why) => Some(Reason::KeyGaveUp { key, why }.to_string()),
                 }
+            }
+            Condition::NoKey(keys) => {
+                let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
+                let hit = self.first(number, member, view, keys).hit()?;
+                Some(format!("the key `{}`, which keeps it out, was found", excerpt(&hit.key)))
             }
         }
     }
@@ -175,50 +184,50 @@ impl<'r> Run<'r, '_> {
         let primary = match self.first(number, member, view, (0..member.keys.len()).map(Part::Key)) {
             Found::Hit(primary) => primary,
             Found::Absent => return Err(Reason::NoKeyFound),
-            Found::Unknown(key) => return Err(Reason::KeyGaveUp { key }),
+            Found::Unknown(key, why) => return Err(Reason::KeyGaveUp { key, why }),
         };
-        let entry = &member.entry;
-        if !entry.is_selective || entry.secondary_keys.is_empty() {
+        let logic = member.entry.logic;
+        if !member.entry.is_selective || member.secondary.is_empty() {
             return Ok(Cause::Keys { primary, secondary: None });
         }
-        let (mut first_found, mut first_unknown) = (None, None);
-        let (mut count, mut is_missing, mut is_absent) = (0, false, false);
-        for key in 0..member.secondary.len() {
-            let hit = match self.find(number, member, Part::SecondaryKey(key), view) {
-                Found::Hit(hit) => Some(hit),
-                Found::Absent => {
-                    is_absent = true;
-                    None
-                }
-                Found::Unknown(key) => {
-                    first_unknown = first_unknown.or(Some(key));
-                    None
-                }
-            };
-            is_missing |= hit.is_none();
-            count += usize::from(hit.is_some());
-            first_found = first_found.or(hit);
-            match entry.logic {
-                SelectiveLogic::AndAny if count > 0 => break,
-                SelectiveLogic::NotAll if is_missing => break,
-                _ => {}
-            }
-        }
-        let (holds, decides) = match entry.logic {
-            SelectiveLogic::AndAny => (count > 0, true),
-            SelectiveLogic::NotAll => (is_missing, false),
-            SelectiveLogic::NotAny => (count == 0, false),
-            SelectiveLogic::AndAll => (!is_missing, true),
+        let secondary = self.find_secondary(number, member, view);
+        let (holds, decides) = match logic {
+            SelectiveLogic::AndAny => (secondary.first.is_some(), true),
+            SelectiveLogic::NotAll => (secondary.is_missing(), false),
+            SelectiveLogic::NotAny => (secondary.first.is_none(), false),
+            SelectiveLogic::AndAll => (!secondary.is_missing(), true),
         };
+        let Secondary { first, unknown, is_absent } = secondary;
         if holds {
-            return Ok(Cause::Keys { primary, secondary: first_found.filter(|_| decides) });
+            return Ok(Cause::Keys { primary, secondary: first.filter(|_| decides) });
         }
         // Whether it would hold hangs on keys that were given up.
-        let is_open = decides && (entry.logic == SelectiveLogic::AndAny || !is_absent);
-        if let Some(key) = first_unknown.filter(|_| is_open) {
-            return Err(Reason::KeyGaveUp { key });
+        let is_open = decides && (logic == SelectiveLogic::AndAny || !is_absent);
+        match unknown.filter(|_| is_open) {
+            Some((key, why)) => Err(Reason::KeyGaveUp { key, why }),
+            None => Err(Reason::Secondary { primary, logic, found: first.filter(|_| !decides) }),
         }
-        Err(Reason::Secondary { primary, logic: entry.logic, found: first_found.filter(|_| !decides) })
+    }
+
+    /// Looks for secondary keys, as far as that decides.
+    fn find_secondary(&mut self, number: usize, member: &'r Member, view: View) -> Secondary {
+        let mut secondary = Secondary::default();
+        for key in 0..member.secondary.len() {
+            match self.find(number, member, Part::SecondaryKey(key), view) {
+                Found::Hit(hit) => secondary.first = secondary.first.or(Some(hit)),
+                Found::Absent => secondary.is_absent = true,
+                Found::Unknown(key, why) => secondary.unknown = secondary.unknown.or(Some((key, why))),
+            }
+            let is_decided = match member.entry.logic {
+                SelectiveLogic::AndAny => secondary.first.is_some(),
+                SelectiveLogic::NotAll => secondary.is_missing(),
+                SelectiveLogic::NotAny | SelectiveLogic::AndAll => false,
+            };
+            if is_decided {
+                break;
+            }
+        }
+        secondary
     }
 
     /// Finds the first of several keys.
@@ -233,8 +242,8 @@ impl<'r> Run<'r, '_> {
         for part in parts {
             match self.find(number, member, part, view) {
                 Found::Hit(hit) => return Found::Hit(hit),
-                unknown @ Found::Unknown(_) if first_unknown == Found::Absent => first_unknown = unknown,
-                Found::Absent | Found::Unknown(_) => {}
+                unknown @ Found::Unknown(..) if first_unknown == Found::Absent => first_unknown = unknown,
+                Found::Absent | Found::Unknown(..) => {}
             }
         }
         first_unknown

@@ -8,12 +8,12 @@ use ctx_types::{Diagnostic, Text, excerpt};
 
 use super::Run;
 use crate::codes;
-use crate::hits::{FoundIn, View};
+use crate::hits::{FoundIn, Hits, View};
 use crate::input::Part;
-use crate::keys::{self, ExpandedKey, Key, Parsed};
+use crate::keys::{self, ExpandedKey, Key, Parsed, Pattern};
 use crate::scan::PassKind;
 use crate::set::{Member, bad_pattern};
-use crate::status::KeyHit;
+use crate::status::{GaveUp, KeyHit};
 use crate::texts::Haystack;
 
 /// How many keys that were given up, or cannot run, are told one by one.
@@ -41,20 +41,16 @@ impl<'r> Run<'r, '_> {
         let found = match key {
             Key::Blank => Ok(None),
             Key::Literal(literal) => Ok(self.texts.hits.place(*literal, view)),
-            Key::Pattern(pattern) => {
-                let is_possible = pattern.needs.is_empty()
-                    || pattern.needs.iter().any(|need| self.texts.hits.place(*need, view).is_some());
-                match is_possible {
-                    true => self.find_pattern((pattern.number, &pattern.regex), (member, part), view),
-                    false => Ok(None),
-                }
-            }
+            Key::Pattern(pattern) => match is_possible(&self.texts.hits, pattern, view) {
+                true => self.find_pattern((pattern.number, &pattern.regex), (member, part), view),
+                false => Ok(None),
+            },
             Key::Dynamic { is_bad } => self.find_dynamic(number, (member, part), *is_bad, view),
         };
         match found {
             Ok(Some(found)) => Found::Hit(KeyHit { key: text.clone(), place: self.texts.place(found) }),
             Ok(None) => Found::Absent,
-            Err(GaveUp) => Found::Unknown(text.clone()),
+            Err(why) => Found::Unknown(text.clone(), why),
         }
     }
 
@@ -114,6 +110,16 @@ impl<'r> Run<'r, '_> {
         parsed
     }
 
+    /// Counts the expressions that may be searched for from now on, for their shares of the steps.
+    pub(super) fn share_steps(&mut self) {
+        let anywhere = View { depth: usize::MAX, sources: u8::MAX, has_recursion: true };
+        let is_new = |pattern: &&Arc<Pattern>| {
+            !self.purse.has_share(pattern.number) && is_possible(&self.texts.hits, pattern, anywhere)
+        };
+        let new = self.set.patterns().iter().filter(is_new).count();
+        self.purse.begin_pass(new + self.set.dynamic_keys());
+    }
+
     /// Finds a pattern, known by its number; where texts of entries were added since it was searched in vain, in
     /// what is new. One that was given up is not tried again in as much text or more.
     fn find_pattern(
@@ -122,25 +128,31 @@ impl<'r> Run<'r, '_> {
         (member, part): (&Member, Part),
         view: View,
     ) -> Result<Option<FoundIn>, GaveUp> {
-        if self.given_up.get(&number).is_some_and(|least| *least <= view.depth) {
-            return Err(GaveUp);
+        if let Some((_, why)) = self.given_up.get(&number).filter(|(least, _)| *least <= view.depth) {
+            return Err(*why);
         }
         let Some(haystack) = self.texts.haystack(view) else { return Ok(None) };
         let name = (number, view.depth, view.sources);
-        let known = self.searched.get(&name).copied().filter(|known| *known <= haystack.text.len());
-        let start = known.map_or(0, |known| resume(regex, &haystack.text, known));
-        match self.search(regex, &haystack, start) {
-            Ok(Some(start)) => Ok(Some(haystack.part_at(start))),
-            Ok(None) => {
-                let searched = self.searched.entry(name).or_default();
-                *searched = haystack.text.len().max(*searched);
-                Ok(None)
+        let length = haystack.text.len();
+        let start = match self.searched.get(&name) {
+            Some(Searched { length: known, found }) if *known == length => return Ok(*found),
+            Some(Searched { length: known, found: None }) if *known < length => {
+                resume(regex, &haystack.text, *known)
             }
-            Err(error) => {
-                let least = self.given_up.entry(number).or_insert(view.depth);
-                *least = view.depth.min(*least);
-                self.give_up((member, part), &error);
-                Err(GaveUp)
+            _ => 0,
+        };
+        match self.search((number, regex), &haystack, start) {
+            Ok(start) => {
+                let found = start.map(|start| haystack.part_at(start));
+                self.searched.insert(name, Searched { length, found });
+                Ok(found)
+            }
+            Err((why, error)) => {
+                // One that was given up in more text is told already.
+                if self.given_up.insert(number, (view.depth, why)).is_none() {
+                    self.tell_given_up((member, part), why, &error);
+                }
+                Err(why)
             }
         }
     }
@@ -148,30 +160,38 @@ impl<'r> Run<'r, '_> {
     /// Searches a text from a byte on; returns where the match begins.
     fn search(
         &mut self,
-        regex: &Regex,
+        (number, regex): (usize, &Regex),
         haystack: &Haystack,
         start: usize,
-    ) -> Result<Option<usize>, ctx_regex::Error> {
+    ) -> Result<Option<usize>, (GaveUp, ctx_regex::Error)> {
         let limit = self.set.limits().key_steps + haystack.text.len() as u64 / 8;
-        let allowed = self.steps.left().min(limit);
+        let allowed = self.purse.allowed(number).min(limit);
         let mut steps = Steps::new(allowed);
         let found = regex.find_from_within(&haystack.text, start, &mut steps);
-        // Less than was allowed is used, so that there is always enough.
-        let _ = self.steps.spend(allowed - steps.left());
-        found.map(|found| found.map(|range| range.start))
+        self.purse.spend(number, allowed - steps.left());
+        let is_spent = allowed < limit && matches!(found, Err(ctx_regex::Error::TooManySteps));
+        let why = if is_spent { GaveUp::StepsSpent } else { GaveUp::TooHard };
+        found.map(|found| found.map(|range| range.start)).map_err(|error| (why, error))
     }
 
-    fn give_up(&mut self, (member, part): (&Member, Part), error: &ctx_regex::Error) {
-        if self.steps.left() == 0 {
-            let message = "the regular expressions of keys have spent all their steps; the rest is not found";
-            return self.tell(Diagnostic::warning(codes::KEYS_SPENT, message));
-        }
-        let key = key_of(member, part).map_or("", |(_, key)| key);
-        let message =
-            format!("the key `{}` of `{}` was given up: {error}", excerpt(key), excerpt(&member.id));
-        let given_up = Diagnostic::warning(codes::KEY_GAVE_UP, message).in_document(member.book.clone());
-        let pointer = member.entry.pointer_to(part);
-        self.tell(given_up.at_pointer(pointer).with_help("make the expression simpler"));
+    fn tell_given_up(&mut self, (member, part): (&Member, Part), why: GaveUp, error: &ctx_regex::Error) {
+        let key = excerpt(key_of(member, part).map_or("", |(_, key)| key));
+        let id = excerpt(&member.id);
+        let finding = match why {
+            GaveUp::TooHard => {
+                let message = format!("the key `{key}` of `{id}` was given up: {error}");
+                Diagnostic::warning(codes::KEY_GAVE_UP, message)
+            }
+            GaveUp::StepsSpent => {
+                let steps = self.set.limits().regex_steps;
+                let message = format!(
+                    "the key `{key}` of `{id}` was not searched to the end: all keys together may spend {steps} steps"
+                );
+                Diagnostic::warning(codes::KEYS_SPENT, message)
+            }
+        };
+        let finding = finding.in_document(member.book.clone()).at_pointer(member.entry.pointer_to(part));
+        self.tell(finding.with_help("make the expression simpler"));
     }
 
     /// Keeps what is wrong with a key, up to a number.
@@ -194,21 +214,30 @@ pub(super) enum Found {
     /// It was searched in vain.
     Absent,
     /// The search for this key was given up, so that nobody knows.
-    Unknown(Arc<str>),
+    Unknown(Arc<str>, GaveUp),
 }
 
 impl Found {
     pub(super) fn hit(self) -> Option<KeyHit> {
         match self {
             Self::Hit(hit) => Some(hit),
-            Self::Absent | Self::Unknown(_) => None,
+            Self::Absent | Self::Unknown(..) => None,
         }
     }
 }
 
-/// A search took too long.
-#[derive(Debug)]
-struct GaveUp;
+/// What a search for a pattern gave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Searched {
+    /// How long the text was.
+    length: usize,
+    found: Option<FoundIn>,
+}
+
+/// Tells whether one of the texts is there that a pattern needs.
+fn is_possible(hits: &Hits, pattern: &Pattern, view: View) -> bool {
+    pattern.needs.is_empty() || pattern.needs.iter().any(|need| hits.place(*need, view).is_some())
+}
 
 /// Returns from where on a text is searched whose beginning was searched in vain; what was added begins with a line
 /// feed.

@@ -18,7 +18,7 @@ fn texts_on_their_lines_stay_below_the_budget() {
     let case =
         |last: usize| json!({ "entries": [constant(9, 9), constant(8, last)], "context": 80, "chat": [] });
     check(case(8), &[&active(9), &active(8)]);
-    check(case(9), &[&active(9), "8: no, it needs 9 tokens, more than is left of the budget of 20"]);
+    check(case(9), &[&active(9), "8: no, there is no room for its 9 tokens in the budget of 20 tokens"]);
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn after_the_first_that_does_not_fit_nothing_fits() {
         case,
         &[
             &active(9),
-            "8: no, it needs 50 tokens, more than is left of the budget of 20",
-            "7: no, the budget of 20 tokens is used up",
+            "8: no, there is no room for its 50 tokens in the budget of 20 tokens",
+            "7: no, there is no room left in the budget of 20 tokens",
         ],
     );
 }
@@ -40,7 +40,10 @@ fn exempt_entries_are_taken_and_counted() {
     let mut exempt = constant(8, 50);
     exempt["ignoreBudget"] = json!(true);
     let case = json!({ "entries": [constant(9, 5), exempt, constant(7, 1)], "context": 80, "chat": [] });
-    check(case, &[&active(9), &active(8), "7: no, it needs 1 token, more than is left of the budget of 20"]);
+    check(
+        case,
+        &[&active(9), &active(8), "7: no, there is no room for its 1 token in the budget of 20 tokens"],
+    );
 }
 
 #[test]
@@ -51,8 +54,8 @@ fn exempt_entries_come_in_after_the_budget_is_used_up() {
     check(
         case,
         &[
-            "9: no, it needs 30 tokens, more than is left of the budget of 20",
-            "8: no, the budget of 20 tokens is used up",
+            "9: no, there is no room for its 30 tokens in the budget of 20 tokens",
+            "8: no, there is no room left in the budget of 20 tokens",
             &active(7),
         ],
     );
@@ -67,9 +70,9 @@ fn the_cap_is_the_most() {
         })
     };
     check(case(13, 25), &[&active(9), &active(8)]);
-    check(case(12, 25), &[&active(9), "8: no, it needs 5 tokens, more than is left of the budget of 12"]);
+    check(case(12, 25), &[&active(9), "8: no, there is no room for its 5 tokens in the budget of 12 tokens"]);
     check(case(0, 0), &[&active(9), &active(8)]);
-    check(case(12, 0), &[&active(9), "8: no, it needs 5 tokens, more than is left of the budget of 12"]);
+    check(case(12, 0), &[&active(9), "8: no, there is no room for its 5 tokens in the budget of 12 tokens"]);
 }
 
 #[test]
@@ -77,13 +80,13 @@ fn without_a_known_context_only_the_cap_counts() {
     let case =
         |cap: u8| json!({ "settings": { "budget_cap": cap }, "entries": [constant(9, 99)], "chat": [] });
     check(case(0), &[&active(9)]);
-    check(case(50), &["9: no, it needs 99 tokens, more than is left of the budget of 50"]);
+    check(case(50), &["9: no, there is no room for its 99 tokens in the budget of 50 tokens"]);
 }
 
 #[test]
 fn the_budget_is_at_least_one() {
     let case = json!({ "entries": [constant(9, 0)], "context": 1, "chat": [] });
-    check(case, &["9: no, it needs 0 tokens, more than is left of the budget of 1"]);
+    check(case, &["9: no, there is no room for its 0 tokens in the budget of 1 token"]);
 }
 
 #[test]
@@ -101,7 +104,7 @@ fn texts_of_earlier_passes_count_and_recursion_ends() {
         case,
         &[
             "0: key `go` in message 0 (pass 1)",
-            "1: no, it needs 11 tokens, more than is left of the budget of 20",
+            "1: no, there is no room for its 11 tokens in the budget of 20 tokens",
             "2: no, none of its keys was found",
         ],
     );
@@ -112,7 +115,7 @@ fn macros_are_expanded_before_tokens_are_counted() {
     let case = json!({
         "entries": [{ "constant": true, "content": "{{char}}{{char}}{{char}}{{n}}" }], "context": 44, "chat": [],
     });
-    check(case, &["0: no, it needs 10 tokens, more than is left of the budget of 11"]);
+    check(case, &["0: no, there is no room for its 10 tokens in the budget of 11 tokens"]);
 }
 
 #[test]
@@ -151,6 +154,6 @@ fn a_card_book_may_have_a_budget_of_its_own() {
         },
         "chat": [],
     });
-    let lost = "8: no, the budget of 7 tokens of its book is used up";
+    let lost = "8: no, there is no room for its 4 tokens in its book's budget of 7 tokens";
     check(case, &[&active(9), lost, &active(7), &active(1)]);
 }

@@ -59,8 +59,8 @@ fn scores_decide_before_a_draw() {
     check(
         case,
         &[
-            "0: no, in the group `G`, another entry has 2 keys that were found, it has 1",
-            "3: no, in the group `G`, another entry has 2 keys that were found, it has 1",
+            "0: no, in the group `G`, another entry has 2 found keys, it has 1",
+            "3: no, in the group `G`, another entry has 2 found keys, it has 1",
             "2: key `g` in message 0 with `h` in message 0 (pass 1)",
             "1: no, in the group `G`, another entry won the draw",
         ],
@@ -81,7 +81,7 @@ fn scores_take_out_those_alone_that_are_scored() {
         case,
         &[
             &format!("0: {ACTIVE}"),
-            "1: no, in the group `G`, another entry has 2 keys that were found, it has 1",
+            "1: no, in the group `G`, another entry has 2 found keys, it has 1",
             "2: no, in the group `G`, another entry won the draw",
         ],
     );

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::case::{check, check_chats, compile, draws, scan};
+use crate::case::{check, check_chats, compile, draws, scan, statuses};
 use ctx_worldbook::TimedState;
 
 /// Chats of the given lengths, with `magic` as the newest message where it is marked.
@@ -70,6 +70,24 @@ fn an_entry_waits_until_there_are_so_many_messages() {
         &["0: no, it waits until the conversation has 3 messages"],
     );
     check(json!({ "entries": entries, "chat": ["a", "b", "c"] }), &["0: it is always active (pass 1)"]);
+    let one = json!([{ "constant": true, "delay": 1 }]);
+    check(json!({ "entries": one, "chat": [] }), &["0: no, it waits until the conversation has 1 message"]);
+}
+
+#[test]
+fn an_effect_without_an_end_is_for_good() {
+    let entries = json!([
+        { "key": ["moon"], "content": "@@keep_activate_after_match\nx" },
+        { "key": ["moon"], "content": "@@dont_activate_after_match\nx" },
+    ]);
+    let case = json!({ "books": { "B": { "dialect": "ccv3", "entries": entries } } });
+    let set = compile(&case);
+    let first = scan(&set, &case, &json!(["moon"]), &TimedState::default(), &mut draws(&case));
+    let chat = json!(["moon", "x"]);
+    let second = scan(&set, &case, &chat, &first.state, &mut draws(&case));
+    let mut told = statuses(&set, &second, &chat);
+    told.sort();
+    assert_eq!(told, ["0: it stays for good (pass 1)", "1: no, it rests for good"]);
 }
 
 #[test]
@@ -101,9 +119,28 @@ fn a_changed_entry_has_lost_its_effect() {
     let first = scan(&set, &case, &json!(["magic"]), &TimedState::default(), &mut draws(&case));
     let state = first.state.write();
     assert!(after(&entry, &state, 2).0);
-    let mut changed = entry.clone();
-    changed["content"] = json!("y");
-    assert_eq!(after(&changed, &state, 2), (false, json!({ "sticky": {}, "cooldown": {} })));
+    for (field, value) in [
+        ("content", json!("y")),
+        ("position", json!(1)),
+        ("order", json!(7)),
+        ("group", json!("g")),
+        ("probability", json!(99)),
+        ("comment", json!("Moon")),
+        ("mine", json!({ "a": [1] })),
+    ] {
+        let mut changed = entry.clone();
+        changed[field] = value;
+        assert_eq!(after(&changed, &state, 2), (false, json!({ "sticky": {}, "cooldown": {} })), "{field}");
+    }
+}
+
+#[test]
+fn an_entry_whose_keys_are_sorted_is_the_same() {
+    let entry = json!({ "uid": 7, "key": ["magic"], "content": "x", "sticky": 9 });
+    let case = json!({ "settings": { "depth": 1 }, "entries": [entry] });
+    let first = scan(&compile(&case), &case, &json!(["magic"]), &TimedState::default(), &mut draws(&case));
+    let sorted = json!({ "sticky": 9, "content": "x", "key": ["magic"], "uid": 7 });
+    assert!(after(&sorted, &first.state.write(), 2).0);
 }
 
 #[test]

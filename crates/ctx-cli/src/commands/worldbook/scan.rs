@@ -1,8 +1,10 @@
 //! `ctx worldbook scan`: which entries a conversation activates, and why.
 
+use std::sync::Arc;
+
 use anyhow::Result;
-use ctx_types::{Diagnostic, SessionOp, plural};
-use ctx_worldbook::{Activation, Cause, KeyHit, KeyPlace, Member, Reason, Status, TimedState};
+use ctx_types::{Diagnostic, SessionOp};
+use ctx_worldbook::{Activation, Cause, Effect, KeyHit, KeyPlace, Member, Reason, Status, TimedState};
 use serde_json::{Value, json};
 
 use super::check::{look, sort};
@@ -221,18 +223,11 @@ impl<'a> Scanned<'a> {
 /// One line for each timed effect that holds from now on.
 fn timed(seen: &Seen) -> Vec<String> {
     let state = &seen.scan.scan.state;
-    let line = |id: &str, verb: &str, end: u64| {
-        let id = show::clean_line(id);
-        match usize::try_from(end) {
-            // An effect without an end is as long as JavaScript can count.
-            Ok(end) if end < 1 << 52 => {
-                format!("`{id}` {verb} until the conversation has {}", plural(end, "message"))
-            }
-            _ => format!("`{id}` {verb} for good"),
-        }
+    let line = |(id, effect): (&Arc<str>, &Effect), verb: &str| {
+        format!("`{}` {verb} {}", show::clean_line(id), effect.until())
     };
-    let sticky = state.sticky.iter().map(|(id, effect)| line(id, "stays", effect.end));
-    let cooldown = state.cooldown.iter().map(|(id, effect)| line(id, "rests", effect.end));
+    let sticky = state.sticky.iter().map(|effect| line(effect, "stays"));
+    let cooldown = state.cooldown.iter().map(|effect| line(effect, "rests"));
     sticky.chain(cooldown).collect()
 }
 

@@ -1,0 +1,52 @@
+//! Texts that stand where a macro asks for them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ctx_macros::State;
+use ctx_pipeline::Blackboard;
+use ctx_types::{Decision, Outcome, Source, Text, excerpt};
+use ctx_worldbook::{BookSet, Output, Scan};
+
+use super::expanding::entry_source;
+
+/// Left on the blackboard: the active entries of outlets, by the names of these.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outlets(BTreeMap<Arc<str>, Outlet>);
+
+/// What stands where one outlet is asked for.
+#[derive(Clone, Debug)]
+struct Outlet {
+    text: Text,
+    entries: Vec<Source>,
+}
+
+impl Outlets {
+    /// Writes the entries of each outlet together, a line each.
+    pub(crate) fn of(set: &BookSet, scan: &Scan, output: &Output) -> Self {
+        let outlet = |list: &[usize]| {
+            let active = list.iter().filter_map(|at| scan.activations.get(*at));
+            let members = active.clone().filter_map(|active| set.members().get(active.member));
+            let lines: Vec<&str> = active.map(|active| active.content.as_str()).collect();
+            Outlet { text: Text::from(lines.join("\n")), entries: members.map(entry_source).collect() }
+        };
+        Self(output.outlets.iter().map(|(name, list)| (name.clone(), outlet(list))).collect())
+    }
+
+    /// Returns the texts for `{{outlet::name}}`, by name.
+    pub(crate) fn texts(blackboard: &Blackboard) -> BTreeMap<Arc<str>, Text> {
+        let outlets = blackboard.get::<Self>().map(|outlets| &outlets.0).into_iter().flatten();
+        outlets.map(|(name, outlet)| (name.clone(), outlet.text.clone())).collect()
+    }
+
+    /// Says which entries are sent nowhere, since no macro has asked for their outlet.
+    pub(crate) fn unasked(&self, state: Option<&State>) -> impl Iterator<Item = Decision> {
+        let is_asked = move |name: &str| state.is_some_and(|state| state.has_given_outlet(name));
+        let unasked = self.0.iter().filter(move |(name, _)| !is_asked(name));
+        unasked.flat_map(|(name, outlet)| {
+            let reason = format!("nothing asks for the outlet `{}`", excerpt(name));
+            let entries = outlet.entries.iter();
+            entries.map(move |entry| Decision::new(Outcome::Dropped, entry.clone(), reason.clone()))
+        })
+    }
+}

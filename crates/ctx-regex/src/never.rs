@@ -1,0 +1,159 @@
+//! Patterns that no text fulfils.
+
+use crate::ast::Node;
+
+/// Tells whether a pattern matches in no text at all, as far as its form shows it: `(?!)`, `[]`, `a^`, and what is
+/// made of them. O(n · nesting).
+pub(crate) fn is_never(root: &Node, is_multiline: bool) -> bool {
+    Form { is_multiline }.never(root)
+}
+
+/// How the form of a pattern is read.
+#[derive(Clone, Copy)]
+struct Form {
+    is_multiline: bool,
+}
+
+impl Form {
+    /// Tells whether a node matches nowhere. Recursion is as deep as groups nest, which the parser has limited.
+    fn never(self, node: &Node) -> bool {
+        match node {
+            Node::Set(set) => set.is_empty(),
+            Node::Char(_) | Node::Start | Node::End | Node::WordBoundary { .. } | Node::Backreference(_) => {
+                false
+            }
+            Node::Group(body) | Node::Capture { body, .. } => self.never(body),
+            Node::Look { body, negated, .. } => {
+                if *negated {
+                    self.always(body)
+                } else {
+                    self.never(body)
+                }
+            }
+            Node::Repeat(repeat) => repeat.min > 0 && self.never(&repeat.body),
+            Node::Sequence(nodes) => nodes.iter().any(|node| self.never(node)) || self.leaves_text(nodes),
+            Node::Alternatives(nodes) => nodes.iter().all(|node| self.never(node)),
+        }
+    }
+
+    /// Tells whether a node matches at every place, if only the empty text.
+    fn always(self, node: &Node) -> bool {
+        match node {
+            Node::Char(_)
+            | Node::Set(_)
+            | Node::Start
+            | Node::End
+            | Node::WordBoundary { .. }
+            | Node::Backreference(_) => false,
+            Node::Group(body) | Node::Capture { body, .. } => self.always(body),
+            Node::Look { body, negated, .. } => {
+                if *negated {
+                    self.never(body)
+                } else {
+                    self.always(body)
+                }
+            }
+            Node::Repeat(repeat) => repeat.min == 0 || self.always(&repeat.body),
+            Node::Sequence(nodes) => nodes.iter().all(|node| self.always(node)),
+            Node::Alternatives(nodes) => nodes.iter().any(|node| self.always(node)),
+        }
+    }
+
+    /// Tells whether a character would have to stand before the beginning of the text, or behind its end.
+    fn leaves_text(self, nodes: &[Node]) -> bool {
+        let (mut is_behind_character, mut is_at_end) = (false, false);
+        for node in nodes.iter().filter(|_| !self.is_multiline) {
+            let is_character = !node.width().empty;
+            if (is_behind_character && is_edge(node, &Node::Start)) || (is_at_end && is_character) {
+                return true;
+            }
+            is_behind_character |= is_character;
+            is_at_end |= is_edge(node, &Node::End);
+        }
+        false
+    }
+}
+
+/// Tells whether a node is `^` or `$`, in groups or not.
+fn is_edge(node: &Node, edge: &Node) -> bool {
+    match node {
+        Node::Group(body) | Node::Capture { body, .. } => is_edge(body, edge),
+        node => std::mem::discriminant(node) == std::mem::discriminant(edge),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Flags, Limits, parser};
+
+    #[track_caller]
+    fn check(pattern: &str, flags: &str, expected: bool) {
+        let flags = Flags::parse(flags).unwrap();
+        let parsed = parser::parse(pattern, flags, &Limits::default()).unwrap();
+        assert_eq!(is_never(&parsed.root, flags.contains(Flags::MULTILINE)), expected, "{pattern}");
+    }
+
+    #[test]
+    fn what_nothing_fulfils_is_seen_wherever_it_stands() {
+        for pattern in [
+            "(?!)",
+            "a(?!)",
+            "(?:x|y)(?!)z",
+            "(?<!)",
+            "(?!|a)",
+            "(?!a*)",
+            "(?!(?=))",
+            "((?!))+b",
+            "(?:(?!)){2}",
+            "(?!)|[]",
+            "[]",
+            "a[]b",
+            "(?=[])",
+            "(?=(?!))",
+            "(?!(?![]))",
+            "(?!(?:))",
+            r"\b(?!)\b",
+            "(?!x{0})",
+        ] {
+            check(pattern, "", true);
+        }
+    }
+
+    #[test]
+    fn no_character_stands_before_the_beginning_or_behind_the_end() {
+        for pattern in ["a^", "$a", "(a)(^)b", "x+?^", "(?:$)b?c", "(?<=a^)b", "(?=$b)"] {
+            check(pattern, "", true);
+            check(pattern, "m", false);
+        }
+    }
+
+    #[test]
+    fn what_some_text_fulfils_is_not() {
+        for pattern in [
+            "",
+            "a",
+            "(?!)|a",
+            "(?:(?!))?a",
+            "(?:(?!))*",
+            "(?!a)b",
+            "(?!a)",
+            "(?=)",
+            "[^]",
+            "a?^",
+            "$b?",
+            "(?!a|b)",
+            r"(?!\b)",
+            "(?![])",
+            r"(a)\1",
+            "(?<!a)",
+            "^a$",
+            "(?!(?!))",
+            "(?!^)",
+            "(?:^|a)b",
+            "a(?:^|b)",
+        ] {
+            check(pattern, "", false);
+        }
+    }
+}

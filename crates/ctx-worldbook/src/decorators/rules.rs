@@ -1,0 +1,100 @@
+//! What single decorators ask for.
+
+use std::sync::Arc;
+
+use ctx_types::Role;
+
+use super::Condition;
+use crate::entry::Destination;
+
+/// What a decorator asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Rule {
+    Force(bool),
+    Condition(Condition),
+    KeepActive,
+    OnlyOnce,
+    Depth(u64),
+    FromStart(u64),
+    Role(Role),
+    ScanDepth(i64),
+    Position(Destination),
+    /// Understood, and without effect here.
+    Nothing,
+}
+
+/// What is read of a decorator.
+pub(super) enum Read {
+    Rule(Rule),
+    BadValue,
+    Unknown,
+}
+
+/// The decorators of character cards, version 3, that are understood here.
+pub(super) const NAMES: [&str; 17] = [
+    "activate",
+    "dont_activate",
+    "activate_only_after",
+    "activate_only_every",
+    "is_greeting",
+    "is_user_icon",
+    "additional_keys",
+    "exclude_keys",
+    "keep_activate_after_match",
+    "dont_activate_after_match",
+    "depth",
+    "reverse_depth",
+    "role",
+    "scan_depth",
+    "position",
+    "ignore_on_max_context",
+    "disable_ui_prompt",
+];
+
+/// Those that speak of texts instead of chats, which have no effect here, so that their fallbacks count.
+pub(super) const ELSEWHERE: [&str; 3] = ["instruct_depth", "reverse_instruct_depth", "instruct_scan_depth"];
+
+/// Reads a decorator of character cards, version 3.
+pub(super) fn rule(name: &str, value: &str) -> Read {
+    let number = |rule: fn(u64) -> Rule| value.parse().ok().map(rule);
+    let keys = || -> Vec<Arc<str>> {
+        value.split(',').map(str::trim).filter(|key| !key.is_empty()).map(Arc::from).collect()
+    };
+    let list = |condition: fn(Vec<Arc<str>>) -> Condition| {
+        Some(keys()).filter(|keys| !keys.is_empty()).map(|keys| Rule::Condition(condition(keys)))
+    };
+    let rule = match name {
+        "activate" => Some(Rule::Force(true)),
+        "dont_activate" => Some(Rule::Force(false)),
+        "activate_only_after" => number(|count| Rule::Condition(Condition::AnswersReach(count))),
+        "activate_only_every" => {
+            number(|count| Rule::Condition(Condition::AnswersDivideBy(count))).filter(|_| value != "0")
+        }
+        "is_greeting" => number(|index| Rule::Condition(Condition::Greeting(index))),
+        "is_user_icon" => (!value.is_empty()).then(|| Rule::Condition(Condition::UserIcon(value.into()))),
+        "additional_keys" => list(Condition::AnyKey),
+        "exclude_keys" => list(Condition::NoKey),
+        "keep_activate_after_match" => Some(Rule::KeepActive),
+        "dont_activate_after_match" => Some(Rule::OnlyOnce),
+        "depth" => value.parse::<i64>().ok().map(|depth| Rule::Depth(depth.max(0).unsigned_abs())),
+        "reverse_depth" => number(Rule::FromStart),
+        "role" => Role::parse(value)
+            .filter(|role| matches!(role, Role::System | Role::User | Role::Assistant))
+            .map(Rule::Role),
+        "scan_depth" => value.parse().ok().map(Rule::ScanDepth),
+        "position" => position(value).map(Rule::Position),
+        "ignore_on_max_context" | "disable_ui_prompt" => Some(Rule::Nothing),
+        _ => return Read::Unknown,
+    };
+    rule.map_or(Read::BadValue, Read::Rule)
+}
+
+fn position(value: &str) -> Option<Destination> {
+    match value {
+        "before_desc" => Some(Destination::BeforeCharacter),
+        "after_desc" => Some(Destination::AfterCharacter),
+        "personality" => Some(Destination::Personality),
+        "scenario" => Some(Destination::Scenario),
+        _ => None,
+    }
+}

@@ -1,0 +1,72 @@
+//! Values of books that mean nothing, though their types are right.
+
+use ctx_types::{Diagnostic, Numeric, Worldbook, WorldbookEntry, closest, excerpt};
+
+use crate::codes;
+
+/// The kinds of generation that applications know.
+pub(crate) const TRIGGERS: [&str; 6] = ["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"];
+
+/// Finds values of an entry that mean nothing; what is found names the field alone as its place.
+///
+/// `id` is how people know the entry.
+pub(crate) fn in_entry(id: &str, noun: &WorldbookEntry) -> Vec<Diagnostic> {
+    let counts = [
+        ("depth", noun.depth),
+        ("scanDepth", noun.scan_depth),
+        ("sticky", noun.sticky),
+        ("cooldown", noun.cooldown),
+        ("delay", noun.delay),
+        ("delayUntilRecursionLevel", noun.delay_until_recursion_level),
+    ];
+    let counts = counts.into_iter().filter_map(|(field, number)| count(Some(id), field, number?));
+    let is_used = noun.use_probability.is_none_or(|flag| flag.0);
+    let probability = noun.probability.filter(|_| is_used).and_then(|percent| {
+        let nearest = percent.0.clamp(0.0, 100.0);
+        out_of_range(Some(id), "probability", percent.0, nearest, "a percentage from 0 to 100")
+    });
+    let weight = noun.group_weight.and_then(|weight| {
+        out_of_range(Some(id), "groupWeight", weight.0, weight.0.max(0.0), "a number that is not below 0")
+    });
+    counts.chain(probability).chain(weight).chain(triggers(id, noun)).collect()
+}
+
+/// Finds values of a book that mean nothing, of those that count by the rules of character cards.
+pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
+    let counts = [("scan_depth", noun.scan_depth), ("token_budget", noun.token_budget)];
+    counts.into_iter().filter_map(|(field, number)| count(None, field, number?)).collect()
+}
+
+/// Finds a number that is no count.
+fn count(id: Option<&str>, field: &str, number: Numeric) -> Option<Diagnostic> {
+    out_of_range(id, field, number.0, number.0.trunc().max(0.0), "a whole number that is not below 0")
+}
+
+#[expect(clippy::float_cmp, reason = "a number that is in its range is its nearest to the bit")]
+fn out_of_range(id: Option<&str>, field: &str, number: f64, nearest: f64, range: &str) -> Option<Diagnostic> {
+    let whose = id.map_or_else(String::new, |id| format!(" of `{}`", excerpt(id)));
+    // Zero has two signs.
+    let counts_as = nearest + 0.0;
+    (number != nearest).then(|| {
+        let message = format!("`{field}`{whose} is {number}, which means nothing and counts as {counts_as}");
+        let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
+        finding.with_help(format!("write {range}, or take it out"))
+    })
+}
+
+/// Finds kinds of generation that nobody knows beside ones that are known; an entry for unknown ones alone is dead,
+/// which is found where dead entries are.
+fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = Diagnostic> + 'n {
+    let is_known = |kind: &str| TRIGGERS.contains(&kind);
+    let is_dead = !noun.triggers.iter().any(|kind| is_known(kind));
+    let unknown = noun.triggers.iter().enumerate().filter(move |(_, kind)| !is_dead && !is_known(kind));
+    unknown.map(move |(at, kind)| {
+        let message =
+            format!("nothing of the kind `{}` is generated, which `{}` names", excerpt(kind), excerpt(id));
+        let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/triggers/{at}"));
+        finding.with_help(match closest(kind, TRIGGERS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "take it out".to_owned(),
+        })
+    })
+}

@@ -1,0 +1,83 @@
+//! The steps that the regular expressions of a scan may spend, and how keys share them.
+
+use std::collections::BTreeMap;
+
+/// The steps of one scan.
+///
+/// A quarter is common: whoever needs much takes of it, first come, first served. The rest is shared out evenly among the
+/// expressions that may be searched for, so that those that take for ever never use up what others need: where an entry
+/// stands among them decides nothing for a key that gets along with its share.
+#[derive(Debug)]
+pub(super) struct Purse {
+    common: u64,
+    /// What is not shared out yet.
+    reserve: u64,
+    /// What an expression gets that has no share yet.
+    share: u64,
+    /// What is left of the shares, by the numbers of the expressions.
+    shares: BTreeMap<usize, u64>,
+}
+
+impl Purse {
+    pub(super) fn new(steps: u64) -> Self {
+        let common = steps / 4;
+        Self { common, reserve: steps - common, share: 0, shares: BTreeMap::new() }
+    }
+
+    /// Tells whether an expression has a share.
+    pub(super) fn has_share(&self, number: usize) -> bool {
+        self.shares.contains_key(&number)
+    }
+
+    /// Begins a pass in which so many expressions may be searched for that have no share yet. Three quarters of what is
+    /// left are for them, the rest is for later passes.
+    pub(super) fn begin_pass(&mut self, count: usize) {
+        self.share = (self.reserve - self.reserve / 4) / u64::try_from(count).unwrap_or(u64::MAX).max(1);
+    }
+
+    /// Returns how many steps an expression may spend.
+    pub(super) fn allowed(&mut self, number: usize) -> u64 {
+        let (share, reserve) = (self.share, &mut self.reserve);
+        let own = self.shares.entry(number).or_insert_with(|| {
+            let own = share.min(*reserve);
+            *reserve -= own;
+            own
+        });
+        own.saturating_add(self.common)
+    }
+
+    /// Takes off what an expression has spent, of its share first.
+    pub(super) fn spend(&mut self, number: usize, steps: u64) {
+        let own = self.shares.entry(number).or_default();
+        let more = steps.saturating_sub(*own);
+        *own = own.saturating_sub(steps);
+        self.common = self.common.saturating_sub(more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_left_whatever_others_spend() {
+        let mut purse = Purse::new(1_000);
+        purse.begin_pass(10);
+        for number in 0..9 {
+            let allowed = purse.allowed(number);
+            purse.spend(number, allowed);
+        }
+        assert_eq!((purse.allowed(9), purse.allowed(0)), (56, 0));
+        purse.begin_pass(1);
+        assert_eq!(purse.allowed(10), 143, "the next pass has most of what is left");
+    }
+
+    #[test]
+    fn one_that_is_alone_has_most() {
+        let mut purse = Purse::new(1_000);
+        purse.begin_pass(1);
+        assert_eq!(purse.allowed(7), 813);
+        purse.spend(7, 300);
+        assert_eq!(purse.allowed(7), 513);
+    }
+}
