@@ -74,10 +74,14 @@ impl Form {
     }
 }
 
-/// Tells whether a node is `^` or `$`, in groups or not.
+/// Tells whether a node asks for `^` or `$` and matches no character, in groups or not.
 fn is_edge(node: &Node, edge: &Node) -> bool {
     match node {
         Node::Group(body) | Node::Capture { body, .. } => is_edge(body, edge),
+        Node::Sequence(nodes) => {
+            nodes.iter().all(|node| !node.width().some) && nodes.iter().any(|node| is_edge(node, edge))
+        }
+        Node::Alternatives(nodes) => nodes.iter().all(|node| is_edge(node, edge)),
         node => std::mem::discriminant(node) == std::mem::discriminant(edge),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Worldbook, WorldbookEntry, closest, excerpt, plural};
+use ctx_types::{Diagnostic, Numeric, Worldbook, WorldbookEntry, closest, excerpt, plural};
 
 use crate::decorators::{Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0};
@@ -67,7 +67,7 @@ impl Book {
             for finding in meaningless::in_book(noun) {
                 findings.add(finding);
             }
-            book.token_budget = noun.token_budget.map(|tokens| at_least_0(tokens.0));
+            book.token_budget = usable(noun.token_budget);
             book.follow_card(noun);
         }
         (book, findings.all)
@@ -75,13 +75,18 @@ impl Book {
 
     /// Gives the entries what the book says for all of them.
     fn follow_card(&mut self, noun: &Worldbook) {
-        let depth = noun.scan_depth.map(|depth| i64::try_from(at_least_0(depth.0)).unwrap_or(i64::MAX));
+        let depth = usable(noun.scan_depth).map(|depth| i64::try_from(depth).unwrap_or(i64::MAX));
         let is_recursive = noun.recursive_scanning.is_none_or(|flag| flag.0);
         for entry in &mut self.entries {
             entry.scan_depth = entry.scan_depth.or(depth);
             entry.is_excluded_from_recursion |= !is_recursive;
         }
     }
+}
+
+/// Returns a count of a book, unless it means nothing.
+fn usable(number: Option<Numeric>) -> Option<u64> {
+    number.filter(|number| number.0 >= 0.0).map(|number| at_least_0(number.0))
 }
 
 /// Reads one entry; none for what is no entry.

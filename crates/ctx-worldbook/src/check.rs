@@ -238,7 +238,8 @@ fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> V
     let mut findings = Vec::new();
     if entry.content.trim().is_empty() {
         let message = format!("`{}` has no text", excerpt(&member.id));
-        findings.push(("/content".into(), Diagnostic::info(codes::EMPTY_ENTRY, message)));
+        let finding = Diagnostic::info(codes::EMPTY_ENTRY, message);
+        findings.push(("/content".into(), finding.with_help("write one, or switch it off with `disable`")));
     }
     if matches!(&entry.destination, Destination::Outlet(name) if name.is_empty()) {
         let message = format!("`{}` goes to an outlet without a name, so nowhere", excerpt(&member.id));

@@ -19,36 +19,49 @@ pub(crate) fn in_entry(id: &str, noun: &WorldbookEntry) -> Vec<Diagnostic> {
         ("delay", noun.delay),
         ("delayUntilRecursionLevel", noun.delay_until_recursion_level),
     ];
-    let counts = counts.into_iter().filter_map(|(field, number)| count(Some(id), field, number?));
+    let counts = counts.into_iter().filter_map(|(field, number)| count(id, field, number?));
     let is_used = noun.use_probability.is_none_or(|flag| flag.0);
     let probability = noun.probability.filter(|_| is_used).and_then(|percent| {
         let nearest = percent.0.clamp(0.0, 100.0);
-        out_of_range(Some(id), "probability", percent.0, nearest, "a percentage from 0 to 100")
+        out_of_range(id, "probability", percent.0, nearest, "a percentage from 0 to 100")
     });
     let weight = noun.group_weight.and_then(|weight| {
-        out_of_range(Some(id), "groupWeight", weight.0, weight.0.max(0.0), "a number that is not below 0")
+        out_of_range(id, "groupWeight", weight.0, weight.0.max(0.0), "a number that is not below 0")
     });
     counts.chain(probability).chain(weight).chain(triggers(id, noun)).collect()
 }
 
-/// Finds values of a book that mean nothing, of those that count by the rules of character cards.
+/// Finds values of a book that mean nothing, of those that count by the rules of character cards; they are ignored.
 pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
     let counts = [("scan_depth", noun.scan_depth), ("token_budget", noun.token_budget)];
-    counts.into_iter().filter_map(|(field, number)| count(None, field, number?)).collect()
+    let bad = counts
+        .into_iter()
+        .filter_map(|(field, number)| Some((field, number.filter(|number| number.0 < 0.0)?)));
+    let bad = bad.map(|(field, number)| {
+        let message = format!("`{field}` is {}, which means nothing and is ignored", number.0);
+        let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
+        finding.with_help(format!("write {COUNT}, or take it out"))
+    });
+    bad.collect()
 }
 
+/// What counts are.
+const COUNT: &str = "a whole number that is not below 0";
+
 /// Finds a number that is no count.
-fn count(id: Option<&str>, field: &str, number: Numeric) -> Option<Diagnostic> {
-    out_of_range(id, field, number.0, number.0.trunc().max(0.0), "a whole number that is not below 0")
+fn count(id: &str, field: &str, number: Numeric) -> Option<Diagnostic> {
+    out_of_range(id, field, number.0, number.0.trunc().max(0.0), COUNT)
 }
 
 #[expect(clippy::float_cmp, reason = "a number that is in its range is its nearest to the bit")]
-fn out_of_range(id: Option<&str>, field: &str, number: f64, nearest: f64, range: &str) -> Option<Diagnostic> {
-    let whose = id.map_or_else(String::new, |id| format!(" of `{}`", excerpt(id)));
+fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &str) -> Option<Diagnostic> {
     // Zero has two signs.
     let counts_as = nearest + 0.0;
     (number != nearest).then(|| {
-        let message = format!("`{field}`{whose} is {number}, which means nothing and counts as {counts_as}");
+        let message = format!(
+            "`{field}` of `{}` is {number}, which means nothing and counts as {counts_as}",
+            excerpt(id)
+        );
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
         finding.with_help(format!("write {range}, or take it out"))
     })

@@ -119,13 +119,16 @@ impl<'r, 'p> Run<'r, 'p> {
         if wanted > 0 && passes as u64 >= wanted {
             return true;
         }
-        let limit = self.set.limits().passes;
+        let limits = self.set.limits();
+        let limit = limits.passes.min(limits.considered / self.set.members().len().max(1)).max(1);
         if passes >= limit {
             let message = format!(
                 "entries were considered {}; what else could follow is left out",
                 count(limit as u64, "time")
             );
-            self.findings.push(Diagnostic::warning(codes::TOO_MANY_PASSES, message));
+            let finding = Diagnostic::warning(codes::TOO_MANY_PASSES, message);
+            self.findings
+                .push(finding.with_help("set `max_recursion_steps`, or let fewer entries bring in others"));
         }
         passes >= limit
     }
@@ -197,7 +200,8 @@ impl<'r, 'p> Run<'r, 'p> {
             let limit = self.set.limits().text_bytes;
             let message =
                 format!("only the first {} of text were searched for keys", count(limit as u64, "byte"));
-            self.findings.push(Diagnostic::warning(codes::TEXT_LIMIT, message));
+            let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
+            self.findings.push(finding.with_help("let entries look at fewer messages"));
         }
         self.tell_limits();
         Scan {
@@ -220,7 +224,8 @@ impl<'r, 'p> Run<'r, 'p> {
                 "only the newest {} were searched for keys; {older} more should have been",
                 count(limit as u64, "message")
             );
-            self.findings.push(Diagnostic::warning(codes::TEXT_LIMIT, message));
+            let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
+            self.findings.push(finding.with_help("let entries look at fewer messages"));
         }
         if self.hidden > 0 {
             let message = format!("{} about keys, not listed", plural(self.hidden, "more finding"));

@@ -162,7 +162,8 @@ fn plain_of(key: &str) -> String {
 
 fn bad_value(key: &str) -> Diagnostic {
     let message = format!("the value of `{}` means nothing, and is ignored", excerpt(key));
-    Diagnostic::error(codes::BAD_SETTING, message)
+    let help = "write a number that is not below 0, `true` or `false`, as the setting asks, or take it out";
+    Diagnostic::error(codes::BAD_SETTING, message).with_help(help)
 }
 
 fn unknown(key: &str, name: &str) -> Diagnostic {
@@ -170,7 +171,7 @@ fn unknown(key: &str, name: &str) -> Diagnostic {
     let names = FIELDS.iter().flat_map(|(names, _)| names.iter().copied());
     match closest(name, names) {
         Some(near) => finding.with_help(format!("did you mean `{near}`?")),
-        None => finding,
+        None => finding.with_help("take it out"),
     }
 }
 

@@ -66,7 +66,7 @@ impl TimedState {
             };
             let Value::Object(effects) = effects else {
                 let bad = Diagnostic::error(codes::BAD_STATE, format!("`{kind}` is no object"));
-                findings.push(bad.at_pointer(format!("/{kind}")));
+                findings.push(bad.at_pointer(format!("/{kind}")).with_help("write `{}`, or take it out"));
                 return BTreeMap::new();
             };
             let mut found = BTreeMap::new();
@@ -76,7 +76,8 @@ impl TimedState {
                     continue;
                 }
                 let message = format!("the effect of `{}` has no `start` and `end`", excerpt(id));
-                findings.push(Diagnostic::error(codes::BAD_STATE, message).at_pointer(format!("/{kind}")));
+                let bad = Diagnostic::error(codes::BAD_STATE, message).at_pointer(format!("/{kind}"));
+                findings.push(bad.with_help("take it out; the entry then has no effect"));
             }
             found
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry, Template};
+use ctx_regex::Error;
 use ctx_types::{Diagnostic, Listed, RegexRule, Source, SourceKind, Text, Trust, excerpt};
 
 use super::find::{Find, Reading};
@@ -185,7 +186,12 @@ fn find(
     match reading.compile(text) {
         Ok(regex) => Some(Find::Fixed(regex)),
         Err(error) => {
-            report("/regex", bad_pattern(text, &error));
+            let is_of_flags = matches!(
+                error,
+                Error::UnknownFlag { .. } | Error::DuplicateFlag { .. } | Error::ConflictingFlags
+            );
+            let field = if is_of_flags && reading.flags.is_some() { "/flags" } else { "/regex" };
+            report(field, bad_pattern(text, &error));
             None
         }
     }
@@ -205,7 +211,7 @@ fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Optio
 }
 
 /// The finding about an expression that cannot run.
-pub(super) fn bad_pattern(text: &str, error: &ctx_regex::Error) -> Diagnostic {
+pub(super) fn bad_pattern(text: &str, error: &Error) -> Diagnostic {
     let message = format!("the expression `{}` cannot run: {error}", excerpt(text));
     Diagnostic::warning(codes::RULE_PATTERN, message).with_help("the rule changes nothing until it is mended")
 }

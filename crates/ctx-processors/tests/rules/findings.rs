@@ -32,6 +32,13 @@ fn expressions_that_cannot_run_are_reported_where_they_stand() {
         &[],
     );
     check(
+        json!({ "regex": "a", "flags": "gx" }),
+        &[
+            "warning[CTX0770]: the expression `a` cannot run: unknown flag `x` (at /regexConfig/presets/0/rules/0/flags)",
+        ],
+        &[],
+    );
+    check(
         json!({ "name": "n" }),
         &["warning[CTX0770]: the rule has no expression to look for (at /regexConfig/presets/0/rules/0)"],
         &[],

@@ -72,10 +72,10 @@ fn when_the_steps_are_spent_the_texts_that_are_left_stay() {
         &["b", &long, "b", &long, "b"],
         &["c", &changed, "c", &long, "b"],
         &[
-            "warning[CTX0774]: regex rules may spend 1100 steps in all, which end at the rule `/regexConfig/presets/0/rules/0`",
+            "warning[CTX0774]: all regex rules together may spend 1100 steps, which end at the rule `/regexConfig/presets/0/rules/0`",
         ],
     );
-    let spent = "warning[CTX0774]: regex rules may spend 0 steps in all, which end at the rule `/regexConfig/presets/0/rules/0`";
+    let spent = "warning[CTX0774]: all regex rules together may spend 0 steps, which end at the rule `/regexConfig/presets/0/rules/0`";
     check(&set, RuleLimits { steps: 0, ..limits }, &["", "b"], &["", "b"], &[spent]);
 }
 

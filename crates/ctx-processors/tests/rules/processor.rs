@@ -170,7 +170,7 @@ fn settings_bound_what_rules_may_cost() {
         vec![message(Role::User, &"a".repeat(1_000))],
     );
     assert_eq!(run.diagnostics.len(), 1);
-    let expected = "warning[CTX0774]: regex rules may spend 100 steps in all, which end at the rule";
+    let expected = "warning[CTX0774]: all regex rules together may spend 100 steps, which end at the rule";
     assert!(run.diagnostics[0].to_string().starts_with(expected), "{}", run.diagnostics[0]);
 }
 

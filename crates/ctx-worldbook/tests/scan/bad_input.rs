@@ -113,6 +113,20 @@ fn a_chain_of_entries_ends() {
 }
 
 #[test]
+fn many_entries_are_considered_less_often() {
+    let entries: Vec<Value> =
+        (0..20).map(|n| json!({ "key": [format!("k{n}.")], "content": format!("k{}.", n + 1) })).collect();
+    let active = |considered: usize| {
+        let limits = Limits { considered, ..Limits::default() };
+        let settings = Settings { recursive: true, ..Settings::default() };
+        run(json!({ "entries": entries }), "k0.", settings, limits)
+    };
+    assert_eq!(active(100), (vec!["CTX0962".to_owned()], 5));
+    assert_eq!(active(0), (vec!["CTX0962".to_owned()], 1));
+    assert_eq!(active(1_000), (vec![], 20));
+}
+
+#[test]
 fn entries_that_bring_in_each_other_come_in_once() {
     let entries = json!([
         { "key": ["moon"], "content": "the sun" },
@@ -276,9 +290,8 @@ fn values_of_the_wrong_kind_are_told_and_kept() {
     let entry =
         json!({ "key": ["moon"], "selectiveLogic": 4, "position": 8, "role": "narrator", "depth": [] });
     check(json!({ "entries": [entry] }), &["CTX0100"; 4], 1);
-    let book = json!({
-        "dialect": "ccv3", "scan_depth": -1, "token_budget": -1, "entries": [{ "key": ["moon"], "scanDepth": 1 }],
-    });
+    let entries = json!([{ "key": ["moon"] }]);
+    let book = json!({ "dialect": "ccv3", "scan_depth": -1, "token_budget": -1, "entries": entries });
     check(book, &["CTX0957", "CTX0957"], 1);
 }
 
