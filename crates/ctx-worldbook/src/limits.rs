@@ -13,8 +13,8 @@ pub struct Limits {
     pub text_bytes: usize,
     /// How often entries are considered in one scan; 1,000.
     pub passes: usize,
-    /// How many entries are considered in one scan, each time counted; 50 million, so that 250,000 entries are
-    /// considered 200 times. All are considered once at least.
+    /// How many entries are considered in one scan, each time counted; 10 million, so that 250,000 entries are
+    /// considered 40 times. All are considered once at least.
     pub considered: usize,
     /// Steps of all regular expressions of one scan; 50 million, some half a second. Most of them are shared out
     /// evenly, the rest is for whoever needs more.
@@ -31,7 +31,7 @@ impl Default for Limits {
             messages: 1_000,
             text_bytes: 64 << 20,
             passes: 1_000,
-            considered: 50_000_000,
+            considered: 10_000_000,
             regex_steps: 50_000_000,
             key_steps: 2_000_000,
         }
