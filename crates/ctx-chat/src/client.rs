@@ -101,6 +101,10 @@ impl ChatModel for Client {
         self.url.host_str()
     }
 
+    fn redact(&self, text: String) -> String {
+        self.endpoint.redact(text)
+    }
+
     async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
         let span = tracing::debug_span!("ask", bytes = body.len());
         let result = self.attempts(body, watch, cancel).instrument(span).await;

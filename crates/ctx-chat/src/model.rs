@@ -22,6 +22,13 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// Takes the secrets by which the server is reached out of a text.
+    ///
+    /// What tools say is passed through this before it is kept and sent: a key may lie in a file that they read.
+    fn redact(&self, text: String) -> String {
+        text
+    }
+
     /// Sends a request body, exactly these bytes, and returns the answer when it is whole.
     ///
     /// `watch` hears of every piece as it comes. When `cancel` is called, this returns at once with

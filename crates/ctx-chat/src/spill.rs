@@ -107,7 +107,20 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut file = fs::File::create(&new)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    fs::rename(new, path)
+    fs::rename(new, path)?;
+    sync_folder(folder)
+}
+
+/// Waits until the name of a new file is on the disk too: the message that tells it may outlive a failure of power.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    fs::File::open(folder)?.sync_all()
+}
+
+/// Folders cannot be opened here; the system writes names by itself.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// The first and the last bytes of a text, cut between characters.

@@ -21,8 +21,9 @@ pub trait ToolHost: Send + Sync {
 
     /// Carries out a call and returns its result.
     ///
-    /// Calls of one answer run at the same time. The caller limits time and size and catches panics; when
-    /// `cancel` is called the result does not matter any more, and the future is dropped.
+    /// Calls of one answer run at the same time. The caller limits time and size and catches panics. When nobody
+    /// waits for the result any more, be it that the time is over, the future is dropped and `cancel` called: work
+    /// that goes on elsewhere should look at it.
     async fn call(&self, call: &ToolCall, cancel: &Cancel) -> Result<String, ToolError>;
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn to_bytes(value: &Value) -> Vec<u8> {
 }
 
 /// About how many bytes a value takes: as many as it has, but for escapes and numbers.
-fn len(value: &Value) -> usize {
+pub(crate) fn len(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
         Value::String(text) => text.len() + text.len() / 32 + 2,

@@ -1,5 +1,8 @@
 //! What a model answered, in one shape for every dialect.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use ctx_types::{Content, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall};
 
 use crate::codes;
@@ -44,25 +47,25 @@ impl Reply {
 
     /// Gives every call an id of its own, and reports those that had none or one that was taken.
     pub(crate) fn mend_ids(&mut self) {
-        for index in 0..self.tool_calls.len() {
-            let id = self.tool_calls[index].id.clone();
-            let is_taken = self.tool_calls[..index].iter().any(|earlier| earlier.id == id);
-            if !id.is_empty() && !is_taken {
+        let all: BTreeSet<Arc<str>> = self.tool_calls.iter().map(|call| call.id.clone()).collect();
+        let (mut taken, mut next) = (BTreeSet::new(), 0);
+        for (index, call) in self.tool_calls.iter_mut().enumerate() {
+            if !call.id.is_empty() && taken.insert(call.id.clone()) {
                 continue;
             }
-            let new = free_id(&self.tool_calls, index);
+            // `call_` and the first number from the call's place on that is free.
+            next = next.max(index);
+            let mut new = format!("call_{next}");
+            while all.contains(new.as_str()) {
+                next += 1;
+                new = format!("call_{next}");
+            }
+            next += 1;
             let text = format!("call {index} of the answer had no id of its own and is now called `{new}`");
             self.diagnostics.push(Diagnostic::warning(codes::REPLY_MENDED, text));
-            self.tool_calls[index].id = new.into();
+            call.id = new.into();
         }
     }
-}
-
-/// An id that no call has: `call_` and the first number from the call's place on that is free.
-fn free_id(calls: &[ToolCall], index: usize) -> String {
-    let names = (index..).map(|number| format!("call_{number}"));
-    let mut free = names.skip_while(|name| calls.iter().any(|call| *call.id == **name));
-    free.next().unwrap_or_default()
 }
 
 /// Why an answer ended.
@@ -91,4 +94,17 @@ pub struct ReplyUsage {
     pub cached: Option<u64>,
     /// The answer, reasoning included.
     pub output: u64,
+}
+
+impl ReplyUsage {
+    /// Adds what was counted for another answer; absurd counts stay as large as numbers get.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let cached = other.cached.map(|cached| cached.saturating_add(self.cached.unwrap_or(0)));
+        Self {
+            input: self.input.saturating_add(other.input),
+            cached: cached.or(self.cached),
+            output: self.output.saturating_add(other.output),
+        }
+    }
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Reasoning, Text, ToolCall, excerpt};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::failure::Failure;
 use crate::reply::{Finish, Reply, ReplyUsage};
-use crate::{anthropic, completion, gemini, openai_chat, openai_responses};
+use crate::{anthropic, completion, gemini, json, openai_chat, openai_responses};
 
 /// What one answer may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,32 @@ pub struct ReplyLimits {
     pub bytes: usize,
     /// Tool calls; 128 by default.
     pub calls: usize,
+}
+
+impl ReplyLimits {
+    /// Tells whether an answer is within the limits.
+    ///
+    /// Errors: [`StreamError::TooLarge`].
+    pub fn check(&self, reply: &Reply) -> Result<(), StreamError> {
+        let reasoning = reply.reasoning.as_ref();
+        let thought = reasoning.and_then(|reasoning| reasoning.text.as_ref()).map_or(0, |text| text.len());
+        let artifacts = reasoning.map_or(&[][..], |reasoning| &reasoning.artifacts);
+        let kept: usize = artifacts.iter().map(|artifact| json::len(artifact)).sum();
+        let calls =
+            reply.tool_calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len());
+        self.check_figures(reply.text.len() + thought + kept + calls.sum::<usize>(), reply.tool_calls.len())
+    }
+
+    fn check_figures(&self, bytes: usize, calls: usize) -> Result<(), StreamError> {
+        let too_large = |limit: String| Err(StreamError::TooLarge { limit });
+        if bytes > self.bytes {
+            return too_large(format!("{} bytes", self.bytes));
+        }
+        if calls > self.calls {
+            return too_large(format!("{} tool calls", self.calls));
+        }
+        Ok(())
+    }
 }
 
 impl Default for ReplyLimits {
@@ -132,7 +158,7 @@ impl ReplyStream {
         if let Some(failure) = self.building.failure.take() {
             return Err(StreamError::Provider(failure));
         }
-        self.check_limits()?;
+        self.limits.check_figures(self.building.bytes, self.building.calls.len())?;
         Ok(deltas)
     }
 
@@ -165,7 +191,9 @@ impl ReplyStream {
         if self.building.finish.is_none() {
             return Err(StreamError::Truncated);
         }
-        Ok(self.built().into_reply())
+        let built = self.built();
+        self.limits.check_figures(built.bytes, built.calls.len())?;
+        Ok(built.into_reply())
     }
 
     fn built(&self) -> Building {
@@ -174,17 +202,6 @@ impl ReplyStream {
             building.take_written_calls();
         }
         building
-    }
-
-    fn check_limits(&self) -> Result<(), StreamError> {
-        let too_large = |limit: String| Err(StreamError::TooLarge { limit });
-        if self.building.bytes > self.limits.bytes {
-            return too_large(format!("{} bytes", self.limits.bytes));
-        }
-        if self.building.calls.len() > self.limits.calls {
-            return too_large(format!("{} tool calls", self.limits.calls));
-        }
-        Ok(())
     }
 }
 
@@ -204,8 +221,10 @@ pub(crate) struct Building {
     thoughts: BTreeMap<u64, Thought>,
     /// Further state that goes back, as it goes back.
     artifacts: Vec<Value>,
-    /// Calls by the provider's number for them.
-    calls: Vec<(u64, Call)>,
+    /// Calls in the order in which they began.
+    calls: Vec<Call>,
+    /// The latest call of each of the provider's numbers.
+    places: BTreeMap<u64, usize>,
     bytes: usize,
 }
 
@@ -241,14 +260,21 @@ impl Building {
         }
     }
 
-    /// Notes the id and name of a call, as far as a piece has them.
+    /// Notes the id and name of a call, as far as a piece has them. Another id with a name under the same number is
+    /// another call: some servers number all calls alike.
     pub(crate) fn open_call(&mut self, number: u64, id: &str, name: &str, deltas: &mut Vec<Delta>) {
-        let index = self.index_of(number);
-        let call = &mut self.calls[index].1;
+        let mut index = self.index_of(number);
+        let known = &self.calls[index].id;
+        if !name.is_empty() && !id.is_empty() && !known.is_empty() && known != id {
+            index = self.add_call(number);
+        }
+        let call = &mut self.calls[index];
         if call.id.is_empty() {
+            self.bytes += id.len();
             id.clone_into(&mut call.id);
         }
         if !name.is_empty() && call.name.is_empty() {
+            self.bytes += name.len();
             name.clone_into(&mut call.name);
             deltas.push(Delta::Call { index, name: name.to_owned() });
         }
@@ -258,7 +284,7 @@ impl Building {
         if !text.is_empty() {
             let index = self.index_of(number);
             self.bytes += text.len();
-            self.calls[index].1.arguments += text;
+            self.calls[index].arguments += text;
             deltas.push(Delta::Arguments { index, text: text.to_owned() });
         }
     }
@@ -275,7 +301,7 @@ impl Building {
 
     /// Tells whether anything of the arguments of a call has come.
     pub(crate) fn has_arguments(&self, number: u64) -> bool {
-        self.calls.iter().any(|(known, call)| *known == number && !call.arguments.is_empty())
+        self.places.get(&number).is_some_and(|index| !self.calls[*index].arguments.is_empty())
     }
 
     /// Adds state that the provider wants back unchanged.
@@ -300,18 +326,22 @@ impl Building {
 
     fn thought(&mut self, number: u64) -> &mut Thought {
         self.thoughts.entry(number).or_insert_with(|| Thought {
-            block: json!({ "type": "thinking", "thinking": "" }),
+            block: serde_json::json!({ "type": "thinking", "thinking": "" }),
             thinking: String::new(),
             signature: String::new(),
         })
     }
 
     fn index_of(&mut self, number: u64) -> usize {
-        let known = self.calls.iter().position(|(known, _)| *known == number);
-        known.unwrap_or_else(|| {
-            self.calls.push((number, Call::default()));
-            self.calls.len() - 1
-        })
+        let known = self.places.get(&number).copied();
+        known.unwrap_or_else(|| self.add_call(number))
+    }
+
+    fn add_call(&mut self, number: u64) -> usize {
+        let index = self.calls.len();
+        self.calls.push(Call::default());
+        self.places.insert(number, index);
+        index
     }
 
     /// Takes calls out of the words that were written as text.
@@ -321,9 +351,8 @@ impl Building {
             return;
         }
         self.text = words;
-        for (number, (name, arguments)) in calls.into_iter().enumerate() {
-            self.calls.push((number as u64, Call { id: String::new(), name, arguments }));
-        }
+        let calls = calls.into_iter().map(|(name, arguments)| Call { id: String::new(), name, arguments });
+        self.calls.extend(calls);
         if self.finish == Some(Finish::Stop) {
             self.finish = Some(Finish::ToolCalls);
         }
@@ -341,7 +370,7 @@ impl Building {
             usage: self.usage,
             ..Reply::default()
         };
-        for (_, call) in self.calls {
+        for call in self.calls {
             push_call(&mut reply, &call.id, &call.name, call.arguments);
         }
         reply.mend_ids();
@@ -369,6 +398,17 @@ impl Thought {
 pub(crate) fn reasoning(text: &str, artifacts: Vec<Arc<Value>>) -> Option<Reasoning> {
     let text = (!text.is_empty()).then(|| Text::from(text));
     (text.is_some() || !artifacts.is_empty()).then_some(Reasoning { text, artifacts })
+}
+
+/// How many calls a whole reply may have at all; callers usually allow far fewer.
+const MOST_CALLS: usize = 4_096;
+
+/// Checks that a whole reply has no more calls than anybody means.
+pub(crate) fn check_count(calls: usize) -> Result<(), Failure> {
+    match calls > MOST_CALLS {
+        true => Err(Failure::unreadable(format!("the body has more than {MOST_CALLS} tool calls"))),
+        false => Ok(()),
+    }
 }
 
 /// Adds a call to a reply; blank arguments mean none, and are written as an empty object.

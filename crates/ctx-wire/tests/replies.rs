@@ -1,7 +1,9 @@
 //! What comes back: whole replies, streams, and errors.
 
 use ctx_types::{Role, Source};
-use ctx_wire::{Delta, Dialect, Failure, FailureKind, Finish, Reply, ReplyLimits, ReplyStream, StreamError};
+use ctx_wire::{
+    Delta, Dialect, Failure, FailureKind, Finish, Reply, ReplyLimits, ReplyStream, ReplyUsage, StreamError,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -77,6 +79,33 @@ fn parallel_calls_are_told_apart_by_their_index() {
 }
 
 #[test]
+fn whole_calls_that_come_one_after_the_other_stay_apart() {
+    let piece = |call: Value| chunk(&json!({ "tool_calls": [call] }));
+    // Without a number, and all with the same one.
+    check_stream(
+        Dialect::OpenaiChat,
+        &[
+            piece(json!({ "id": "a", "function": { "name": "f", "arguments": "{\"x\":" } })),
+            piece(json!({ "function": { "arguments": "1}" } })),
+            piece(json!({ "id": "b", "function": { "name": "g", "arguments": "{}" } })),
+            piece(json!({ "function": { "name": "g", "arguments": "{}" } })),
+            end("stop"),
+        ],
+        r#"[] a=f({"x":1}) b=g({}) call_2=g({}) ToolCalls"#,
+    );
+    check_stream(
+        Dialect::OpenaiChat,
+        &[
+            piece(json!({ "index": 0, "id": "a", "function": { "name": "f", "arguments": "{}" } })),
+            piece(json!({ "index": 0, "id": "b", "function": { "name": "f", "arguments": "" } })),
+            piece(json!({ "index": 0, "function": { "arguments": "{\"y\":2}" } })),
+            end("tool_calls"),
+        ],
+        r#"[] a=f({}) b=f({"y":2}) ToolCalls"#,
+    );
+}
+
+#[test]
 fn calls_without_ids_get_ids_of_their_own() {
     let call = json!({ "function": { "name": "f", "arguments": "{}" } });
     check_body(
@@ -124,6 +153,47 @@ fn an_answer_larger_than_the_limit_is_an_error() {
     let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits { bytes: 4, calls: 1 });
     let error = stream.push(&chunk(&json!({ "content": "12345" })).to_string()).unwrap_err();
     assert_eq!(error.to_string(), "the answer is larger than 4 bytes");
+    // The name of a tool counts as words do.
+    let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits { bytes: 4, calls: 1 });
+    let call = json!({ "tool_calls": [{ "index": 0, "id": "a", "function": { "name": "long" } }] });
+    let error = stream.push(&chunk(&call).to_string()).unwrap_err();
+    assert_eq!(error.to_string(), "the answer is larger than 4 bytes");
+}
+
+#[test]
+fn calls_written_as_text_have_the_same_limit() {
+    let mut stream = ReplyStream::new(Dialect::Completion, ReplyLimits { bytes: 1_000, calls: 1 });
+    let call = r#"<tool_call>{"name":"f"}</tool_call>"#;
+    stream
+        .push(&json!({ "choices": [{ "text": call.repeat(2), "finish_reason": "stop" }] }).to_string())
+        .unwrap();
+    assert_eq!(stream.finish().unwrap_err().to_string(), "the answer is larger than 1 tool calls");
+}
+
+#[test]
+fn a_body_with_more_calls_than_anybody_means_is_not_read() {
+    let many = vec![json!({ "type": "tool_use" }); 4_097];
+    let message = json!({ "content": "", "tool_calls": many });
+    let expected = "the body has more than 4096 tool calls";
+    check_body(Dialect::OpenaiChat, &json!({ "choices": [{ "message": message }] }), expected);
+    check_body(Dialect::Anthropic, &json!({ "content": many }), expected);
+    let items = vec![json!({ "type": "function_call", "name": "f" }); 4_097];
+    check_body(Dialect::OpenaiResponses, &json!({ "output": items }), expected);
+    let parts = vec![json!({ "functionCall": { "name": "f" } }); 4_097];
+    check_body(Dialect::Gemini, &json!({ "candidates": [{ "content": { "parts": parts } }] }), expected);
+    let text = r#"<tool_call>{"name":"f"}</tool_call>"#.repeat(4_097);
+    check_body(Dialect::Completion, &json!({ "choices": [{ "text": text }] }), expected);
+}
+
+#[test]
+fn absurd_counts_do_not_run_over() {
+    let absurd = ReplyUsage { input: u64::MAX, cached: Some(u64::MAX), output: u64::MAX };
+    assert_eq!(ReplyUsage::default().and(absurd).and(absurd), absurd);
+    let counted = ReplyUsage { input: 3, cached: Some(1), output: 2 };
+    assert_eq!(
+        counted.and(ReplyUsage { cached: None, ..counted }),
+        ReplyUsage { input: 6, cached: Some(1), output: 4 }
+    );
 }
 
 #[test]

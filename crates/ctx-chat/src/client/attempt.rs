@@ -16,7 +16,7 @@ use crate::model::{AskFailure, Progress, Watch};
 const MAX_ERROR: usize = 64 << 10;
 
 /// How much larger than its words the JSON of an answer may be.
-const JSON_SHARE: usize = 8;
+const JSON_SHARE: usize = 2;
 
 /// How long the end of a stream is waited for once its answer is whole.
 const LAST_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
@@ -84,7 +84,9 @@ impl<'a> Attempt<'a> {
             let text = String::from_utf8_lossy(&body);
             StreamError::Malformed { excerpt: ctx_types::excerpt(&text).into_owned() }
         })?;
-        self.client.endpoint.dialect.decode(&value).map_err(provider)
+        let reply = self.client.endpoint.dialect.decode(&value).map_err(provider)?;
+        self.client.endpoint.reply.check(&reply)?;
+        Ok(reply)
     }
 
     async fn streamed(&self, mut response: Response, watch: &mut Watch<'_>) -> Result<Reply, AskFailure> {
@@ -109,9 +111,14 @@ impl<'a> Attempt<'a> {
         stream: &mut ReplyStream,
         watch: &mut Watch<'_>,
     ) -> Result<(), ClientError> {
-        let mut events = Events::default();
+        let (mut events, mut last) = (Events::default(), None);
         while !stream.is_done() {
-            let Some(bytes) = self.next(self.patience(stream), response).await? else {
+            let until = match stream.is_complete() {
+                // Set once: what still comes does not put the end off.
+                true => *last.get_or_insert_with(|| self.last_wait()),
+                false => self.patience(stream),
+            };
+            let Some(bytes) = self.next(until, response).await? else {
                 return end(events, stream, watch);
             };
             events.push(&bytes, &mut |data| push(stream, data, watch))?;
@@ -121,12 +128,15 @@ impl<'a> Attempt<'a> {
 
     /// How long the next piece may take.
     fn patience(&self, stream: &ReplyStream) -> Until {
-        let stall = self.client.endpoint.time.stall;
-        match (stream.has_begun(), stream.is_complete()) {
-            (_, true) => Until::new(Phase::NextToken, stall.min(LAST_WAIT)),
-            (true, false) => Until::new(Phase::NextToken, stall).or(self.answer),
-            (false, false) => self.first,
+        match stream.has_begun() {
+            true => Until::new(Phase::NextToken, self.client.endpoint.time.stall).or(self.answer),
+            false => self.first,
         }
+    }
+
+    /// How long the end of the stream may take once the answer is whole.
+    fn last_wait(&self) -> Until {
+        Until::new(Phase::NextToken, self.client.endpoint.time.stall.min(LAST_WAIT)).or(self.answer)
     }
 
     async fn next(&self, until: Until, response: &mut Response) -> Result<Option<Vec<u8>>, ClientError> {

@@ -18,6 +18,9 @@ const SHORTEST_SEARCHED: usize = 6;
 /// What stands for a key that was found in a text.
 const REDACTED: &str = "[redacted]";
 
+/// What ends a text that was cut off.
+const CUT_OFF: char = '…';
+
 /// A key of a provider. It is shown nowhere: `Debug` says only where it came from.
 ///
 /// ```
@@ -88,11 +91,19 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// Replaces every occurrence of a secret in a text.
+/// Replaces every occurrence of a secret in a text, also one of which the text has the beginning alone because it
+/// was cut off there.
 pub(super) fn redact(secret: &SecretString, text: String) -> String {
     let secret = secret.expose_secret();
-    match secret.len() >= SHORTEST_SEARCHED && text.contains(secret) {
-        true => text.replace(secret, REDACTED),
-        false => text,
+    if secret.len() < SHORTEST_SEARCHED {
+        return text;
+    }
+    let text = if text.contains(secret) { text.replace(secret, REDACTED) } else { text };
+    let kept = text.trim_end_matches(CUT_OFF);
+    let mut beginnings = secret.char_indices().map(|(end, _)| &secret[..end]).rev();
+    let begun = beginnings.find(|begun| begun.len() >= SHORTEST_SEARCHED && kept.ends_with(begun));
+    match begun {
+        Some(begun) => format!("{}{REDACTED}{}", &kept[..kept.len() - begun.len()], &text[kept.len()..]),
+        None => text,
     }
 }

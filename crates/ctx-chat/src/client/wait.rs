@@ -36,11 +36,16 @@ impl Until {
         cancel: &Cancel,
         work: impl Future<Output = T>,
     ) -> Result<T, ClientError> {
+        let over = || Err(ClientError::TimedOut { phase: self.phase, limit: self.limit });
+        // Where something is always there already, the clock would never be looked at below.
+        if self.at <= Instant::now() {
+            return over();
+        }
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(ClientError::Cancelled),
             done = work => Ok(done),
-            () = sleep_until(self.at) => Err(ClientError::TimedOut { phase: self.phase, limit: self.limit }),
+            () = sleep_until(self.at) => over(),
         }
     }
 }

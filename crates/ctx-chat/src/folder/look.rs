@@ -21,6 +21,9 @@ const MAX_TEXT: usize = 256 << 10;
 /// How many entries of a folder are listed.
 const MAX_ENTRIES: usize = 1_000;
 
+/// How many entries of a folder are looked at.
+pub(super) const MAX_SEEN: usize = 100_000;
+
 /// Reads lines of a text file.
 pub(super) fn read(folder: &Dir, arguments: &Arguments) -> Result<String, ToolError> {
     let path = arguments.text("path")?;
@@ -50,16 +53,17 @@ pub(super) fn list(folder: &Dir, arguments: &Arguments) -> Result<String, ToolEr
     let path = arguments.path()?;
     let fault = |error: std::io::Error| fault(path, &error);
     let entries = folder.read_dir(plain(folder, path)?).map_err(fault)?;
-    let mut lines = Vec::new();
-    for entry in entries {
+    let (mut lines, mut entries) = (Vec::new(), entries.into_iter());
+    for entry in entries.by_ref().take(MAX_SEEN) {
         let entry = entry.map_err(fault)?;
         lines.push(line(&entry.file_name().to_string_lossy(), entry.metadata().ok().as_ref()));
     }
     lines.sort_unstable();
     let more = lines.len().saturating_sub(MAX_ENTRIES);
     lines.truncate(MAX_ENTRIES);
+    let unseen = if entries.next().is_some() { ", and others that were not looked at" } else { "" };
     if more > 0 {
-        lines.push(format!("[{more} more are left out]"));
+        lines.push(format!("[{more} more are left out{unseen}]"));
     }
     Ok(if lines.is_empty() { "[the folder is empty]".to_owned() } else { lines.join("\n") })
 }

@@ -7,7 +7,7 @@ use ctx_pipeline::Cancel;
 use ctx_types::excerpt;
 
 use crate::folder::Arguments;
-use crate::folder::look::{MAX_FILE, plain, text};
+use crate::folder::look::{MAX_FILE, MAX_SEEN, plain, text};
 use crate::tools::ToolError;
 
 /// How many lines are told.
@@ -56,7 +56,11 @@ impl Search<'_> {
             return;
         }
         let Ok(entries) = self.folder.read_dir(path) else { return };
-        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).take(MAX_SEEN + 1).collect();
+        if names.len() > MAX_SEEN {
+            self.end = Some(format!("a folder has more than {MAX_SEEN} entries"));
+            return;
+        }
         names.sort_unstable();
         for name in names.iter().filter(|name| !name.to_string_lossy().starts_with('.')) {
             if self.is_over() {

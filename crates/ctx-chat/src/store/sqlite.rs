@@ -67,20 +67,18 @@ impl SqliteStore {
 #[async_trait]
 impl ConversationStore for SqliteStore {
     async fn create(&self, id: &str, checkpoint: Value, at_millis: Option<i64>) -> Result<(), StoreError> {
-        let (key, name) = (id.to_owned(), name_of(&checkpoint));
-        self.worker
-            .write(move |transaction| {
-                let sql = "INSERT INTO conversations VALUES (?1, ?2, ?3, ?3, 0) ON CONFLICT DO NOTHING";
-                if transaction.execute(sql, params![key, name, at_millis])? == 0 {
-                    return Err(StoreError::Exists { id: key });
-                }
-                let sql = "INSERT INTO checkpoints VALUES (?1, 0, ?2)";
-                transaction.execute(sql, params![key, checkpoint.to_string()])?;
-                note(transaction, &key, 0)
-            })
-            .await?;
-        self.notices.changed(id, 0);
-        Ok(())
+        let (key, name, notices) = (id.to_owned(), name_of(&checkpoint), self.notices.clone());
+        let told = key.clone();
+        let create = move |transaction: &Connection| {
+            let sql = "INSERT INTO conversations VALUES (?1, ?2, ?3, ?3, 0) ON CONFLICT DO NOTHING";
+            if transaction.execute(sql, params![key, name, at_millis])? == 0 {
+                return Err(StoreError::Exists { id: key });
+            }
+            let sql = "INSERT INTO checkpoints VALUES (?1, 0, ?2)";
+            transaction.execute(sql, params![key, checkpoint.to_string()])?;
+            note(transaction, &key, 0)
+        };
+        self.worker.write_then(create, move |()| notices.changed(&told, 0)).await
     }
 
     async fn load(&self, id: &str) -> Result<Stored, StoreError> {
@@ -90,11 +88,9 @@ impl ConversationStore for SqliteStore {
     }
 
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
-        let key = id.to_owned();
-        let revision =
-            self.worker.write(move |transaction| append(transaction, &key, expected, &steps)).await?;
-        self.notices.changed(id, revision);
-        Ok(revision)
+        let (key, told, notices) = (id.to_owned(), id.to_owned(), self.notices.clone());
+        let append = move |transaction: &Connection| append(transaction, &key, expected, &steps);
+        self.worker.write_then(append, move |revision| notices.changed(&told, *revision)).await
     }
 
     async fn checkpoint(&self, id: &str, checkpoint: Checkpoint) -> Result<(), StoreError> {
@@ -132,16 +128,14 @@ impl ConversationStore for SqliteStore {
     }
 
     async fn delete(&self, id: &str) -> Result<(), StoreError> {
-        let key = id.to_owned();
-        self.worker
-            .write(move |transaction| {
-                if transaction.execute("DELETE FROM conversations WHERE id = ?1", [&key])? == 0 {
-                    return Err(StoreError::NotFound { id: key });
-                }
-                note_deletion(transaction, &key)
-            })
-            .await?;
-        self.notices.deleted(id);
+        let (key, told, notices) = (id.to_owned(), id.to_owned(), self.notices.clone());
+        let delete = move |transaction: &Connection| {
+            if transaction.execute("DELETE FROM conversations WHERE id = ?1", [&key])? == 0 {
+                return Err(StoreError::NotFound { id: key });
+            }
+            note_deletion(transaction, &key)
+        };
+        self.worker.write_then(delete, move |()| notices.deleted(&told)).await?;
         // The log beside the file still has the old pages; a reader in another process may delay this.
         self.worker
             .alone(|connection| {

@@ -24,23 +24,25 @@ pub(super) enum Job {
 pub(super) trait Write: Send {
     /// Does the work; what it changed is undone if it fails.
     fn run(&mut self, transaction: &Connection);
-    /// Tells whether the work itself failed.
-    fn is_failed(&self) -> bool;
+    /// Tells why the work itself failed, if it did.
+    fn failure(&self) -> Option<&StoreError>;
     /// Gives the answer; `commit` is why nothing is durable, if so.
     fn answer(self: Box<Self>, commit: Option<StoreError>);
 }
 
-/// A write with its work and the place for its answer.
-struct Task<T, F> {
+/// A write with its work, what is to be done once it is durable, and the place for its answer.
+struct Task<T, F, G> {
     work: Option<F>,
     result: Option<Result<T, StoreError>>,
+    then: G,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, F> Write for Task<T, F>
+impl<T, F, G> Write for Task<T, F, G>
 where
     T: Send,
     F: FnOnce(&Connection) -> Result<T, StoreError> + Send,
+    G: FnOnce(&T) + Send,
 {
     fn run(&mut self, transaction: &Connection) {
         if let Some(work) = self.work.take() {
@@ -48,8 +50,8 @@ where
         }
     }
 
-    fn is_failed(&self) -> bool {
-        !matches!(self.result, Some(Ok(_)))
+    fn failure(&self) -> Option<&StoreError> {
+        self.result.as_ref()?.as_ref().err()
     }
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
@@ -58,6 +60,9 @@ where
             (Some(_), Some(Err(error))) | (Some(error), _) => Err(error),
             (None, result) => result.unwrap_or(Err(StoreError::Closed)),
         };
+        if let Ok(done) = &result {
+            (self.then)(done);
+        }
         // Nobody waits any more: the caller gave up, and loads again.
         drop(self.reply.send(result));
     }
@@ -110,8 +115,17 @@ impl Worker {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.write_then(work, |_| ()).await
+    }
+
+    /// The same; once it is durable, does something more, also where nobody waits for the answer any longer.
+    pub(super) async fn write_then<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.send(Job::Write(Box::new(Task { work: Some(work), result: None, reply })))?;
+        self.send(Job::Write(Box::new(Task { work: Some(work), result: None, then, reply })))?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -164,8 +178,13 @@ fn run(connection: &mut Connection, batch: &mut [Box<dyn Write>]) -> Result<(), 
     for write in batch {
         let savepoint = transaction.savepoint()?;
         write.run(&savepoint);
-        if !write.is_failed() {
+        let Some(failure) = write.failure() else {
             savepoint.commit()?;
+            continue;
+        };
+        // A full disk takes the whole transaction back at once: whatever came after it would be one of its own.
+        if savepoint.is_autocommit() {
+            return Err(repeated(failure));
         }
     }
     transaction.commit()?;
@@ -180,5 +199,41 @@ fn repeated(error: &StoreError) -> StoreError {
         StoreError::Corrupt(fault) => StoreError::Corrupt(fault.clone()),
         StoreError::Database(fault) => StoreError::Database(fault.clone()),
         _ => StoreError::Closed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A write of some bytes under a name, and where its answer comes.
+    fn write(name: &'static str, bytes: u32) -> (Box<dyn Write>, oneshot::Receiver<Result<(), StoreError>>) {
+        let (reply, answer) = oneshot::channel();
+        let work = move |connection: &Connection| {
+            connection.execute("INSERT INTO kept VALUES (?1, zeroblob(?2))", (name, bytes))?;
+            Ok(())
+        };
+        (Box::new(Task { work: Some(work), result: None, then: |(): &()| (), reply }), answer)
+    }
+
+    #[test]
+    fn what_is_told_to_be_kept_is_kept_and_nothing_else_where_the_disk_is_full() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch("CREATE TABLE kept (name TEXT, bytes BLOB); PRAGMA max_page_count = 16")
+            .unwrap();
+        let (writes, answers): (Vec<_>, Vec<_>) = [("before", 1), ("large", 1 << 20), ("behind", 1)]
+            .map(|(name, bytes)| write(name, bytes))
+            .into_iter()
+            .unzip();
+        commit(&mut connection, writes);
+        for mut answer in answers {
+            assert!(matches!(answer.try_recv().unwrap(), Err(StoreError::Unwritable(_))));
+        }
+        let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();
+        assert_eq!((kept, connection.is_autocommit()), (0, true));
+        let (small, mut answer) = write("again", 1);
+        commit(&mut connection, vec![small]);
+        assert!(answer.try_recv().unwrap().is_ok());
     }
 }

@@ -86,9 +86,9 @@ impl<'a> Calling<'a> {
     }
 
     async fn one(&self, call: &ToolCall) -> Ran {
-        let begun = Instant::now();
+        let (begun, stop) = (Instant::now(), Stop::default());
         // What a tool that panicked leaves behind is its own affair.
-        let work = AssertUnwindSafe(async { self.host.call(call, self.cancel).await }).catch_unwind();
+        let work = AssertUnwindSafe(async { self.host.call(call, &stop.0).await }).catch_unwind();
         let done = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(CANCELLED.to_owned()),
@@ -102,6 +102,17 @@ impl<'a> Calling<'a> {
         let is_error = done.is_err();
         let text = cut(done.unwrap_or_else(|reason| reason), self.limits.bytes);
         Ran { text, is_error, took: begun.elapsed() }
+    }
+}
+
+/// Tells the tool that nobody waits for it any more, however the wait ends: work in another thread goes on until
+/// then.
+#[derive(Default)]
+struct Stop(Cancel);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

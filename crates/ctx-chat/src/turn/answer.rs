@@ -10,6 +10,7 @@ use ctx_wire::Reply;
 use futures_util::StreamExt as _;
 
 use crate::model::Progress;
+use crate::spill::Spilled;
 use crate::tools::{Calling, Ran, Tool, ToolError, ToolHost, ToolLimits};
 use crate::turn::outcome::{Stop, TurnError, TurnFailure};
 use crate::turn::record::stored;
@@ -50,11 +51,7 @@ impl Running<'_, '_> {
     /// Stores an answer and carries out its calls; says whether there were any.
     pub(super) async fn take(&mut self, mut reply: Reply) -> Result<bool, Stop> {
         self.found(std::mem::take(&mut reply.diagnostics));
-        let usage = reply.usage.unwrap_or_default();
-        let sum = &mut self.end.provider_usage;
-        sum.input += usage.input;
-        sum.output += usage.output;
-        sum.cached = usage.cached.map(|cached| cached + sum.cached.unwrap_or(0)).or(sum.cached);
+        self.end.provider_usage = self.end.provider_usage.and(reply.usage.unwrap_or_default());
         if reply.is_blank() {
             return Err(TurnFailure::Blank.into());
         }
@@ -171,15 +168,23 @@ impl Running<'_, '_> {
 
     async fn store_result(&mut self, owner: &NodeId, call: &ToolCall, ran: Ran) -> Result<(), Stop> {
         let Ran { text, is_error, took } = ran;
+        let text = self.chat.model.redact(text);
         let text = match (is_error, text.trim().is_empty()) {
             (true, _) => format!("error: {text}"),
             (false, true) => NO_OUTPUT.to_owned(),
             (false, false) => text,
         };
         let bytes = text.len();
-        let text = self.spill(owner, call, text).await;
+        let Spilled { text, path } = self.spill(owner, call, text).await;
         let node = self.request.tags.result(call, &text, is_error, took);
-        let (id, message) = self.recorder.add(node).await.map_err(|error| Stop::store(error, ""))?;
+        let added = self.recorder.add(node).await.map_err(|error| {
+            // A file of which no message tells would stay for ever.
+            if let Some(path) = path {
+                std::fs::remove_file(path).unwrap_or_default();
+            }
+            Stop::store(error, "")
+        });
+        let (id, message) = added?;
         let name = call.name.clone();
         self.emit(TurnEvent::ToolFinished { id: call.id.clone(), name, is_error, took, bytes });
         self.stored(&id, &message);
@@ -187,19 +192,20 @@ impl Running<'_, '_> {
     }
 
     /// Puts a large result into a file, and a preview in its place.
-    async fn spill(&mut self, owner: &NodeId, call: &ToolCall, text: String) -> String {
+    async fn spill(&mut self, owner: &NodeId, call: &ToolCall, text: String) -> Spilled {
         let spill = self.chat.tools.as_ref().and_then(|access| access.spill);
         let conversation = self.recorder.conversation_id().filter(|_| self.recorder.is_kept());
-        let (Some(spill), Some(conversation)) = (spill, conversation) else { return text };
+        let whole = |text| Spilled { text, path: None };
+        let (Some(spill), Some(conversation)) = (spill, conversation) else { return whole(text) };
         if spill.keeps(&text) {
-            return text;
+            return whole(text);
         }
         let (spill, conversation) = (spill.clone(), conversation.to_owned());
         // Ids of calls come from the model and may come again; those of messages do not.
         let name = format!("{owner}.{}", call.id);
         let kept = text.clone();
-        let work = tokio::task::spawn_blocking(move || spill.spill(&conversation, &name, &text).text);
-        work.await.unwrap_or(kept)
+        let work = tokio::task::spawn_blocking(move || spill.spill(&conversation, &name, &text));
+        work.await.unwrap_or_else(|_| whole(kept))
     }
 
     pub(super) fn stored(&mut self, id: &NodeId, message: &Message) {

@@ -49,7 +49,7 @@ impl MessageTags {
             metadata.kept.set("modelId", Value::from(model.as_str()));
         }
         if let Some(usage) = reply.usage {
-            let total = usage.input + usage.output;
+            let total = usage.input.saturating_add(usage.output);
             let usage = json!({ "promptTokens": usage.input, "completionTokens": usage.output,
                 "totalTokens": total, "cachedTokens": usage.cached });
             metadata.kept.set("usage", usage);

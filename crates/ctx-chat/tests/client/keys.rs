@@ -56,6 +56,23 @@ fn a_provider_that_repeats_the_key_is_not_repeated() {
 }
 
 #[test]
+fn a_key_that_is_cut_off_with_its_text_is_not_shown_in_part() {
+    // Texts of others are shortened: somewhere in here the end falls into the key.
+    for before in (0..600).step_by(5) {
+        let echo = format!("{}{CANARY}", "x".repeat(before));
+        let answers = [
+            Answer::error(400, "x", &echo),
+            Answer::stream(vec![Step::Bytes(format!("data: {echo}\n\n").into_bytes())]),
+        ];
+        for answer in answers {
+            let asked = ask(with_key(&Server::script([answer])));
+            let failure = asked.result.unwrap_err();
+            assert!(!format!("{failure} {failure:?}").contains("sk-TES"), "{before}: {failure}");
+        }
+    }
+}
+
+#[test]
 fn nothing_shows_a_key_by_itself() {
     let server = Server::script([]);
     let endpoint = with_key(&server);

@@ -96,6 +96,14 @@ fn a_stall_after_a_whole_answer_loses_nothing() {
 }
 
 #[test]
+fn whoever_never_pauses_is_not_listened_to_for_ever() {
+    let comments = || Some(Step::Repeat(b": still here\n\n".repeat(100)));
+    assert_eq!(cut(b": hello\n\n", comments()).outline(), "LLM_TIMEOUT");
+    // The answer is whole: what comes behind it is not waited for.
+    assert_eq!(cut(&sse(&[word("Hi"), end("stop")], false), comments()).outline(), "Hi");
+}
+
+#[test]
 fn what_is_no_json_or_no_text_ends_the_stream() {
     for odd in [b"data: {\"choices\n\n".as_slice(), b"data: \"\xff\"\n\n", b"data: [1]\n\n"] {
         let bytes = [&sse(&[word("Hi ")], false), odd, &sse(&[word("no"), end("stop")], true)].concat();
@@ -126,6 +134,18 @@ fn a_giant_answer_is_refused() {
     let mut endpoint = once(&server);
     endpoint.reply.bytes = 99;
     assert!(ask(endpoint).outline().starts_with("LLM_TOO_LARGE after `xx"));
+}
+
+#[test]
+fn an_answer_that_is_no_stream_has_the_same_limits() {
+    let calls: Vec<_> = (0..129).map(|_| json!({ "function": { "name": "f" } })).collect();
+    for message in [json!({ "content": "x".repeat(100) }), json!({ "content": "", "tool_calls": calls })] {
+        let body = json!({ "choices": [{ "message": message, "finish_reason": "stop" }] });
+        let server = Server::script([Answer::json(200, &body)]);
+        let mut endpoint = once(&server);
+        endpoint.reply.bytes = if body.to_string().len() < 1_000 { 99 } else { 1 << 20 };
+        assert_eq!(ask(endpoint).outline(), "LLM_TOO_LARGE");
+    }
 }
 
 #[test]

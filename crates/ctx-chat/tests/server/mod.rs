@@ -53,6 +53,8 @@ pub(crate) struct Answer {
 pub(crate) enum Step {
     /// These bytes are sent.
     Bytes(Vec<u8>),
+    /// These bytes are sent again and again until the client leaves.
+    Repeat(Vec<u8>),
     /// Nothing more is sent until the client leaves.
     Stall,
     /// The connection is closed in the middle.
@@ -218,12 +220,10 @@ fn write(mut connection: &TcpStream, answer: &Answer) -> std::io::Result<()> {
     write!(connection, "HTTP/1.1 {} Scripted\r\n{head}{headers}\r\n", answer.status)?;
     for step in &answer.steps {
         match step {
-            Step::Bytes(bytes) => {
-                write!(connection, "{:x}\r\n", bytes.len())?;
-                connection.write_all(bytes)?;
-                connection.write_all(b"\r\n")?;
-                connection.flush()?;
-            }
+            Step::Bytes(bytes) => write_chunk(connection, bytes)?,
+            Step::Repeat(bytes) => loop {
+                write_chunk(connection, bytes)?;
+            },
             Step::Stall => {
                 let mut rest = Vec::new();
                 connection.read_to_end(&mut rest)?;
@@ -233,4 +233,11 @@ fn write(mut connection: &TcpStream, answer: &Answer) -> std::io::Result<()> {
         }
     }
     connection.write_all(b"0\r\n\r\n")
+}
+
+fn write_chunk(mut connection: &TcpStream, bytes: &[u8]) -> std::io::Result<()> {
+    write!(connection, "{:x}\r\n", bytes.len())?;
+    connection.write_all(bytes)?;
+    connection.write_all(b"\r\n")?;
+    connection.flush()
 }

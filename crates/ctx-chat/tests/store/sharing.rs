@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_chat::{Conversation, LearnedLimit, Notice, StoreError};
+use ctx_chat::{Conversation, ConversationStore as _, LearnedLimit, Notice, StoreError};
 use ctx_types::{Node, Role};
 
 use crate::place::{Place, on_every_store};
@@ -83,6 +83,25 @@ fn a_change_that_is_given_up_midway_is_settled_by_loading_again() {
             // All of it or nothing is there.
             assert!([vec!["a"], vec!["a", "b"]].contains(&words(&chat).iter().map(String::as_str).collect()));
         }
+    });
+}
+
+#[test]
+fn a_change_is_told_also_where_nobody_waits_for_it_any_more() {
+    crate::block_on(async {
+        let store = ctx_chat::SqliteStore::in_memory().unwrap();
+        let mut chat = chat(&store, &["a"]).await.unwrap();
+        let mut heard = store.watch();
+        {
+            let append = chat.append(&store, Node::new(Role::User, "b"), None);
+            tokio::pin!(append);
+            let nothing = std::future::ready(());
+            tokio::select! { biased; _ = &mut append => {}, () = nothing => {} }
+        }
+        // Whatever the store does after that, it does after what was given up.
+        let chat = Conversation::load(&store, "c").await.unwrap();
+        assert_eq!(words(&chat), ["a", "b"]);
+        assert_eq!(heard.try_recv().unwrap(), Notice::Changed { id: "c".into(), revision: 2 });
     });
 }
 

@@ -1,12 +1,17 @@
 //! Tools: who may call them, what they may take, and that each call has one result.
 
 use async_trait::async_trait;
-use ctx_chat::{Approval, SpillFolder, Tool, ToolPolicy, ToolRules, Verdict};
+use ctx_chat::{
+    ApiKey, Approval, Conversation, Endpoint, SpillFolder, SqliteStore, StoreError, Tool, ToolError,
+    ToolHost, ToolPolicy, ToolRules, Verdict,
+};
+use ctx_pipeline::Cancel;
 use ctx_types::{ToolCall, ToolDefinition};
+use ctx_wire::Dialect;
 use serde_json::json;
 
-use crate::room::{Bench, Room, ending, with_bench};
-use crate::server::Answer;
+use crate::room::{Bench, Room, block_on, ending, with_bench};
+use crate::server::{Answer, Server};
 
 /// Lets the model call a tool, and compares the result that it is given.
 #[track_caller]
@@ -131,6 +136,87 @@ fn the_model_is_told_only_of_what_the_policy_leaves() {
         tools.as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
     assert_eq!(json!(names), json!(["echo", "empty"]));
     assert_eq!(room.stored()[2], "tool(a): error: there is no tool `fail`; tools: echo, empty");
+}
+
+/// A tool that does something else first, and then says this.
+struct Says<F>(String, F);
+
+#[async_trait]
+impl<F: Fn(&Cancel) + Send + Sync> ToolHost for Says<F> {
+    fn tools(&self) -> Vec<Tool> {
+        vec![tool("say", None)]
+    }
+
+    async fn call(&self, _: &ToolCall, cancel: &Cancel) -> Result<String, ToolError> {
+        (self.1)(cancel);
+        match self.0.as_str() {
+            "" => std::future::pending().await,
+            said => Ok(said.to_owned()),
+        }
+    }
+}
+
+#[test]
+fn a_tool_that_takes_too_long_is_told_that_nobody_waits() {
+    let told = std::sync::Mutex::new(None);
+    let host = Says(String::new(), |cancel: &Cancel| *told.lock().unwrap() = Some(cancel.clone()));
+    let mut room = Room::new([Answer::calls(&[("a", "say", "{}")]), Answer::text("Done.")]);
+    room.turn("Go", |chat| with_bench(chat, &host));
+    assert_eq!(room.stored()[2], "tool(a): error: the tool took longer than 0.1 s");
+    assert!(told.lock().unwrap().as_ref().is_some_and(Cancel::is_cancelled));
+    assert!(!room.cancel.is_cancelled());
+}
+
+#[test]
+fn a_key_that_a_tool_finds_is_neither_kept_nor_sent() {
+    let key = "sk-TESTCANARY0123456789";
+    let server = Server::script([Answer::calls(&[("a", "say", "{}")]), Answer::text("Done.")]);
+    let mut endpoint = Endpoint::new(Dialect::OpenaiChat, server.base_url());
+    endpoint.key = Some(ApiKey::new(key, "a test").unwrap());
+    let host = Says(format!("key = {key}\n"), |_: &Cancel| ());
+    let mut room = Room::at(server, endpoint, &json!({ "presetMessages": [{ "type": "chat_history" }] }));
+    room.turn("Go", |chat| with_bench(chat, &host));
+    assert_eq!(room.stored()[2], "tool(a): key = [redacted]\n");
+    assert!(
+        room.server.requests().iter().all(|request| !String::from_utf8_lossy(&request.body).contains(key))
+    );
+}
+
+#[test]
+fn a_result_that_cannot_be_stored_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, spill) =
+        (folder.path().join("chats.db"), SpillFolder::new(folder.path().join("results")).with_sizes(100, 20));
+    let mut room = Room::new([Answer::calls(&[("a", "say", "{}")])]);
+    room.store = SqliteStore::open(&file).unwrap();
+    room.conversation = block_on(Conversation::create(&room.store, "c", None)).unwrap();
+    // Somebody deletes the conversation while the tool is at work.
+    let host = Says("x".repeat(1_000), |_: &Cancel| {
+        rusqlite::Connection::open(&file).unwrap().execute("DELETE FROM conversations", []).unwrap();
+    });
+    let error = room.request(Room::says("Go"), |chat| {
+        with_bench(chat, &host);
+        if let Some(access) = &mut chat.tools {
+            access.spill = Some(&spill);
+        }
+    });
+    assert!(matches!(error.unwrap_err().source, StoreError::NotFound { .. }));
+    assert_eq!(spill.count("c").unwrap(), 0);
+}
+
+#[test]
+fn absurd_counts_of_a_provider_end_no_turn() {
+    let counted = || {
+        let usage = json!({ "prompt_tokens": u64::MAX, "completion_tokens": u64::MAX });
+        json!({ "choices": [], "usage": usage })
+    };
+    let answer = |name: &str| {
+        let call = json!({ "tool_calls": [{ "index": 0, "id": "a", "function": { "name": name, "arguments": "{}" } }] });
+        Answer::events(&[crate::server::delta(&call), crate::server::end("tool_calls"), counted()])
+    };
+    let mut room = Room::new([answer("echo"), answer("echo"), Answer::text("Done.")]);
+    let end = room.turn("Go", |chat| with_bench(chat, &Bench));
+    assert_eq!((end.provider_usage.input, end.provider_usage.output), (u64::MAX, u64::MAX));
 }
 
 /// Agrees to what says `yes`.

@@ -8,7 +8,7 @@ use crate::anthropic::stream;
 use crate::failure::Failure;
 use crate::openai_chat::stream::text_of;
 use crate::reply::Reply;
-use crate::stream::{push_call, reasoning};
+use crate::stream::{check_count, push_call, reasoning};
 
 /// Reads a message.
 ///
@@ -23,6 +23,9 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         return Err(Failure::unreadable("the body has no list of content blocks"));
     };
     let mut reply = Reply { id: text_of(body, "id"), model: text_of(body, "model"), ..Reply::default() };
+    check_count(
+        blocks.iter().filter(|block| block.get("type").is_some_and(|kind| kind == "tool_use")).count(),
+    )?;
     let (mut text, mut thinking, mut artifacts) = (String::new(), String::new(), Vec::new());
     for block in blocks {
         let field = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();

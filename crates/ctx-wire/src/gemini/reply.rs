@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::stream;
 use crate::failure::Failure;
 use crate::reply::Reply;
-use crate::stream::Building;
+use crate::stream::{Building, check_count};
 
 /// Reads the first candidate of an answer.
 ///
@@ -22,5 +22,6 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
     }
     let mut building = Building::default();
     stream::read(body, &mut building);
+    check_count(building.call_count())?;
     Ok(building.into_reply())
 }

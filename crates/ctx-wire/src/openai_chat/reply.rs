@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::openai_chat::stream;
 use crate::reply::Reply;
-use crate::stream::{push_call, reasoning};
+use crate::stream::{check_count, push_call, reasoning};
 
 /// Reads the first choice of a chat completion.
 ///
@@ -32,7 +32,9 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         usage: stream::usage(body),
         ..Reply::default()
     };
-    for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    check_count(calls.map_or(0, Vec::len))?;
+    for call in calls.into_iter().flatten() {
         let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
         let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
         push_call(&mut reply, id, name, stream::arguments(call).unwrap_or_default());

@@ -28,13 +28,19 @@ pub(crate) fn read(chunk: &Value, building: &mut Building) -> Vec<Delta> {
     deltas
 }
 
+/// The first of the numbers of calls that come without one.
+const UNNUMBERED: u64 = 1 << 32;
+
 /// Calls are told apart by `index`; servers that leave it out send whole calls, one after the other.
 fn read_calls(delta: &Value, building: &mut Building, deltas: &mut Vec<Delta>) {
     let calls = delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-    for (position, call) in calls.enumerate() {
-        let number = call.get("index").and_then(Value::as_u64).unwrap_or(position as u64);
+    for call in calls {
         let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
         let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
+        // What has no name goes on with the call before it.
+        let begun = building.call_count() as u64;
+        let next = if name.is_empty() { begun.saturating_sub(1) } else { begun };
+        let number = call.get("index").and_then(Value::as_u64).unwrap_or(UNNUMBERED + next);
         building.open_call(number, id, name, deltas);
         building.add_arguments(number, &arguments(call).unwrap_or_default(), deltas);
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::stream;
 use crate::failure::Failure;
 use crate::reply::Reply;
-use crate::stream::Building;
+use crate::stream::{Building, check_count};
 
 /// Reads a response.
 ///
@@ -36,6 +36,7 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         stream::close_item(number as u64, item, &mut building, &mut deltas);
     }
     stream::end(body, &mut building);
+    check_count(building.call_count())?;
     match building.failure.take() {
         Some(failure) => Err(failure),
         None => Ok(building.into_reply()),
