@@ -13,6 +13,10 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
     let mut changed = 0;
     let mut old = before.iter().peekable();
     for message in after {
+        // Most are shared with the messages before, and stand where they stood.
+        if old.next_if(|old| old.is_shared_with(message)).is_some() {
+            continue;
+        }
         if message.place == Place::History && message.source.kind.is_history() {
             // What is dropped of the conversation is dropped in front of what is kept, and what was joined stood
             // where the joined message stands.
@@ -26,7 +30,10 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
         }
     }
     gone.extend(old);
-    let (added, changed_elsewhere) = compare_unordered(&gone, &new);
+    let (added, changed_elsewhere) = match gone.is_empty() {
+        true => (new.len(), 0),
+        false => compare_unordered(&gone, &new),
+    };
     StageReport {
         id: id.to_owned(),
         messages_before: before.len(),

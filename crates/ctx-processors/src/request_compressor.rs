@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use ctx_compress::request::{CompressionPipeline, Meter, repair, strategy};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, Place, Session};
-use serde_json::Value;
+use ctx_types::{Message, NodeId, Place};
 
 use crate::compression::{Given, KeptCompression, Settings, fields, tell, tell_repairs};
 use crate::gap_ranks::GapRanks;
+use crate::session_loader::PINNED;
 use crate::window::LoadedWindow;
 
 /// Rewrites settled history where a request comes near its budget: layer B of compression.
@@ -48,7 +48,7 @@ impl ContextProcessor for RequestCompressor {
             None => pipeline,
         };
         let draft: Vec<Message> = cx.draft.messages().to_vec();
-        let messages: Vec<Message> = draft.iter().map(|message| marked(message, cx.inputs.session)).collect();
+        let messages = marked(&draft, cx);
         let outcome = Given {
             draft: &draft,
             messages: &messages,
@@ -78,11 +78,22 @@ fn mend_pairs(cx: &mut PipelineContext<'_>) {
     cx.draft.mend_pairs(repaired.messages);
 }
 
-/// Returns a message as pinned if its node in the conversation's file is.
-fn marked(message: &Message, session: &Session) -> Message {
-    let node = message.source.id.as_deref().filter(|_| message.place == Place::History);
-    match node.and_then(|id| session.node(id)).and_then(|node| node.kept.get("pinned")) {
-        Some(Value::Bool(true)) => message.clone().with(|message| message.place = Place::Pinned),
-        _ => message.clone(),
+/// Returns messages as pinned if their nodes in the conversation's file are; the loader has seen which.
+fn marked(draft: &[Message], cx: &PipelineContext<'_>) -> Vec<Message> {
+    let pins = cx.blackboard.get::<LoadedWindow>().map(|window| window.pins.as_slice());
+    if pins.is_some_and(<[NodeId]>::is_empty) {
+        return draft.to_vec();
     }
+    let in_file = |id: &str| {
+        let node = cx.inputs.session.node(id);
+        node.and_then(|node| node.kept.get(PINNED)).is_some_and(|value| value == true)
+    };
+    let is_pinned = |message: &Message| {
+        message.place == Place::History && message.source.id.as_deref().is_some_and(in_file)
+    };
+    let mark = |message: &Message| match is_pinned(message) {
+        true => message.clone().with(|message| message.place = Place::Pinned),
+        false => message.clone(),
+    };
+    draft.iter().map(mark).collect()
 }

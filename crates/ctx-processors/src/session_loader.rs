@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, Note, Outcome, Place, Role,
-    Session, Source, SourceKind, TokenFigure, Trust, TurnInput, plural,
+    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, NodeId, Note, Outcome, Place,
+    Role, Session, Source, SourceKind, TokenFigure, Trust, TurnInput, plural,
 };
 use serde_json::json;
 
@@ -50,7 +50,7 @@ impl ContextProcessor for SessionLoader {
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
-        let (front, window) = load_window(cx, pinned, limit, &input)?;
+        let Loaded { front, messages: window, pins } = load_window(cx, pinned, limit, &input)?;
         let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + input.len());
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
@@ -74,6 +74,7 @@ impl ContextProcessor for SessionLoader {
             skipped_bytes,
             oldest: message_at(session, pinned).map(|message| message.source.clone()),
             is_told: size.is_some_and(|size| size.is_final) && skipped > 0,
+            pins,
         };
         cx.draft.decide_all(limit.and_then(|tokens| not_loaded(&window, tokens)));
         cx.blackboard.insert(window);
@@ -97,7 +98,17 @@ pub(crate) fn pinned_len(session: &Session) -> usize {
     (0..session.sent_len()).take_while(is_pinned).count()
 }
 
-/// Loads messages, newest first, until they certainly hold more than is allowed; returns where they begin, too.
+/// What was loaded.
+struct Loaded {
+    /// Where it begins.
+    front: usize,
+    /// The messages, newest first.
+    messages: Vec<Message>,
+    /// Their nodes that are pinned in the conversation's file.
+    pins: Vec<NodeId>,
+}
+
+/// Loads messages, newest first, until they certainly hold more than is allowed.
 ///
 /// Nothing is counted if the bytes of everything fit, for no text has more tokens than bytes.
 /// O(messages of the window).
@@ -106,7 +117,7 @@ fn load_window(
     pinned: usize,
     limit: Option<u64>,
     input: &[Message],
-) -> Result<(usize, Vec<Message>), ProcessorError> {
+) -> Result<Loaded, ProcessorError> {
     let session = cx.inputs.session;
     let len = session.sent_len();
     let bytes = session.sent_bytes(len) - session.sent_bytes(pinned);
@@ -117,25 +128,34 @@ fn load_window(
     let mut may_be_prefix = input.is_empty();
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     let mut left = limit;
-    let mut window = Vec::with_capacity(USUAL.min(len - pinned));
+    let messages = Vec::with_capacity(USUAL.min(len - pinned));
+    let mut loaded = Loaded { front: pinned, messages, pins: Vec::new() };
     for position in (pinned..len).rev() {
         if position % CHECK_EVERY == 0 {
             cx.checkpoint()?;
         }
-        let Some(message) = message_at(session, position) else { continue };
+        let Some((id, node)) = session.sent_node(position) else { continue };
+        let message = node.to_message(id);
         // An answer that is to be continued is no answer yet: the question before it is pending still.
         if !std::mem::take(&mut may_be_prefix) || !is_prefix(continued(cx), &message) {
             turn.look_at(&message);
         }
         left = left.and_then(|left| costing.take(&message, left));
         let is_border = turn.is_complete && message.role != Role::Tool;
-        window.push(message);
+        loaded.messages.push(message);
+        if node.kept.get(PINNED).is_some_and(|value| value == true) {
+            loaded.pins.push(id.clone());
+        }
         if is_border && limit.is_some() && left.is_none() {
-            return Ok((position, window));
+            loaded.front = position;
+            break;
         }
     }
-    Ok((pinned, window))
+    Ok(loaded)
 }
+
+/// The key of a node that is to stay as it is.
+pub(crate) const PINNED: &str = "pinned";
 
 /// What a message is taken to cost beside its text while nothing is counted.
 const FEWEST_TOKENS: u64 = 8;
