@@ -45,7 +45,7 @@ fn with_endpoint<'a>(
     let path = if dialect == Dialect::Anthropic { "/anthropic/v1" } else { "/v1" };
     let mut endpoint = crate::endpoint(dialect, server.url(path));
     // What begins before the server is done with the attempt before it, the judge takes for another call.
-    endpoint.retry.first_wait = Duration::from_millis(100);
+    endpoint.retry.first_wait = Duration::from_millis(400);
     change(&mut endpoint);
     let agent = json!({ "presetMessages": [{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }] });
     Room::at(server, endpoint, &agent)

@@ -324,6 +324,7 @@ fn a_key_is_found_nowhere() {
         match request.messages().last().unwrap().1.as_str() {
             "fail" => Answer::error(401, CANARY, &format!("no such key: {CANARY}")),
             "stream" => Answer::events(&[json!({ "error": { "message": format!("bad {CANARY}") } })]),
+            "tool" => Answer::calls(&[("a", "read_file", r#"{"path":"key"}"#)]),
             _ => Answer::text("Hi"),
         }
     };
@@ -342,6 +343,35 @@ fn a_key_is_found_nowhere() {
     }
     let seen = place.requests().iter().filter(|request| request.header("authorization").is_some()).count();
     assert_eq!(seen, 6, "the key was sent");
+    // A tool that reads the very file in which the key lies.
+    let read = format!(
+        "chat agent.yaml --model gpt-4o --base-url {base} --key-file key --store s.db --conversation c --tools-dir . --once tool"
+    );
+    let output = place.folder.ctx(&read);
+    assert!(output.contains("read_file done") && !output.contains("CANARY"), "{output}");
+    assert!(
+        place.requests().iter().all(|request| !String::from_utf8_lossy(&request.body).contains("CANARY"))
+    );
+    for to in ["aio", "messages", "jsonl"] {
+        for out in ["", &format!(" --out {to}.out")] {
+            let output = place.folder.ctx(&format!("session export c --store s.db --to {to}{out}"));
+            assert!(output.starts_with("exit code 0") && !output.contains("CANARY"), "{output}");
+            assert_eq!(
+                output.contains("LLM_UNAUTHORIZED"),
+                out.is_empty(),
+                "failures are exported: {output}"
+            );
+        }
+    }
+    for arguments in [
+        "session import aio.out --id d --json",
+        "session list --json",
+        "session list",
+        "session delete d --json",
+    ] {
+        let output = place.folder.ctx(&format!("{arguments} --store s.db"));
+        assert!(output.starts_with("exit code 0") && !output.contains("CANARY"), "{output}");
+    }
     std::fs::remove_file(place.folder.path().join("key")).unwrap();
     for name in place.folder.names() {
         let path = place.folder.path().join(&name);
