@@ -14,6 +14,7 @@ use crate::commands::endpoint::EndpointConfig;
 use crate::commands::turn::check_zone;
 use crate::files;
 use crate::keys::Keys;
+use crate::secrets::covered;
 use crate::show::Sources;
 use crate::toml_document;
 
@@ -67,7 +68,9 @@ impl Config {
         let Some(folder) = nearest else { return Ok(Self::default()) };
         let path = folder.join(NAME);
         let name = files::name(&path);
-        let bytes = sources.read(&path, &name)?;
+        let bytes = files::read(&path)?;
+        sources.files_read.note(&path);
+        sources.add(&name, &shown(&bytes));
         if bytes.len() > MAX_BYTES {
             bail!("`{name}` is larger than {} KiB", MAX_BYTES / 1024);
         }
@@ -190,6 +193,11 @@ fn endpoint_of(
         finding.location.pointer = Some(format!("/{key}{pointer}"));
     }
     (endpoint, odd)
+}
+
+/// The bytes as findings show them.
+fn shown(bytes: &[u8]) -> Vec<u8> {
+    std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| covered(text).into_bytes())
 }
 
 fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value> {

@@ -63,6 +63,11 @@ impl<'v> Keys<'v> {
         self.read(key, "a list of texts", texts).unwrap_or_default()
     }
 
+    /// Returns whatever there is.
+    pub(crate) fn any(&mut self, key: &'static str) -> Option<&'v Value> {
+        self.read(key, "a value", Some)
+    }
+
     /// Returns an object or a list as it is.
     pub(crate) fn structure(&mut self, key: &'static str) -> Option<&'v Value> {
         self.read(key, "an object or a list", |value| {

@@ -11,6 +11,7 @@ mod exit;
 mod files;
 mod keys;
 mod locate;
+mod secrets;
 mod show;
 mod toml_document;
 

@@ -10,6 +10,7 @@ use ctx_wire::Dialect;
 use serde_json::Value;
 
 use crate::args::{DialectName, EndpointArguments};
+use crate::codes;
 use crate::keys::Keys;
 
 /// The model that is asked for transcripts where nobody names one.
@@ -37,8 +38,8 @@ impl EndpointConfig {
             Ok(keys) => keys,
             Err(fault) => return (Self::default(), vec![*fault]),
         };
-        let headers = keys.structure("headers").and_then(Value::as_object).into_iter().flatten();
-        let headers = headers.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+        let mut found = Vec::new();
+        let headers = headers(keys.any("headers"), &mut found);
         let config = Self {
             base_url: keys.text("base-url").map(str::to_owned),
             dialect: keys.parsed("dialect", |name| {
@@ -48,13 +49,13 @@ impl EndpointConfig {
             model: keys.text("model").map(str::to_owned),
             key_env: keys.text("key-env").map(str::to_owned),
             key_file: keys.text("key-file").map(place),
-            headers: headers.collect(),
+            headers,
             connect: keys.number("connect-timeout"),
             first_token: keys.number("first-token-timeout"),
             stall: keys.number("stall-timeout"),
             retries: keys.number("retries"),
         };
-        (config, keys.finish())
+        (config, [found, keys.finish()].concat())
     }
 
     /// Returns what is said about the endpoint of a dialect: what another one is for stands for nothing.
@@ -138,6 +139,31 @@ impl EndpointConfig {
             (None, false) => Err(ClientError::Config(format!(
                 "there is no key: set `{name}`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`"
             ))),
+        }
+    }
+}
+
+/// Reads headers by their names. What is none is told without being shown: it may be a key.
+fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
+    let wrong = |expected: &str, pointer: String| {
+        Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}")).at_pointer(pointer)
+    };
+    match value {
+        None => Vec::new(),
+        Some(Value::Object(headers)) => {
+            let read = |(name, value): (&String, &Value)| {
+                let text = value.as_str().map(|text| (name.clone(), text.to_owned()));
+                let pointer = format!("/headers/{}", name.replace('~', "~0").replace('/', "~1"));
+                text.or_else(|| {
+                    found.push(wrong("a text as the value of a header", pointer));
+                    None
+                })
+            };
+            headers.iter().filter_map(read).collect()
+        }
+        Some(_) => {
+            found.push(wrong("a table of headers by their names", "/headers".to_owned()));
+            Vec::new()
         }
     }
 }

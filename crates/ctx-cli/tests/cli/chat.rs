@@ -318,6 +318,20 @@ fn what_is_wrong_about_an_endpoint_is_told_in_its_line() {
 }
 
 #[test]
+fn a_key_in_ctx_toml_is_not_shown_whatever_is_wrong_about_it() {
+    let check = |toml: &str, expected: &str| {
+        let toml = toml.replace("KEY", CANARY);
+        let folder = Folder::with(&[("agent.yaml", AGENT), ("ctx.toml", &toml)]);
+        let output = folder.ctx("chat agent.yaml --once Hi --model gpt-4o --dry-run");
+        assert!(output.contains(expected) && !output.contains("CANARY"), "{output}");
+    };
+    check("[endpoint]\nkey = 'KEY'\n", "there is no key `key`");
+    check("[endpoint]\nheaders = 'KEY'\n", "expected a table of headers by their names");
+    check("[endpoint.headers]\nx-team = ['KEY']\n", "expected a text as the value of a header");
+    check("[endpoint.headers]\nx-team = 'KEY\n", "invalid TOML");
+}
+
+#[test]
 fn a_key_is_found_nowhere() {
     let echo = |request: &Received| {
         // A provider that repeats the key in its error, then answers.
