@@ -5,6 +5,7 @@ mod schema;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -14,11 +15,18 @@ use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Transaction};
 use crate::store::notices::Notices;
 use crate::store::record::{Rows, StepRow, columns, count, name_of, number};
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, Stored,
+    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
+    Stored,
 };
 
 /// What every connection is set to: commits wait for the disk, and nobody waits for a lock for ever.
 const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s'";
+
+/// How long a connection is waited for unless the configuration says otherwise (`connect_timeout`).
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a server may acknowledge nothing unless the configuration says otherwise (`tcp_user_timeout`).
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Keeps conversations in a `PostgreSQL` database (12 or newer), which many processes and machines may use at once.
 ///
@@ -43,11 +51,18 @@ impl fmt::Debug for PostgresStore {
 
 impl PostgresStore {
     /// Opens a database, such as `host=/run/postgresql user=ctx dbname=ctx` or `postgres://ctx@localhost/ctx`, and
-    /// brings its tables up to date. They stand in the first schema of the search path. Within a runtime of tokio.
+    /// brings its tables up to date. They stand in the first schema of the search path.
+    ///
+    /// Within a runtime of tokio that has timers: a server that does not answer is waited for 10 s, or as long as
+    /// `connect_timeout` says.
     ///
     /// Errors: [`StoreError::Unreachable`], [`StoreError::Newer`], [`StoreError::Unwritable`].
     pub async fn connect(config: &str) -> Result<Self, StoreError> {
-        let config: Config = config.parse()?;
+        let mut config: Config = config.parse()?;
+        // A server that is gone without a word is noticed.
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE).keepalives_idle(SILENCE);
+        }
         let mut client = dial(&config).await?;
         schema::migrate(&mut client).await?;
         let client = Arc::new(Mutex::new(client));
@@ -65,7 +80,10 @@ impl PostgresStore {
 }
 
 async fn dial(config: &Config) -> Result<Client, StoreError> {
-    let (client, connection) = config.connect(NoTls).await?;
+    let patience = config.get_connect_timeout().copied().unwrap_or(PATIENCE);
+    // A server that takes the connection and then says nothing is waited for no longer than one that takes none.
+    let dialed = tokio::time::timeout(patience, config.connect(NoTls)).await;
+    let (client, connection) = dialed.map_err(|over| StoreError::Unreachable(StoreFault::new(over)))??;
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::warn!(%error, "the connection to the store broke");

@@ -105,6 +105,15 @@ fn a_server_that_is_not_there_is_told() {
 }
 
 #[test]
+fn a_server_that_says_nothing_is_told() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let config = format!("host=127.0.0.1 port={port} user=u dbname=d connect_timeout=1");
+    let error = block_on(PostgresStore::connect(&config)).unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable(_)), "{error}");
+}
+
+#[test]
 fn who_may_not_write_is_told() {
     block_on(async {
         let Some(schema) = Schema::new().await else { return };
