@@ -23,8 +23,9 @@ pub(crate) fn covered(text: &str) -> String {
     let (mut table, mut covered) = (String::new(), String::with_capacity(text.len()));
     for line in text.split_inclusive('\n') {
         let begin = line.trim_start();
-        if begin.starts_with('[') {
-            table = begin.trim_matches(|character: char| "[] \t\r\n".contains(character)).to_owned();
+        if let Some(header) = begin.strip_prefix('[') {
+            let name = header.trim_start_matches('[').split(']').next().unwrap_or_default();
+            table = name.replace(['"', '\'', ' '], "");
         }
         match line.split_once('=') {
             Some((key, _)) if is_secret(&table, key.trim()) => {
@@ -81,7 +82,10 @@ mod tests {
     #[test]
     fn what_may_be_a_key_is_covered_in_its_place() {
         check("[endpoint]\nkey = \"sk-1\" # x\n", "[endpoint]\nkey = \"****\" # x\n");
-        check("[endpoint.headers]\nx-team = 'ab\\'\n", "[endpoint.headers]\nx-team = '***'\n");
+        check(
+            "[ endpoint . headers ] # ours\nx-team = 'ab\\'\n",
+            "[ endpoint . headers ] # ours\nx-team = '***'\n",
+        );
         check(
             "[transcription]\nheaders = { a = \"b\\\"c\" }\n",
             "[transcription]\nheaders = { a = \"****\" }\n",
