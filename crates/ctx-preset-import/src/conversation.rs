@@ -77,6 +77,12 @@ pub fn read_conversation(
     Ok(imported.named(name))
 }
 
+/// Puts the two halves of a session together; none if a value is not that.
+pub(crate) fn join_halves(value: &Value) -> Option<Imported<Session>> {
+    let is_halved = format::shape(value) == Some(Format::SessionHalves);
+    value.as_object().filter(|_| is_halved).cloned().map(halves::read)
+}
+
 fn is_messages(format: Format) -> bool {
     matches!(format, Format::ChatMessages | Format::StoredMessages | Format::SillyTavernChat)
 }

@@ -9,7 +9,7 @@ mod picture;
 mod preset;
 mod scripts;
 
-pub use book::{export_card_book, export_worldbook};
+pub use book::{export_card_book, export_lorebook, export_worldbook};
 pub(crate) use card::CARD_RULES;
 pub use card::export_card;
 pub use picture::export_card_picture;

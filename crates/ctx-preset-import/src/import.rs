@@ -1,11 +1,13 @@
 //! Several files of other applications at once, as one agent with all that belongs to it.
 
+mod finish;
 mod gathered;
 mod rows;
 mod sources;
 
 use ctx_anchors::AnchorRegistry;
 use ctx_types::{Agent, Diagnostic, Session, UserProfile, Worldbook};
+use serde_json::Value;
 
 use crate::container::PackedFile;
 use crate::limits::Limits;
@@ -24,7 +26,7 @@ pub struct SourceFile<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ImportOptions {
-    /// How much a document may ask of us.
+    /// How much a document may ask of us; a million values by default, since each has a row in the report.
     pub limits: Limits,
     /// The anchors that presets may use.
     pub anchors: AnchorRegistry,
@@ -32,7 +34,9 @@ pub struct ImportOptions {
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        Self { limits: Limits::default(), anchors: AnchorRegistry::system() }
+        // Each value has a row in the report.
+        let limits = Limits { json_nodes: 1_000_000, ..Limits::default() };
+        Self { limits, anchors: AnchorRegistry::system() }
     }
 }
 
@@ -45,6 +49,8 @@ pub struct Import {
     pub worldbooks: Vec<NamedBook>,
     /// The person who chats.
     pub profile: Option<UserProfile>,
+    /// How turns are written in one text, for `--template` of the dialect `completion`.
+    pub template: Option<Value>,
     /// The conversations.
     pub conversations: Vec<NamedConversation>,
     /// Files that cards and archives held: pictures, sounds.

@@ -41,6 +41,7 @@ mod parameters;
 mod profile;
 mod regex_scripts;
 mod report;
+mod risu;
 mod sillytavern;
 mod worldbook;
 
@@ -50,14 +51,14 @@ pub use conversation::{ConversationForm, WrittenConversation, read_conversation,
 pub use document::{BadLine, Document, Syntax, decode, write_document};
 pub use error::ImportError;
 pub use export::{
-    export_agent, export_card, export_card_book, export_card_picture, export_preset, export_regex_scripts,
-    export_worldbook,
+    export_agent, export_card, export_card_book, export_card_picture, export_lorebook, export_preset,
+    export_regex_scripts, export_worldbook,
 };
 pub use format::{Format, detect};
 pub use import::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, import};
 pub use imported::Imported;
 pub use limits::Limits;
-pub use migrate::migrate;
+pub use migrate::{MigratedDocument, migrate, migrate_document};
 pub use profile::read_profile;
 pub use regex_scripts::read_regex_scripts;
 pub use report::{FieldReport, FieldStatus, FileReport, ImportReport};

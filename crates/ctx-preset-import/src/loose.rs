@@ -17,15 +17,24 @@ pub(crate) fn said<'v>(map: &'v Object, key: &str) -> Option<&'v str> {
 
 /// Returns a number, also one in quotes.
 pub(crate) fn number(map: &Object, key: &str) -> Option<f64> {
-    let value = map.get(key)?;
+    number_of(map.get(key)?)
+}
+
+/// Reads a number, also one in quotes.
+pub(crate) fn number_of(value: &Value) -> Option<f64> {
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-    number.filter(|number| number.is_finite())
+    number.filter(|number: &f64| number.is_finite())
 }
 
 /// Returns a whole number, also one in quotes.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far beyond any depth or order")]
 pub(crate) fn whole(map: &Object, key: &str) -> Option<i64> {
-    number(map, key).filter(|number| number.fract() == 0.0).map(|number| number as i64)
+    whole_of(map.get(key)?)
+}
+
+/// Reads a whole number, also one in quotes.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far beyond any depth or order")]
+pub(crate) fn whole_of(value: &Value) -> Option<i64> {
+    number_of(value).filter(|number| number.fract() == 0.0).map(|number| number as i64)
 }
 
 /// Returns a switch.

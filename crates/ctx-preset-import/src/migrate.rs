@@ -1,5 +1,9 @@
 //! Old spellings inside an agent, brought up to date.
 
+mod document;
+
+pub use document::{MigratedDocument, migrate_document};
+
 use ctx_anchors::{AnchorDefinition, AnchorRegistry};
 use ctx_types::{Agent, Content, Diagnostic, InjectionStrategy, Placement, PresetMessage};
 
@@ -33,6 +37,13 @@ use crate::parameters;
 /// assert!(migrate(&mut agent, &AnchorRegistry::system()).is_empty());
 /// ```
 pub fn migrate(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
+    let mut changes = spellings(agent, anchors);
+    changes.extend(greetings::gather(agent));
+    changes
+}
+
+/// Brings up to date what stays in its place.
+fn spellings(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
     let mut changes = Vec::new();
     if let Some(parameters) = &mut agent.parameters {
         changes.extend(parameters::custom(parameters));
@@ -42,7 +53,6 @@ pub fn migrate(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
         changes.extend(legacy_template(entry, index, anchors));
         changes.extend(strategy_type(entry, index));
     }
-    changes.extend(greetings::gather(agent));
     changes
 }
 

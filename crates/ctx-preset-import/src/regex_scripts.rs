@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::kept;
+use crate::loose::whole_of;
 
 /// Makes regex rules of `SillyTavern`'s scripts: one, or a list of them, as files, presets and cards hold them.
 ///
@@ -81,7 +82,7 @@ impl Script<'_> {
     /// is true.
     fn placements(&mut self, rule: &mut RegexRule) -> bool {
         let numbers = self.map.get("placement").and_then(Value::as_array).into_iter().flatten();
-        let numbers: Vec<Option<i64>> = numbers.map(whole).collect();
+        let numbers: Vec<Option<i64>> = numbers.map(whole_of).collect();
         let is_old = numbers.contains(&Some(DISPLAY));
         let is_all = is_old && numbers.len() == 1;
         let has = |number| is_all || numbers.contains(&Some(number));
@@ -145,8 +146,12 @@ impl Script<'_> {
     }
 
     fn texts<T: for<'t> From<&'t str>>(&mut self, key: &str) -> Vec<T> {
-        let all = |items: &Vec<Value>| items.iter().map(|item| item.as_str().map(T::from)).collect();
-        self.value(key, "a list of texts", |value| value.as_array().and_then(all)).unwrap_or_default()
+        let items = self.value(key, "a list of texts", |value| value.as_array().cloned()).unwrap_or_default();
+        if !items.iter().all(Value::is_string) {
+            let message = format!("`{key}` of a regex script holds more than texts");
+            self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
+        }
+        items.iter().filter_map(Value::as_str).map(T::from).collect()
     }
 
     fn flag(&mut self, key: &str) -> Option<bool> {
@@ -154,7 +159,7 @@ impl Script<'_> {
     }
 
     fn number(&mut self, key: &str) -> Option<i64> {
-        self.value(key, "a whole number", whole)
+        self.value(key, "a whole number", whole_of)
     }
 
     /// Reads a value; null means that it is missing.
@@ -171,11 +176,4 @@ impl Script<'_> {
     fn report(&mut self, key: &str, finding: Diagnostic) {
         self.findings.push(finding.at_pointer(format!("{}/{key}", self.pointer)));
     }
-}
-
-/// A whole number, also one in quotes.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far beyond any depth")]
-fn whole(value: &Value) -> Option<i64> {
-    let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-    number.filter(|number: &f64| number.fract() == 0.0).map(|number| number as i64)
 }

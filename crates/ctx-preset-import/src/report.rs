@@ -7,7 +7,7 @@ use std::fmt;
 use ctx_types::Diagnostic;
 use serde::{Serialize, Serializer};
 
-pub(crate) use rules::{Expect, Rule, RuleSet, approximated, kept, mapped};
+pub(crate) use rules::{Expect, Link, NOT_READ, Rule, RuleSet, SAME, approximated, kept, mapped};
 
 use crate::format::Format;
 

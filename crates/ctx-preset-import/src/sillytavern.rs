@@ -7,7 +7,9 @@ pub(crate) mod parameters;
 pub(crate) mod person;
 pub(crate) mod preset;
 pub(crate) mod processors;
-pub(crate) mod tables;
+pub(crate) mod rows;
+mod story;
+pub(crate) mod templates;
 
 /// The lanes by which what stands at one depth is sorted: the agent's words above the user's above the system's, and
 /// among those of one the preset above the note above the card's note above the persona above worldbooks.

@@ -1,8 +1,10 @@
 //! Documents that hold a worldbook.
 
+pub(crate) mod around;
 mod card;
 mod origin;
 mod other;
+mod rows;
 
 use ctx_types::{Diagnostic, Persist, Reader, Worldbook};
 use serde_json::{Map, Value};
@@ -15,6 +17,8 @@ use crate::limits::Limits;
 
 pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, entry as card_entry};
 pub use origin::WorldbookOrigin;
+pub(crate) use other::{Application, write as write_other};
+pub(crate) use rows::{of_card_book, of_envelope, of_other, of_world_info};
 
 /// Reads a worldbook from any form that people have one in.
 ///
@@ -59,6 +63,13 @@ pub(crate) fn read_card_book(book: Map<String, Value>, place: &str, is_v3: bool)
     read_form(card::read(book, place, is_v3)).0
 }
 
+/// Returns a book under another name; on export it has that of its file again.
+pub(crate) fn renamed(book: &Worldbook, name: &str) -> Worldbook {
+    let mut file = book.write();
+    around::rename(&mut file, name);
+    Worldbook::read(file, &mut Reader::new())
+}
+
 fn read_form(mut form: Form) -> (Imported<Worldbook>, WorldbookOrigin) {
     let mut reader = Reader::new();
     let book = Worldbook::read(form.book, &mut reader);
@@ -96,14 +107,20 @@ impl Form {
             return Ok(form);
         }
         if let Some((book, place, is_v3)) = card::find(&mut map) {
-            return Ok(card::read(book, &place, is_v3));
+            let mut form = card::read(book, &place, is_v3);
+            if place == "/data" {
+                around::put(&mut form.book, around::ENVELOPE, Value::Object(map));
+            }
+            return Ok(form);
         }
         let has_entries = map.get("entries").is_some_and(|entries| entries.is_object() || entries.is_array());
         if !has_entries {
             return Err(unknown_shape(&Value::Object(map)));
         }
         if card::is_card_book(&map) {
-            return Ok(card::read(map, "", false));
+            let mut form = card::read(map, "", false);
+            around::put(&mut form.book, around::IS_CARD, Value::Bool(true));
+            return Ok(form);
         }
         Ok(Self::plain(Value::Object(map)))
     }

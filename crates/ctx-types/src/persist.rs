@@ -278,6 +278,11 @@ macro_rules! noun {
             pub kept: $crate::persist::Kept,
         }
 
+        impl $Name {
+            /// The keys that have a typed field.
+            pub const KEYS: &'static [&'static str] = &[$($key),*];
+        }
+
         impl $crate::persist::Persist for $Name {
             fn read(mut value: serde_json::Value, reader: &mut $crate::persist::Reader) -> Self {
                 let serde_json::Value::Object(map) = &mut value else {

@@ -39,6 +39,7 @@ pub(crate) struct AgentImportArguments {
 #[command(after_help = "Examples:\n  \
     ctx export ada/agent.yaml --to st-preset --out preset.json\n  \
     ctx export ada/agent.yaml --to st-card --out ada.png\n  \
+    ctx export ada/agent.yaml --to st-lorebook --only Moon --out moon.json\n  \
     ctx export ada/agent.yaml --to aio --out ada.agent.yaml")]
 pub(crate) struct AgentExportArguments {
     /// The agent
@@ -47,6 +48,9 @@ pub(crate) struct AgentExportArguments {
     /// What is written
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) to: ExportForm,
+    /// Which worldbook or list of regex rules is written, by its name, if the agent has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Option<String>,
     /// The file to write, which is replaced if it exists; its ending decides between JSON, YAML and PNG. Otherwise
     /// JSON is printed
     #[arg(long, value_name = "FILE")]
@@ -63,17 +67,23 @@ pub(crate) enum ExportForm {
     StPreset,
     /// A character card of SillyTavern
     StCard,
+    /// A worldbook beside the agent: a lorebook of SillyTavern, or of the form in which it came
+    StLorebook,
+    /// A list of regex rules as scripts of SillyTavern
+    StRegex,
     /// An agent of AIO Hub
     Aio,
 }
 
-/// Brings agents up to date: old spellings become today's
+/// Brings files of AIO Hub up to date: old spellings become today's
 ///
-/// Says what would change; `--write` changes the files, and keeps what they were beside them as `.bak`.
+/// Agents, exports of agents, presets of both versions, and sessions in two halves, each in the form that it has.
+/// Says what would change; `--write` changes the files, all of them or none, and keeps what they were beside them as
+/// `.bak`. Files of other applications are not migrated but imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ctx migrate agent.json\n  ctx migrate agents/*.json --write")]
 pub(crate) struct MigrateArguments {
-    /// The agents
+    /// The agents, presets and sessions
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Changes the files

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use ctx_engine::Engine;
-use ctx_preset_import::{export_agent, export_card, export_card_picture, export_preset, write_document};
+use ctx_preset_import::{
+    export_agent, export_card, export_card_picture, export_lorebook, export_preset, export_regex_scripts,
+    write_document,
+};
 use ctx_types::Agent;
 use serde_json::{Value, json};
 
@@ -23,6 +26,8 @@ pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
     let value = match arguments.to {
         ExportForm::StPreset => export_preset(&file.agent),
         ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources),
+        ExportForm::StLorebook => lorebook(&file.agent, arguments, &mut sources)?,
+        ExportForm::StRegex => scripts(&file.agent, arguments)?,
         ExportForm::Aio => export_agent(&file.agent),
     };
     let Some(out) = &arguments.out else {
@@ -49,6 +54,41 @@ fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Value {
     let books = books.loaded();
     let book = books.iter().find(|book| Some(&*book.name) == name);
     export_card(agent, book.map(|book| &*book.book))
+}
+
+/// Makes a lorebook of a worldbook beside the agent.
+fn lorebook(agent: &Agent, arguments: &AgentExportArguments, sources: &mut Sources) -> Result<Value> {
+    let mut books = Books::default();
+    books.add_beside(&arguments.agent, agent, sources);
+    let books = books.loaded();
+    let named: Vec<_> = books.iter().map(|book| (&*book.name, &*book.book)).collect();
+    Ok(export_lorebook(one(&named, "worldbook", arguments)?))
+}
+
+/// Makes scripts of a list of regex rules.
+fn scripts(agent: &Agent, arguments: &AgentExportArguments) -> Result<Value> {
+    let lists = agent.regex_config.as_ref().map(|config| config.presets.as_slice()).unwrap_or_default();
+    let named: Vec<_> = lists.iter().map(|list| (list.name.as_deref().unwrap_or_default(), list)).collect();
+    Ok(export_regex_scripts(one(&named, "list of regex rules", arguments)?))
+}
+
+/// Returns the one that is asked for, or the only one.
+fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArguments) -> Result<&'a T> {
+    let names = || named.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match (&arguments.only, named) {
+        (_, []) => bail!("the agent has no {kind}"),
+        (None, [(_, only)]) => Ok(only),
+        (None, _) => {
+            Err(UsageError(format!("the agent has {}: {}; choose with `--only`", named.len(), names()))
+                .into())
+        }
+        (Some(wanted), _) => {
+            let found = named.iter().find(|(name, _)| name == wanted);
+            found.map(|(_, found)| *found).ok_or_else(|| {
+                UsageError(format!("no {kind} is called `{wanted}`; there is {}", names())).into()
+            })
+        }
+    }
 }
 
 /// Writes a value as the ending of its file says.

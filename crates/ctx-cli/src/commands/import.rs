@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use ctx_preset_import::{
-    FieldStatus, Import, ImportOptions, ImportReport, SourceFile, import, write_document,
+    FieldStatus, FileReport, Import, ImportOptions, ImportReport, SourceFile, import, write_document,
 };
 use ctx_types::{Diagnostic, Persist as _, Severity};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::AgentImportArguments;
 use crate::commands::inputs;
@@ -29,23 +29,30 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
     if !arguments.json {
         sources.show(&findings);
     }
-    let report = serde_json::to_value(&made.report)?;
     let mut written = outputs(&made, &arguments.out);
     if written.is_empty() && made.report.files.iter().all(|file| file.format.is_none()) {
         bail!("nothing can be imported");
     }
-    let outside = arguments.report.as_ref().map(|path| (path.clone(), pretty(&report)));
-    written.extend(outside);
+    if let Some(path) = &arguments.report {
+        written.push((path.clone(), pretty(&made.report)));
+    }
     make_folders(&arguments.out, &written)?;
     let files: Vec<(PathBuf, &[u8])> =
         written.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect();
     files::write(&files, Existing::Replace, &sources.files_read)?;
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
     match arguments.json {
-        true => show::json(&json!({ "files": report["files"], "written": names }))?,
+        true => show::json(&Answer { files: &made.report.files, written: &names })?,
         false => show::result(&summary(&made.report, &names))?,
     }
     Ok(exit(&made.report, &findings, arguments.strict))
+}
+
+/// What is printed for programs.
+#[derive(Serialize)]
+struct Answer<'a> {
+    files: &'a [FileReport],
+    written: &'a [String],
 }
 
 /// A file that was read, with its name.
@@ -77,7 +84,7 @@ fn exit(report: &ImportReport, findings: &[Diagnostic], is_strict: bool) -> Exit
     }
 }
 
-fn pretty(value: &Value) -> Vec<u8> {
+fn pretty(value: &impl Serialize) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
     text.push(b'\n');
     text
@@ -93,6 +100,9 @@ fn outputs(made: &Import, out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     }
     if let Some(profile) = &made.profile {
         add(names.of(&["profile.yaml"]), write_document(&profile.write()).into_bytes());
+    }
+    if let Some(template) = &made.template {
+        add(names.of(&["template.yaml"]), write_document(template).into_bytes());
     }
     for book in &made.worldbooks {
         let file = format!("{}.json", book.name);

@@ -1,22 +1,23 @@
-//! `ctx migrate`: old spellings of agents become today's.
+//! `ctx migrate`: old spellings in files of AIO Hub become today's.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use ctx_engine::Engine;
-use ctx_preset_import::{Document, Limits, Syntax, write_document};
-use ctx_types::{Diagnostic, Persist as _, plural};
+use ctx_engine::{Engine, Format};
+use ctx_preset_import::{Document, ImportError, Limits, Syntax, migrate_document, write_document};
+use ctx_types::{Diagnostic, plural};
 use serde_json::{Value, json};
 
 use crate::args::MigrateArguments;
-use crate::commands::inputs::{self, AgentFile};
+use crate::commands::inputs;
 use crate::exit::Exit;
 use crate::files::{self, Existing, FilesRead};
-use crate::show::{self, Sources};
+use crate::show::{self, Bar, Sources};
 
 /// A file that changes.
 struct Migrated {
     path: PathBuf,
+    format: Format,
     before: Vec<u8>,
     after: Vec<u8>,
     changes: Vec<Diagnostic>,
@@ -25,66 +26,91 @@ struct Migrated {
 /// Says what changes, and changes it where that is asked for.
 pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.files)?;
+    if arguments.files.iter().any(|path| files::is_stdin(path)) {
+        bail!("standard input cannot be changed; name a file");
+    }
     let engine = Engine::new();
     let mut sources = Sources::default();
-    let migrated: Vec<Migrated> =
-        arguments.files.iter().map(|path| migrate(path, &engine, &mut sources)).collect::<Result<_>>()?;
-    let changed: Vec<&Migrated> = migrated.iter().filter(|file| file.before != file.after).collect();
+    let (changed, refused) = read(&arguments.files, &engine, &mut sources)?;
     if !arguments.json {
-        for file in &changed {
-            sources.show(&file.changes);
-        }
+        changed.iter().for_each(|file| sources.show(&file.changes));
+        sources.show(&refused);
     }
     if arguments.write {
         write(&changed)?;
     }
-    let names: Vec<String> = changed.iter().map(|file| files::name(&file.path)).collect();
     match arguments.json {
         true => show::json(&json!({
             "files": changed.iter().map(|file| json!({
-                "path": files::name(&file.path), "changes": file.changes, "isWritten": arguments.write,
+                "path": files::name(&file.path), "format": file.format.id(), "changes": file.changes,
+                "isWritten": arguments.write,
             })).collect::<Vec<_>>(),
+            "refused": refused,
         }))?,
-        false => show::result(&told(&names, arguments))?,
+        false => show::result(&told(&changed, &refused, arguments))?,
     }
-    Ok(Exit::Success)
+    Ok(if refused.is_empty() { Exit::Success } else { Exit::Unreadable })
 }
 
-fn told(names: &[String], arguments: &MigrateArguments) -> String {
+/// Reads the files, with a bar where there are many; returns those that change, and why others cannot be migrated.
+fn read(
+    paths: &[PathBuf],
+    engine: &Engine,
+    sources: &mut Sources,
+) -> Result<(Vec<Migrated>, Vec<Diagnostic>)> {
+    let bar = Bar::new(paths.len());
+    let (mut changed, mut refused) = (Vec::new(), Vec::new());
+    for path in paths {
+        let name = files::name(path);
+        bar.show(&name);
+        let before = sources.read(path, &name)?;
+        match migrate(path, before, engine) {
+            Ok(Some(file)) => changed.push(file),
+            Ok(None) => {}
+            Err(error) => refused.push(error.to_diagnostic().in_document(name.as_str())),
+        }
+        bar.done();
+    }
+    Ok((changed, refused))
+}
+
+fn told(changed: &[Migrated], refused: &[Diagnostic], arguments: &MigrateArguments) -> String {
     let verb = if arguments.write { "changed" } else { "would change" };
     let all = plural(arguments.files.len(), "file");
-    let last = format!("{} of {all} {verb}\n", names.len());
-    let lines = names.iter().map(|name| format!("{verb} {name}")).chain([last]);
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-fn migrate(path: &Path, engine: &Engine, sources: &mut Sources) -> Result<Migrated> {
-    if files::is_stdin(path) {
-        bail!("standard input cannot be changed; name a file");
-    }
-    let name = files::name(path);
-    let before = sources.read(path, &name)?;
-    let file = AgentFile::parse(&before, &name, engine).map_err(|error| sources.explain(&name, &error))?;
-    let document = Document::read(&before, &name, &Limits::default())?;
-    let is_plain = document.value.get("presetMessages").is_some();
-    let written = file.agent.write();
-    let after = match () {
-        () if !is_plain || written == document.value => before.clone(),
-        () if document.syntax == Syntax::Yaml => write_document(&written).into_bytes(),
-        () => pretty(&written)?,
+    let refused = match refused.len() {
+        0 => String::new(),
+        count => format!(", {count} not migrated"),
     };
-    Ok(Migrated { path: path.to_owned(), before, after, changes: file.found })
+    let last = format!("{} of {all} {verb}{refused}\n", changed.len());
+    let lines = changed.iter().map(|file| format!("{verb} {}", files::name(&file.path)));
+    lines.chain([last]).collect::<Vec<_>>().join("\n")
 }
 
-fn pretty(value: &Value) -> Result<Vec<u8>> {
-    let mut text = serde_json::to_vec_pretty(value)?;
+/// Migrates a file; none for one in which nothing is old.
+fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migrated>, ImportError> {
+    let name = files::name(path);
+    let document = Document::read(&before, &name, &Limits::default())?;
+    let migrated = migrate_document(document.value.clone(), &engine.anchors)?;
+    if migrated.value == document.value {
+        return Ok(None);
+    }
+    let after = match document.syntax {
+        Syntax::Yaml => write_document(&migrated.value).into_bytes(),
+        _ => pretty(&migrated.value),
+    };
+    let changes = migrated.changes.into_iter().map(|change| change.in_document(name.as_str())).collect();
+    Ok(Some(Migrated { path: path.to_owned(), format: migrated.format, before, after, changes }))
+}
+
+fn pretty(value: &Value) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
     text.push(b'\n');
-    Ok(text)
+    text
 }
 
 /// Writes what each file was beside it, then the files.
-fn write(changed: &[&Migrated]) -> Result<()> {
-    let beside = |file: &&Migrated| {
+fn write(changed: &[Migrated]) -> Result<()> {
+    let beside = |file: &Migrated| {
         let mut name = file.path.clone().into_os_string();
         name.push(".bak");
         (PathBuf::from(name), file.before.clone())

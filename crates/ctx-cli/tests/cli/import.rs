@@ -84,6 +84,43 @@ fn export_gives_back_what_was_imported() {
 }
 
 #[test]
+fn books_and_rules_are_exported_by_themselves() {
+    let book =
+        json!({ "name": "Sky", "entries": { "0": { "uid": 0, "key": ["moon"], "content": "Hollow." } } });
+    let other = json!({ "spec": "lorebook_v3", "data": { "name": "Sea", "entries": [{ "keys": ["salt"], "content": "Wet." }] } });
+    let scripts =
+        json!([{ "scriptName": "stars", "findRegex": "/x/g", "replaceString": "", "placement": [2] }]);
+    let folder =
+        folder(&[("sky.json", book.clone()), ("sea.json", other.clone()), ("stars.json", scripts.clone())]);
+    assert_eq!(ctx_in(folder.path(), "import sky.json sea.json stars.json --out out").0, 0);
+    let exported = |arguments: &str| {
+        let (code, text, errors) = ctx_in(folder.path(), &format!("export out/agent.yaml --to {arguments}"));
+        assert_eq!(code, 0, "{errors}");
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    assert_eq!(exported("st-lorebook --only Sky"), book);
+    assert_eq!(exported("st-lorebook --only Sea"), other);
+    assert_eq!(exported("st-regex"), scripts);
+    let (code, _, errors) = ctx_in(folder.path(), "export out/agent.yaml --to st-lorebook");
+    assert!(code == 2 && errors.contains("`Sea`, `Sky`"), "{code} {errors}");
+    assert_eq!(ctx_in(folder.path(), "export out/agent.yaml --to st-regex --only none").0, 2);
+}
+
+#[test]
+fn an_instruct_template_writes_turns_of_text_completion() {
+    let instruct = json!({ "input_sequence": "<user>", "output_sequence": "<bot>", "system_sequence": "<sys>", "wrap": true });
+    let folder = folder(&[("card.json", card()), ("preset.json", preset()), ("instruct.json", instruct)]);
+    fs::write(folder.path().join("chat.json"), r#"[{"role":"user","content":"Hi"}]"#).unwrap();
+    assert_eq!(ctx_in(folder.path(), "import card.json preset.json instruct.json --out out").0, 0);
+    let (code, body, errors) = ctx_in(
+        folder.path(),
+        "assemble out/agent.yaml --session chat.json --format completion --template out/template.yaml",
+    );
+    assert_eq!(code, 0, "{errors}");
+    assert!(body.contains(r"<sys>\nM\n") && body.contains(r"<user>\nHi\n<bot>\n"), "{body}");
+}
+
+#[test]
 fn a_name_of_a_stranger_leads_nowhere_else() {
     let book = json!({ "name": "../../outside", "entries": { "0": { "key": ["a"], "content": "b" } } });
     let folder = folder(&[("book.json", book)]);
@@ -120,4 +157,39 @@ fn migrate_changes_files_only_where_it_is_asked_for() {
     let backup = fs::read(folder.path().join("agent.json.bak")).unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&backup).unwrap(), old);
     assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").1, "0 of 1 file changed\n");
+}
+
+#[test]
+fn migrate_takes_every_kind_of_aio_hub_and_names_what_it_does_not() {
+    let entry = json!({ "type": "user_profile", "content": "User Profile" });
+    let session = json!({ "id": "s", "rootNodeId": "r", "activeLeafId": "r", "nodes": { "r": { "id": "r", "childrenIds": [] } } });
+    let folder = folder(&[
+        (
+            "export.json",
+            json!({ "version": 1, "type": "AIO_Agent_Export", "agents": [{ "presetMessages": [entry] }, { "presetMessages": [entry] }] }),
+        ),
+        ("v1.json", json!([entry, { "type": "chat_history" }])),
+        ("v2.json", json!({ "version": 2, "groups": [], "messages": [entry] })),
+        ("halves.json", json!({ "index": { "id": "s", "name": "S" }, "detail": session })),
+        ("session.json", session),
+        ("card.json", card()),
+    ]);
+    let files = "export.json v1.json v2.json halves.json session.json card.json";
+    let (code, said, errors) = ctx_in(folder.path(), &format!("migrate {files} --write"));
+    assert_eq!(code, 3, "{errors}");
+    assert!(said.ends_with("4 of 6 files changed, 1 not migrated\n"), "{said}");
+    assert!(errors.contains("card.json") && errors.contains("ctx import"), "{errors}");
+    let now =
+        |name: &str| serde_json::from_slice::<Value>(&fs::read(folder.path().join(name)).unwrap()).unwrap();
+    for text in [
+        &now("export.json")["agents"][1]["presetMessages"][0],
+        &now("v1.json")[0],
+        &now("v2.json")["messages"][0],
+    ] {
+        assert!(text["content"].as_str().unwrap().contains("{{persona}}"), "{text}");
+    }
+    assert_eq!((&now("halves.json")["rootNodeId"], &now("card.json")), (&json!("r"), &card()));
+    assert!(folder.path().join("v1.json.bak").is_file() && !folder.path().join("session.json.bak").exists());
+    let again = ctx_in(folder.path(), &format!("migrate {files} --write")).1;
+    assert!(again.contains("0 of 6 files changed"), "{again}");
 }

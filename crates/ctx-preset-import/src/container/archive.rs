@@ -48,6 +48,12 @@ pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportEr
     if archive.len() > limits.packed_files {
         return Err(too_many());
     }
+    if archive.len() != told {
+        let listed = archive.len();
+        return Err(broken(format!(
+            "the archive tells of {told} files and lists {listed}: some have one name, or it is damaged"
+        )));
+    }
     if archive.has_overlapping_files().unwrap_or(true) {
         return Err(broken("files of the archive overlap"));
     }
@@ -71,6 +77,9 @@ fn read_entry(
     let entry = archive.by_index(index).map_err(|error| broken(format!("the archive is broken: {error}")))?;
     if entry.is_dir() {
         return Ok(None);
+    }
+    if entry.is_symlink() {
+        return Err(broken(format!("the archive holds a link: `{}`", ctx_types::excerpt(entry.name()))));
     }
     let Some(path) = entry.enclosed_name() else {
         return Err(broken(format!(

@@ -5,17 +5,66 @@ use serde_json::{Map, Value, json};
 
 use crate::kept::IMPORTED;
 use crate::loose::Object;
-use crate::worldbook::{CARD_EXTENSIONS, CARD_FIELDS, card_entry};
+use crate::worldbook::around::Around;
+use crate::worldbook::{Application, CARD_EXTENSIONS, CARD_FIELDS, card_entry, write_other};
 
 /// Returns a worldbook as world info: an object of entries by their uids.
 pub fn export_worldbook(book: &Worldbook) -> Value {
     let mut file = book.write();
-    if let Some(entries) = file.get_mut("entries").and_then(Value::as_object_mut) {
-        for entry in entries.values_mut().filter_map(Value::as_object_mut) {
-            entry.shift_remove(IMPORTED);
-        }
+    let Some(map) = file.as_object_mut() else { return file };
+    Around::take(map);
+    match map.get_mut("entries") {
+        Some(Value::Object(entries)) => entries.values_mut().for_each(plain),
+        Some(Value::Array(entries)) => entries.iter_mut().for_each(plain),
+        _ => {}
     }
     file
+}
+
+/// Takes away what an entry of a card or of another application was beside.
+fn plain(entry: &mut Value) {
+    let is_ours = entry.get(IMPORTED).is_some_and(Value::is_object);
+    if let Some(entry) = entry.as_object_mut().filter(|_| is_ours) {
+        entry.shift_remove(IMPORTED);
+    }
+}
+
+/// Returns a worldbook in the form that its file had; one of our own is world info.
+///
+/// ```
+/// use ctx_preset_import::{Limits, export_lorebook, read_worldbook};
+///
+/// let file = serde_json::json!({ "spec": "lorebook_v3", "data": { "entries": [{ "keys": ["moon"], "content": "c" }] } });
+/// let book = read_worldbook(file.to_string().as_bytes(), "sky.json", &Limits::default())?.value;
+/// assert_eq!(export_lorebook(&book), file);
+/// # Ok::<(), ctx_preset_import::ImportError>(())
+/// ```
+pub fn export_lorebook(book: &Worldbook) -> Value {
+    let mut file = book.write();
+    let Some(map) = file.as_object_mut() else { return file };
+    let around = Around::take(map);
+    if let Some(mut envelope) = around.envelope {
+        envelope.insert("data".to_owned(), export_card_book(book));
+        return Value::Object(envelope);
+    }
+    if around.is_card {
+        return export_card_book(book);
+    }
+    let Some(mut rest) = around.file else { return export_worldbook(book) };
+    let Some(application) = Application::of(&rest) else { return export_worldbook(book) };
+    if let Some(name) = map.get("name") {
+        rest.insert("name".to_owned(), name.clone());
+    }
+    rest.insert(application.list().to_owned(), write_other(application, listed(map)));
+    Value::Object(rest)
+}
+
+fn listed(book: &mut Object) -> Vec<Value> {
+    match book.get_mut("entries").map(Value::take) {
+        Some(Value::Array(entries)) => entries,
+        Some(Value::Object(entries)) => entries.into_iter().map(|(_, entry)| entry).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Returns a worldbook as the book of a card.
@@ -25,18 +74,14 @@ pub fn export_card_book(book: &Worldbook) -> Value {
     let mut file = book.write();
     let is_v3 = file.get("dialect").and_then(Value::as_str) == Some("ccv3");
     let Some(map) = file.as_object_mut() else { return file };
-    map.shift_remove("dialect");
-    let entries: Vec<Value> = match map.get_mut("entries").map(Value::take) {
-        Some(Value::Array(entries)) => entries,
-        Some(Value::Object(entries)) => entries.into_iter().map(|(_, entry)| entry).collect(),
-        _ => Vec::new(),
-    };
-    let entries = entries.into_iter().enumerate().map(|(index, entry)| card_form(entry, index, is_v3));
-    let entries: Vec<Value> = entries.collect();
-    map.insert("entries".to_owned(), Value::Array(entries));
+    let mut around = Around::take(map);
+    if map.contains_key("entries") {
+        let entries = listed(map).into_iter().enumerate();
+        let entries = entries.map(|(index, entry)| card_form(entry, index, is_v3)).collect();
+        map.insert("entries".to_owned(), around.entries(entries));
+    }
     file
 }
-
 fn card_form(entry: Value, index: usize, is_v3: bool) -> Value {
     let Value::Object(mut entry) = entry else { return entry };
     let original = entry.get(IMPORTED).cloned();

@@ -7,7 +7,7 @@ use super::book::export_card_book;
 use super::scripts::export_regex_scripts;
 use super::{imported, put, text_at};
 use crate::loose::Object;
-use crate::sillytavern::card::Card;
+use crate::sillytavern::card::{Card, MIRRORS};
 
 /// The texts of a card, each with the pointer of ours.
 const TEXTS: [(&str, &str); 11] = [
@@ -22,18 +22,6 @@ const TEXTS: [(&str, &str); 11] = [
     ("/character/version", "character_version"),
     ("/character/nickname", "nickname"),
     ("/creator", "creator"),
-];
-
-/// What `SillyTavern` writes at the top of a card too, by its name there and below `data`.
-const MIRRORS: [(&str, &str); 8] = [
-    ("name", "name"),
-    ("description", "description"),
-    ("personality", "personality"),
-    ("scenario", "scenario"),
-    ("first_mes", "first_mes"),
-    ("mes_example", "mes_example"),
-    ("creatorcomment", "creator_notes"),
-    ("tags", "tags"),
 ];
 
 /// The name of the rules that came with a card.

@@ -55,15 +55,11 @@ fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
     }
     let none = Map::new();
     let settings = now.pointer("/imported/settings").and_then(Value::as_object).unwrap_or(&none);
-    let power = settings.get("power_user").and_then(Value::as_object).unwrap_or(&none);
     let arrangement = Arrangement {
         preset: ChatPreset(preset),
         card: card.map(Card::of),
         persona: PersonaPlace::Marker,
-        prefers: Preferences {
-            system_prompt: flag(power, "prefer_character_prompt").unwrap_or(true),
-            post_history: flag(power, "prefer_character_jailbreak").unwrap_or(true),
-        },
+        prefers: Preferences::of(settings),
     };
     let wanted = Wanted {
         preset: arrangement.preset,
@@ -176,14 +172,21 @@ impl<'v> Entry<'v> {
             None => put(prompt, "content", text(self.fields, "content").unwrap_or_default().into()),
         }
         let strategy = self.fields.get("injectionStrategy").and_then(Value::as_object);
-        let depth = strategy.and_then(|strategy| strategy.get("depth")).filter(|depth| depth.is_number());
-        if let Some(depth) = depth {
+        let kind = strategy.and_then(|strategy| text(strategy, "type"));
+        let number =
+            |key: &str| strategy.and_then(|all| all.get(key)).filter(|value| value.is_number()).cloned();
+        let (depth, order) = (number("depth"), number("order"));
+        let is_in_chat = depth.is_some() && kind.is_none_or(|kind| kind == "depth");
+        if is_in_chat {
             put(prompt, "injection_position", 1.into());
-            put(prompt, "injection_depth", depth.clone());
-            let order = strategy.and_then(|strategy| strategy.get("order")).cloned();
-            put(prompt, "injection_order", order.unwrap_or_else(|| 100.into()));
         } else if prompt.get("injection_position").and_then(Value::as_u64) == Some(1) {
             put(prompt, "injection_position", 0.into());
+        }
+        let order = order.or_else(|| is_in_chat.then(|| 100.into()));
+        for (key, value) in [("injection_depth", depth), ("injection_order", order)] {
+            if let Some(value) = value {
+                put(prompt, key, value);
+            }
         }
         if let Some(triggers) = self.fields.get("triggers") {
             put(prompt, "injection_trigger", triggers.clone());

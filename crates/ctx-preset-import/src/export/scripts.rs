@@ -22,6 +22,9 @@ pub fn export_regex_scripts(rules: &RegexPreset) -> Value {
 }
 
 fn script(rule: &RegexRule) -> Value {
+    if rule.kept.is_malformed() {
+        return rule.write();
+    }
     let original = rule.kept.get(IMPORTED);
     if let Some(original) = original {
         let (read, _) = read_regex_scripts(original.clone());

@@ -1,31 +1,108 @@
 //! The rows of a document.
 
+use ctx_types::{Diagnostic, codes};
 use serde_json::Value;
 
 use crate::format::Format;
-use crate::report::{Expect, FieldReport, RuleSet, mapped};
-use crate::sillytavern::tables;
+use crate::loose::Object;
+use crate::report::{Expect, FieldReport, FieldStatus, FileReport, NOT_READ, RuleSet, SAME, mapped};
+use crate::sillytavern::rows::{card, chat, person, scripts, templates};
+use crate::{risu, worldbook};
 
-/// Returns what became of each leaf of a document.
-pub(super) fn of(format: Option<Format>, document: &Value) -> Vec<FieldReport> {
-    match format {
-        Some(Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList) => {
-            own(document, "/imported")
+/// Returns what became of each leaf of a document that is kept at a place; `book` is where its worldbook goes.
+///
+/// Those of a preset are known when all files are there.
+pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: &str) -> Vec<FieldReport> {
+    let none = Object::new();
+    let file = document.as_object().unwrap_or(&none);
+    let (rules, to, kept_at) = match format {
+        Some(format) if format.is_card() => (card::of(file, book, format == Format::CardV3), "", kept_at),
+        Some(Format::RegexScripts) => {
+            let rules = scripts::of(document, scripts::LIST);
+            let one = format!("{}/rules/0", scripts::LIST);
+            return match document.is_array() {
+                true => rules.rows(document, scripts::LIST, scripts::LIST),
+                false => rules.rows(document, &one, &format!("{one}/imported")),
+            };
         }
+        Some(Format::Personas) => (person::of_personas(file), "", kept_at),
+        Some(Format::Settings) => (person::of_settings(file), "", kept_at),
+        Some(Format::Worldbook) => (worldbook::of_world_info(), book, book),
+        Some(Format::CardBook) => match worldbook::of_envelope(file, book) {
+            Some(rules) => (rules, book, kept_at),
+            None => (worldbook::of_card_book(file, book, false), book, book),
+        },
+        Some(Format::OtherLorebook) => (worldbook::of_other(file, book), book, kept_at),
+        Some(Format::SillyTavernChat) => (RuleSet::new(chat::CHAT), "", kept_at),
         Some(
-            Format::Session
+            Format::Agent
+            | Format::AgentExport
+            | Format::PresetFile
+            | Format::PresetList
+            | Format::Session
             | Format::SessionHalves
             | Format::ChatMessages
             | Format::StoredMessages
             | Format::Profile
             | Format::PlainText,
-        ) => own(document, "/imported"),
-        Some(format) => tables::rules(format).rows(document, &format!("/imported/{}", format.id())),
-        None => RuleSet::default().rows(document, "/imported/unknown"),
+        ) => (own(), "", ""),
+        Some(Format::InstructTemplate) => (templates::of_instruct(), "", kept_at),
+        Some(Format::ContextTemplate) => (templates::of_context(), "", kept_at),
+        Some(Format::ReasoningTemplate) => (templates::of_reasoning(), "", kept_at),
+        Some(Format::TextPreset) => (templates::of_text_preset(), "", kept_at),
+        Some(Format::MasterExport) => (templates::of_master(file), "", kept_at),
+        Some(Format::RisuPreset) => (risu::rows::of_preset(), "", kept_at),
+        Some(Format::RisuModule) => {
+            (risu::rows::of_module(file.get("module").is_some_and(Value::is_object)), "", kept_at)
+        }
+        _ => (RuleSet::default(), "", kept_at),
+    };
+    rules.rows(document, to, kept_at)
+}
+
+/// A document in our own form, which is AIO Hub's: each field is the same in ours.
+fn own() -> RuleSet {
+    RuleSet::new([mapped("/**", Expect::Any, SAME), mapped("", Expect::Any, "")])
+}
+
+/// Says of fields whose values were reported as of a wrong type that they are kept.
+pub(super) fn demote(report: &mut FileReport) {
+    let wrong = |found: &&Diagnostic| found.code == codes::WRONG_TYPE;
+    let pointers =
+        report.diagnostics.iter().filter(wrong).filter_map(|found| found.location.pointer.as_deref());
+    let pointers: std::collections::BTreeSet<&str> = pointers.collect();
+    if pointers.is_empty() {
+        return;
+    }
+    let is_wrong = |pointer: &str| {
+        let ends = pointer.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| at);
+        ends.chain([pointer.len()]).any(|end| pointers.contains(pointer.get(..end).unwrap_or_default()))
+    };
+    for row in report.fields.iter_mut().filter(|row| row.status == FieldStatus::Mapped) {
+        if is_wrong(&row.pointer) {
+            row.status = FieldStatus::Kept;
+            row.note = Some(NOT_READ);
+        }
     }
 }
 
-/// The rows of a document in our own form, which is AIO Hub's: each field is the same in ours.
-fn own(document: &Value, kept_at: &str) -> Vec<FieldReport> {
-    RuleSet::new([mapped("/**", Expect::Any, "/**")]).rows(document, kept_at)
+/// Says of all fields of a file that they are no more than kept, since another file says the same.
+pub(super) fn outdo(report: &mut FileReport, kept_at: &str, note: &'static str) {
+    for row in report.fields.iter_mut().filter(|row| row.status != FieldStatus::Kept) {
+        row.status = FieldStatus::Kept;
+        row.to = Some(format!("{kept_at}{}", row.pointer));
+        row.note = Some(note);
+    }
+}
+
+/// Says of all fields of a file that nothing was made of them.
+pub(super) fn refuse(report: &mut FileReport, note: &'static str) {
+    for row in &mut report.fields {
+        *row = FieldReport {
+            pointer: std::mem::take(&mut row.pointer),
+            status: FieldStatus::Unsupported,
+            to: None,
+            note: Some(note),
+        };
+    }
 }

@@ -1,15 +1,17 @@
 //! Rules that say of the fields of a format what becomes of them, and their application to a document.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
 use super::{FieldReport, FieldStatus};
+use crate::loose::{number_of, whole_of};
 
 /// What becomes of the fields at some pointers.
 ///
 /// In `at`, `*` stands for any one step, and a last step `**` for any number of them. Each `*` of `to` is the step
-/// that the same `*` of `at` stands for, and so is `**`.
+/// that the same `*` of `at` stands for, and so is `**`; a `to` of [`SAME`] is the same place as in the document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     at: &'static str,
@@ -19,16 +21,31 @@ pub(crate) struct Rule {
     note: Option<&'static str>,
 }
 
+/// The same place as in the document, seen from where the rules were linked.
+pub(crate) const SAME: &str = "=";
+
 /// What a field must be for its rule to hold; null always does, and means that the field is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Expect {
     Any,
     Text,
+    /// A text that is one of these.
+    Named(&'static [&'static str]),
     /// A number, or a text that is one.
     Number,
+    /// A whole number that is not below this, or a text that is one.
+    Whole(i64),
+    /// One of these whole numbers, or a text that is one.
+    Among(&'static [i64]),
+    /// A number or a text.
+    Value,
     Flag,
+    /// A switch, also as a number or in quotes.
+    Switch,
     /// An empty list, since others are no leaves.
     List,
+    /// An empty list, or a text that stands for a list of one or more.
+    Texts,
 }
 
 /// A field that is mapped.
@@ -46,6 +63,23 @@ pub(crate) const fn kept(at: &'static str, note: &'static str) -> Rule {
     Rule { at, expect: Expect::Any, status: FieldStatus::Kept, to: "", note: Some(note) }
 }
 
+impl Rule {
+    /// Returns the name of the field, for one at the top.
+    pub(crate) fn field(&self) -> &'static str {
+        self.at.trim_start_matches('/')
+    }
+
+    /// Returns where the field goes.
+    pub(crate) const fn to(&self) -> &'static str {
+        self.to
+    }
+
+    /// The rule for values of one kind only.
+    pub(crate) const fn of(self, expect: Expect) -> Self {
+        Self { expect, ..self }
+    }
+}
+
 /// The rules of a format.
 #[derive(Debug, Default)]
 pub(crate) struct RuleSet {
@@ -56,40 +90,114 @@ pub(crate) struct RuleSet {
 #[derive(Debug, Default)]
 struct Step {
     named: BTreeMap<&'static str, Step>,
+    linked: BTreeMap<String, Link>,
     any: Option<Box<Step>>,
     here: Option<Rule>,
     below: Option<Rule>,
+}
+
+/// Rules for what stands at one place, with the places where that goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    rules: Rc<RuleSet>,
+    /// Where that goes; none if where it went without the link.
+    to: Option<String>,
+    kept_at: Option<String>,
+}
+
+impl Link {
+    /// Rules whose `to` are below a place.
+    pub(crate) fn new(rules: &Rc<RuleSet>, to: impl Into<String>) -> Self {
+        Self { rules: Rc::clone(rules), to: Some(to.into()), kept_at: None }
+    }
+
+    /// The same, where fields that are kept are so below another place than those of the document.
+    pub(crate) fn keeping_at(self, place: impl Into<String>) -> Self {
+        Self { kept_at: Some(place.into()), ..self }
+    }
 }
 
 impl RuleSet {
     /// Puts rules together; of two for the same pointers the first holds, and a named step before any other.
     pub(crate) fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         let mut set = Self::default();
-        for rule in rules {
-            let mut step = &mut set.root;
-            let mut is_below = false;
-            for name in rule.at.split('/').skip(1) {
-                match name {
-                    "**" => is_below = true,
-                    "*" => step = step.any.get_or_insert_default(),
-                    name => step = step.named.entry(name).or_default(),
-                }
-            }
-            if is_below {
-                step.below.get_or_insert(rule);
-            } else {
-                step.here.get_or_insert(rule);
-            }
-        }
+        set.add(rules);
         set
     }
 
+    /// Adds rules, which hold where no earlier one does.
+    pub(crate) fn add(&mut self, rules: impl IntoIterator<Item = Rule>) {
+        for rule in rules {
+            let step = self.root.at(rule.at.trim_end_matches("/**"));
+            let place = if rule.at.ends_with("/**") { &mut step.below } else { &mut step.here };
+            place.get_or_insert(rule);
+        }
+    }
+
+    /// Says that fields of what stands at a pointer, and all below them, stand where they stood.
+    pub(crate) fn same(&mut self, at: &'static str, keys: &[&'static str]) {
+        let step = self.root.at(at);
+        for key in keys {
+            step.named.entry(key).or_default().below.get_or_insert(mapped("", Expect::Any, SAME));
+        }
+    }
+
+    /// Adds a rule for a field of what stands at a pointer.
+    pub(crate) fn field(&mut self, at: &'static str, key: &'static str, rule: Rule) {
+        self.root.at(at).named.entry(key).or_default().here.get_or_insert(rule);
+    }
+
+    /// Has rules of their own for one field of what stands at a pointer; they hold before all others.
+    pub(crate) fn link(&mut self, at: &'static str, key: impl Into<String>, link: Link) {
+        self.root.at(at).linked.insert(key.into(), link);
+    }
+
+    /// Has one rule for one field of what stands at a pointer, and for all below it.
+    pub(crate) fn single(&mut self, at: &'static str, key: impl Into<String>, rule: Rule) {
+        let root = Step { here: Some(rule), below: Some(rule), ..Step::default() };
+        self.root
+            .at(at)
+            .linked
+            .insert(key.into(), Link { rules: Rc::new(Self { root }), to: None, kept_at: None });
+    }
+
     /// Makes a row for each leaf of a document; what no rule is for is kept below `kept_at`. O(leaves).
-    pub(crate) fn rows(&self, document: &Value, kept_at: &str) -> Vec<FieldReport> {
-        let mut walk = Walk { pointer: String::new(), steps: Vec::new(), kept_at, rows: Vec::new() };
+    ///
+    /// What becomes of the others stands below `to`.
+    pub(crate) fn rows(&self, document: &Value, to: &str, kept_at: &str) -> Vec<FieldReport> {
+        let mut walk = Walk {
+            pointer: String::new(),
+            steps: Vec::new(),
+            place: Place { start: 0, to, kept_start: 0, kept_at },
+            rows: Vec::new(),
+        };
         walk.visit(document, Some(&self.root), None);
         walk.rows
     }
+}
+
+impl Step {
+    fn at(&mut self, pointer: &'static str) -> &mut Self {
+        let mut step = self;
+        for name in pointer.split('/').skip(1) {
+            step = match name {
+                "*" => step.any.get_or_insert_default(),
+                name => step.named.entry(name).or_default(),
+            };
+        }
+        step
+    }
+}
+
+/// Where a link leads.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// How long the pointer was at the link.
+    start: usize,
+    to: &'a str,
+    /// How long the pointer was where `kept_at` began to hold.
+    kept_start: usize,
+    kept_at: &'a str,
 }
 
 /// A walk over the leaves of a document.
@@ -97,7 +205,7 @@ struct Walk<'a> {
     pointer: String,
     /// The steps that stand for `*` so far.
     steps: Vec<String>,
-    kept_at: &'a str,
+    place: Place<'a>,
     rows: Vec<FieldReport>,
 }
 
@@ -121,20 +229,19 @@ impl<'a> Next<'a> {
 /// A rule for everything below a place, and how long the pointer was there.
 type Below = (Rule, usize);
 
-impl Walk<'_> {
-    fn visit(&mut self, value: &Value, step: Option<&Step>, below: Option<Below>) {
+impl<'a> Walk<'a> {
+    fn visit(&mut self, value: &Value, step: Option<&'a Step>, below: Option<Below>) {
         let here = step.and_then(|step| Some((step.below?, self.pointer.len())));
         let below = here.or(below);
         match value {
             Value::Object(map) if !map.is_empty() => {
                 for (key, value) in map {
-                    self.enter(&key.replace('~', "~0").replace('/', "~1"), value, Next::of(step, key, below));
+                    self.enter(key, value, step, below);
                 }
             }
             Value::Array(items) if !items.is_empty() => {
                 for (index, value) in items.iter().enumerate() {
-                    let index = index.to_string();
-                    self.enter(&index, value, Next::of(step, &index, below));
+                    self.enter(&index.to_string(), value, step, below);
                 }
             }
             leaf => {
@@ -144,18 +251,41 @@ impl Walk<'_> {
         }
     }
 
-    fn enter(&mut self, written: &str, value: &Value, next: Next<'_>) {
+    /// Goes one step further, by a link if there is one.
+    fn enter(&mut self, key: &str, value: &Value, step: Option<&'a Step>, below: Option<Below>) {
         let before = self.pointer.len();
         self.pointer.push('/');
-        self.pointer.push_str(written);
-        if next.is_any {
-            self.steps.push(written.to_owned());
+        match key.contains(['~', '/']) {
+            true => self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
+            false => self.pointer.push_str(key),
         }
-        self.visit(value, next.step, next.below);
-        if next.is_any {
-            self.steps.pop();
+        if let Some(link) = step.and_then(|step| step.linked.get(key)) {
+            self.follow(link, value);
+        } else {
+            let next = Next::of(step, key, below);
+            if next.is_any {
+                self.steps.push(self.pointer.get(before + 1..).unwrap_or_default().to_owned());
+            }
+            self.visit(value, next.step, next.below);
+            if next.is_any {
+                self.steps.pop();
+            }
         }
         self.pointer.truncate(before);
+    }
+
+    fn follow(&mut self, link: &'a Link, value: &Value) {
+        let (place, start) = (self.place, self.pointer.len());
+        let (kept_start, kept_at) = match &link.kept_at {
+            Some(kept_at) => (start, kept_at.as_str()),
+            None => (place.kept_start, place.kept_at),
+        };
+        let (start, to) = link.to.as_deref().map_or((place.start, place.to), |to| (start, to));
+        self.place = Place { start, to, kept_start, kept_at };
+        let steps = std::mem::take(&mut self.steps);
+        self.visit(value, Some(&link.rules.root), None);
+        self.steps = steps;
+        self.place = place;
     }
 
     fn leaf(&mut self, value: &Value, rule: Option<Below>) {
@@ -170,22 +300,31 @@ impl Walk<'_> {
             (None, rule) => FieldReport {
                 pointer: self.pointer.clone(),
                 status: FieldStatus::Kept,
-                to: Some(format!("{}{}", self.kept_at, self.pointer)),
-                note: rule.map(|_| "not of the type that the format has there"),
+                to: Some(self.kept()),
+                note: rule.map(|_| NOT_READ),
             },
         };
         self.rows.push(row);
     }
 
+    fn kept(&self) -> String {
+        format!("{}{}", self.place.kept_at, self.pointer.get(self.place.kept_start..).unwrap_or_default())
+    }
+
     fn target(&self, rule: Rule, below: usize) -> Option<String> {
         match rule.status {
             FieldStatus::Unsupported => return None,
-            FieldStatus::Kept => return Some(format!("{}{}", self.kept_at, self.pointer)),
+            FieldStatus::Kept => return Some(self.kept()),
             FieldStatus::Mapped | FieldStatus::Approximated => {}
         }
-        let mut target = String::with_capacity(rule.to.len() + 8);
+        let mut target = String::with_capacity(self.place.to.len() + rule.to.len() + 8);
+        target.push_str(self.place.to);
+        if rule.to == SAME {
+            target.push_str(self.pointer.get(self.place.start..).unwrap_or_default());
+            return Some(target);
+        }
         let mut steps = self.steps.iter();
-        for step in rule.to.split('/').skip(1) {
+        for step in rule.to.trim_start_matches('/').split('/').filter(|step| !step.is_empty()) {
             match step {
                 "**" => target.push_str(self.pointer.get(below..).unwrap_or_default()),
                 step => {
@@ -202,16 +341,24 @@ impl Walk<'_> {
     }
 }
 
+/// What is said of a field that has another value than its rule is for.
+pub(crate) const NOT_READ: &str = "no value that means something there";
+
 impl Expect {
     fn fits(self, value: &Value) -> bool {
-        let is_number = |text: &str| text.trim().parse::<f64>().is_ok_and(f64::is_finite);
         match self {
             Self::Any => true,
             _ if value.is_null() => true,
             Self::Text => value.is_string(),
-            Self::Number => value.is_number() || value.as_str().is_some_and(is_number),
+            Self::Named(names) => value.as_str().is_some_and(|name| names.contains(&name)),
+            Self::Number => number_of(value).is_some(),
+            Self::Whole(least) => whole_of(value).is_some_and(|whole| whole >= least),
+            Self::Among(numbers) => whole_of(value).is_some_and(|whole| numbers.contains(&whole)),
+            Self::Value => value.is_string() || value.is_number(),
             Self::Flag => value.is_boolean(),
-            Self::List => value.as_array().is_some_and(Vec::is_empty),
+            Self::Switch => value.is_boolean() || value.is_number() || value.is_string(),
+            Self::List => value.is_array(),
+            Self::Texts => value.is_array() || value.is_string(),
         }
     }
 }
@@ -230,10 +377,30 @@ mod tests {
             kept("/own/**", "of another application"),
             mapped("/whole/**", Expect::Any, "/there/**"),
         ]);
-        let rows = rules.rows(document, "/imported");
+        let rows = rules.rows(document, "", "/imported");
         let row = |row: &FieldReport| {
             format!("{} {} {}", row.pointer, row.status, row.to.as_deref().unwrap_or("-"))
         };
+        assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn linked_rules_say_where_things_go_from_there() {
+        let mut rules = RuleSet::default();
+        let mut entry = RuleSet::new([mapped("/keys/*", Expect::Text, "/key/*"), kept("/odd", "odd")]);
+        entry.same("", &["text"]);
+        rules.link("/list", "1", Link::new(&Rc::new(entry), "/book/7").keeping_at("/book/7/imported"));
+        let document =
+            json!({ "list": [{ "text": "a" }, { "keys": ["k", 1], "odd": 1, "text": { "b": 1 } }] });
+        let rows = rules.rows(&document, "", "/imported");
+        let row = |row: &FieldReport| format!("{} {}", row.pointer, row.to.as_deref().unwrap_or("-"));
+        let expected = [
+            "/list/0/text /imported/list/0/text",
+            "/list/1/keys/0 /book/7/key/0",
+            "/list/1/keys/1 /book/7/imported/keys/1",
+            "/list/1/odd /book/7/imported/odd",
+            "/list/1/text/b /book/7/text/b",
+        ];
         assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
     }
 

@@ -6,7 +6,7 @@ use super::card::Card;
 use super::lanes;
 use super::person::PersonaPlace;
 use super::preset::{ChatPreset, InChat, Ordered, Prompt};
-use crate::loose::Object;
+use crate::loose::{Object, flag, object};
 
 /// What is arranged.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,17 @@ pub(crate) struct Arrangement<'v> {
 pub(crate) struct Preferences {
     pub(crate) system_prompt: bool,
     pub(crate) post_history: bool,
+}
+
+impl Preferences {
+    /// Reads what `settings.json` says, or the other programs take for granted.
+    pub(crate) fn of(settings: &Object) -> Self {
+        let prefers = |key: &str| object(settings, "power_user").and_then(|power| flag(power, key));
+        Self {
+            system_prompt: prefers("prefer_character_prompt").unwrap_or(true),
+            post_history: prefers("prefer_character_jailbreak").unwrap_or(true),
+        }
+    }
 }
 
 /// A marker: its identifier, the anchor that it becomes, and what stands there by itself.
@@ -71,6 +82,14 @@ const HISTORY: &str = "chatHistory";
 /// How many of [`MARKERS`] are sent even where the order leaves them out.
 const ALWAYS_SENT: usize = 6;
 
+impl Marker {
+    /// Tells whether it stands for one text.
+    pub(crate) const fn has_text(&self) -> bool {
+        self.content.is_some()
+    }
+}
+
+/// Returns the marker of an identifier.
 pub(crate) fn marker(identifier: &str) -> Option<&'static Marker> {
     MARKERS.iter().find(|marker| marker.identifier == identifier)
 }
@@ -139,6 +158,15 @@ impl Arrangement<'_> {
         }
     }
 
+    /// Returns the prompts over whose texts those of the card stand, without these in them.
+    pub(crate) fn overridden(&self) -> Vec<&'static str> {
+        let is_over = |id: &&str| {
+            let over = self.over(id).filter(|over| !has_original(over));
+            over.is_some() && !self.preset.prompt(id).is_some_and(Prompt::forbids_overrides)
+        };
+        ["main", "jailbreak"].into_iter().filter(is_over).collect()
+    }
+
     /// Returns the text of the card that stands over a prompt.
     fn over(&self, identifier: &str) -> Option<&str> {
         let card = self.card?;
@@ -157,6 +185,7 @@ impl Arrangement<'_> {
             let mut entry = json!({ "id": marker.identifier, "role": role, "content": content });
             entry["injectionStrategy"] = depth(in_chat, lanes::of(role, 0));
             entry["isEnabled"] = is_enabled.into();
+            entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
             return vec![entry];
         }
         let is_wanted = match marker.identifier {
@@ -175,6 +204,7 @@ impl Arrangement<'_> {
         if !is_wanted {
             entry["isEnabled"] = false.into();
         }
+        entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
         match marker.identifier {
             HISTORY => vec![self.new_chat(), entry],
             _ => vec![entry],
@@ -229,29 +259,58 @@ fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled
     if !is_enabled {
         put("isEnabled", false.into());
     }
-    if let Some(in_chat) = prompt.and_then(Prompt::in_chat) {
-        put("injectionStrategy", depth(in_chat, lanes::of(role, 0)));
+    if let Some(strategy) = prompt.and_then(|prompt| strategy(prompt, role)) {
+        put("injectionStrategy", strategy);
     }
+    put_triggers(prompt, &mut entry);
+    Value::Object(entry)
+}
+
+/// Returns where a prompt goes; one that stands in the list keeps the depth that it has elsewhere.
+fn strategy(prompt: Prompt<'_>, role: &str) -> Option<Value> {
+    if let Some(in_chat) = prompt.in_chat() {
+        return Some(depth(in_chat, lanes::of(role, 0)));
+    }
+    let (depth, order) = prompt.unused_depth();
+    if depth.is_none() && order.is_none() {
+        return None;
+    }
+    let mut strategy = json!({ "type": "default" });
+    for (key, value) in [("depth", depth), ("order", order)] {
+        if let Some(value) = value {
+            strategy[key] = value.into();
+        }
+    }
+    Some(strategy)
+}
+
+fn put_triggers(prompt: Option<Prompt<'_>>, entry: &mut Object) {
     let triggers = prompt.map(Prompt::triggers).unwrap_or_default();
     if !triggers.is_empty() {
-        put("triggers", json!(triggers));
+        entry.insert("triggers".to_owned(), json!(triggers));
     }
-    Value::Object(entry)
 }
 
 fn depth(in_chat: InChat, lane: i64) -> Value {
     json!({ "type": "depth", "depth": in_chat.depth, "order": in_chat.order, "lane": lane })
 }
 
+/// What stands for the text over which another one stands.
+const CALL: &str = "{{original}}";
+
+fn has_original(text: &str) -> bool {
+    find_original(text).is_some()
+}
+
+fn find_original(text: &str) -> Option<usize> {
+    text.as_bytes().windows(CALL.len()).position(|window| window.eq_ignore_ascii_case(CALL.as_bytes()))
+}
+
 /// Puts a text in the place of the first `{{original}}` of another, and nothing in that of the others.
 pub(crate) fn with_original(text: &str, original: &str) -> String {
-    const CALL: &str = "{{original}}";
     let mut result = String::with_capacity(text.len() + original.len());
     let (mut rest, mut original) = (text, Some(original));
-    let find = |text: &str| {
-        text.as_bytes().windows(CALL.len()).position(|window| window.eq_ignore_ascii_case(CALL.as_bytes()))
-    };
-    while let Some(at) = find(rest) {
+    while let Some(at) = find_original(rest) {
         result.push_str(rest.get(..at).unwrap_or_default());
         result.push_str(original.take().unwrap_or_default());
         rest = rest.get(at + CALL.len()..).unwrap_or_default();

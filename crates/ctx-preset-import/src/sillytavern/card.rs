@@ -14,7 +14,7 @@ pub(crate) struct Card<'v> {
 }
 
 /// The names that fields have in older cards.
-const OLD_NAMES: [(&str, &[&str]); 7] = [
+pub(crate) const OLD_NAMES: [(&str, &[&str]); 7] = [
     ("name", &["char_name"]),
     ("description", &["char_persona", "context"]),
     ("first_mes", &["char_greeting", "greeting"]),
@@ -22,6 +22,18 @@ const OLD_NAMES: [(&str, &[&str]); 7] = [
     ("scenario", &["world_scenario"]),
     ("creator_notes", &["creatorcomment"]),
     ("character_version", &["version"]),
+];
+
+/// What `SillyTavern` writes at the top of a card too, by its name there and below `data`.
+pub(crate) const MIRRORS: [(&str, &str); 8] = [
+    ("name", "name"),
+    ("description", "description"),
+    ("personality", "personality"),
+    ("scenario", "scenario"),
+    ("first_mes", "first_mes"),
+    ("mes_example", "mes_example"),
+    ("creatorcomment", "creator_notes"),
+    ("tags", "tags"),
 ];
 
 /// What an empty field of notes says in `SillyTavern`, which takes it away.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::loose::{Object, said, text, whole};
+use crate::loose::{Object, number_of, said, text, whole};
 
 /// The fields of presets that are parameters, each with its name in an agent's.
 pub(crate) const SAMPLERS: [(&str, &str); 13] = [
@@ -33,9 +33,9 @@ const OLD_SAMPLERS: [(&str, &str); 4] = [
 pub(crate) fn of_preset(preset: &Object) -> Object {
     let mut parameters = Map::new();
     for (from, to) in SAMPLERS.into_iter().chain(OLD_SAMPLERS) {
-        let value = preset.get(from).filter(|value| !value.is_null() && *value != "");
+        let value = preset.get(from).and_then(|value| sampler(from, value));
         if let Some(value) = value.filter(|_| !parameters.contains_key(to)) {
-            parameters.insert(to.to_owned(), value.clone());
+            parameters.insert(to.to_owned(), value);
         }
     }
     if let Some(is_stream) = preset.get("stream_openai").filter(|value| value.is_boolean()) {
@@ -50,6 +50,23 @@ pub(crate) fn of_preset(preset: &Object) -> Object {
         parameters.insert("sources".to_owned(), Value::Object(sources));
     }
     parameters
+}
+
+/// The samplers that are words.
+const WORDS: [&str; 2] = ["reasoning_effort", "verbosity"];
+
+/// Tells whether a sampler is a word, not a number.
+pub(crate) fn is_word(field: &str) -> bool {
+    WORDS.contains(&field)
+}
+
+/// Reads a sampler; none for what is neither a number nor, where it may be one, a word.
+fn sampler(field: &str, value: &Value) -> Option<Value> {
+    match value {
+        Value::Number(_) => Some(value.clone()),
+        Value::String(word) if is_word(field) => (!word.is_empty()).then(|| value.clone()),
+        value => number_of(value).map(Value::from),
+    }
 }
 
 /// Returns the fields that choose and set up a source of models, below the name of each source.

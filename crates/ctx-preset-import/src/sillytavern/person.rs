@@ -50,9 +50,7 @@ impl Persona {
         let empty = Map::new();
         let names = object(power, "personas").unwrap_or(&empty);
         let described = object(power, "persona_descriptions").unwrap_or(&empty);
-        let chosen = text(file, "user_avatar").or_else(|| text(power, "default_persona"));
-        let avatar =
-            chosen.filter(|id| names.contains_key(*id)).or_else(|| names.keys().next().map(String::as_str));
+        let avatar = Self::avatar(file);
         let name = avatar.and_then(|id| text(names, id)).or_else(|| said(file, "username"));
         let entry = avatar.and_then(|id| object(described, id));
         let own = |key: &str| entry.and_then(|entry| whole(entry, key));
@@ -72,6 +70,14 @@ impl Persona {
             ),
             book: entry.and_then(|entry| said(entry, "lorebook")).map(str::to_owned),
         })
+    }
+
+    /// Returns the picture by which the persona in use is known.
+    pub(crate) fn avatar(file: &Object) -> Option<&str> {
+        let power = object(file, "power_user").unwrap_or(file);
+        let names = object(power, "personas")?;
+        let chosen = text(file, "user_avatar").or_else(|| text(power, "default_persona"));
+        chosen.filter(|id| names.contains_key(*id)).or_else(|| names.keys().next().map(String::as_str))
     }
 
     /// Returns the user profile of the persona.

@@ -35,20 +35,25 @@ const DEFAULT_ORDER: [(&str, bool); 12] = [
 const ORDER_OWNERS: [&str; 2] = ["100001", "100000"];
 
 /// The fields in which older presets have the texts of prompts.
-const LEGACY_TEXTS: [(&str, &str); 3] =
+pub(crate) const LEGACY_TEXTS: [(&str, &str); 3] =
     [("main", "main_prompt"), ("nsfw", "nsfw_prompt"), ("jailbreak", "jailbreak_prompt")];
 
 impl<'v> ChatPreset<'v> {
-    /// Returns the order in which prompts are sent.
-    pub(crate) fn order(self) -> Vec<Ordered<'v>> {
-        let lists: Vec<&Object> = objects(self.0, "prompt_order").map(|(_, list)| list).collect();
+    /// Returns the order that counts, with its place among the orders of the file.
+    pub(crate) fn ordered_by(self) -> Option<(usize, &'v Object)> {
+        let lists: Vec<(usize, &Object)> = objects(self.0, "prompt_order").collect();
         let owner = |list: &Object| match list.get("character_id") {
             Some(Value::String(id)) => id.clone(),
             Some(id) => id.to_string(),
             None => String::new(),
         };
-        let known = ORDER_OWNERS.iter().find_map(|id| lists.iter().find(|list| owner(list) == *id));
-        let Some(list) = known.or_else(|| lists.last()) else {
+        let known = ORDER_OWNERS.iter().find_map(|id| lists.iter().find(|(_, list)| owner(list) == *id));
+        known.or_else(|| lists.last()).copied()
+    }
+
+    /// Returns the order in which prompts are sent.
+    pub(crate) fn order(self) -> Vec<Ordered<'v>> {
+        let Some((_, list)) = self.ordered_by() else {
             let ordered =
                 |&(identifier, is_enabled): &(&'static str, bool)| Ordered { identifier, is_enabled };
             return DEFAULT_ORDER.iter().map(ordered).collect();
@@ -73,7 +78,7 @@ impl<'v> ChatPreset<'v> {
 
     /// Returns the text of a prompt; in an older preset it stands in a field of its own.
     pub(crate) fn content(self, identifier: &str) -> &'v str {
-        let own = self.prompt(identifier).and_then(|prompt| text(prompt.prompt, "content"));
+        let own = self.prompt(identifier).and_then(Prompt::content);
         let legacy = LEGACY_TEXTS.iter().find(|(id, _)| *id == identifier);
         own.or_else(|| text(self.0, legacy?.1)).unwrap_or_default()
     }
@@ -103,6 +108,10 @@ pub(crate) struct InChat {
 }
 
 impl<'v> Prompt<'v> {
+    pub(crate) fn content(self) -> Option<&'v str> {
+        text(self.prompt, "content")
+    }
+
     pub(crate) fn name(self) -> Option<&'v str> {
         text(self.prompt, "name").filter(|name| !name.is_empty())
     }
@@ -121,9 +130,18 @@ impl<'v> Prompt<'v> {
             return None;
         }
         Some(InChat {
-            depth: whole(self.prompt, "injection_depth").unwrap_or(4).max(0),
+            depth: self.depth().unwrap_or(4),
             order: whole(self.prompt, "injection_order").unwrap_or(100),
         })
+    }
+
+    /// Returns the depth and the order that the prompt would have in the conversation, as far as it says them.
+    pub(crate) fn unused_depth(self) -> (Option<i64>, Option<i64>) {
+        (self.depth(), whole(self.prompt, "injection_order"))
+    }
+
+    fn depth(self) -> Option<i64> {
+        whole(self.prompt, "injection_depth").filter(|depth| *depth >= 0)
     }
 
     /// Returns the kinds of generation that it is for; all if empty.

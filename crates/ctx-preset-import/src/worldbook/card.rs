@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::Form;
+use super::around;
 use super::origin::{WorldbookOrigin, escaped};
 use crate::format::Format;
-use crate::kept::IMPORTED;
+use crate::kept::{self, IMPORTED};
 
 /// Finds the book of a card or of a standalone lorebook; also where it stands, and whether version 3 says so.
 pub(super) fn find(map: &mut Map<String, Value>) -> Option<(Map<String, Value>, String, bool)> {
@@ -40,41 +41,70 @@ pub(super) fn is_card_book(map: &Map<String, Value>) -> bool {
 
 /// Brings the book into the unified form; entries are kept beside as they were.
 pub(super) fn read(mut book: Map<String, Value>, place: &str, is_v3: bool) -> Form {
-    let entries: Vec<(String, Value)> = match book.get_mut("entries").map(Value::take) {
+    let mut aside = Map::new();
+    let is_there = book.contains_key("entries");
+    let (theirs, entries): (Vec<String>, Vec<Value>) = match book.get_mut("entries").map(Value::take) {
         Some(Value::Array(entries)) => {
-            entries.into_iter().enumerate().map(|(index, entry)| (index.to_string(), entry)).collect()
+            entries.into_iter().enumerate().map(|(index, entry)| (index.to_string(), entry)).unzip()
         }
-        Some(Value::Object(entries)) => entries.into_iter().collect(),
-        _ => Vec::new(),
+        Some(Value::Object(entries)) => {
+            aside.insert(around::KEYS.to_owned(), entries.keys().cloned().collect());
+            entries.into_iter().unzip()
+        }
+        Some(other) => {
+            aside.insert(around::ENTRIES.to_owned(), other);
+            Default::default()
+        }
+        None => Default::default(),
     };
-    let (theirs, entries): (Vec<String>, Vec<Value>) =
-        entries.into_iter().map(|(key, value)| (escaped(&key), entry(value, is_v3))).unzip();
-    let (entries, ours) = by_uid(entries);
-    let moved = ours.iter().map(|key| escaped(key)).zip(theirs).filter(|(ours, theirs)| ours != theirs);
-    let moved: BTreeMap<String, String> = moved.collect();
-    book.insert("entries".to_owned(), entries);
-    if is_v3 {
-        book.insert("dialect".to_owned(), Value::from("ccv3"));
+    let (ours, is_list) = entry_keys(&entries.iter().collect::<Vec<_>>());
+    let keys = ours.iter().map(|key| escaped(key)).zip(theirs.iter().map(|key| escaped(key)));
+    let moved: BTreeMap<String, String> = keys.filter(|(ours, theirs)| ours != theirs).collect();
+    if is_there {
+        let entries = entries.into_iter().map(|value| entry(value, is_v3));
+        let entries = match is_list {
+            true => Value::Array(entries.collect()),
+            false => Value::Object(ours.into_iter().zip(entries).collect()),
+        };
+        book.insert("entries".to_owned(), entries);
     }
+    if is_v3 {
+        kept::displace(&mut book, around::DIALECT, &mut aside);
+        book.insert(around::DIALECT.to_owned(), Value::from("ccv3"));
+    }
+    kept::add(&mut book, aside);
     let origin = WorldbookOrigin::new(place, &format!("{place}/entries")).with_names(moved, field);
     Form { format: Format::CardBook, book: Value::Object(book), origin, diagnostics: Vec::new() }
 }
 
-/// Puts entries under their ids, as applications do; those that share one stay a list, so that none is lost. Also
-/// returns the key of each.
-fn by_uid(entries: Vec<Value>) -> (Value, Vec<String>) {
-    let uid = |(index, entry): (usize, &Value)| match entry.get("uid") {
-        Some(Value::String(uid)) => uid.clone(),
-        Some(Value::Number(uid)) => uid.to_string(),
-        _ => index.to_string(),
-    };
-    let uids: Vec<String> = entries.iter().enumerate().map(uid).collect();
-    let unique: BTreeSet<&String> = uids.iter().collect();
-    if unique.len() < uids.len() {
-        let indexes = (0..entries.len()).map(|index| index.to_string()).collect();
-        return (Value::Array(entries), indexes);
+/// Returns the entries of a book with the names under which they stand there.
+pub(super) fn listed(book: &Map<String, Value>) -> (Vec<String>, Vec<&Value>) {
+    match book.get("entries") {
+        Some(Value::Array(entries)) => {
+            entries.iter().enumerate().map(|(index, entry)| (index.to_string(), entry)).unzip()
+        }
+        Some(Value::Object(entries)) => entries.iter().map(|(key, entry)| (key.clone(), entry)).unzip(),
+        _ => Default::default(),
     }
-    (Value::Object(uids.iter().cloned().zip(entries).collect()), uids)
+}
+
+/// Returns the keys under which entries of a card are put: their ids, as applications do. Those that share one stay
+/// a list, so that none is lost, under their places; then the other value is true.
+pub(super) fn entry_keys(entries: &[&Value]) -> (Vec<String>, bool) {
+    let id = |(index, entry): (usize, &&Value)| {
+        let name = if entry.get("key").is_some() { "uid" } else { "id" };
+        match entry.get(name) {
+            Some(Value::String(id)) => id.clone(),
+            Some(Value::Number(id)) => id.to_string(),
+            _ => index.to_string(),
+        }
+    };
+    let ids: Vec<String> = entries.iter().enumerate().map(id).collect();
+    let is_list = ids.iter().collect::<BTreeSet<_>>().len() < ids.len();
+    match is_list {
+        true => ((0..entries.len()).map(|index| index.to_string()).collect(), true),
+        false => (ids, false),
+    }
 }
 
 /// Where an entry of a card has a field.
@@ -136,7 +166,9 @@ pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
     let Value::Object(map) = &value else { return value };
     // A file that several applications wrote may have both forms side by side.
     if map.contains_key("key") {
-        return value;
+        let mut entry = map.clone();
+        entry.insert(IMPORTED.to_owned(), value);
+        return Value::Object(entry);
     }
     let mut entry = Map::new();
     let mut copy = |from: Option<&Value>, to: &str| {

@@ -4,26 +4,63 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::Form;
 use super::origin::{Field, WorldbookOrigin};
+use super::{Form, around};
 use crate::format::Format;
 use crate::kept::IMPORTED;
 
 /// Gives the fields of an entry the names that they have here.
 type Convert = fn(&Map<String, Value>) -> Map<String, Value>;
 
+/// An application that writes lorebooks of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Application {
+    NovelAi,
+    Agnai,
+    Risu,
+}
+
+impl Application {
+    /// Tells whose book a file is; none if it is nobody's of these.
+    pub(crate) fn of(map: &Map<String, Value>) -> Option<Self> {
+        let is = |key: &str, value: &str| map.get(key).and_then(Value::as_str) == Some(value);
+        match () {
+            () if map.contains_key("lorebookVersion") => Some(Self::NovelAi),
+            () if is("kind", "memory") => Some(Self::Agnai),
+            () if is("type", "risu") => Some(Self::Risu),
+            () => None,
+        }
+    }
+
+    /// Returns the field that has the entries.
+    pub(crate) const fn list(self) -> &'static str {
+        match self {
+            Self::NovelAi | Self::Agnai => "entries",
+            Self::Risu => "data",
+        }
+    }
+
+    /// Returns the pointer to the entries.
+    pub(crate) const fn list_at(self) -> &'static str {
+        match self {
+            Self::NovelAi | Self::Agnai => "/entries",
+            Self::Risu => "/data",
+        }
+    }
+
+    fn convert(self) -> (Convert, Field) {
+        match self {
+            Self::NovelAi => (novel_ai, |name| theirs(&NOVEL_AI, name)),
+            Self::Agnai => (agnai, |name| theirs(&AGNAI, name)),
+            Self::Risu => (risu, |name| theirs(&RISU, name)),
+        }
+    }
+}
+
 /// Reads a book of one of these applications; none if it is none.
 pub(super) fn read(map: &Map<String, Value>) -> Option<Form> {
-    let is = |key: &str, value: &str| map.get(key).and_then(Value::as_str) == Some(value);
-    let (list, convert, field): (&str, Convert, Field) = if map.contains_key("lorebookVersion") {
-        ("entries", novel_ai, |name| theirs(&NOVEL_AI, name))
-    } else if is("kind", "memory") {
-        ("entries", agnai, |name| theirs(&AGNAI, name))
-    } else if is("type", "risu") {
-        ("data", risu, |name| theirs(&RISU, name))
-    } else {
-        return None;
-    };
+    let application = Application::of(map)?;
+    let (list, (convert, field)) = (application.list(), application.convert());
     let entries = map.get(list).and_then(Value::as_array)?;
     let entries = entries.iter().map(|entry| match entry {
         Value::Object(fields) => {
@@ -36,9 +73,9 @@ pub(super) fn read(map: &Map<String, Value>) -> Option<Form> {
     let mut book = Map::new();
     book.extend(map.get("name").map(|name| ("name".to_owned(), name.clone())));
     book.insert("entries".to_owned(), Value::Array(entries.collect()));
-    let mut rest = map.clone();
-    rest.shift_remove(list);
-    book.insert(IMPORTED.to_owned(), Value::Object(rest));
+    let rest = map.iter().filter(|(key, _)| *key != list);
+    let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
+    book.insert(IMPORTED.to_owned(), json!({ around::FILE: rest }));
     let origin = WorldbookOrigin::new("", &format!("/{list}")).with_names(BTreeMap::new(), field);
     Some(Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics: Vec::new() })
 }
@@ -111,4 +148,40 @@ fn divided(keys: &Value) -> Value {
         }
         None => keys.clone(),
     }
+}
+
+/// Writes the entries of a book over those of the application that it came from.
+pub(crate) fn write(application: Application, entries: Vec<Value>) -> Value {
+    let (convert, _) = application.convert();
+    let names: &Names = match application {
+        Application::NovelAi => &NOVEL_AI,
+        Application::Agnai => &AGNAI,
+        Application::Risu => &RISU,
+    };
+    let form = |entry: Value| {
+        let Value::Object(mut entry) = entry else { return entry };
+        let original = entry.shift_remove(IMPORTED).and_then(|original| original.as_object().cloned());
+        let original = original.unwrap_or_default();
+        let before = convert(&original);
+        let mut written = original;
+        for (key, value) in entry.iter().filter(|(key, value)| before.get(*key) != Some(value)) {
+            let theirs = names.iter().find(|(_, ours)| ours == key).map(|(theirs, _)| *theirs);
+            let value = match (key.as_str(), value) {
+                ("disable", Value::Bool(is_off)) => Value::Bool(!is_off),
+                ("key" | "keysecondary", Value::Array(keys)) if application == Application::Risu => {
+                    let keys: Vec<&str> = keys.iter().filter_map(Value::as_str).collect();
+                    keys.join(", ").into()
+                }
+                (_, value) => value.clone(),
+            };
+            let theirs = match key.as_str() {
+                "disable" => "enabled",
+                "keysecondary" => "secondkey",
+                key => theirs.unwrap_or(key),
+            };
+            written.insert(theirs.to_owned(), value);
+        }
+        Value::Object(written)
+    };
+    entries.into_iter().map(form).collect()
 }

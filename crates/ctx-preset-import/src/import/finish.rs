@@ -1,0 +1,287 @@
+//! The agent that is made of what the files hold.
+
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexConfig, RegexPreset, UserProfile};
+use serde_json::{Map, Value, json};
+
+use super::gathered::{Gathered, Given};
+use super::{Import, rows};
+use crate::export::CARD_RULES;
+use crate::format::Format;
+use crate::kept;
+use crate::loose::{Object, object, said};
+use crate::report::{FieldStatus, FileReport};
+use crate::sillytavern::arrange::{Arrangement, Preferences};
+use crate::sillytavern::card::Card;
+use crate::sillytavern::preset::ChatPreset;
+use crate::sillytavern::rows::preset::{self, Made};
+use crate::sillytavern::rows::scripts::LIST;
+use crate::sillytavern::{parameters, processors, templates};
+use crate::{codes, read_regex_scripts, risu};
+
+impl Gathered {
+    /// Makes the agent.
+    pub(super) fn finish(mut self) -> Import {
+        if let Some(persona) = &self.persona
+            && self.made.profile.is_none()
+        {
+            let profile = Value::Object(persona.profile());
+            self.made.profile = Some(UserProfile::read(profile, &mut Reader::new()));
+        }
+        if let Some(agent) = self.agent.take() {
+            self.made.template = self.turns();
+            self.made.agent = Some(self.beside(agent));
+        } else if self.has_parts() {
+            let value = Value::Object(self.foreign_agent());
+            self.made.agent = Some(Agent::read(value, &mut Reader::new()));
+        }
+        self.made
+    }
+
+    /// Tells whether there is anything of which an agent can be made.
+    fn has_parts(&self) -> bool {
+        let objects = [&self.card, &self.preset, &self.settings, &self.system_prompt];
+        objects.into_iter().any(Option::is_some)
+            || !self.scripts.is_empty()
+            || !self.templates.is_empty()
+            || !self.made.worldbooks.is_empty()
+    }
+
+    /// Puts books and scripts to an agent that was given as such; what would make another one is not used.
+    fn beside(&mut self, mut agent: Agent) -> Agent {
+        agent.worldbook_ids.extend(self.made.worldbooks.iter().map(|book| book.name.as_str().into()));
+        let others = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
+        for given in others.into_iter().flatten() {
+            let Some(report) = self.made.report.files.get_mut(given.report) else { continue };
+            rows::refuse(report, "an agent was given, which stands for itself");
+            let message = "an agent was given too, which stands for itself; this file is not used";
+            let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help("import it by itself");
+            report.diagnostics.push(found.in_document(report.path.as_str()));
+        }
+        let scripts = std::mem::take(&mut self.scripts);
+        if !scripts.is_empty() {
+            let config = agent.regex_config.get_or_insert_default();
+            for (name, report, scripts) in scripts {
+                self.number(report, config.presets.len());
+                config.presets.push(rules(&name, &scripts, config.presets.len()));
+            }
+        }
+        if !self.templates.is_empty() {
+            kept::set(&mut agent.kept, Value::Object(std::mem::take(&mut self.templates)));
+        }
+        agent
+    }
+
+    /// Returns a template that files held, by itself or in a master export.
+    fn template(&self, format: Format, part: &str) -> Option<&Object> {
+        let own = self.templates.get(format.id()).and_then(Value::as_object);
+        own.or_else(|| self.templates.get(Format::MasterExport.id())?.get(part)?.as_object())
+    }
+
+    /// Returns how turns are written, if a file says it.
+    fn turns(&self) -> Option<Value> {
+        self.template(Format::InstructTemplate, "instruct").map(templates::of_instruct)
+    }
+
+    /// Takes the system prompt of a master export where no other is given.
+    fn take_master_prompt(&mut self) {
+        let prompt = self.template(Format::SystemPrompt, "sysprompt").cloned();
+        let is_master = |file: &FileReport| file.format == Some(Format::MasterExport);
+        let report = self.made.report.files.iter().position(is_master);
+        if let (None, Some(object), Some(report)) = (&self.system_prompt, prompt, report) {
+            self.system_prompt = Some(Given { report, at: "/sysprompt", object });
+        }
+    }
+
+    /// Returns the preset that templates stand for where none is given.
+    fn preset_instead(&mut self) -> Option<Object> {
+        let context = self.template(Format::ContextTemplate, "context");
+        let samplers = self.template(Format::TextPreset, "preset");
+        let risu = self.templates.get(Format::RisuPreset.id()).and_then(Value::as_object);
+        let instead = match (risu, context, samplers) {
+            (Some(risu), _, _) => risu::as_chat_preset(risu),
+            (None, None, None) => return None,
+            (None, context, samplers) => templates::as_chat_preset(context, samplers),
+        };
+        if self.preset.is_none() {
+            return Some(instead);
+        }
+        let outdone = [Format::RisuPreset, Format::ContextTemplate, Format::TextPreset];
+        for report in &mut self.made.report.files {
+            if let Some(format) = report.format.filter(|format| outdone.contains(format)) {
+                let note = "a chat-completion preset was given, which says it";
+                rows::outdo(report, &format!("/imported/{}", format.id()), note);
+            }
+        }
+        None
+    }
+
+    /// Makes the file of an agent of what `SillyTavern` wrote.
+    fn foreign_agent(&mut self) -> Object {
+        self.made.template = self.turns();
+        self.take_master_prompt();
+        let instead = self.preset_instead();
+        let given = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
+        let [card, preset, settings, prompt] = &given;
+        let none = Map::new();
+        let settings_view = settings.as_ref().map_or(&none, |given| &given.object);
+        let preset_view = preset.as_ref().map(|given| &given.object).or(instead.as_ref());
+        let preset_view = ChatPreset(preset_view.unwrap_or(&none));
+        let card_view = card.as_ref().map(|given| Card::of(&given.object));
+        let mut agent = Map::new();
+        if let Some(card) = card_view {
+            card.write(&mut agent);
+        }
+        let arrangement = self.arrangement(preset_view, card_view, settings_view);
+        let mut entries = arrangement.entries();
+        if let Some(prompt) = prompt {
+            self.system_prompt(prompt, &mut entries);
+        }
+        if let Some(given) = preset {
+            self.preset_rows(given, &arrangement, &entries);
+        }
+        agent.insert("presetMessages".to_owned(), Value::Array(entries));
+        agent.insert("parameters".to_owned(), parameters(&arrangement, settings_view));
+        if let Some(model) = parameters::model(preset_view.0) {
+            agent.insert("modelId".to_owned(), model.into());
+        }
+        agent.insert("dialect".to_owned(), "sillytavern".into());
+        agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
+        self.books(card_view, &mut agent);
+        let lists = self.lists(card.as_ref(), preset.as_ref(), settings.as_ref());
+        let presets: Vec<RegexPreset> = lists
+            .into_iter()
+            .enumerate()
+            .map(|(number, (name, report, scripts))| {
+                self.number(report, number);
+                rules(&name, &scripts, number)
+            })
+            .collect();
+        if !presets.is_empty() {
+            let config = RegexConfig { presets, ..RegexConfig::default() };
+            agent.insert("regexConfig".to_owned(), config.write());
+        }
+        agent.insert(kept::IMPORTED.to_owned(), Value::Object(self.imported(given)));
+        agent
+    }
+
+    /// Returns what is kept of the files.
+    fn imported(&mut self, given: [Option<Given>; 4]) -> Object {
+        let keys = ["card", "preset", "settings", "sysprompt"];
+        let parts = keys.into_iter().zip(given);
+        let mut imported: Object = parts
+            .filter_map(|(key, part)| Some((key.to_owned(), part.filter(|part| part.at.is_empty())?)))
+            .map(|(key, part)| (key, Value::Object(part.object)))
+            .collect();
+        imported.extend(self.card_book.take().map(|name| ("cardBook".to_owned(), name.into())));
+        imported.extend(std::mem::take(&mut self.templates));
+        imported
+    }
+
+    fn arrangement<'v>(
+        &self,
+        preset: ChatPreset<'v>,
+        card: Option<Card<'v>>,
+        settings: &Object,
+    ) -> Arrangement<'v> {
+        Arrangement {
+            preset,
+            card,
+            persona: self.persona.as_ref().map(|persona| persona.place).unwrap_or_default(),
+            prefers: Preferences::of(settings),
+        }
+    }
+
+    /// Puts a system prompt of text completion where prompts of chats stand, if these say nothing there.
+    fn system_prompt(&mut self, prompt: &Given, entries: &mut [Value]) {
+        for (field, id) in [("content", "main"), ("post_history", "jailbreak")] {
+            let Some(text) = said(&prompt.object, field) else { continue };
+            let is_meant = |(_, entry): &(usize, &mut Value)| {
+                entry.get("id").and_then(Value::as_str) == Some(id)
+                    && entry.get("content").and_then(Value::as_str).is_none_or(str::is_empty)
+            };
+            let Some((index, entry)) = entries.iter_mut().enumerate().find(is_meant) else { continue };
+            entry["content"] = text.into();
+            let report = self.made.report.files.get_mut(prompt.report);
+            let pointer = format!("{}/{field}", prompt.at);
+            let mut rows = report.into_iter().flat_map(|report| &mut report.fields);
+            if let Some(row) = rows.find(|row| row.pointer == pointer) {
+                row.status = FieldStatus::Mapped;
+                row.to = Some(format!("/presetMessages/{index}/content"));
+                row.note = None;
+            }
+        }
+    }
+
+    /// Says what became of the fields of a preset.
+    fn preset_rows(&mut self, given: &Given, arrangement: &Arrangement<'_>, entries: &[Value]) {
+        let made = Made { entries, overridden: arrangement.overridden() };
+        let document = Value::Object(given.object.clone());
+        let fields = preset::of(&given.object, &made).rows(&document, "", "/imported/preset");
+        if let Some(report) = self.made.report.files.get_mut(given.report) {
+            report.fields = fields;
+        }
+    }
+
+    /// Has the agent ask for the books, and for the one that its card names.
+    fn books(&self, card: Option<Card<'_>>, agent: &mut Object) {
+        let mut names: Vec<&str> = self.made.worldbooks.iter().map(|book| book.name.as_str()).collect();
+        names.extend(card.and_then(Card::world).filter(|world| !names.contains(world)));
+        if !names.is_empty() {
+            agent.insert("worldbookIds".to_owned(), json!(names));
+        }
+    }
+
+    /// Returns the lists of scripts in the order in which they run: those of settings, of files, of the preset, of
+    /// the card; each with a name and the number of the report of its file.
+    fn lists(
+        &mut self,
+        card: Option<&Given>,
+        preset: Option<&Given>,
+        settings: Option<&Given>,
+    ) -> Vec<(String, usize, Value)> {
+        let inside = |given: Option<&Given>, name: &str, scripts: fn(&Object) -> Option<&Value>| {
+            let given = given?;
+            Some((name.to_owned(), given.report, scripts(&given.object)?.clone()))
+        };
+        let global = inside(settings, "Global scripts", |settings| {
+            let scripts = object(settings, "extension_settings")?.get("regex");
+            scripts.filter(|scripts| scripts.is_array())
+        });
+        let of_preset = inside(preset, "Scripts of the preset", |preset| ChatPreset(preset).scripts());
+        let of_card = inside(card, CARD_RULES, |card| Card::of(card).scripts());
+        let files = std::mem::take(&mut self.scripts);
+        let all = global.into_iter().chain(files).chain(of_preset).chain(of_card);
+        all.filter(|(_, _, scripts)| scripts.as_array().is_none_or(|list| !list.is_empty())).collect()
+    }
+
+    /// Gives a list of scripts its number in the rows of its file.
+    fn number(&mut self, report: usize, number: usize) {
+        let report = self.made.report.files.get_mut(report);
+        for row in report.into_iter().flat_map(|report| &mut report.fields) {
+            if let Some(rest) = row.to.as_deref().and_then(|to| to.strip_prefix(LIST)) {
+                row.to = Some(format!("/regexConfig/presets/{number}{rest}"));
+            }
+        }
+    }
+}
+
+fn rules(name: &str, scripts: &Value, number: usize) -> RegexPreset {
+    let (mut rules, _) = read_regex_scripts(scripts.clone());
+    rules.name = Some(name.into());
+    #[expect(clippy::cast_precision_loss, reason = "there are few lists")]
+    let order = number as f64;
+    rules.order = Some(order);
+    rules
+}
+
+fn parameters(arrangement: &Arrangement<'_>, settings: &Object) -> Value {
+    let mut parameters = parameters::of_preset(arrangement.preset.0);
+    let wanted = processors::Wanted {
+        preset: arrangement.preset,
+        settings,
+        persona: arrangement.persona,
+        has_examples: arrangement.has_examples(),
+    };
+    parameters.insert("processors".to_owned(), Value::Array(processors::settings(&wanted)));
+    Value::Object(parameters)
+}

@@ -1,0 +1,249 @@
+//! `RisuAI`'s presets and modules as their JSON has them.
+//!
+//! There is no published specification of them beside that of character cards: what is read here is what exported
+//! files show. Packed files (`.risum`, `.risup`) are a form of their own and are not read.
+
+use serde_json::{Map, Value, json};
+
+use crate::loose::{Object, flag, number, objects, said, text};
+
+/// The samplers of a preset, each with its name in chat-completion presets and what it is multiplied by there.
+const SAMPLERS: [(&str, &str, f64); 8] = [
+    ("temperature", "temperature", 100.0),
+    ("frequencyPenalty", "frequency_penalty", 100.0),
+    ("PresensePenalty", "presence_penalty", 100.0),
+    ("top_p", "top_p", 1.0),
+    ("top_k", "top_k", 1.0),
+    ("min_p", "min_p", 1.0),
+    ("maxContext", "openai_max_context", 1.0),
+    ("maxResponse", "openai_max_tokens", 1.0),
+];
+
+/// Returns the chat-completion preset that a preset comes nearest to.
+pub(crate) fn as_chat_preset(preset: &Object) -> Object {
+    let mut chat = Map::new();
+    for (theirs, ours, factor) in SAMPLERS {
+        // −1000 means that nothing is said.
+        let value = number(preset, theirs).filter(|value| *value >= 0.0).map(|value| value / factor);
+        chat.extend(value.map(|value| (ours.to_owned(), whole_or(value))));
+    }
+    let (mut prompts, mut order) = (Vec::new(), Vec::new());
+    for (index, item) in objects(preset, "promptTemplate") {
+        let Some(step) = Step::of(item) else { continue };
+        let id = step.identifier.map_or_else(|| format!("risu_{index}"), str::to_owned);
+        let is_known = order.iter().any(|step: &Value| step["identifier"] == *id);
+        let id = if is_known { format!("{id}_{index}") } else { id };
+        order.push(json!({ "identifier": id, "enabled": true }));
+        if let Some(content) = step.content {
+            let name = text(item, "name").unwrap_or_default();
+            prompts.push(json!({ "identifier": id, "name": name, "role": step.role, "content": content }));
+        }
+    }
+    for (id, field) in [("main", "mainPrompt"), ("jailbreak", "globalNote")] {
+        let is_there = order.iter().any(|step| step["identifier"] == *id);
+        if let Some(content) = said(preset, field).filter(|_| !is_there && order.is_empty()) {
+            prompts.push(json!({ "identifier": id, "role": "system", "content": content }));
+        }
+    }
+    chat.insert("prompts".to_owned(), Value::Array(prompts));
+    if !order.is_empty() {
+        let markers = crate::sillytavern::arrange::MARKERS.iter().map(|marker| marker.identifier);
+        let missing: Vec<&str> =
+            markers.filter(|id| !order.iter().any(|step| step["identifier"] == **id)).collect();
+        order.extend(missing.iter().map(|id| json!({ "identifier": id, "enabled": false })));
+        chat.insert("prompt_order".to_owned(), json!([{ "character_id": 100_001, "order": order }]));
+    }
+    chat
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+fn whole_or(value: f64) -> Value {
+    if value.fract() == 0.0 { json!(value as i64) } else { json!(value) }
+}
+
+/// A part of a prompt template.
+struct Step<'v> {
+    identifier: Option<&'static str>,
+    role: &'static str,
+    content: Option<std::borrow::Cow<'v, str>>,
+}
+
+impl<'v> Step<'v> {
+    /// Reads a part; none for one that nothing here stands for.
+    fn of(item: &'v Object) -> Option<Self> {
+        let role = match text(item, "role") {
+            Some("user") => "user",
+            Some("bot" | "assistant") => "assistant",
+            _ => "system",
+        };
+        let marker = |identifier, name: &str| {
+            let format = said(item, "innerFormat").filter(|format| format.trim() != "{{slot}}");
+            match format {
+                Some(format) => Self {
+                    identifier: None,
+                    role: "system",
+                    content: Some(format.replace("{{slot}}", &format!("{{{{{name}}}}}")).into()),
+                },
+                None => Self { identifier: Some(identifier), role: "system", content: None },
+            }
+        };
+        Some(match text(item, "type")? {
+            "plain" | "jailbreak" | "cot" => {
+                let identifier = match text(item, "type2") {
+                    Some("main") => Some("main"),
+                    Some("globalNote") => Some("jailbreak"),
+                    _ => None,
+                };
+                Self { identifier, role, content: Some(text(item, "text")?.into()) }
+            }
+            "persona" => marker("personaDescription", "persona"),
+            "description" => marker("charDescription", "description"),
+            "lorebook" => Self { identifier: Some("worldInfoAfter"), role, content: None },
+            "chat" => Self { identifier: Some("chatHistory"), role, content: None },
+            _ => return None,
+        })
+    }
+}
+
+/// Returns the fields of a module, which may stand in an envelope.
+pub(crate) fn module(file: &Object) -> &Object {
+    file.get("module").and_then(Value::as_object).unwrap_or(file)
+}
+
+/// Returns the lorebook of a module as one of `RisuAI`'s by itself.
+pub(crate) fn lorebook(module: &Object) -> Option<Value> {
+    let entries =
+        module.get("lorebook").filter(|list| list.as_array().is_some_and(|list| !list.is_empty()))?;
+    let mut book = json!({ "type": "risu", "ver": 1, "data": entries });
+    if let Some(name) = said(module, "name") {
+        book["name"] = name.into();
+    }
+    Some(book)
+}
+
+/// Returns the regex scripts of a module as `SillyTavern` has them.
+pub(crate) fn scripts(module: &Object) -> Option<Value> {
+    let list: Vec<Value> = objects(module, "regex").map(|(_, script)| as_script(script)).collect();
+    (!list.is_empty()).then_some(Value::Array(list))
+}
+
+fn as_script(script: &Object) -> Value {
+    let flags = match flag(script, "ableFlag") {
+        Some(true) => text(script, "flag").unwrap_or("g"),
+        _ => "g",
+    };
+    let kind = text(script, "type").unwrap_or_default();
+    let placement = match kind {
+        "editinput" => json!([1]),
+        "editoutput" | "editdisplay" => json!([2]),
+        "editprocess" => json!([1, 2]),
+        _ => json!([]),
+    };
+    let body = text(script, "in").unwrap_or_default();
+    json!({
+        "scriptName": text(script, "comment").unwrap_or_default(),
+        "findRegex": format!("/{}/{flags}", body.replace("\\/", "/").replace('/', "\\/")),
+        "replaceString": text(script, "out").unwrap_or_default(),
+        "placement": placement,
+        "disabled": body.is_empty() || kind == "disabled",
+        "markdownOnly": kind == "editdisplay",
+        "promptOnly": kind == "editprocess",
+    })
+}
+
+/// The rows of presets and modules.
+pub(crate) mod rows {
+    use super::SAMPLERS;
+    use crate::report::Expect::{Flag, Named, Number, Text};
+    use crate::report::{Rule, RuleSet, approximated, kept};
+
+    const PART: &str = "the part of a chat-completion preset that comes nearest";
+    const SCRIPT: &str = "a regex rule that comes nearest";
+    const TYPES: &[&str] = &["plain", "jailbreak", "cot", "persona", "description", "lorebook", "chat"];
+    const CODE: &str = "programs of others are not run";
+
+    const PRESET: [Rule; 9] = [
+        approximated("/promptTemplate/*/type", "/presetMessages", PART).of(Named(TYPES)),
+        approximated("/promptTemplate/*/type2", "/presetMessages", PART).of(Named(&[
+            "main",
+            "globalNote",
+            "normal",
+        ])),
+        approximated("/promptTemplate/*/text", "/presetMessages", PART).of(Text),
+        approximated("/promptTemplate/*/role", "/presetMessages", PART).of(Text),
+        approximated("/promptTemplate/*/innerFormat", "/presetMessages", PART).of(Text),
+        approximated("/promptTemplate/*/name", "/presetMessages", PART).of(Text),
+        approximated("/mainPrompt", "/presetMessages/main", "counts where there is no template").of(Text),
+        approximated("/globalNote", "/presetMessages/jailbreak", "counts where there is no template")
+            .of(Text),
+        kept("/proxyKey", "keys are not for a file of somebody else to say"),
+    ];
+
+    /// Returns the rules for a preset.
+    pub(crate) fn of_preset() -> RuleSet {
+        let mut rules = RuleSet::new(PRESET);
+        for (theirs, _, _) in SAMPLERS {
+            rules.field(
+                "",
+                theirs,
+                approximated("", "/parameters", "a negative one says nothing").of(Number),
+            );
+        }
+        rules
+    }
+
+    const MODULE: [Rule; 15] = [
+        kept("/type", "tells what the file is"),
+        approximated("/lorebook/*/key", "/worldbooks/*/entries/*/key", "the same field of the worldbook")
+            .of(Text),
+        approximated(
+            "/lorebook/*/secondkey",
+            "/worldbooks/*/entries/*/keysecondary",
+            "the same field of the worldbook",
+        )
+        .of(Text),
+        approximated(
+            "/lorebook/*/comment",
+            "/worldbooks/*/entries/*/comment",
+            "the same field of the worldbook",
+        )
+        .of(Text),
+        approximated(
+            "/lorebook/*/content",
+            "/worldbooks/*/entries/*/content",
+            "the same field of the worldbook",
+        )
+        .of(Text),
+        approximated(
+            "/lorebook/*/alwaysActive",
+            "/worldbooks/*/entries/*/constant",
+            "the same field of the worldbook",
+        )
+        .of(Flag),
+        approximated(
+            "/lorebook/*/insertorder",
+            "/worldbooks/*/entries/*/order",
+            "the same field of the worldbook",
+        )
+        .of(Number),
+        approximated("/regex/*/comment", "/regexConfig", SCRIPT).of(Text),
+        approximated("/regex/*/in", "/regexConfig", SCRIPT).of(Text),
+        approximated("/regex/*/out", "/regexConfig", SCRIPT).of(Text),
+        approximated("/regex/*/type", "/regexConfig", SCRIPT).of(Text),
+        approximated("/regex/*/flag", "/regexConfig", SCRIPT).of(Text),
+        approximated("/regex/*/ableFlag", "/regexConfig", SCRIPT).of(Flag),
+        kept("/trigger/**", CODE),
+        kept("/cjs", CODE),
+    ];
+
+    /// Returns the rules for a module.
+    pub(crate) fn of_module(is_enveloped: bool) -> RuleSet {
+        let module = RuleSet::new(MODULE);
+        if !is_enveloped {
+            return module;
+        }
+        let mut rules = RuleSet::new([kept("/type", "tells what the file is")]);
+        rules.link("", "module", crate::report::Link::new(&std::rc::Rc::new(module), ""));
+        rules
+    }
+}

@@ -1,0 +1,77 @@
+//! What becomes of each field of regex scripts.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::loose::whole_of;
+use crate::report::Expect::{Among, Any, Flag, List, Text, Whole};
+use crate::report::{Link, NOT_READ, Rule, RuleSet, kept, mapped};
+
+/// Where the rules of a list go; its number among the others is known when all files are there.
+pub(crate) const LIST: &str = "/regexConfig/presets/*";
+
+/// The fields of a script whatever else it says.
+const SCRIPT: [Rule; 12] = [
+    mapped("/id", Text, "/id"),
+    mapped("/scriptName", Text, "/name"),
+    mapped("/findRegex", Text, "/regex"),
+    mapped("/replaceString", Text, "/replacement"),
+    mapped("/trimStrings", List, "/trimStrings"),
+    mapped("/trimStrings/*", Text, "/trimStrings/*"),
+    mapped("/placement", List, "/targetRoles"),
+    mapped("/disabled", Flag, "/enabled"),
+    mapped("/runOnEdit", Flag, "/runOnEdit"),
+    mapped("/substituteRegex", Among(&[0, 1, 2]), "/substitutionMode"),
+    mapped("/minDepth", Whole(-1), "/depthRange/min"),
+    mapped("/maxDepth", Whole(0), "/depthRange/max"),
+];
+
+const STAGES: [Rule; 2] =
+    [mapped("/markdownOnly", Flag, "/applyTo/render"), mapped("/promptOnly", Flag, "/applyTo/request")];
+
+const EVERYWHERE: [Rule; 2] = [
+    kept("/markdownOnly", "a script of the old kind for the display is for all that is shown and sent"),
+    kept("/promptOnly", "a script of the old kind for the display is for all that is shown and sent"),
+];
+
+/// Returns the rules for a script or a list of them, whose regex rules go below a place.
+pub(crate) fn of(scripts: &Value, to: &str) -> RuleSet {
+    let mut rules = RuleSet::default();
+    let place = |index: usize| format!("{to}/rules/{index}");
+    let keeping = |link: Link, place: &str| link.keeping_at(format!("{place}/imported"));
+    match scripts {
+        Value::Array(list) => {
+            for (index, script) in list.iter().enumerate() {
+                let (place, set) = (place(index), Rc::new(script_rules(script)));
+                rules.link("", index.to_string(), keeping(Link::new(&set, place.clone()), &place));
+            }
+            rules.add([mapped("", List, "")]);
+        }
+        script => rules = script_rules(script),
+    }
+    rules
+}
+
+/// Returns the rules for a list of scripts inside of a file.
+pub(crate) fn of_list(scripts: &Value) -> Link {
+    Link::new(&Rc::new(of(scripts, LIST)), LIST)
+}
+
+fn script_rules(script: &Value) -> RuleSet {
+    let placement = script.get("placement").and_then(Value::as_array);
+    let is_old = placement.is_some_and(|list| list.iter().any(|number| whole_of(number) == Some(0)));
+    let stages = if is_old { EVERYWHERE } else { STAGES };
+    let mut rules = RuleSet::new(SCRIPT.into_iter().chain(stages));
+    for (index, number) in placement.into_iter().flatten().enumerate() {
+        let rule = match whole_of(number) {
+            Some(0) => mapped("", Any, "/applyTo"),
+            Some(1 | 2) => mapped("", Any, "/targetRoles"),
+            Some(5 | 6) => mapped("", Any, "/targetTexts"),
+            Some(3 | 4) => kept("", "there are no slash commands that the script could change"),
+            _ => kept("", NOT_READ),
+        };
+        rules.single("/placement", index.to_string(), rule);
+    }
+    rules
+}
