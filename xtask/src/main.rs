@@ -9,6 +9,7 @@ mod ci;
 mod conformance;
 mod conversations;
 mod fixtures;
+mod fuzz;
 mod goldens;
 mod kills;
 mod layers;
@@ -92,6 +93,11 @@ const VERBS: &[Verb] = &[
         name: "properties",
         run: properties::run,
         help: "[--cases N]  the invariants of compression on more cases than the tests try",
+    },
+    Verb {
+        name: "fuzz",
+        run: fuzz::run,
+        help: "TARGET [--minutes N] [--seed N] [--stable]  strangers' files by the thousand, for what reads them",
     },
     Verb { name: "help", run: help, help: "this table" },
 ];

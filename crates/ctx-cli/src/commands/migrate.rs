@@ -33,7 +33,9 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
     let mut sources = Sources::default();
     let (changed, refused) = read(&arguments.files, &engine, &mut sources)?;
     if !arguments.json {
-        changed.iter().for_each(|file| sources.show(&file.changes));
+        for file in &changed {
+            sources.show(&file.changes);
+        }
         sources.show(&refused);
     }
     if arguments.write {

@@ -45,7 +45,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       import       Makes an agent of files of SillyTavern, RisuAI and AIO Hub, and says what became of
                    each field
       export       Writes an agent as a file of another application
-      migrate      Brings agents up to date: old spellings become today's
+      migrate      Brings files of AIO Hub up to date: old spellings become today's
       init         Writes a small project to begin with: agent, profile, conversation
       completions  Prints the script that completes command lines in a shell
       help         Print this message or the help of the given subcommand(s)
