@@ -193,3 +193,31 @@ fn migrate_takes_every_kind_of_aio_hub_and_names_what_it_does_not() {
     let again = ctx_in(folder.path(), &format!("migrate {files} --write")).1;
     assert!(again.contains("0 of 6 files changed"), "{again}");
 }
+
+#[test]
+fn the_sample_set_stands_where_its_preset_puts_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let sample = root.join("fixtures/import/a_card_a_preset_and_a_book");
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["preset.json", "book.json", "personas.json", "chat.jsonl", "expected.txt"] {
+        fs::copy(sample.join(name), folder.path().join(name)).unwrap();
+    }
+    let card: Value = serde_json::from_slice(&fs::read(sample.join("card.json")).unwrap()).unwrap();
+    let picture = ctx_preset_import::export_card_picture(&card, None).unwrap();
+    fs::write(folder.path().join("card.png"), picture).unwrap();
+    let (code, _, errors) =
+        ctx_in(folder.path(), "import card.png preset.json book.json personas.json --out out --strict");
+    assert_eq!(code, 0, "{errors}");
+    assert_eq!(ctx_in(folder.path(), "check out").0, 0);
+    let (code, body, errors) = ctx_in(
+        folder.path(),
+        "assemble out/agent.yaml --session chat.jsonl --profile out/profile.yaml --format openai",
+    );
+    assert_eq!(code, 0, "{errors}");
+    let body: Value = serde_json::from_str(&body).unwrap();
+    let line = |message: &Value| {
+        format!("{}: {}\n", message["role"].as_str().unwrap(), message["content"].as_str().unwrap())
+    };
+    let sent: String = body["messages"].as_array().unwrap().iter().map(line).collect();
+    assert_eq!(sent, fs::read_to_string(folder.path().join("expected.txt")).unwrap());
+}

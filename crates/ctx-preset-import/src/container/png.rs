@@ -3,6 +3,7 @@
 //! Chunks are walked here, since pictures need not be decoded for their texts, and many cards have pictures that
 //! no decoder takes.
 
+use std::borrow::Cow;
 use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
@@ -83,19 +84,19 @@ fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 impl Packing<'_> {
-    fn unpack(&self, limit: usize) -> Result<Vec<u8>, ImportError> {
+    fn unpack(&self, limit: usize) -> Result<Cow<'_, [u8]>, ImportError> {
         let too_large = || ImportError::Container {
             message: format!("a text of the picture has more than {limit} bytes"),
         };
         match self {
             Self::Plain(bytes) if bytes.len() > limit => Err(too_large()),
-            Self::Plain(bytes) => Ok(bytes.to_vec()),
+            Self::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
             Self::Deflated(bytes) => {
                 let mut text = Vec::new();
                 let read = ZlibDecoder::new(*bytes).take(limit as u64 + 1).read_to_end(&mut text);
                 match read {
                     _ if text.len() > limit => Err(too_large()),
-                    Ok(_) => Ok(text),
+                    Ok(_) => Ok(Cow::Owned(text)),
                     Err(error) => Err(ImportError::Container {
                         message: format!("a text of the picture cannot be unpacked: {error}"),
                     }),
@@ -134,7 +135,7 @@ pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportEr
     let text = winner.packing.unpack(limits.packed_bytes)?;
     // A few tools write the JSON as it is.
     let decoded = match text.trim_ascii_start().first() {
-        Some(b'{') => Some(text),
+        Some(b'{') => Some(text.into_owned()),
         _ => base64_text::decode(&text),
     };
     let Some(decoded) = decoded else {

@@ -7,6 +7,7 @@ use std::fmt;
 use ctx_types::{Diagnostic, Reader, excerpt};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use crate::codes;
@@ -184,13 +185,17 @@ impl<'de> Visitor<'de> for Seed<'_> {
             let before = builder.notes.enter_key(&key);
             let value = access.next_value_seed(Seed(builder))?;
             builder.notes.leave(before);
-            if map.contains_key(&key) {
-                let shown = excerpt(&key);
-                let message = format!("the key `{shown}` stands twice in one object; the last one counts");
-                builder.note_at(&key, Diagnostic::error(codes::DUPLICATE_KEY, message));
+            match map.entry(key) {
+                Entry::Vacant(place) => drop(place.insert(value)),
+                // As in JavaScript, the value is the last one's and the place the first one's.
+                Entry::Occupied(mut place) => {
+                    let shown = excerpt(place.key());
+                    let message =
+                        format!("the key `{shown}` stands twice in one object; the last one counts");
+                    builder.note_at(place.key(), Diagnostic::error(codes::DUPLICATE_KEY, message));
+                    place.insert(value);
+                }
             }
-            // As in JavaScript, the value is the last one's and the place the first one's.
-            map.insert(key, value);
         }
         if builder.merge_keys {
             merge(&mut map, builder);

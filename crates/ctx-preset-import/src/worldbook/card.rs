@@ -170,7 +170,7 @@ pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
         entry.insert(IMPORTED.to_owned(), value);
         return Value::Object(entry);
     }
-    let mut entry = Map::new();
+    let mut entry = Map::with_capacity(CARD_FIELDS.len() + CARD_EXTENSIONS.len() + 6);
     let mut copy = |from: Option<&Value>, to: &str| {
         if let Some(value) = from {
             entry.insert(to.to_owned(), value.clone());
