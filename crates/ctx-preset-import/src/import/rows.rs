@@ -48,6 +48,7 @@ pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: 
         ) => (own(), "", ""),
         Some(Format::InstructTemplate) => (templates::of_instruct(), "", kept_at),
         Some(Format::ContextTemplate) => (templates::of_context(), "", kept_at),
+        Some(Format::SystemPrompt) => (templates::of_system_prompt(), "", kept_at),
         Some(Format::ReasoningTemplate) => (templates::of_reasoning(), "", kept_at),
         Some(Format::TextPreset) => (templates::of_text_preset(), "", kept_at),
         Some(Format::MasterExport) => (templates::of_master(file), "", kept_at),

@@ -90,6 +90,15 @@ const REASONING: [Rule; 4] = [
     kept("/separator", "reasoning of models comes in a field of its own"),
 ];
 
+/// Returns the rules for a system prompt whose texts found no place.
+pub(crate) fn of_system_prompt() -> RuleSet {
+    RuleSet::new([
+        kept("/name", "prompts are called by their places"),
+        kept("/content", "a prompt of the preset says it, or there is nothing"),
+        kept("/post_history", "a prompt of the preset says it, or there is nothing"),
+    ])
+}
+
 pub(crate) fn of_instruct() -> RuleSet {
     RuleSet::new(INSTRUCT)
 }
@@ -129,6 +138,7 @@ pub(crate) fn of_master(file: &Object) -> RuleSet {
         ("context", of_context()),
         ("preset", of_text_preset()),
         ("reasoning", of_reasoning()),
+        ("sysprompt", of_system_prompt()),
     ];
     for (key, part) in parts.into_iter().filter(|(key, _)| file.contains_key(*key)) {
         rules.link("", key, Link::new(&Rc::new(part), ""));
