@@ -199,7 +199,7 @@ fn the_sample_set_stands_where_its_preset_puts_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let sample = root.join("fixtures/import/a_card_a_preset_and_a_book");
     let folder = tempfile::tempdir().unwrap();
-    for name in ["preset.json", "book.json", "personas.json", "chat.jsonl", "expected.txt"] {
+    for name in ["preset.json", "book.json", "personas.json", "chat.jsonl"] {
         fs::copy(sample.join(name), folder.path().join(name)).unwrap();
     }
     let card: Value = serde_json::from_slice(&fs::read(sample.join("card.json")).unwrap()).unwrap();
@@ -219,5 +219,9 @@ fn the_sample_set_stands_where_its_preset_puts_it() {
         format!("{}: {}\n", message["role"].as_str().unwrap(), message["content"].as_str().unwrap())
     };
     let sent: String = body["messages"].as_array().unwrap().iter().map(line).collect();
-    assert_eq!(sent, fs::read_to_string(folder.path().join("expected.txt")).unwrap());
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(&sample);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("expected", sent));
 }
