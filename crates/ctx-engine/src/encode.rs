@@ -19,7 +19,7 @@ impl Context {
     /// assert_eq!(body.to_string(), r#"{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}"#);
     /// # Ok::<(), ctx_engine::AssembleError>(())
     /// ```
-    pub fn encode(&self, dialect: Dialect, request: &Request<'_>) -> Encoded {
+    pub fn encode<'a>(&'a self, dialect: Dialect, request: &Request<'a>) -> Encoded<'a> {
         dialect.encode_with(&self.messages, request, &self.options())
     }
 

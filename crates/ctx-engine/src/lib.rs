@@ -14,7 +14,7 @@
 //! let compiled = engine.compile(&agent.value, &Compile::default());
 //! let context = compiled.assemble_blocking(&chat.value, &TurnInput::default())?;
 //! let request = Request { model: "gpt-5", tools: &[], parameters: &Default::default() };
-//! let body = openai_chat::encode(&context.messages, &request).body;
+//! let body = openai_chat::encode(&context.messages, &request).to_value();
 //! assert_eq!(body["messages"][1]["content"], "Hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -55,7 +55,7 @@ fn totals(dialect: Dialect, model: &str) -> Vec<u64> {
         TurnInput { model: Some(model.into()), dialect: Some(dialect.name().into()), ..TurnInput::default() };
     let context = pollster::block_on(compiled.assemble_with(&session, &turn, ports)).unwrap();
     let request = Request { model, tools: &[], parameters: &Map::new() };
-    let body = context.encode(dialect, &request).body;
+    let body = context.encode(dialect, &request).to_value();
     let errors =
         lint::check(&body, dialect).into_iter().filter(|finding| finding.severity == Severity::Error);
     assert_eq!(errors.collect::<Vec<_>>(), [], "the linter of {dialect}");

@@ -322,7 +322,7 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
     if case.openai {
         let request = Request { model: "model", tools: &[], parameters: &serde_json::Map::new() };
         let encoded = openai_chat::encode(&context.messages, &request);
-        writeln!(shown, "=== openai\n{:#}", encoded.body).unwrap();
+        writeln!(shown, "=== openai\n{:#}", encoded.to_value()).unwrap();
         if !encoded.diagnostics.is_empty() {
             list(shown, "openai diagnostics", &encoded.diagnostics);
         }
@@ -337,8 +337,9 @@ fn show_body(shown: &mut String, context: &Context, case: &Case, name: &str) {
     let encoded = context.encode(dialect, &request);
     assert_eq!(encoded, context.encode(dialect, &request), "two bodies are equal");
     let bytes = encoded.to_bytes();
-    assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), encoded.body, "the bytes are the body");
-    writeln!(shown, "=== body {name}\n{:#}", encoded.body).unwrap();
+    let body = encoded.to_value();
+    assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), body, "the bytes are the body");
+    writeln!(shown, "=== body {name}\n{body:#}").unwrap();
     if !encoded.diagnostics.is_empty() {
         list(shown, &format!("findings of {name}"), &encoded.diagnostics);
     }

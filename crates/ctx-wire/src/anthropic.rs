@@ -8,10 +8,10 @@ mod system;
 mod turns;
 
 use ctx_types::{Diagnostic, Message};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::codes;
-use crate::json::object;
+use crate::json::{Json, Object, object};
 use crate::lint;
 use crate::marks;
 use crate::request::{Encoded, Options, Request, SystemPlacement, put_parameters};
@@ -30,7 +30,7 @@ pub use reply::decode;
 /// of chat completions as this dialect has them.
 ///
 /// Reported: what is moved, wrapped, added or left out, and what [`lint`] finds in the body. O(size of the body).
-pub fn encode(messages: &[Message], request: &Request<'_>) -> Encoded {
+pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {
     encode_with(messages, request, &Options::default())
 }
 
@@ -39,11 +39,11 @@ pub fn encode(messages: &[Message], request: &Request<'_>) -> Encoded {
 /// [`SystemPlacement::InPlace`] keeps a later system message where it stands if the provider's rules allow it:
 /// behind a user's message or results of tools, and before the assistant's or at the end. Without
 /// [`Options::prefill`] a user's message asks for the rest of an unfinished answer.
-pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Options<'_>) -> Encoded {
+pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
-    let mut body = Map::new();
-    body.insert("model".to_owned(), Value::from(request.model));
-    body.insert("max_tokens".to_owned(), parameters::max_tokens(request.parameters, &mut found));
+    let mut body = Object::default();
+    body.push("model", request.model);
+    body.push("max_tokens", parameters::max_tokens(request.parameters, &mut found));
     let mut marks = marks::written(messages, &mut found);
     marks::off_trailing_instructions(&mut marks, messages);
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
@@ -53,17 +53,17 @@ pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Option
     }
     turns.add_files_of_instructions(messages.get(..leading).unwrap_or_default());
     let (written, hoisted) = turns.finish();
-    let system = messages.iter().zip(&marks).take(leading);
+    let system = messages.iter().zip(marks.iter().copied()).take(leading);
     if let Some(system) = system::field(system, hoisted) {
-        body.insert("system".to_owned(), system);
+        body.push("system", system);
     }
-    body.insert("messages".to_owned(), written);
+    body.push("messages", written);
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
     let parameters = parameters::own(request.parameters, &mut found);
-    put_parameters(&mut body, &parameters, &["model", "messages", "tools", "system"], &mut found);
-    let body = Value::Object(body);
+    put_parameters(&mut body, parameters, &["model", "messages", "tools", "system"], &mut found);
+    let body = body.into();
     let is_news = |finding: &Diagnostic| {
         // Whoever asked for it knows that older models refuse it.
         !(finding.code == codes::ROLE_ORDER
@@ -71,30 +71,29 @@ pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Option
             && options.system == SystemPlacement::InPlace)
     };
     found.extend(lint::anthropic(&body).into_iter().filter(is_news));
-    let Value::Object(body) = body else { return Encoded::new(Map::new(), found) };
     Encoded::new(body, found)
 }
 
 /// Tells whether a block is of a type; while a body is put together, a bare text stands for a block of text.
-fn is_of(block: &Value, kind: &str) -> bool {
+fn is_of(block: &Json<'_>, kind: &str) -> bool {
     match block {
-        Value::String(_) => kind == "text",
-        block => block.get("type").and_then(Value::as_str) == Some(kind),
+        Json::Text(_) => kind == "text",
+        block => block.get("type").and_then(Json::as_str) == Some(kind),
     }
 }
 
 /// Writes a block out, if it is a bare text.
-fn whole(block: Value) -> Value {
+fn whole(block: Json<'_>) -> Json<'_> {
     match block {
-        text @ Value::String(_) => object([("type", Value::from("text")), ("text", text)]),
+        text @ Json::Text(_) => object([("type", "text".into()), ("text", text)]),
         block => block,
     }
 }
 
 /// A tool as this dialect defines it; definitions that are in its form already stay.
-fn tool(definition: &Value) -> Value {
+fn tool(definition: &Value) -> Json<'_> {
     match Tool::read(definition) {
-        Some(tool) if definition.get("input_schema").is_none() => Value::Object(tool.write("input_schema")),
-        _ => definition.clone(),
+        Some(tool) if definition.get("input_schema").is_none() => tool.write("input_schema").into(),
+        _ => definition.into(),
     }
 }

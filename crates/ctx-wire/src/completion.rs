@@ -7,10 +7,13 @@ mod reply;
 pub(crate) mod stream;
 mod template;
 
+use std::borrow::Cow;
+
 use ctx_types::{Diagnostic, Message};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::codes;
+use crate::json::{self, Json, Object};
 use crate::lint;
 use crate::request::{Encoded, Options, Request, put_parameters};
 use prompt::Prompt;
@@ -35,15 +38,15 @@ pub(crate) use calls::take_calls;
 ///
 /// let messages = [Message::new(Role::User, "Hi <|im_end|>", Source::history("n", Role::User))];
 /// let request = Request { model: "qwen3", tools: &[], parameters: &Default::default() };
-/// let body = completion::encode(&messages, &request).body;
+/// let body = completion::encode(&messages, &request).to_value();
 /// assert_eq!(body["prompt"], "<|im_start|>user\nHi < |im_end|><|im_end|>\n<|im_start|>assistant\n");
 /// ```
-pub fn encode(messages: &[Message], request: &Request<'_>) -> Encoded {
+pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {
     encode_with(messages, request, &Options::default())
 }
 
 /// Writes the request body as [`encode`] does, by a template of one's own choice if there is one.
-pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Options<'_>) -> Encoded {
+pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     let guessed = options.template.is_none().then(|| Template::for_model(request.model));
     let template = options.template.or(guessed.as_ref());
@@ -55,47 +58,45 @@ pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Option
         prompt.add(index, message, index + 1 == messages.len());
     }
     let prompt = prompt.finish();
-    let mut body = Map::new();
-    body.insert("model".to_owned(), Value::from(request.model));
-    body.insert("prompt".to_owned(), Value::from(prompt));
+    let mut body = Object::default();
+    body.push("model", request.model);
+    body.push("prompt", prompt);
     let stop = stop(template, request.parameters);
     if !stop.is_empty() {
-        body.insert("stop".to_owned(), Value::Array(stop));
+        body.push("stop", stop);
     }
     let parameters = own(request.parameters);
-    put_parameters(&mut body, &parameters, &["model", "prompt", "messages", "tools"], &mut found);
+    put_parameters(&mut body, parameters, &["model", "prompt", "messages", "tools"], &mut found);
     if messages.is_empty() {
         found
             .push(Diagnostic::error(codes::NO_MESSAGES, "the request has no messages").at_pointer("/prompt"));
     }
-    let body = Value::Object(body);
+    let body = body.into();
     found.extend(lint::completion(&body));
-    let Value::Object(body) = body else { return Encoded::new(Map::new(), found) };
     Encoded::new(body, found)
 }
 
 /// Where the answer ends: the template's ends of turns, then what the caller wants.
-fn stop(template: &Template, parameters: &Map<String, Value>) -> Vec<Value> {
-    let mut stop: Vec<Value> = template.stop().iter().map(|end| json!(end)).collect();
+fn stop<'a>(template: &Template, parameters: &'a Map<String, Value>) -> Vec<Json<'a>> {
+    let mut stop: Vec<Json<'_>> = template.stop().iter().map(|end| end.clone().into()).collect();
     let wanted = match parameters.get("stop") {
         Some(Value::Array(list)) => list.as_slice(),
         Some(one @ Value::String(_)) => std::slice::from_ref(one),
         _ => &[],
     };
-    for end in wanted {
-        if !stop.contains(end) {
-            stop.push(end.clone());
+    for end in wanted.iter().map(Json::from) {
+        if !stop.contains(&end) {
+            stop.push(end);
         }
     }
     stop
 }
 
 /// The other parameters, under this dialect's names.
-fn own(parameters: &Map<String, Value>) -> Map<String, Value> {
-    let rest = parameters.iter().filter(|(name, _)| *name != "stop");
-    let name = |name: &String| match name.as_str() {
-        "max_completion_tokens" | "max_output_tokens" => "max_tokens".to_owned(),
-        name => name.to_owned(),
-    };
-    rest.map(|(key, value)| (name(key), value.clone())).collect()
+fn own(parameters: &Map<String, Value>) -> Object<'_> {
+    let rest = json::fields(parameters).filter(|(name, _)| *name != "stop");
+    Object::merged(rest.map(|(name, value)| match &*name {
+        "max_completion_tokens" | "max_output_tokens" => (Cow::Borrowed("max_tokens"), value),
+        _ => (name, value),
+    }))
 }

@@ -49,12 +49,17 @@ impl Dialect {
     }
 
     /// Writes a request body; see the `encode` of the dialect's module.
-    pub fn encode(self, messages: &[Message], request: &Request<'_>) -> Encoded {
+    pub fn encode<'a>(self, messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {
         self.encode_with(messages, request, &Options::default())
     }
 
     /// Writes a request body for a target of which more is known; see the `encode_with` of the dialect's module.
-    pub fn encode_with(self, messages: &[Message], request: &Request<'_>, options: &Options<'_>) -> Encoded {
+    pub fn encode_with<'a>(
+        self,
+        messages: &'a [Message],
+        request: &Request<'a>,
+        options: &Options<'_>,
+    ) -> Encoded<'a> {
         match self {
             Self::OpenaiChat => openai_chat::encode_with(messages, request, options),
             Self::OpenaiResponses => openai_responses::encode_with(messages, request, options),

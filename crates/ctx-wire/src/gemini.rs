@@ -8,9 +8,10 @@ mod reply;
 pub(crate) mod stream;
 
 use ctx_types::{Diagnostic, Message};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::codes;
+use crate::json::{Json, Object, object};
 use crate::lint;
 use crate::request::{Encoded, Options, Request};
 use crate::tools::Tool;
@@ -42,12 +43,12 @@ pub use reply::decode;
 /// );
 /// assert_eq!(gemini::encode(&messages, &request).to_string(), expected);
 /// ```
-pub fn encode(messages: &[Message], request: &Request<'_>) -> Encoded {
+pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {
     encode_with(messages, request, &Options::default())
 }
 
 /// Writes the request body as [`encode`] does, for a target of which more is known.
-pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Options<'_>) -> Encoded {
+pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     if messages.iter().any(|message| message.cache_mark.is_some()) {
         let text =
@@ -60,33 +61,32 @@ pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Option
         contents.add(index);
     }
     let (contents, instructions) = contents.finish(leading);
-    let mut body = Map::new();
+    let mut body = Object::default();
     if !instructions.is_empty() {
-        body.insert("systemInstruction".to_owned(), json!({ "parts": instructions }));
+        body.push("systemInstruction", object([("parts", instructions.into())]));
     }
-    body.insert("contents".to_owned(), contents);
+    body.push("contents", contents);
     if let Some(tools) = tools(request.tools) {
-        body.insert("tools".to_owned(), tools);
+        body.push("tools", tools);
     }
     parameters::put(&mut body, request.parameters, &mut found);
-    let body = Value::Object(body);
+    let body = body.into();
     found.extend(lint::gemini(&body));
-    let Value::Object(body) = body else { return Encoded::new(Map::new(), found) };
     Encoded::new(body, found)
 }
 
 /// Functions stand together in one declaration; the provider's own tools beside it, as they are.
-fn tools(definitions: &[Value]) -> Option<Value> {
+fn tools(definitions: &[Value]) -> Option<Json<'_>> {
     let mut functions = Vec::new();
     let mut written = Vec::new();
     for definition in definitions {
         match Tool::read(definition) {
-            Some(tool) => functions.push(Value::Object(tool.write("parametersJsonSchema"))),
-            None => written.push(definition.clone()),
+            Some(tool) => functions.push(tool.write("parametersJsonSchema").into()),
+            None => written.push(Json::from(definition)),
         }
     }
     if !functions.is_empty() {
-        written.insert(0, json!({ "functionDeclarations": functions }));
+        written.insert(0, object([("functionDeclarations", Json::List(functions))]));
     }
-    (!written.is_empty()).then_some(Value::Array(written))
+    (!written.is_empty()).then_some(Json::List(written))
 }

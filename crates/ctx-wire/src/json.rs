@@ -1,146 +1,212 @@
-//! JSON values and their bytes, made without detours: most of a body is text that somebody wrote already.
+//! JSON trees that borrow what they are made of.
+//!
+//! Most of a body is text that somebody wrote already: a tree points to it, and it is copied once, into the bytes.
 
-use std::io::Write as _;
+mod convert;
+mod write;
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+use serde_json::Number;
+
+pub(crate) use convert::fields;
+
+/// A value of a body, or of somebody's body that is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Json<'a> {
+    #[default]
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Cow<'a, str>),
+    /// A text that ends in the base64 of a file; seldom, so that it does not make every value larger.
+    File(Box<File<'a>>),
+    List(Vec<Self>),
+    Object(Object<'a>),
+}
+
+/// A text that is made of bytes when it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct File<'a> {
+    /// What stands before the base64, such as the head of a `data:` address.
+    pub(crate) head: String,
+    /// What is written in base64.
+    pub(crate) bytes: Cow<'a, [u8]>,
+}
+
+/// Fields in their order, no key twice.
+///
+/// The objects of bodies are small, so that keys are looked for one by one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Object<'a>(Vec<Field<'a>>);
+
+/// A key and its value.
+pub(crate) type Field<'a> = (Cow<'a, str>, Json<'a>);
 
 /// Makes an object of fields in this order.
-pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    let mut map = Map::with_capacity(N);
-    for (key, value) in fields {
-        map.insert(key.to_owned(), value);
+pub(crate) fn object<'a, const N: usize>(fields: [(&'static str, Json<'a>); N]) -> Json<'a> {
+    Json::Object(Object(fields.into_iter().map(|(key, value)| (Cow::Borrowed(key), value)).collect()))
+}
+
+impl<'a> Json<'a> {
+    /// Returns a field of an object.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        self.as_object()?.get(key)
     }
-    Value::Object(map)
-}
 
-/// Returns a value as compact JSON, byte for byte as `serde_json` writes it.
-///
-/// Texts are looked through a block at a time, and what has nothing to escape is copied as it is.
-pub(crate) fn to_bytes(value: &Value) -> Vec<u8> {
-    let mut out = Vec::with_capacity(len(value));
-    write(value, &mut out);
-    out
-}
+    /// Returns what fields within fields lead to.
+    pub(crate) fn at<const N: usize>(&self, keys: [&str; N]) -> Option<&Self> {
+        keys.into_iter().try_fold(self, Self::get)
+    }
 
-/// About how many bytes a value takes: as many as it has, but for escapes and numbers.
-pub(crate) fn len(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-        Value::String(text) => text.len() + text.len() / 32 + 2,
-        Value::Array(list) => list.iter().map(|item| len(item) + 1).sum::<usize>() + 2,
-        Value::Object(map) => map.iter().map(|(key, item)| key.len() + len(item) + 4).sum::<usize>() + 2,
+    /// Returns a text; that of a file is not made before it is written, and nobody looks at it.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_list(&self) -> Option<&[Self]> {
+        match self {
+            Self::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_object(&self) -> Option<&Object<'a>> {
+        match self {
+            Self::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_object_mut(&mut self) -> Option<&mut Object<'a>> {
+        match self {
+            Self::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::File(_))
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
+    }
+
+    /// Puts a value under a key of an object; anything else stays as it is.
+    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Self>) {
+        if let Some(object) = self.as_object_mut() {
+            object.set(key, value);
+        }
+    }
+
+    /// Takes the value and leaves `null`.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+
+    /// Takes the value of a field and leaves `null`, also where there is no such field.
+    pub(crate) fn take_field(&mut self, key: &str) -> Self {
+        let field = self.as_object_mut().and_then(|object| object.get_mut(key));
+        field.map(Self::take).unwrap_or_default()
     }
 }
 
-fn write(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => out.extend_from_slice(b"null"),
-        Value::Bool(true) => out.extend_from_slice(b"true"),
-        Value::Bool(false) => out.extend_from_slice(b"false"),
-        // Writing to memory never fails.
-        Value::Number(number) => write!(out, "{number}").unwrap_or_default(),
-        Value::String(text) => write_text(text, out),
-        Value::Array(list) => {
-            let mut separator = b'[';
-            for item in list {
-                out.push(std::mem::replace(&mut separator, b','));
-                write(item, out);
+impl<'a> Object<'a> {
+    pub(crate) fn with_capacity(fields: usize) -> Self {
+        Self(Vec::with_capacity(fields))
+    }
+
+    /// Makes an object of fields of which several may have one key: the last value, in the place of the first.
+    ///
+    /// O(fields × log fields).
+    pub(crate) fn merged(fields: impl IntoIterator<Item = Field<'a>>) -> Self {
+        let mut object = Self::default();
+        let mut places = std::collections::BTreeMap::new();
+        for (key, value) in fields {
+            let at = *places.entry(key.clone()).or_insert(object.0.len());
+            match object.0.get_mut(at) {
+                Some((_, former)) => *former = value,
+                None => object.0.push((key, value)),
             }
-            close(separator, *b"[]", out);
         }
-        Value::Object(map) => {
-            let mut separator = b'{';
-            for (key, item) in map {
-                out.push(std::mem::replace(&mut separator, b','));
-                write_text(key, out);
-                out.push(b':');
-                write(item, out);
-            }
-            close(separator, *b"{}", out);
+        object
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&Json<'a>> {
+        self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Json<'a>> {
+        self.0.iter_mut().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+
+    /// Adds a field that the object does not have yet.
+    pub(crate) fn push(&mut self, key: impl Into<Cow<'a, str>>, value: impl Into<Json<'a>>) {
+        self.0.push((key.into(), value.into()));
+    }
+
+    /// Adds a field, or puts another value in its place. O(fields).
+    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Json<'a>>) {
+        match self.get_mut(key) {
+            Some(former) => *former = value.into(),
+            None => self.push(key, value),
         }
     }
-}
 
-/// Ends a list or an object; one that has not begun yet is empty.
-fn close(separator: u8, brackets: [u8; 2], out: &mut Vec<u8>) {
-    match separator {
-        b',' => out.push(brackets[1]),
-        _ => out.extend_from_slice(&brackets),
+    /// Adds fields that the object does not have yet.
+    pub(crate) fn append(&mut self, mut fields: Self) {
+        self.0.append(&mut fields.0);
+    }
+
+    /// Tells whether one of the first `fields` has a key.
+    pub(crate) fn has_within(&self, fields: usize, key: &str) -> bool {
+        self.0.iter().take(fields).any(|(known, _)| known == key)
     }
 }
 
-/// How many bytes are looked at together; compilers make few instructions of it.
-const BLOCK: usize = 16;
+impl<'a> IntoIterator for Object<'a> {
+    type Item = Field<'a>;
+    type IntoIter = std::vec::IntoIter<Field<'a>>;
 
-fn write_text(text: &str, out: &mut Vec<u8>) {
-    let bytes = text.as_bytes();
-    out.push(b'"');
-    let mut from = 0;
-    while let Some(at) = next_escaped(bytes, from) {
-        out.extend_from_slice(&bytes[from..at]);
-        write_escaped(bytes[at], out);
-        from = at + 1;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
-    out.extend_from_slice(&bytes[from..]);
-    out.push(b'"');
-}
-
-/// Finds the next byte that cannot stand as it is.
-fn next_escaped(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    // Every byte is looked at, so that a block takes no branches.
-    let is_plain = |block: &[u8]| !block.iter().fold(false, |any, byte| any | is_escaped(*byte));
-    while bytes.get(at..at + BLOCK).is_some_and(is_plain) {
-        at += BLOCK;
-    }
-    Some(at + bytes[at..].iter().position(|byte| is_escaped(*byte))?)
-}
-
-#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is looked at as a whole")]
-const fn is_escaped(byte: u8) -> bool {
-    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
-}
-
-fn write_escaped(byte: u8, out: &mut Vec<u8>) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let short = match byte {
-        b'\n' => b'n',
-        b'\r' => b'r',
-        b'\t' => b't',
-        0x08 => b'b',
-        0x0c => b'f',
-        byte if byte < 0x20 => {
-            out.extend_from_slice(b"\\u00");
-            return out.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 0xf)]]);
-        }
-        byte => byte,
-    };
-    out.extend_from_slice(&[b'\\', short]);
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
     use super::*;
 
-    #[track_caller]
-    fn check(value: &Value) {
-        assert_eq!(String::from_utf8(to_bytes(value)).unwrap(), value.to_string());
+    #[test]
+    fn of_fields_with_one_key_the_last_value_stands_in_the_first_place() {
+        let fields = [("a", 1_u32), ("b", 2), ("a", 3)];
+        let fields = fields.map(|(key, value)| (Cow::Borrowed(key), Json::from(value)));
+        assert_eq!(Json::Object(Object::merged(fields)).to_string(), r#"{"a":3,"b":2}"#);
     }
 
     #[test]
-    fn values_of_each_kind_are_written_as_serde_json_does() {
-        check(&json!({ "a": [], "b": {}, "c": [1, -2, 0.5, 1e300, null, true, false], "d": { "e": [{}] } }));
-        check(&json!((0..=0x7f_u8).map(char::from).collect::<String>()));
-        check(&json!("雪🙂\u{e9}\u{7f}\u{80}".repeat(20)));
-    }
-
-    proptest! {
-        #[test]
-        fn texts_are_written_as_serde_json_does(text: String, times in 0_usize..8) {
-            check(&json!({ &text: text.repeat(times) }));
-        }
+    fn a_field_is_added_or_replaced() {
+        let mut value = object([("a", Json::Null)]);
+        value.set("b", true);
+        value.set("a", "x");
+        assert_eq!(value.to_string(), r#"{"a":"x","b":true}"#);
+        assert_eq!((value.take_field("a"), value.take_field("c")), (Json::from("x"), Json::Null));
+        assert_eq!(value.to_string(), r#"{"a":null,"b":true}"#);
     }
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::codes;
 use crate::dialect::Dialect;
+use crate::json::Json;
 
 pub(crate) use anthropic::check as anthropic;
 pub(crate) use completion::check as completion;
@@ -33,6 +34,11 @@ pub(crate) use openai_responses::check as openai_responses;
 /// assert_eq!(found[0].to_string(), "error[CTX0521]: no call before it has the id `a` (at /messages/0/tool_call_id)");
 /// ```
 pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
+    check_tree(&Json::from(body), dialect)
+}
+
+/// Finds the same in a body that is a tree already.
+pub(crate) fn check_tree(body: &Json<'_>, dialect: Dialect) -> Vec<Diagnostic> {
     match dialect {
         Dialect::OpenaiChat => openai_chat::check(body),
         Dialect::OpenaiResponses => openai_responses::check(body),
@@ -70,9 +76,8 @@ pub fn detect(body: &Value) -> Option<Dialect> {
 }
 
 /// The messages of a body; what stands there instead is reported.
-fn messages<'a>(body: &'a Value, found: &mut Vec<Diagnostic>) -> &'a [Value] {
-    let list = body.get("messages").and_then(Value::as_array);
-    match list.map(Vec::as_slice) {
+fn messages<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [Json<'a>] {
+    match body.get("messages").and_then(Json::as_list) {
         None => found.push(refused(codes::SHAPE, "`messages` is not a list").at_pointer("/messages")),
         Some([]) => {
             found.push(refused(codes::NO_MESSAGES, "the request has no messages").at_pointer("/messages"));
@@ -83,12 +88,12 @@ fn messages<'a>(body: &'a Value, found: &mut Vec<Diagnostic>) -> &'a [Value] {
 }
 
 /// Tells whether a content has nothing that could be read: no text but white space, no other part.
-fn is_empty(content: Option<&Value>) -> bool {
+fn is_empty(content: Option<&Json<'_>>) -> bool {
     match content {
-        None | Some(Value::Null) => true,
-        Some(Value::String(text)) => text.trim().is_empty(),
-        Some(Value::Array(parts)) => parts.iter().all(|part| {
-            let text = part.get("text").and_then(Value::as_str);
+        None | Some(Json::Null) => true,
+        Some(Json::Text(text)) => text.trim().is_empty(),
+        Some(Json::List(parts)) => parts.iter().all(|part| {
+            let text = part.get("text").and_then(Json::as_str);
             text.map_or(!part.is_object(), |text| text.trim().is_empty())
         }),
         Some(_) => false,
@@ -96,8 +101,8 @@ fn is_empty(content: Option<&Value>) -> bool {
 }
 
 /// Reports a request without a model.
-fn check_model(body: &Value, found: &mut Vec<Diagnostic>) {
-    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+fn check_model(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let model = body.get("model").and_then(Json::as_str).unwrap_or_default();
     if model.is_empty() {
         let finding = Diagnostic::warning(codes::NO_MODEL, "the request names no model");
         found.push(finding.at_pointer("/model"));

@@ -10,6 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use ctx_types::{Attachment, MediaKind};
 use serde_json::Value;
 
+use crate::json::{File, Json};
+
 pub(crate) use accept::takes;
 
 /// A medium of a message.
@@ -66,23 +68,24 @@ impl<'a> Media<'a> {
     }
 
     /// Returns the bytes in base64; `None` where they are elsewhere.
-    pub(crate) fn base64(&self) -> Option<Cow<'a, str>> {
-        match self.data {
-            Data::Bytes(bytes) => Some(Cow::Owned(STANDARD.encode(bytes))),
-            Data::Base64(text) => Some(Cow::Borrowed(text)),
-            Data::Text(text) => Some(Cow::Owned(STANDARD.encode(text))),
-            Data::Url(_) | Data::FileId(_) => None,
-        }
+    pub(crate) fn base64(&self) -> Option<Json<'a>> {
+        self.base64_behind(String::new())
     }
 
     /// Returns the bytes as a `data:` address; `None` where they are elsewhere.
-    pub(crate) fn data_url(&self) -> Option<String> {
-        let mut url = format!("data:{};base64,", self.mime_type);
-        match self.data {
-            Data::Bytes(bytes) => STANDARD.encode_string(bytes, &mut url),
-            _ => url.push_str(&self.base64()?),
-        }
-        Some(url)
+    pub(crate) fn data_url(&self) -> Option<Json<'a>> {
+        self.base64_behind(format!("data:{};base64,", self.mime_type))
+    }
+
+    fn base64_behind(&self, head: String) -> Option<Json<'a>> {
+        let bytes = match self.data {
+            Data::Bytes(bytes) => bytes,
+            Data::Text(text) => text.as_bytes(),
+            Data::Base64(text) if head.is_empty() => return Some(text.into()),
+            Data::Base64(text) => return Some((head + text).into()),
+            Data::Url(_) | Data::FileId(_) => return None,
+        };
+        Some(File { head, bytes: Cow::Borrowed(bytes) }.into())
     }
 
     /// Returns what a document of plain text says; `None` if it is something else, or not in UTF-8.

@@ -8,9 +8,10 @@ mod reply;
 pub(crate) mod stream;
 
 use ctx_types::{Diagnostic, Message};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::codes;
+use crate::json::{self, Json, Object, object};
 use crate::marks;
 use crate::pairing;
 use crate::request::{Encoded, Options, Request, put_parameters};
@@ -29,29 +30,30 @@ pub use reply::decode;
 ///
 /// Left out with a finding: attachments without bytes, media that the API has no part for, reasoning state,
 /// names that the API refuses, tool calls on a message that is not the assistant's. O(size of the body).
-pub fn encode(messages: &[Message], request: &Request<'_>) -> Encoded {
+pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {
     encode_with(messages, request, &Options::default())
 }
 
 /// Writes the request body as [`encode`] does, for a target of which more is known.
-pub fn encode_with(messages: &[Message], request: &Request<'_>, options: &Options<'_>) -> Encoded {
+pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     check_request(messages, request, &mut found);
-    let mut body = Map::new();
-    body.insert("model".to_owned(), Value::from(request.model));
+    let mut body = Object::default();
+    body.push("model", request.model);
     let marks = marks::written(messages, &mut found);
     let mut writer = Writer::new(messages, options, &mut found);
     for (message, mark) in messages.iter().zip(marks) {
         writer.add(message, mark);
     }
     let (written, places) = writer.finish();
-    body.insert("messages".to_owned(), Value::Array(written));
+    body.push("messages", written);
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
-    put_parameters(&mut body, request.parameters, &["model", "messages", "tools"], &mut found);
+    let parameters = json::fields(request.parameters);
+    put_parameters(&mut body, parameters, &["model", "messages", "tools"], &mut found);
     found.extend(pairing::check_at(messages, |index| places.get(index).copied().unwrap_or(index)));
-    Encoded::new(body, found)
+    Encoded::new(body.into(), found)
 }
 
 fn check_request(messages: &[Message], request: &Request<'_>, found: &mut Vec<Diagnostic>) {
@@ -66,15 +68,15 @@ fn check_request(messages: &[Message], request: &Request<'_>, found: &mut Vec<Di
 }
 
 /// A function in this dialect's envelope; what is in it already, and what is no function, stays.
-fn tool(definition: &Value) -> Value {
+fn tool(definition: &Value) -> Json<'_> {
     match Tool::read(definition) {
         Some(tool) if definition.get("function").is_none() => {
             let mut function = tool.write("parameters");
             if let Some(strict) = tool.strict() {
-                function.insert("strict".to_owned(), strict.clone());
+                function.push("strict", strict);
             }
-            json!({ "type": "function", "function": function })
+            object([("type", "function".into()), ("function", function.into())])
         }
-        _ => definition.clone(),
+        _ => definition.into(),
     }
 }

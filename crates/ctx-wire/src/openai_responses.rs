@@ -7,8 +7,9 @@ mod reply;
 pub(crate) mod stream;
 
 use ctx_types::Message;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::json::{Json, Object};
 use crate::lint;
 use crate::marks;
 use crate::request::{Encoded, Options, Request};
@@ -36,41 +37,44 @@ pub use reply::decode;
 /// let expected = r#"{"model":"gpt-5","input":[{"type":"message","role":"user","content":"Hi"}]}"#;
 /// assert_eq!(openai_responses::encode(&messages, &request).to_string(), expected);
 /// ```
-pub fn encode(messages: &[Message], request: &Request<'_>) -> Encoded {
+pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {
     encode_with(messages, request, &Options::default())
 }
 
 /// Writes the request body as [`encode`] does; nothing in the options concerns this dialect yet.
-pub fn encode_with(messages: &[Message], request: &Request<'_>, _options: &Options<'_>) -> Encoded {
+pub fn encode_with<'a>(
+    messages: &'a [Message],
+    request: &Request<'a>,
+    _options: &Options<'_>,
+) -> Encoded<'a> {
     let mut found = Vec::new();
     let marks = marks::written(messages, &mut found);
     let mut items = Items::new(messages.len(), &mut found);
     for (message, mark) in messages.iter().zip(marks) {
         items.add(message, mark);
     }
-    let mut body = Map::new();
-    body.insert("model".to_owned(), Value::from(request.model));
-    body.insert("input".to_owned(), items.finish());
+    let mut body = Object::default();
+    body.push("model", request.model);
+    body.push("input", items.finish());
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
     parameters::put(&mut body, request.parameters, &mut found);
-    let body = Value::Object(body);
+    let body = body.into();
     found.extend(lint::openai_responses(&body));
-    let Value::Object(body) = body else { return Encoded::new(Map::new(), found) };
     Encoded::new(body, found)
 }
 
 /// A function without an envelope; what is no function stays.
-fn tool(definition: &Value) -> Value {
-    let Some(tool) = Tool::read(definition) else { return definition.clone() };
+fn tool(definition: &Value) -> Json<'_> {
+    let Some(tool) = Tool::read(definition) else { return definition.into() };
     if definition.get("function").is_none() && definition.get("type").is_some() {
-        return definition.clone();
+        return definition.into();
     }
-    let mut map = Map::new();
-    map.insert("type".to_owned(), Value::from("function"));
-    map.extend(tool.write("parameters"));
+    let mut object = Object::default();
+    object.push("type", "function");
+    object.append(tool.write("parameters"));
     // The API demands a word on it, and takes schemas as they are where that is `false`.
-    map.insert("strict".to_owned(), tool.strict().cloned().unwrap_or(Value::Bool(false)));
-    Value::Object(map)
+    object.push("strict", tool.strict().map_or(Json::Bool(false), Json::from));
+    object.into()
 }

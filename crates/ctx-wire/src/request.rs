@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::codes;
 use crate::completion::Template;
-use crate::json;
+use crate::dialect::Dialect;
+use crate::json::{Field, Json, Object};
+use crate::lint;
 
 /// How many findings one request reports; beyond it the most severe are kept and the rest is counted.
 const MAX_DIAGNOSTICS: usize = 1_000;
@@ -92,45 +94,60 @@ pub enum SystemPlacement {
 
 /// A request body, with what was found on the way.
 ///
-/// Its `Display` is the body as compact JSON; equal inputs give equal bytes.
+/// Its `Display` is the body as compact JSON; equal inputs give equal bytes. The body borrows the texts and files
+/// of the messages and of the request, which are copied once, when the bytes are written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Encoded {
-    /// The body, with its keys in the order in which they are sent.
-    pub body: Value,
+pub struct Encoded<'a> {
+    body: Json<'a>,
     /// What was left out, and what the provider will probably refuse; at most 1,000 and a count of the rest.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Encoded {
-    pub(crate) fn new(body: Map<String, Value>, diagnostics: Vec<Diagnostic>) -> Self {
-        Self { body: Value::Object(body), diagnostics: limit(diagnostics) }
+impl<'a> Encoded<'a> {
+    pub(crate) fn new(body: Json<'a>, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { body, diagnostics: limit(diagnostics) }
     }
 
     /// Returns the body as compact JSON in UTF-8, ready to be sent.
     pub fn to_bytes(&self) -> Vec<u8> {
-        json::to_bytes(&self.body)
+        self.body.to_json().into_bytes()
+    }
+
+    /// Returns the body as a value, with its keys in the order in which they are sent. O(size), a copy.
+    pub fn to_value(&self) -> Value {
+        self.body.to_value()
+    }
+
+    /// Returns the request with texts and files of its own, for those who cannot keep the messages. O(size).
+    pub fn into_owned(self) -> Encoded<'static> {
+        Encoded { body: self.body.into_owned(), diagnostics: self.diagnostics }
+    }
+
+    /// Finds what the provider would refuse in the body, as [`lint::check`] does.
+    pub fn lint(&self, dialect: Dialect) -> Vec<Diagnostic> {
+        lint::check_tree(&self.body, dialect)
     }
 }
 
-impl fmt::Display for Encoded {
+impl fmt::Display for Encoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.body, f)
     }
 }
 
 /// Adds the parameters to a body, except those that the dialect sets itself.
-pub(crate) fn put_parameters(
-    body: &mut Map<String, Value>,
-    parameters: &Map<String, Value>,
+pub(crate) fn put_parameters<'a>(
+    body: &mut Object<'a>,
+    parameters: impl IntoIterator<Item = Field<'a>>,
     reserved: &[&str],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for (name, value) in parameters {
-        if reserved.contains(&name.as_str()) {
-            let message = format!("parameter `{}` is not sent: the request sets it itself", excerpt(name));
+        if reserved.contains(&&*name) {
+            let message = format!("parameter `{}` is not sent: the request sets it itself", excerpt(&name));
             diagnostics.push(Diagnostic::warning(codes::RESERVED_PARAMETER, message));
         } else {
-            body.insert(name.clone(), value.clone());
+            body.push(name, value);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::codes;
 use crate::dialect::Dialect;
 use crate::failure::Failure;
 use crate::reply::{Finish, Reply, ReplyUsage};
-use crate::{anthropic, completion, gemini, json, openai_chat, openai_responses};
+use crate::{anthropic, completion, gemini, openai_chat, openai_responses};
 
 /// What one answer may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl ReplyLimits {
         let reasoning = reply.reasoning.as_ref();
         let thought = reasoning.and_then(|reasoning| reasoning.text.as_ref()).map_or(0, |text| text.len());
         let artifacts = reasoning.map_or(&[][..], |reasoning| &reasoning.artifacts);
-        let kept: usize = artifacts.iter().map(|artifact| json::len(artifact)).sum();
+        let kept: usize = artifacts.iter().map(|artifact| len(artifact)).sum();
         let calls =
             reply.tool_calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len());
         self.check_figures(reply.text.len() + thought + kept + calls.sum::<usize>(), reply.tool_calls.len())
@@ -44,6 +44,16 @@ impl ReplyLimits {
             return too_large(format!("{} tool calls", self.calls));
         }
         Ok(())
+    }
+}
+
+/// About how many bytes of JSON a value takes.
+fn len(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(list) => list.iter().map(|item| len(item) + 1).sum::<usize>() + 2,
+        Value::Object(map) => map.iter().map(|(key, item)| key.len() + len(item) + 4).sum::<usize>() + 2,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tool definitions, read in the form of any dialect and written in one.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+
+use crate::json::{Json, Object, object};
 
 /// A function that a model may call, as far as every dialect can say it.
 #[derive(Clone, Copy, Debug)]
@@ -32,14 +34,14 @@ impl<'a> Tool<'a> {
     }
 
     /// Writes the name, the description and the schema under the dialect's key for it.
-    pub(crate) fn write(self, schema: &str) -> Map<String, Value> {
-        let mut map = Map::new();
-        map.insert("name".to_owned(), self.name.clone());
+    pub(crate) fn write(self, schema: &'static str) -> Object<'a> {
+        let mut object = Object::with_capacity(3);
+        object.push("name", self.name);
         if let Some(description) = self.description {
-            map.insert("description".to_owned(), description.clone());
+            object.push("description", description);
         }
-        map.insert(schema.to_owned(), self.schema.cloned().unwrap_or_else(no_arguments));
-        map
+        object.push(schema, self.schema.map_or_else(no_arguments, Json::from));
+        object
     }
 
     /// Tells whether arguments must keep to the schema, if the definition says so.
@@ -49,6 +51,6 @@ impl<'a> Tool<'a> {
 }
 
 /// The schema of a tool that takes nothing.
-fn no_arguments() -> Value {
-    json!({ "type": "object", "properties": {} })
+fn no_arguments<'a>() -> Json<'a> {
+    object([("type", "object".into()), ("properties", Object::default().into())])
 }

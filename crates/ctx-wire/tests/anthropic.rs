@@ -13,7 +13,7 @@ fn check(messages: &[Message], expected: &Value, findings: &[&str]) {
     let parameters = json!({ "max_tokens": 9 });
     let request = Request { model: "m", tools: &[], parameters: parameters.as_object().unwrap() };
     let encoded = anthropic::encode(messages, &request);
-    let mut body = encoded.body.as_object().unwrap().clone();
+    let mut body = encoded.to_value().as_object().unwrap().clone();
     assert_eq!(body.shift_remove("model"), Some(json!("m")));
     assert_eq!(body.shift_remove("max_tokens"), Some(json!(9)));
     assert_eq!(format!("{:#}", Value::Object(body)), format!("{expected:#}"));
@@ -172,7 +172,8 @@ fn tools_and_parameters_are_written_as_this_dialect_has_them() {
         [json!({ "type": "function", "function": { "name": "add", "parameters": { "type": "object" } } })];
     let parameters = json!({ "stop": "x", "temperature": 1, "seed": 7 });
     let request = Request { model: "m", tools: &tools, parameters: parameters.as_object().unwrap() };
-    let encoded = anthropic::encode(&[message(Role::User, "hi")], &request);
+    let messages = [message(Role::User, "hi")];
+    let encoded = anthropic::encode(&messages, &request);
     assert_eq!(
         encoded.to_string(),
         concat!(

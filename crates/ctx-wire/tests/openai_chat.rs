@@ -13,7 +13,7 @@ fn check(messages: &[Message], expected: &str, findings: &[&str]) {
     let request = Request { model: "m", tools: &[], parameters: &Map::new() };
     let encoded = openai_chat::encode(messages, &request);
     let expected: Value = serde_json::from_str(expected).unwrap();
-    assert_eq!(format!("{:#}", encoded.body["messages"]), format!("{expected:#}"));
+    assert_eq!(format!("{:#}", encoded.to_value()["messages"]), format!("{expected:#}"));
     let found: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(found, findings);
 }

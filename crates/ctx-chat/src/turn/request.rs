@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, Message, ToolDefinition, excerpt};
-use ctx_wire::{Dialect, Encoded, Options, Request, lint, tool_definition};
+use ctx_wire::{Dialect, Encoded, Options, Request, tool_definition};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -28,8 +28,13 @@ impl Default for RequestShape {
 impl RequestShape {
     /// Writes a request body. These are the bytes that are sent: previews show them too.
     ///
-    /// `model` is asked unless the shape names one. What [`lint`] finds in the body is among the findings.
-    pub fn encode(&self, target: &Target<'_>, messages: &[Message], tools: &[ToolDefinition]) -> Encoded {
+    /// `model` is asked unless the shape names one. What [`Encoded::lint`] finds in the body is among the findings.
+    pub fn encode(
+        &self,
+        target: &Target<'_>,
+        messages: &[Message],
+        tools: &[ToolDefinition],
+    ) -> Encoded<'static> {
         let Target { dialect, model, options } = *target;
         let tools: Vec<Value> = tools.iter().map(tool_definition).collect();
         let parameters = self.parameters_for(dialect);
@@ -38,12 +43,12 @@ impl RequestShape {
         let (messages, wrapped) = readable(messages);
         let mut encoded = dialect.encode_with(&messages, &request, &options);
         encoded.diagnostics.extend(wrapped);
-        for finding in lint::check(&encoded.body, dialect) {
+        for finding in encoded.lint(dialect) {
             if !encoded.diagnostics.contains(&finding) {
                 encoded.diagnostics.push(finding);
             }
         }
-        encoded
+        encoded.into_owned()
     }
 
     /// The fields beside the messages; Gemini is asked for a stream by its address.

@@ -287,7 +287,7 @@ impl Turn {
         let options = Options { template, ..context.options() };
         let encoded = dialect.encode_with(&context.messages, &request, &options);
         let of_body = |found: Diagnostic| found.in_document("request body");
-        (encoded.body, encoded.diagnostics.into_iter().map(of_body).collect())
+        (encoded.to_value(), encoded.diagnostics.into_iter().map(of_body).collect())
     }
 
     /// Reports that nothing names the model of the request body, which no provider accepts.

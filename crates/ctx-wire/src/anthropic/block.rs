@@ -1,32 +1,32 @@
 //! The content blocks of one message.
 
 use ctx_types::{Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{is_of, whole};
 use crate::Dialect;
 use crate::codes;
-use crate::json::object;
+use crate::json::{Json, object};
 use crate::media::{Data, Media, takes};
 use crate::reasoning::{self, Origin};
 use crate::request::nothing_loaded;
 
 /// Writes the blocks of a message and reports what has none.
-pub(super) struct Blocks<'a> {
+pub(super) struct Blocks<'a, 'f> {
     index: usize,
-    written: Vec<Value>,
-    homeless: Vec<Value>,
-    found: &'a mut Vec<Diagnostic>,
+    written: Vec<Json<'a>>,
+    homeless: Vec<Json<'a>>,
+    found: &'f mut Vec<Diagnostic>,
 }
 
-impl<'a> Blocks<'a> {
+impl<'a, 'f> Blocks<'a, 'f> {
     /// Starts for the message at a place of the context.
-    pub(super) fn new(index: usize, found: &'a mut Vec<Diagnostic>) -> Self {
+    pub(super) fn new(index: usize, found: &'f mut Vec<Diagnostic>) -> Self {
         Self { index, written: Vec::new(), homeless: Vec::new(), found }
     }
 
     /// Adds what a message of the user, the assistant or a tool says and calls.
-    pub(super) fn add(&mut self, message: &Message) {
+    pub(super) fn add(&mut self, message: &'a Message) {
         if message.role == Role::Tool {
             self.add_result(message);
         } else {
@@ -36,11 +36,13 @@ impl<'a> Blocks<'a> {
     }
 
     /// Adds the words of a system message, as the user's if they are to be wrapped; its files follow.
-    pub(super) fn add_instruction(&mut self, message: &Message, is_wrapped: bool) {
+    pub(super) fn add_instruction(&mut self, message: &'a Message, is_wrapped: bool) {
         let text = message.text();
         if !text.trim().is_empty() {
-            let text = if is_wrapped { format!("<system>\n{text}\n</system>") } else { text.into_owned() };
-            self.written.push(Value::from(text));
+            self.written.push(match is_wrapped {
+                true => format!("<system>\n{text}\n</system>").into(),
+                false => text.into(),
+            });
         }
         let media = self.media_of(message);
         match is_wrapped {
@@ -51,13 +53,13 @@ impl<'a> Blocks<'a> {
     }
 
     /// Adds the media of a message to those that need another place.
-    pub(super) fn add_files(&mut self, message: &Message) {
+    pub(super) fn add_files(&mut self, message: &'a Message) {
         let media = self.media_of(message);
         self.put_aside(message.role, media);
     }
 
     /// Returns the blocks, and those that need another place.
-    pub(super) fn finish(self) -> (Vec<Value>, Vec<Value>) {
+    pub(super) fn finish(self) -> (Vec<Json<'a>>, Vec<Json<'a>>) {
         (self.written, self.homeless)
     }
 
@@ -68,14 +70,14 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    fn add_words(&mut self, message: &Message) {
+    fn add_words(&mut self, message: &'a Message) {
         self.add_reasoning(message);
         let mut blocks = self.content(message);
         let files = self.attachments(message);
         if message.role == Role::Assistant {
             // The assistant has words alone.
-            let is_medium = |block: &mut Value| is_of(block, "image") || is_of(block, "document");
-            let media: Vec<Value> = blocks.extract_if(.., is_medium).chain(files).collect();
+            let is_medium = |block: &mut Json<'_>| is_of(block, "image") || is_of(block, "document");
+            let media: Vec<Json<'_>> = blocks.extract_if(.., is_medium).chain(files).collect();
             self.put_aside(message.role, media);
         } else {
             blocks.extend(files);
@@ -91,7 +93,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    fn add_calls(&mut self, message: &Message) {
+    fn add_calls(&mut self, message: &'a Message) {
         let is_calling = message.role == Role::Assistant;
         for call in message.tool_calls.iter().filter(|_| is_calling) {
             let block = self.call(call);
@@ -104,39 +106,39 @@ impl<'a> Blocks<'a> {
     }
 
     /// Signed reasoning is replayed as it came; all else has no place.
-    fn add_reasoning(&mut self, message: &Message) {
+    fn add_reasoning(&mut self, message: &'a Message) {
         let (own, foreign) = reasoning::of(message, Origin::Anthropic);
-        self.written.extend(own.into_iter().cloned());
+        self.written.extend(own.into_iter().map(Json::from));
         if let Some(finding) = foreign {
             self.report(finding);
         }
     }
 
-    fn add_result(&mut self, message: &Message) {
+    fn add_result(&mut self, message: &'a Message) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         let mut blocks = self.content(message);
         blocks.extend(self.attachments(message));
         let content = match blocks.as_mut_slice() {
-            [] => Value::from(""),
-            [text @ Value::String(_)] => text.take(),
+            [] => "".into(),
+            [text @ Json::Text(_)] => text.take(),
             _ => blocks.into_iter().map(whole).collect(),
         };
         self.written.push(object([
-            ("type", Value::from("tool_result")),
-            ("tool_use_id", Value::from(id)),
+            ("type", "tool_result".into()),
+            ("tool_use_id", id.into()),
             ("content", content),
         ]));
     }
 
     /// The media of a message, from its parts and its files.
-    fn media_of(&mut self, message: &Message) -> Vec<Value> {
+    fn media_of(&mut self, message: &'a Message) -> Vec<Json<'a>> {
         let mut blocks = self.content(message);
         blocks.retain(|block| !is_of(block, "text"));
         blocks.extend(self.attachments(message));
         blocks
     }
 
-    fn attachments(&mut self, message: &Message) -> Vec<Value> {
+    fn attachments(&mut self, message: &'a Message) -> Vec<Json<'a>> {
         let files = message.attachments.iter();
         let blocks = files.filter_map(|file| {
             if let Some(media) = Media::of_attachment(file) {
@@ -148,8 +150,8 @@ impl<'a> Blocks<'a> {
         blocks.collect()
     }
 
-    fn content(&mut self, message: &Message) -> Vec<Value> {
-        let text = |text: &str| (!text.trim().is_empty()).then(|| Value::from(text));
+    fn content(&mut self, message: &'a Message) -> Vec<Json<'a>> {
+        let text = |text: &'a str| (!text.trim().is_empty()).then(|| Json::from(text));
         match &message.content {
             Content::Text(words) => text(words).into_iter().collect(),
             Content::Parts(parts) => parts
@@ -163,22 +165,23 @@ impl<'a> Blocks<'a> {
     }
 
     /// A medium of another dialect becomes a block of this one; its own blocks stay as they are.
-    fn part(&mut self, part: &Value) -> Option<Value> {
-        let is_own = part.get("source").is_some() && (is_of(part, "image") || is_of(part, "document"));
-        if is_own || is_of(part, "search_result") {
-            return Some(part.clone());
+    fn part(&mut self, part: &'a Value) -> Option<Json<'a>> {
+        let kind = part.get("type").and_then(Value::as_str);
+        let is_own = part.get("source").is_some() && matches!(kind, Some("image" | "document"));
+        if is_own || kind == Some("search_result") {
+            return Some(part.into());
         }
         if let Some(media) = Media::of_part(part) {
             return self.medium(&media);
         }
-        let kind = part.get("type").and_then(Value::as_str).unwrap_or("without a type");
+        let kind = kind.unwrap_or("without a type");
         let text = format!("a part `{}` is not sent: this dialect has no block for it", excerpt(kind));
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
         None
     }
 
     /// Writes a medium, or reports that this dialect has no block for it.
-    fn medium(&mut self, media: &Media<'_>) -> Option<Value> {
+    fn medium(&mut self, media: &Media<'a>) -> Option<Json<'a>> {
         let block = block(media);
         if block.is_none() {
             let text = format!("{} is not sent: this dialect has no block for it", media.label());
@@ -187,7 +190,7 @@ impl<'a> Blocks<'a> {
         block
     }
 
-    fn put_aside(&mut self, role: Role, media: Vec<Value>) {
+    fn put_aside(&mut self, role: Role, media: Vec<Json<'a>>) {
         if !media.is_empty() {
             let text = format!(
                 "a message of role `{role}` cannot have media: they are sent with the user's next message"
@@ -198,20 +201,21 @@ impl<'a> Blocks<'a> {
     }
 
     /// The API wants an object; other arguments are wrapped, so that nothing of them is lost.
-    fn call(&mut self, call: &ToolCall) -> Value {
+    fn call(&mut self, call: &'a ToolCall) -> Json<'a> {
         let input: Option<Value> = serde_json::from_str(&call.arguments).ok();
-        let input = input.filter(Value::is_object).unwrap_or_else(|| {
+        let wrapped = || {
             let text = format!(
                 "the arguments of the call `{}` are no JSON object, and are wrapped in one",
                 excerpt(&call.id)
             );
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));
-            json!({ "arguments": call.arguments.as_str() })
-        });
+            object([("arguments", call.arguments.as_str().into())])
+        };
+        let input = input.filter(Value::is_object).map_or_else(wrapped, Json::from);
         object([
-            ("type", Value::from("tool_use")),
-            ("id", Value::from(&*call.id)),
-            ("name", Value::from(&*call.name)),
+            ("type", "tool_use".into()),
+            ("id", (&*call.id).into()),
+            ("name", (&*call.name).into()),
             ("input", input),
         ])
     }
@@ -222,38 +226,34 @@ impl<'a> Blocks<'a> {
 }
 
 /// Writes a medium as a block: pictures, PDF and plain text have one.
-fn block(media: &Media<'_>) -> Option<Value> {
+fn block<'a>(media: &Media<'a>) -> Option<Json<'a>> {
     if !takes(Dialect::Anthropic, &media.mime_type) && !matches!(media.data, Data::FileId(_)) {
         return None;
     }
     if let Some(text) = media.text() {
-        let source = [
-            ("type", Value::from("text")),
-            ("media_type", Value::from("text/plain")),
-            ("data", Value::from(text)),
-        ];
+        let source = [("type", "text".into()), ("media_type", "text/plain".into()), ("data", text.into())];
         return Some(document(media, object(source)));
     }
     let source = match &media.data {
-        Data::Url(url) => json!({ "type": "url", "url": url }),
-        Data::FileId(id) => json!({ "type": "file", "file_id": id }),
+        Data::Url(url) => object([("type", "url".into()), ("url", (*url).into())]),
+        Data::FileId(id) => object([("type", "file".into()), ("file_id", (*id).into())]),
         _ => object([
-            ("type", Value::from("base64")),
-            ("media_type", Value::from(&*media.mime_type)),
-            ("data", Value::from(media.base64()?)),
+            ("type", "base64".into()),
+            ("media_type", media.mime_type.clone().into()),
+            ("data", media.base64()?),
         ]),
     };
     match media.kind {
-        MediaKind::Image => Some(object([("type", Value::from("image")), ("source", source)])),
+        MediaKind::Image => Some(object([("type", "image".into()), ("source", source)])),
         MediaKind::Document if media.mime_type == "application/pdf" => Some(document(media, source)),
         _ => None,
     }
 }
 
-fn document(media: &Media<'_>, source: Value) -> Value {
-    let mut block = object([("type", Value::from("document")), ("source", source)]);
+fn document<'a>(media: &Media<'a>, source: Json<'a>) -> Json<'a> {
+    let mut block = object([("type", "document".into()), ("source", source)]);
     if !media.name.is_empty() {
-        block["title"] = Value::from(media.name);
+        block.set("title", media.name);
     }
     block
 }

@@ -1,9 +1,12 @@
 //! Parameters, as this dialect has them.
 
+use std::borrow::Cow;
+
 use ctx_types::{Diagnostic, excerpt};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::codes;
+use crate::json::{Json, Object};
 
 /// The tokens of an answer where nobody says how many; the API demands a number.
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
@@ -32,24 +35,26 @@ const FOREIGN: &[&str] = &[
 const OLD: &[&str] = &["temperature", "top_p", "top_k"];
 
 /// The limit of the answer, which the API demands.
-pub(super) fn max_tokens(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) -> Value {
+pub(super) fn max_tokens<'a>(parameters: &'a Map<String, Value>, found: &mut Vec<Diagnostic>) -> Json<'a> {
     let names = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
     let set = names.into_iter().find_map(|name| parameters.get(name));
-    set.filter(|value| value.is_u64()).cloned().unwrap_or_else(|| {
+    let default = || {
         let text =
             format!("`max_tokens` is not set, and {DEFAULT_MAX_TOKENS} is sent: this dialect demands it");
         found.push(Diagnostic::info(codes::PARAMETER_ADDED, text).at_pointer("/max_tokens"));
-        Value::from(DEFAULT_MAX_TOKENS)
-    })
+        DEFAULT_MAX_TOKENS.into()
+    };
+    set.filter(|value| value.is_u64()).map_or_else(default, Json::from)
 }
 
 /// The other parameters; what the dialect has not is reported.
-pub(super) fn own(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) -> Map<String, Value> {
-    let mut written = Map::new();
+pub(super) fn own<'a>(parameters: &'a Map<String, Value>, found: &mut Vec<Diagnostic>) -> Object<'a> {
+    let mut written = Vec::new();
+    let mut write = |name: &'a str, value| written.push((Cow::Borrowed(name), value));
     for (name, value) in parameters.iter().filter(|(name, _)| *name != "max_tokens") {
         match (name.as_str(), value) {
-            ("stop", Value::String(_)) => drop(written.insert("stop_sequences".to_owned(), json!([value]))),
-            ("stop", Value::Array(_)) => drop(written.insert("stop_sequences".to_owned(), value.clone())),
+            ("stop", Value::String(_)) => write("stop_sequences", vec![value.into()].into()),
+            ("stop", Value::Array(_)) => write("stop_sequences", value.into()),
             ("max_completion_tokens" | "max_output_tokens", _) => {}
             (name, _) if FOREIGN.contains(&name) => {
                 let text =
@@ -61,9 +66,9 @@ pub(super) fn own(parameters: &Map<String, Value>, found: &mut Vec<Diagnostic>) 
                     let text = format!("parameter `{name}` is sent, but only older models take it");
                     found.push(Diagnostic::info(codes::OLD_PARAMETER, text).at_pointer(format!("/{name}")));
                 }
-                written.insert(name.to_owned(), value.clone());
+                write(name, value.into());
             }
         }
     }
-    written
+    Object::merged(written)
 }

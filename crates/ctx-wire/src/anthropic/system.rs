@@ -1,30 +1,30 @@
 //! Instructions: the field `system`, and system messages inside the conversation.
 
 use ctx_types::{CacheMark, Message, Role};
-use serde_json::Value;
 
 use super::turns::put_mark;
 use super::whole;
+use crate::json::Json;
 
 /// Writes the field: one text is a string, several are blocks, so that none runs into the next.
 pub(super) fn field<'a>(
-    messages: impl Iterator<Item = (&'a Message, &'a Option<CacheMark>)>,
-    hoisted: Vec<Value>,
-) -> Option<Value> {
-    let mut blocks: Vec<Value> = Vec::new();
+    messages: impl Iterator<Item = (&'a Message, Option<CacheMark>)>,
+    hoisted: Vec<Json<'a>>,
+) -> Option<Json<'a>> {
+    let mut blocks: Vec<Json<'_>> = Vec::new();
     for (message, mark) in messages {
         let text = message.text();
         if !text.trim().is_empty() {
-            blocks.push(Value::from(text));
+            blocks.push(text.into());
         }
         if let Some(mark) = mark {
-            put_mark(&mut blocks, *mark);
+            put_mark(&mut blocks, mark);
         }
     }
     blocks.extend(hoisted);
     match blocks.as_mut_slice() {
         [] => None,
-        [text @ Value::String(_)] => Some(text.take()),
+        [text @ Json::Text(_)] => Some(text.take()),
         _ => Some(blocks.into_iter().map(whole).collect()),
     }
 }

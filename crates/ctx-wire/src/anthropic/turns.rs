@@ -1,12 +1,13 @@
 //! Turns: what one side says before the other does.
 
+use std::borrow::Cow;
+
 use ctx_types::{CacheMark, Diagnostic, Message, Role};
-use serde_json::{Value, json};
 
 use super::block::Blocks;
 use super::{is_of, system, whole};
 use crate::codes;
-use crate::json::object;
+use crate::json::{Json, object};
 use crate::request::{Options, SystemPlacement};
 
 /// What stands before a conversation that the assistant begins; the API wants the user to begin.
@@ -16,18 +17,18 @@ const OPENING: &str = "(The conversation begins.)";
 const GO_ON: &str = "(Go on exactly where your last message ends.)";
 
 /// Puts turns together; messages of one side that follow each other are one turn.
-pub(super) struct Turns<'a> {
-    written: Vec<Turn>,
+pub(super) struct Turns<'a, 'f> {
+    written: Vec<Turn<'a>>,
     /// Media of messages whose side has none, for the user's next turn.
-    homeless: Vec<Value>,
+    homeless: Vec<Json<'a>>,
     /// System messages that go to the field `system`.
-    hoisted: Vec<Value>,
-    options: &'a Options<'a>,
-    found: &'a mut Vec<Diagnostic>,
+    hoisted: Vec<Json<'a>>,
+    options: &'f Options<'f>,
+    found: &'f mut Vec<Diagnostic>,
 }
 
-impl<'a> Turns<'a> {
-    pub(super) fn new(options: &'a Options<'a>, found: &'a mut Vec<Diagnostic>) -> Self {
+impl<'a, 'f> Turns<'a, 'f> {
+    pub(super) fn new(options: &'f Options<'f>, found: &'f mut Vec<Diagnostic>) -> Self {
         Self { written: Vec::new(), homeless: Vec::new(), hoisted: Vec::new(), options, found }
     }
 
@@ -35,7 +36,7 @@ impl<'a> Turns<'a> {
     pub(super) fn add(
         &mut self,
         index: usize,
-        message: &Message,
+        message: &'a Message,
         mark: Option<CacheMark>,
         after: &[Message],
     ) {
@@ -58,7 +59,7 @@ impl<'a> Turns<'a> {
     }
 
     /// Gives files of the leading instructions to the user's first turn: the field `system` has text alone.
-    pub(super) fn add_files_of_instructions(&mut self, messages: &[Message]) {
+    pub(super) fn add_files_of_instructions(&mut self, messages: &'a [Message]) {
         let mut media = Vec::new();
         for (index, message) in messages.iter().enumerate() {
             let mut blocks = Blocks::new(index, self.found);
@@ -75,13 +76,13 @@ impl<'a> Turns<'a> {
     }
 
     /// Returns the turns, and what goes to the field `system`.
-    pub(super) fn finish(mut self) -> (Value, Vec<Value>) {
+    pub(super) fn finish(mut self) -> (Json<'a>, Vec<Json<'a>>) {
         if !self.homeless.is_empty() {
             self.push("user", Vec::new());
         }
         self.open();
         self.close();
-        (self.written.into_iter().map(Turn::into_value).collect(), self.hoisted)
+        (self.written.into_iter().map(Turn::into_json).collect(), self.hoisted)
     }
 
     /// Tells whose turn a message belongs to, and whether its words are wrapped.
@@ -115,7 +116,7 @@ impl<'a> Turns<'a> {
         ("user", true)
     }
 
-    fn push(&mut self, role: &'static str, blocks: Vec<Value>) {
+    fn push(&mut self, role: &'static str, blocks: Vec<Json<'a>>) {
         let mut blocks = blocks;
         if role == "user" && !self.homeless.is_empty() {
             blocks.splice(..0, self.homeless.drain(..));
@@ -132,7 +133,7 @@ impl<'a> Turns<'a> {
         if self.written.first().is_some_and(|turn| turn.role == "assistant") {
             let text = "the assistant begins, which this dialect refuses: a user's message is put before it";
             self.report(0, Diagnostic::info(codes::MESSAGE_MOVED, text));
-            let blocks = vec![Value::from(OPENING)];
+            let blocks = vec![OPENING.into()];
             self.written.insert(0, Turn { role: "user", blocks });
         }
     }
@@ -149,7 +150,7 @@ impl<'a> Turns<'a> {
         }
         let text = "the model takes no beginning of its answer: a user's message asks for the rest";
         self.found.push(Diagnostic::warning(codes::CONTINUATION, text));
-        self.push("user", vec![Value::from(GO_ON)]);
+        self.push("user", vec![GO_ON.into()]);
     }
 
     fn report(&mut self, index: usize, diagnostic: Diagnostic) {
@@ -158,48 +159,47 @@ impl<'a> Turns<'a> {
 }
 
 /// Marks the last block that can have a mark; thinking cannot.
-pub(super) fn put_mark(blocks: &mut [Value], mark: CacheMark) {
-    let is_markable = |block: &&mut Value| !is_of(block, "thinking") && !is_of(block, "redacted_thinking");
+pub(super) fn put_mark(blocks: &mut [Json<'_>], mark: CacheMark) {
+    let is_markable = |block: &&mut Json<'_>| !is_of(block, "thinking") && !is_of(block, "redacted_thinking");
     if let Some(block) = blocks.iter_mut().rev().find(is_markable) {
         let control = match mark {
-            CacheMark::Long => json!({ "type": "ephemeral", "ttl": "1h" }),
-            _ => json!({ "type": "ephemeral" }),
+            CacheMark::Long => object([("type", "ephemeral".into()), ("ttl", "1h".into())]),
+            _ => object([("type", "ephemeral".into())]),
         };
         *block = whole(block.take());
-        block["cache_control"] = control;
+        block.set("cache_control", control);
     }
 }
 
 /// What one side says before the other does.
-struct Turn {
+struct Turn<'a> {
     role: &'static str,
-    blocks: Vec<Value>,
+    blocks: Vec<Json<'a>>,
 }
 
-impl Turn {
+impl<'a> Turn<'a> {
     /// The API refuses a beginning of an answer that ends in white space.
     fn trim_end(&mut self) {
         let text = self.blocks.last_mut().and_then(|block| match block {
-            Value::String(text) => Some(text),
-            block => match block.get_mut("text") {
-                Some(Value::String(text)) => Some(text),
-                _ => None,
-            },
+            text @ Json::Text(_) => Some(text),
+            block => block.as_object_mut()?.get_mut("text"),
         });
-        if let Some(text) = text {
-            text.truncate(text.trim_end().len());
+        match text {
+            Some(Json::Text(Cow::Borrowed(text))) => *text = text.trim_end(),
+            Some(Json::Text(Cow::Owned(text))) => text.truncate(text.trim_end().len()),
+            _ => {}
         }
     }
 
     /// A single text is a string; results of tools come before anything else.
-    fn into_value(mut self) -> Value {
+    fn into_json(mut self) -> Json<'a> {
         if self.role == "user" && self.blocks.len() > 1 {
             self.blocks.sort_by_key(|block| u8::from(!is_of(block, "tool_result")));
         }
         let content = match self.blocks.as_mut_slice() {
-            [text @ Value::String(_)] => text.take(),
+            [text @ Json::Text(_)] => text.take(),
             _ => self.blocks.into_iter().map(whole).collect(),
         };
-        object([("role", Value::from(self.role)), ("content", content)])
+        object([("role", self.role.into()), ("content", content)])
     }
 }

@@ -1,8 +1,9 @@
 //! Tool calls as text: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
 
 use ctx_types::ToolCall;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use crate::json::{Json, object};
 use crate::tools::Tool;
 
 const OPEN: &str = "<tool_call>";
@@ -10,18 +11,16 @@ const CLOSE: &str = "</tool_call>";
 
 /// Writes a call; arguments that are no JSON stand as a text.
 pub(super) fn write(call: &ToolCall) -> String {
-    let arguments: Value =
-        serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments.as_str()));
-    let mut body = Map::new();
-    body.insert("name".to_owned(), Value::from(&*call.name));
-    body.insert("arguments".to_owned(), arguments);
-    format!("{OPEN}{}{CLOSE}", Value::Object(body))
+    let arguments: Option<Value> = serde_json::from_str(&call.arguments).ok();
+    let arguments = arguments.map_or_else(|| call.arguments.as_str().into(), Json::from);
+    let body = object([("name", (&*call.name).into()), ("arguments", arguments)]);
+    format!("{OPEN}{body}{CLOSE}")
 }
 
 /// Writes what tools there are and how they are called; nothing for none.
 pub(super) fn describe(tools: &[Value]) -> Option<String> {
     let lines = tools.iter().map(|definition| match Tool::read(definition) {
-        Some(tool) => Value::Object(tool.write("parameters")).to_string(),
+        Some(tool) => Json::from(tool.write("parameters")).to_json(),
         None => definition.to_string(),
     });
     let lines: Vec<String> = lines.collect();

@@ -42,10 +42,10 @@ impl<'a> Prompt<'a> {
         let template = self.template;
         match message.role {
             Role::System | Role::Developer => self.instruct(&words),
-            Role::User => self.say(&template.user, &words),
+            Role::User => self.say(&template.user, &[&words]),
             Role::Tool => {
-                let words = format!("<tool_response>\n{words}\n</tool_response>");
-                self.say(template.tool.as_ref().unwrap_or(&template.user), &words);
+                let frame = template.tool.as_ref().unwrap_or(&template.user);
+                self.say(frame, &["<tool_response>\n", &words, "\n</tool_response>"]);
             }
             Role::Assistant if is_last && message.tool_calls.is_empty() => {
                 self.settle();
@@ -53,7 +53,7 @@ impl<'a> Prompt<'a> {
                 self.text.push_str(&words);
                 self.is_open = true;
             }
-            Role::Assistant => self.say(&template.assistant, &words),
+            Role::Assistant => self.say(&template.assistant, &[&words]),
         }
     }
 
@@ -66,17 +66,15 @@ impl<'a> Prompt<'a> {
         self.text
     }
 
-    fn say(&mut self, frame: &Frame, words: &str) {
+    fn say(&mut self, frame: &Frame, words: &[&str]) {
         let waiting = std::mem::take(&mut self.waiting);
         let is_users = *frame == self.template.user;
         if !is_users && !waiting.is_empty() {
             // Nobody but the user can say it.
-            self.turn(&self.template.user, waiting.trim_end());
+            self.turn(&self.template.user, &[waiting.trim_end()]);
         }
-        match is_users {
-            true => self.turn(frame, &(waiting + words)),
-            false => self.turn(frame, words),
-        }
+        let before = if is_users { waiting.as_str() } else { "" };
+        self.turn(frame, &[&[before], words].concat());
     }
 
     fn instruct(&mut self, words: &str) {
@@ -86,7 +84,7 @@ impl<'a> Prompt<'a> {
         }
         match self.template.is_system_in_user {
             true => self.waiting.extend([&system.before, words, &system.after]),
-            false => self.turn(system, words),
+            false => self.turn(system, &[words]),
         }
     }
 
@@ -94,36 +92,34 @@ impl<'a> Prompt<'a> {
     fn settle(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         if !waiting.is_empty() {
-            self.turn(&self.template.user, waiting.trim_end());
+            self.turn(&self.template.user, &[waiting.trim_end()]);
         }
     }
 
-    fn turn(&mut self, frame: &Frame, words: &str) {
-        for text in [&frame.before, words, &frame.after] {
-            self.text.push_str(text);
-        }
+    fn turn(&mut self, frame: &Frame, words: &[&str]) {
+        self.text.push_str(&frame.before);
+        self.text.extend(words.iter().copied());
+        self.text.push_str(&frame.after);
     }
 
     /// The words of a message and its calls, with nothing in them that parts turns.
-    fn words(&mut self, index: usize, message: &Message) -> String {
-        let mut said = message.text().into_owned();
+    fn words<'m>(&mut self, index: usize, message: &'m Message) -> Cow<'m, str> {
+        let mut words = message.text();
         for (name, text) in text_files(message) {
+            let said = words.to_mut();
             said.extend([if said.is_empty() { "" } else { "\n" }, name, ":\n", &text]);
         }
         for call in message.tool_calls.iter().filter(|_| message.role == Role::Assistant) {
+            let said = words.to_mut();
             if !said.is_empty() {
                 said.push('\n');
             }
             said.push_str(&calls::write(call));
         }
-        match escape(&said, &self.template.borders) {
-            Cow::Borrowed(_) => said,
-            Cow::Owned(escaped) => {
-                let text = "it says what parts turns in the template; a space is put in, so that it does not";
-                self.report(index, Diagnostic::warning(codes::BORDER_IN_TEXT, text));
-                escaped
-            }
-        }
+        let Cow::Owned(escaped) = escape(&words, &self.template.borders) else { return words };
+        let text = "it says what parts turns in the template; a space is put in, so that it does not";
+        self.report(index, Diagnostic::warning(codes::BORDER_IN_TEXT, text));
+        Cow::Owned(escaped)
     }
 
     /// Reports what a message has beside its words and calls, for all of which the dialect has no place.

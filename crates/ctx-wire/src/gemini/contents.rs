@@ -3,39 +3,39 @@
 use std::collections::BTreeMap;
 
 use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, ToolCall, excerpt};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::part;
 use crate::codes;
-use crate::json::object;
+use crate::json::{Json, Object, object};
 use crate::media::Media;
 use crate::reasoning::{self, Origin};
 use crate::request::{Options, SystemPlacement, nothing_loaded};
 
 /// Puts contents together; messages of one side that follow each other are one.
-pub(super) struct Contents<'a> {
+pub(super) struct Contents<'a, 'f> {
     messages: &'a [Message],
     /// The names of the tools that were called, by the ids of the calls.
     names: BTreeMap<&'a str, &'a str>,
-    sides: Vec<Side>,
-    hoisted: Vec<Value>,
+    sides: Vec<Side<'a>>,
+    hoisted: Vec<Json<'a>>,
     /// Media of the assistant's messages, for the user's next.
-    homeless: Vec<Value>,
+    homeless: Vec<Json<'a>>,
     index: usize,
-    options: &'a Options<'a>,
-    found: &'a mut Vec<Diagnostic>,
+    options: &'f Options<'f>,
+    found: &'f mut Vec<Diagnostic>,
 }
 
-struct Side {
+struct Side<'a> {
     role: &'static str,
-    parts: Vec<Value>,
+    parts: Vec<Json<'a>>,
 }
 
-impl<'a> Contents<'a> {
+impl<'a, 'f> Contents<'a, 'f> {
     pub(super) fn new(
         messages: &'a [Message],
-        options: &'a Options<'a>,
-        found: &'a mut Vec<Diagnostic>,
+        options: &'f Options<'f>,
+        found: &'f mut Vec<Diagnostic>,
     ) -> Self {
         Self {
             messages,
@@ -71,11 +71,11 @@ impl<'a> Contents<'a> {
 
     /// Returns the contents, and the parts of the instructions: those of the first `leading` messages, then those
     /// that were put there.
-    pub(super) fn finish(mut self, leading: usize) -> (Value, Vec<Value>) {
+    pub(super) fn finish(mut self, leading: usize) -> (Json<'a>, Vec<Json<'a>>) {
         let mut instructions = Vec::new();
         for message in self.messages.get(..leading).unwrap_or_default() {
             let parts = self.content(message);
-            let (words, media): (Vec<Value>, Vec<Value>) =
+            let (words, media): (Vec<Json<'_>>, Vec<Json<'_>>) =
                 parts.into_iter().partition(|part| part.get("text").is_some());
             instructions.extend(words);
             self.put_first(media);
@@ -84,12 +84,12 @@ impl<'a> Contents<'a> {
         if !self.homeless.is_empty() {
             self.push("user", Vec::new());
         }
-        let contents = self.sides.into_iter().map(Side::into_value).collect();
+        let contents = self.sides.into_iter().map(Side::into_json).collect();
         (contents, instructions)
     }
 
     /// Gives media of the instructions to the user's first content: instructions have text alone.
-    fn put_first(&mut self, media: Vec<Value>) {
+    fn put_first(&mut self, media: Vec<Json<'a>>) {
         if media.is_empty() {
             return;
         }
@@ -99,8 +99,8 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn add_instruction(&mut self, message: &Message) {
-        let text = message.text().into_owned();
+    fn add_instruction(&mut self, message: &'a Message) {
+        let text = message.text();
         let mut media = self.content(message);
         media.retain(|part| part.get("text").is_none());
         if text.trim().is_empty() && media.is_empty() {
@@ -112,17 +112,17 @@ impl<'a> Contents<'a> {
             let found = "a system message inside the conversation is sent with the instructions before it, so \
                          that whatever follows is cached anew when it changes";
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
-            self.hoisted.push(json!({ "text": text }));
+            self.hoisted.push(text_part(text));
             self.push("user", media);
             return;
         }
         let found = "a system message inside the conversation is sent as the user's, in `<system>` marks";
         self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
-        media.insert(0, json!({ "text": format!("<system>\n{text}\n</system>") }));
+        media.insert(0, text_part(format!("<system>\n{text}\n</system>")));
         self.push("user", media);
     }
 
-    fn push(&mut self, role: &'static str, parts: Vec<Value>) {
+    fn push(&mut self, role: &'static str, parts: Vec<Json<'a>>) {
         let mut parts = parts;
         if role == "user" && !self.homeless.is_empty() {
             parts.splice(..0, self.homeless.drain(..));
@@ -135,20 +135,20 @@ impl<'a> Contents<'a> {
     }
 
     /// An answer: words, then calls, each with the signature of the thought that led to it.
-    fn answer(&mut self, message: &'a Message) -> Vec<Value> {
+    fn answer(&mut self, message: &'a Message) -> Vec<Json<'a>> {
         let signatures = self.signatures(message);
         let mut words = self.content(message);
-        let media: Vec<Value> = words.extract_if(.., |part| part.get("text").is_none()).collect();
+        let media: Vec<Json<'_>> = words.extract_if(.., |part| part.get("text").is_none()).collect();
         if !media.is_empty() {
             let text =
                 "the assistant's message cannot have media: they are sent with the user's next message";
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.homeless.extend(media);
         }
-        if let Some(signature) = signatures.iter().find(|(at, _)| at.is_none()).map(|(_, text)| text) {
+        if let Some(signature) = signatures.iter().find(|(at, _)| at.is_none()).map(|(_, text)| *text) {
             if words.is_empty() {
                 // A signature may come with an empty text, and goes back so.
-                words.push(json!({ "text": "" }));
+                words.push(text_part(""));
             }
             if let Some(last) = words.last_mut() {
                 put_signature(last, signature);
@@ -157,7 +157,7 @@ impl<'a> Contents<'a> {
         for (position, call) in message.tool_calls.iter().enumerate() {
             self.names.insert(&call.id, &call.name);
             let mut part = self.call(call);
-            let signature = signatures.iter().find(|(at, _)| *at == Some(position)).map(|(_, text)| text);
+            let signature = signatures.iter().find(|(at, _)| *at == Some(position)).map(|(_, text)| *text);
             if let Some(signature) = signature {
                 put_signature(&mut part, signature);
             }
@@ -167,63 +167,65 @@ impl<'a> Contents<'a> {
     }
 
     /// The signatures of an answer's thoughts, each with the place of the call that it belongs to.
-    fn signatures(&mut self, message: &Message) -> Vec<(Option<usize>, String)> {
+    fn signatures(&mut self, message: &'a Message) -> Vec<(Option<usize>, &'a str)> {
         let (own, foreign) = reasoning::of(message, Origin::Gemini);
         if let Some(finding) = foreign {
             self.report(finding);
         }
-        let signature = |artifact: &Value| {
+        let signature = |artifact: &'a Value| {
             let call = artifact.get("call").and_then(Value::as_u64);
-            let signature = artifact.get("thoughtSignature")?.as_str()?.to_owned();
+            let signature = artifact.get("thoughtSignature")?.as_str()?;
             Some((call.and_then(|call| usize::try_from(call).ok()), signature))
         };
         own.into_iter().filter_map(signature).collect()
     }
 
-    fn call(&mut self, call: &ToolCall) -> Value {
+    fn call(&mut self, call: &'a ToolCall) -> Json<'a> {
         let args: Option<Value> = serde_json::from_str(&call.arguments).ok();
-        let args = args.filter(Value::is_object).unwrap_or_else(|| {
+        let wrapped = || {
             let text = format!(
                 "the arguments of the call `{}` are no JSON object, and are wrapped in one",
                 excerpt(&call.id)
             );
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));
-            json!({ "arguments": call.arguments.as_str() })
-        });
-        let mut function = Map::new();
+            object([("arguments", call.arguments.as_str().into())])
+        };
+        let args = args.filter(Value::is_object).map_or_else(wrapped, Json::from);
+        let mut function = Object::default();
         if !call.id.is_empty() {
-            function.insert("id".to_owned(), Value::from(&*call.id));
+            function.push("id", &*call.id);
         }
-        function.insert("name".to_owned(), Value::from(&*call.name));
-        function.insert("args".to_owned(), args);
-        json!({ "functionCall": function })
+        function.push("name", &*call.name);
+        function.push("args", args);
+        object([("functionCall", function.into())])
     }
 
     /// A result: the name of the function that was called, and an object.
-    fn result(&mut self, message: &Message) -> Value {
+    fn result(&mut self, message: &'a Message) -> Json<'a> {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        let name = self.names.get(id).copied().or(message.name.as_deref()).unwrap_or_default().to_owned();
+        let name = self.names.get(id).copied().or(message.name.as_deref()).unwrap_or_default();
         let text = message.text();
-        let object: Option<Value> = serde_json::from_str(&text).ok();
-        let response = object.filter(Value::is_object).unwrap_or_else(|| json!({ "output": text }));
-        let mut function = Map::new();
+        let response: Option<Value> = serde_json::from_str(&text).ok();
+        let response = response.filter(Value::is_object).map(Json::from);
+        let response = response.unwrap_or_else(|| object([("output", text.into())]));
+        let mut function = Object::default();
         if !id.is_empty() {
-            function.insert("id".to_owned(), Value::from(id));
+            function.push("id", id);
         }
-        function.insert("name".to_owned(), Value::from(name));
-        function.insert("response".to_owned(), response);
+        function.push("name", name);
+        function.push("response", response);
         let mut media = self.content(message);
         media.retain(|part| part.get("text").is_none());
         if !media.is_empty() {
-            function.insert("parts".to_owned(), Value::Array(media));
+            function.push("parts", media);
         }
-        json!({ "functionResponse": function })
+        object([("functionResponse", function.into())])
     }
 
     /// The words and media of a message.
-    fn content(&mut self, message: &Message) -> Vec<Value> {
-        let text = |text: &str| (!text.trim().is_empty()).then(|| object([("text", Value::from(text))]));
-        let mut written: Vec<Value> = match &message.content {
+    fn content(&mut self, message: &'a Message) -> Vec<Json<'a>> {
+        let text = |text: &'a str| (!text.trim().is_empty()).then(|| text_part(text));
+        let mut written: Vec<Json<'_>> = match &message.content {
             Content::Text(words) => text(words).into_iter().collect(),
             Content::Parts(parts) => parts
                 .iter()
@@ -242,9 +244,9 @@ impl<'a> Contents<'a> {
         written
     }
 
-    fn part(&mut self, value: &Value) -> Option<Value> {
+    fn part(&mut self, value: &'a Value) -> Option<Json<'a>> {
         if part::is_own(value) {
-            return Some(value.clone());
+            return Some(value.into());
         }
         if let Some(media) = Media::of_part(value) {
             return self.medium(&media);
@@ -255,7 +257,7 @@ impl<'a> Contents<'a> {
         None
     }
 
-    fn medium(&mut self, media: &Media<'_>) -> Option<Value> {
+    fn medium(&mut self, media: &Media<'a>) -> Option<Json<'a>> {
         let part = part::of_media(media);
         if part.is_none() {
             let text = format!("{} is not sent: this dialect does not take its type", media.label());
@@ -280,17 +282,21 @@ impl<'a> Contents<'a> {
     }
 }
 
-impl Side {
+impl<'a> Side<'a> {
     /// Results come before anything else: they answer what the model has just called.
-    fn into_value(mut self) -> Value {
+    fn into_json(mut self) -> Json<'a> {
         let is_user = self.role == "user";
         if is_user && self.parts.len() > 1 {
             self.parts.sort_by_key(|part| u8::from(part.get("functionResponse").is_none()));
         }
-        object([("role", Value::from(self.role)), ("parts", Value::Array(self.parts))])
+        object([("role", self.role.into()), ("parts", self.parts.into())])
     }
 }
 
-fn put_signature(part: &mut Value, signature: &str) {
-    part["thoughtSignature"] = Value::from(signature);
+fn text_part<'a>(text: impl Into<Json<'a>>) -> Json<'a> {
+    object([("text", text.into())])
+}
+
+fn put_signature<'a>(part: &mut Json<'a>, signature: &'a str) {
+    part.set("thoughtSignature", signature);
 }

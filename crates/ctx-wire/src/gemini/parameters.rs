@@ -1,9 +1,12 @@
 //! Parameters, as this dialect has them.
 
+use std::borrow::Cow;
+
 use ctx_types::{Diagnostic, excerpt};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::codes;
+use crate::json::{self, Field, Json, Object};
 
 /// What other dialects call the fields of `generationConfig`.
 const NAMES: &[(&str, &str)] = &[
@@ -32,45 +35,45 @@ const OWN: &[&str] = &["safetySettings", "toolConfig", "cachedContent", "labels"
 const RESERVED: &[&str] = &["model", "contents", "messages", "tools", "systemInstruction", "system"];
 
 /// Adds `generationConfig` and what stands beside it; what the dialect has not is reported.
-pub(super) fn put(
-    body: &mut Map<String, Value>,
-    parameters: &Map<String, Value>,
+pub(super) fn put<'a>(
+    body: &mut Object<'a>,
+    parameters: &'a Map<String, Value>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut config = Map::new();
-    let mut beside = Map::new();
+    let mut config: Vec<Field<'a>> = Vec::new();
+    let mut beside = Object::default();
     for (name, value) in parameters {
         let known = NAMES.iter().find(|(theirs, _)| theirs == name);
         match (name.as_str(), known) {
             // How an answer comes is said by the address.
             ("stream", _) => {}
             ("generationConfig", _) if value.is_object() => {
-                config.extend(value.as_object().cloned().unwrap_or_default());
+                config.extend(value.as_object().into_iter().flat_map(json::fields));
             }
             ("response_format", _) => put_format(&mut config, value),
             (_, Some((_, "stopSequences"))) => {
-                let list = if value.is_array() { value.clone() } else { json!([value]) };
-                config.insert("stopSequences".to_owned(), list);
+                let list = if value.is_array() { value.into() } else { Json::List(vec![value.into()]) };
+                config.push((Cow::Borrowed("stopSequences"), list));
             }
-            (_, Some((_, ours))) => drop(config.insert((*ours).to_owned(), value.clone())),
-            (name, _) if OWN.contains(&name) => drop(beside.insert(name.to_owned(), value.clone())),
+            (_, Some((_, ours))) => config.push((Cow::Borrowed(*ours), value.into())),
+            (name, _) if OWN.contains(&name) => beside.push(name, value),
             (name, _) => found.push(not_sent(name)),
         }
     }
     if !config.is_empty() {
-        body.insert("generationConfig".to_owned(), Value::Object(config));
+        body.push("generationConfig", Object::merged(config));
     }
-    body.extend(beside);
+    body.append(beside);
 }
 
 /// Writes what form the answer has: JSON, by a schema if there is one.
-fn put_format(config: &mut Map<String, Value>, format: &Value) {
+fn put_format<'a>(config: &mut Vec<Field<'a>>, format: &'a Value) {
     let kind = format.get("type").and_then(Value::as_str);
     if matches!(kind, Some("json_object" | "json_schema")) {
-        config.insert("responseMimeType".to_owned(), Value::from("application/json"));
+        config.push((Cow::Borrowed("responseMimeType"), "application/json".into()));
     }
     if let Some(schema) = format.pointer("/json_schema/schema") {
-        config.insert("responseJsonSchema".to_owned(), schema.clone());
+        config.push((Cow::Borrowed("responseJsonSchema"), schema.into()));
     }
 }
 

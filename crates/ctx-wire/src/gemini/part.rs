@@ -1,10 +1,10 @@
 //! Media as parts.
 
 use ctx_types::MediaKind;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::Dialect;
-use crate::json::object;
+use crate::json::{Json, object};
 use crate::media::{Data, Media, takes};
 
 /// Tells whether a part is written as this dialect has it already.
@@ -14,23 +14,22 @@ pub(super) fn is_own(part: &Value) -> bool {
 }
 
 /// Writes a medium; `None` if the provider does not read its type.
-pub(super) fn of_media(media: &Media<'_>) -> Option<Value> {
+pub(super) fn of_media<'a>(media: &Media<'a>) -> Option<Json<'a>> {
     if !takes(Dialect::Gemini, &media.mime_type) {
         return None;
     }
-    let mime_type = Value::from(&*media.mime_type);
+    let mime_type = ("mimeType", Json::from(media.mime_type.clone()));
     let mut part = match media.data {
-        Data::Url(url) => json!({ "fileData": { "mimeType": mime_type, "fileUri": url } }),
+        Data::Url(url) => object([("fileData", object([mime_type, ("fileUri", url.into())]))]),
         Data::FileId(_) => return None,
         Data::Bytes(_) | Data::Base64(_) | Data::Text(_) => {
-            let data = object([("mimeType", mime_type), ("data", Value::from(media.base64()?))]);
-            object([("inlineData", data)])
+            object([("inlineData", object([mime_type, ("data", media.base64()?)]))])
         }
     };
     if media.kind == MediaKind::Video
         && let Some(metadata) = media.kept.get("videoMetadata").filter(|metadata| metadata.is_object())
     {
-        part["videoMetadata"] = metadata.clone();
+        part.set("videoMetadata", metadata);
     }
     Some(part)
 }

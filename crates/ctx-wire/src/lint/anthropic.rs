@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use ctx_types::{Diagnostic, excerpt};
-use serde_json::Value;
 
 use super::{check_model, is_empty, messages, refused, tools};
 use crate::codes;
+use crate::json::Json;
 
 /// The most cache marks in one request.
 const MAX_CACHE_MARKS: usize = 4;
 
 /// Checks a body.
-pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
-    if !body.get("max_tokens").is_some_and(Value::is_u64) {
+    if !matches!(body.get("max_tokens"), Some(Json::Number(number)) if number.is_u64()) {
         found.push(
             refused(codes::SHAPE, "`max_tokens` is missing; this dialect demands it")
                 .at_pointer("/max_tokens"),
@@ -36,11 +36,11 @@ pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
     found
 }
 
-fn role(message: &Value) -> &str {
-    message.get("role").and_then(Value::as_str).unwrap_or_default()
+fn role<'a>(message: &'a Json<'_>) -> &'a str {
+    message.get("role").and_then(Json::as_str).unwrap_or_default()
 }
 
-fn check_order(messages: &[Value], found: &mut Vec<Diagnostic>) {
+fn check_order(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     for (index, message) in messages.iter().enumerate() {
         let place = || format!("/messages/{index}/role");
         match role(message) {
@@ -66,7 +66,7 @@ fn check_order(messages: &[Value], found: &mut Vec<Diagnostic>) {
 }
 
 /// What is wrong with the place of a system message.
-fn misplaced(messages: &[Value], index: usize) -> Option<&'static str> {
+fn misplaced(messages: &[Json<'_>], index: usize) -> Option<&'static str> {
     let before = index.checked_sub(1).and_then(|before| messages.get(before)).map(role);
     let after = messages.get(index + 1).map(role);
     match (before, after) {
@@ -78,7 +78,7 @@ fn misplaced(messages: &[Value], index: usize) -> Option<&'static str> {
     }
 }
 
-fn check_content(index: usize, message: &Value, is_last: bool, found: &mut Vec<Diagnostic>) {
+fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Vec<Diagnostic>) {
     let place = || format!("/messages/{index}/content");
     let content = message.get("content");
     let is_prefill = is_last && role(message) == "assistant";
@@ -87,15 +87,15 @@ fn check_content(index: usize, message: &Value, is_last: bool, found: &mut Vec<D
         return;
     }
     for (position, block) in blocks(message).iter().enumerate() {
-        let text = block.get("text").and_then(Value::as_str);
-        if block.get("type").and_then(Value::as_str) == Some("text")
+        let text = block.get("text").and_then(Json::as_str);
+        if block.get("type").and_then(Json::as_str) == Some("text")
             && text.is_none_or(|text| text.trim().is_empty())
         {
             let text = "a block of text is empty";
             found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(format!("{}/{position}", place())));
         }
     }
-    let last = content.and_then(Value::as_str).or_else(|| blocks(message).last()?.get("text")?.as_str());
+    let last = content.and_then(Json::as_str).or_else(|| blocks(message).last()?.get("text")?.as_str());
     if is_prefill && last.is_some_and(|text| text.ends_with(char::is_whitespace)) {
         let text = "the beginning of the answer ends in white space";
         found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
@@ -103,17 +103,17 @@ fn check_content(index: usize, message: &Value, is_last: bool, found: &mut Vec<D
 }
 
 /// Every call is answered in the next message, whose results come first; every result follows its call.
-fn check_pairs(messages: &[Value], found: &mut Vec<Diagnostic>) {
+fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     let mut open: Vec<(&str, String)> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         let mut answered = BTreeSet::new();
         let mut has_words = false;
         for (position, block) in blocks(message).iter().enumerate() {
-            if block.get("type").and_then(Value::as_str) != Some("tool_result") {
+            if block.get("type").and_then(Json::as_str) != Some("tool_result") {
                 has_words = true;
                 continue;
             }
-            let id = block.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
+            let id = block.get("tool_use_id").and_then(Json::as_str).unwrap_or_default();
             let is_open = open.iter().any(|(call, _)| *call == id);
             if let Some(finding) = result(id, is_open, !answered.insert(id), has_words) {
                 found.push(finding.at_pointer(format!("/messages/{index}/content/{position}")));
@@ -151,14 +151,14 @@ fn result(id: &str, is_open: bool, is_second: bool, has_words: bool) -> Option<D
 }
 
 /// The ids of the calls of a message, with their places; ids that cannot be used are reported.
-fn calls<'a>(message: &'a Value, index: usize, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, String)> {
+fn calls<'a>(message: &'a Json<'a>, index: usize, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, String)> {
     let mut calls: Vec<(&str, String)> = Vec::new();
     for (position, block) in blocks(message).iter().enumerate() {
-        if block.get("type").and_then(Value::as_str) != Some("tool_use") {
+        if block.get("type").and_then(Json::as_str) != Some("tool_use") {
             continue;
         }
         let at = format!("/messages/{index}/content/{position}/id");
-        let id = block.get("id").and_then(Value::as_str).unwrap_or_default();
+        let id = block.get("id").and_then(Json::as_str).unwrap_or_default();
         if id.is_empty() {
             found.push(refused(codes::NO_CALL_ID, "the call has no id").at_pointer(at));
         } else if calls.iter().any(|(known, _)| *known == id) {
@@ -178,13 +178,13 @@ fn calls<'a>(message: &'a Value, index: usize, found: &mut Vec<Diagnostic>) -> V
     calls
 }
 
-fn blocks(message: &Value) -> &[Value] {
-    message.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+fn blocks<'a>(message: &'a Json<'a>) -> &'a [Json<'a>] {
+    message.get("content").and_then(Json::as_list).unwrap_or_default()
 }
 
 /// How many marks the request has, wherever they stand.
-fn cache_marks(body: &Value) -> usize {
-    let lists = ["tools", "system"].into_iter().filter_map(|key| body.get(key)?.as_array()).flatten();
-    let contents = body.get("messages").and_then(Value::as_array).into_iter().flatten().flat_map(blocks);
-    lists.chain(contents).filter(|block| block.get("cache_control").is_some_and(Value::is_object)).count()
+fn cache_marks(body: &Json<'_>) -> usize {
+    let lists = ["tools", "system"].into_iter().filter_map(|key| body.get(key)?.as_list()).flatten();
+    let contents = body.get("messages").and_then(Json::as_list).into_iter().flatten().flat_map(blocks);
+    lists.chain(contents).filter(|block| block.get("cache_control").is_some_and(Json::is_object)).count()
 }

@@ -1,15 +1,15 @@
 //! Bodies of Gemini's `generateContent`.
 
 use ctx_types::{Diagnostic, excerpt};
-use serde_json::Value;
 
 use super::{refused, tools};
 use crate::codes;
+use crate::json::{Json, Object};
 
 /// Checks a body.
-pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let contents = body.get("contents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let contents = body.get("contents").and_then(Json::as_list).unwrap_or_default();
     if contents.is_empty() {
         let finding = refused(codes::NO_MESSAGES, "the request has no contents");
         found.push(finding.at_pointer("/contents"));
@@ -26,15 +26,15 @@ pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
     found
 }
 
-fn role(content: &Value) -> &str {
-    content.get("role").and_then(Value::as_str).unwrap_or("user")
+fn role<'a>(content: &'a Json<'_>) -> &'a str {
+    content.get("role").and_then(Json::as_str).unwrap_or("user")
 }
 
-fn parts(content: &Value) -> &[Value] {
-    content.get("parts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+fn parts<'a>(content: &'a Json<'a>) -> &'a [Json<'a>] {
+    content.get("parts").and_then(Json::as_list).unwrap_or_default()
 }
 
-fn check_content(index: usize, content: &Value, found: &mut Vec<Diagnostic>) {
+fn check_content(index: usize, content: &Json<'_>, found: &mut Vec<Diagnostic>) {
     if !matches!(role(content), "user" | "model") {
         let text = format!("this dialect has no role `{}`", excerpt(role(content)));
         found.push(refused(codes::SHAPE, text).at_pointer(format!("/contents/{index}/role")));
@@ -44,7 +44,7 @@ fn check_content(index: usize, content: &Value, found: &mut Vec<Diagnostic>) {
         found.push(finding.at_pointer(format!("/contents/{index}")));
     }
     for (position, part) in parts(content).iter().enumerate() {
-        if part.as_object().is_none_or(serde_json::Map::is_empty) {
+        if part.as_object().is_none_or(Object::is_empty) {
             let finding = refused(codes::EMPTY_CONTENT, "the part is empty");
             found.push(finding.at_pointer(format!("/contents/{index}/parts/{position}")));
         }
@@ -52,7 +52,7 @@ fn check_content(index: usize, content: &Value, found: &mut Vec<Diagnostic>) {
 }
 
 /// Calls are answered in the next content, each by a result that names its function.
-fn check_pairs(contents: &[Value], found: &mut Vec<Diagnostic>) {
+fn check_pairs(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     let mut open: Vec<(&str, &str)> = Vec::new();
     for (index, content) in contents.iter().enumerate() {
         let mut answered = vec![false; open.len()];
@@ -80,19 +80,19 @@ fn check_pairs(contents: &[Value], found: &mut Vec<Diagnostic>) {
 }
 
 /// The name and the id of a call; the id is empty if it has none.
-fn call(part: &Value) -> Option<(&str, &str)> {
+fn call<'a>(part: &'a Json<'a>) -> Option<(&'a str, &'a str)> {
     let call = part.get("functionCall")?;
-    let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or_default();
+    let text = |key: &str| call.get(key).and_then(Json::as_str).unwrap_or_default();
     Some((text("name"), text("id")))
 }
 
 /// Finds the call that a result answers: the one with its id, else the first open one of its name.
 fn answers(
-    result: &Value,
+    result: &Json<'_>,
     open: &[(&str, &str)],
     answered: &[bool],
 ) -> Result<usize, (ctx_types::Code, String)> {
-    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
+    let text = |key: &str| result.get(key).and_then(Json::as_str).unwrap_or_default();
     let (name, id) = (text("name"), text("id"));
     let is_open = |at: &usize| answered.get(*at) == Some(&false);
     let by_id = (0..open.len()).filter(is_open).find(|at| !id.is_empty() && open[*at].1 == id);
@@ -109,13 +109,13 @@ fn answers(
     })
 }
 
-fn check_tools(body: &Value, found: &mut Vec<Diagnostic>) {
+fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let mut names = Vec::new();
     for (index, tool) in tools::list(body, found).iter().enumerate() {
-        let functions = tool.get("functionDeclarations").and_then(Value::as_array);
+        let functions = tool.get("functionDeclarations").and_then(Json::as_list);
         for (position, function) in functions.into_iter().flatten().enumerate() {
             let place = format!("/tools/{index}/functionDeclarations/{position}");
-            names.push((place, function.get("name").and_then(Value::as_str)));
+            names.push((place, function.get("name").and_then(Json::as_str)));
         }
     }
     tools::check_names(names.into_iter(), found);

@@ -1,31 +1,31 @@
 //! Bodies of chat completions.
 
 use ctx_types::{Diagnostic, Message, MessageExtras, Role, Source, Text, ToolCall, excerpt};
-use serde_json::Value;
 
 use super::{check_model, is_empty, messages, refused, tools};
 use crate::codes;
+use crate::json::Json;
 use crate::pairing;
 
 /// The most calls in one message.
 const MAX_CALLS: usize = 128;
 
 /// Checks a body.
-pub(super) fn check(body: &Value) -> Vec<Diagnostic> {
+pub(super) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
     let messages = messages(body, &mut found);
     for (index, message) in messages.iter().enumerate() {
         check_message(index, message, &mut found);
     }
-    tools::check(body, |tool| tool.pointer("/function/name")?.as_str(), &mut found);
+    tools::check(body, |tool| tool.at(["function", "name"])?.as_str(), &mut found);
     found.extend(pairing::check(&messages.iter().map(outline).collect::<Vec<_>>()));
     found
 }
 
-fn check_message(index: usize, message: &Value, found: &mut Vec<Diagnostic>) {
+fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let place = format!("/messages/{index}");
-    let Some(role) = message.get("role").and_then(Value::as_str) else {
+    let Some(role) = message.get("role").and_then(Json::as_str) else {
         found.push(refused(codes::SHAPE, "the message has no role").at_pointer(place));
         return;
     };
@@ -38,21 +38,20 @@ fn check_message(index: usize, message: &Value, found: &mut Vec<Diagnostic>) {
     check_calls(role, message, &place, found);
 }
 
-fn check_content(role: Role, message: &Value, place: &str, found: &mut Vec<Diagnostic>) {
+fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
     let content = message.get("content");
-    if content.is_some_and(|content| content.is_object() || content.is_number() || content.is_boolean()) {
+    if matches!(content, Some(Json::Object(_) | Json::Number(_) | Json::Bool(_))) {
         let text = "`content` is neither a text nor a list of parts";
         found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/content")));
         return;
     }
-    let has_calls =
-        message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
+    let has_calls = message.get("tool_calls").and_then(Json::as_list).is_some_and(|calls| !calls.is_empty());
     if !is_empty(content) || has_calls {
         return;
     }
     let finding = match role {
         // A tool may have nothing to say.
-        Role::Tool if content.is_some_and(Value::is_string) => return,
+        Role::Tool if content.is_some_and(Json::is_text) => return,
         Role::Tool | Role::User => {
             refused(codes::EMPTY_CONTENT, format!("the message of role `{role}` is empty"))
         }
@@ -64,10 +63,10 @@ fn check_content(role: Role, message: &Value, place: &str, found: &mut Vec<Diagn
     found.push(finding.at_pointer(format!("{place}/content")));
 }
 
-fn check_calls(role: Role, message: &Value, place: &str, found: &mut Vec<Diagnostic>) {
+fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
     let Some(calls) = message.get("tool_calls").filter(|calls| !calls.is_null()) else { return };
     let place = format!("{place}/tool_calls");
-    let Some(calls) = calls.as_array() else {
+    let Some(calls) = calls.as_list() else {
         found.push(refused(codes::SHAPE, "`tool_calls` is not a list").at_pointer(place));
         return;
     };
@@ -83,10 +82,10 @@ fn check_calls(role: Role, message: &Value, place: &str, found: &mut Vec<Diagnos
         found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(place.clone()));
     }
     for (index, call) in calls.iter().enumerate() {
-        let text = match call.pointer("/function/arguments") {
+        let text = match call.at(["function", "arguments"]) {
             None => "the call has no arguments; write `{}` for none",
-            Some(Value::String(text)) if serde_json::from_str::<Value>(text).is_ok() => continue,
-            Some(Value::String(_)) => {
+            Some(Json::Text(text)) if serde_json::from_str::<serde_json::Value>(text).is_ok() => continue,
+            Some(value) if value.is_text() => {
                 let text = "the arguments of the call are not JSON";
                 let finding =
                     Diagnostic::warning(codes::ARGUMENTS, text).with_help("some servers refuse them");
@@ -100,15 +99,15 @@ fn check_calls(role: Role, message: &Value, place: &str, found: &mut Vec<Diagnos
 }
 
 /// A message with nothing but what pairs calls and results.
-fn outline(message: &Value) -> Message {
+fn outline(message: &Json<'_>) -> Message {
     let text =
-        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        |value: &Json<'_>, key: &str| value.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let role = Role::parse(&text(message, "role")).unwrap_or_default();
-    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let calls = message.get("tool_calls").and_then(Json::as_list).into_iter().flatten();
     let tool_calls = calls
         .map(|call| ToolCall { id: text(call, "id").into(), name: "".into(), arguments: Text::default() })
         .collect();
-    let tool_call_id = message.get("tool_call_id").and_then(Value::as_str).map(Into::into);
+    let tool_call_id = message.get("tool_call_id").and_then(Json::as_str).map(Into::into);
     Message::new(role, Text::default(), Source::history("", role)).with_extras(MessageExtras {
         tool_calls,
         tool_call_id,

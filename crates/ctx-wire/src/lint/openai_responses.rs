@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use ctx_types::{Diagnostic, excerpt};
-use serde_json::Value;
 
 use super::{check_model, is_empty, refused, tools};
 use crate::codes;
+use crate::json::Json;
 
 /// Checks a body.
-pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
-    let items = body.get("input").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let is_text = body.get("input").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+    let items = body.get("input").and_then(Json::as_list).unwrap_or_default();
+    let is_text = body.get("input").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty());
     if items.is_empty() && !is_text && body.get("previous_response_id").is_none() {
         found.push(refused(codes::NO_MESSAGES, "the request has no input").at_pointer("/input"));
     }
@@ -26,7 +26,7 @@ pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
             _ => {}
         }
     }
-    if body.get("previous_response_id").is_none_or(Value::is_null) {
+    if body.get("previous_response_id").is_none_or(Json::is_null) {
         pairs.finish(&mut found);
     }
     let functions = functions(tools::list(body, &mut found));
@@ -35,20 +35,20 @@ pub(crate) fn check(body: &Value) -> Vec<Diagnostic> {
 }
 
 /// The functions among the tools; the provider's own have no names.
-fn functions(tools: &[Value]) -> Vec<(String, Option<&str>)> {
+fn functions<'a>(tools: &'a [Json<'a>]) -> Vec<(String, Option<&'a str>)> {
     let functions = tools.iter().enumerate().filter(|(_, tool)| kind(tool) == "function");
     functions
-        .map(|(index, tool)| (format!("/tools/{index}"), tool.get("name").and_then(Value::as_str)))
+        .map(|(index, tool)| (format!("/tools/{index}"), tool.get("name").and_then(Json::as_str)))
         .collect()
 }
 
-fn kind(value: &Value) -> &str {
-    value.get("type").and_then(Value::as_str).unwrap_or("message")
+fn kind<'a>(value: &'a Json<'_>) -> &'a str {
+    value.get("type").and_then(Json::as_str).unwrap_or("message")
 }
 
-fn check_message(index: usize, item: &Value, found: &mut Vec<Diagnostic>) {
+fn check_message(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let place = || format!("/input/{index}");
-    let role = item.get("role").and_then(Value::as_str).unwrap_or_default();
+    let role = item.get("role").and_then(Json::as_str).unwrap_or_default();
     if !matches!(role, "user" | "assistant" | "system" | "developer") {
         let text = format!("there is no role `{}`", excerpt(role));
         found.push(refused(codes::SHAPE, text).at_pointer(format!("{}/role", place())));
@@ -59,7 +59,7 @@ fn check_message(index: usize, item: &Value, found: &mut Vec<Diagnostic>) {
         let finding = Diagnostic::warning(codes::EMPTY_CONTENT, text);
         found.push(finding.at_pointer(format!("{}/content", place())));
     }
-    let parts = content.and_then(Value::as_array).into_iter().flatten();
+    let parts = content.and_then(Json::as_list).into_iter().flatten();
     for (position, part) in parts.enumerate() {
         if let Some(text) = refused_part(role, kind(part)) {
             let at = format!("{}/content/{position}", place());
@@ -88,7 +88,7 @@ struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    fn add_call(&mut self, index: usize, item: &'a Value, found: &mut Vec<Diagnostic>) {
+    fn add_call(&mut self, index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) {
         let Some(id) = call_id(index, item, found) else { return };
         if self.calls.contains_key(id) {
             let text = format!("an earlier call has the id `{}` too", excerpt(id));
@@ -98,7 +98,7 @@ impl<'a> Pairs<'a> {
         self.calls.insert(id, (index, false));
     }
 
-    fn add_result(&mut self, index: usize, item: &'a Value, found: &mut Vec<Diagnostic>) {
+    fn add_result(&mut self, index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) {
         let Some(id) = call_id(index, item, found) else { return };
         match self.calls.get_mut(id) {
             None => self.orphans.push((index, id)),
@@ -127,8 +127,8 @@ impl<'a> Pairs<'a> {
 }
 
 /// The id of a call or of a result; none is reported.
-fn call_id<'a>(index: usize, item: &'a Value, found: &mut Vec<Diagnostic>) -> Option<&'a str> {
-    let id = item.get("call_id").and_then(Value::as_str).filter(|id| !id.is_empty());
+fn call_id<'a>(index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> Option<&'a str> {
+    let id = item.get("call_id").and_then(Json::as_str).filter(|id| !id.is_empty());
     if id.is_none() {
         let finding = refused(codes::NO_CALL_ID, "the item names no call");
         found.push(finding.at_pointer(format!("/input/{index}")));

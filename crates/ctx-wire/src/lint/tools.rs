@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use ctx_types::{Diagnostic, excerpt};
-use serde_json::Value;
 
 use super::refused;
 use crate::codes;
+use crate::json::Json;
 
 /// The longest name of a tool, in characters.
 const MAX_NAME: usize = 64;
@@ -15,16 +15,20 @@ const MAX_NAME: usize = 64;
 const MAX_TOOLS: usize = 128;
 
 /// Checks the names of tools; `name` finds that of a definition.
-pub(super) fn check(body: &Value, name: fn(&Value) -> Option<&str>, found: &mut Vec<Diagnostic>) {
+pub(super) fn check<'a>(
+    body: &'a Json<'a>,
+    name: for<'b> fn(&'b Json<'b>) -> Option<&'b str>,
+    found: &mut Vec<Diagnostic>,
+) {
     let tools = list(body, found).iter().enumerate();
     check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), found);
 }
 
 /// Returns the list of tools; what stands there instead is reported.
-pub(super) fn list<'a>(body: &'a Value, found: &mut Vec<Diagnostic>) -> &'a [Value] {
+pub(super) fn list<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [Json<'a>] {
     match body.get("tools") {
         None => &[],
-        Some(Value::Array(tools)) => tools,
+        Some(Json::List(tools)) => tools,
         Some(_) => {
             found.push(refused(codes::SHAPE, "`tools` is not a list").at_pointer("/tools"));
             &[]

@@ -3,25 +3,25 @@
 use std::borrow::Cow;
 
 use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, Message, Role, excerpt};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::codes;
-use crate::json::object;
+use crate::json::{Json, object};
 use crate::media::{Data, Media};
 use crate::request::nothing_loaded;
 
 /// Writes the content of a message.
-pub(super) struct Parts<'a> {
+pub(super) struct Parts<'a, 'f> {
     message: &'a Message,
     index: usize,
-    written: Vec<Value>,
-    homeless: Vec<Value>,
-    found: &'a mut Vec<Diagnostic>,
+    written: Vec<Json<'a>>,
+    homeless: Vec<Json<'a>>,
+    found: &'f mut Vec<Diagnostic>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a, 'f> Parts<'a, 'f> {
     /// Starts with a message that stands at an index of the body.
-    pub(super) fn new(message: &'a Message, index: usize, found: &'a mut Vec<Diagnostic>) -> Self {
+    pub(super) fn new(message: &'a Message, index: usize, found: &'f mut Vec<Diagnostic>) -> Self {
         Self { message, index, written: Vec::new(), homeless: Vec::new(), found }
     }
 
@@ -44,48 +44,48 @@ impl<'a> Parts<'a> {
     ///
     /// Text alone is a string, also when it came as one part; a cache mark stands on a part, so that with one
     /// it is a list. Nothing but calls is `null`.
-    pub(super) fn finish(mut self, mark: Option<CacheMark>) -> (Value, Vec<Value>) {
+    pub(super) fn finish(mut self, mark: Option<CacheMark>) -> (Json<'a>, Vec<Json<'a>>) {
         let message = self.message;
         let only_calls = message.role == Role::Assistant && !message.tool_calls.is_empty();
         if let Content::Text(text) = &message.content {
             if only_calls && text.is_empty() && self.written.is_empty() {
-                return (Value::Null, self.homeless);
+                return (Json::Null, self.homeless);
             }
             if self.written.is_empty() && (mark.is_none() || text.is_empty()) {
-                return (Value::from(text.as_str()), self.homeless);
+                return (text.as_str().into(), self.homeless);
             }
             if !text.is_empty() {
-                self.written.insert(0, text_part(text));
+                self.written.insert(0, text_part(text.as_str()));
             }
         }
-        if let (Some(_), Some(Value::Object(last))) = (mark, self.written.last_mut()) {
-            last.insert("prompt_cache_breakpoint".to_owned(), json!({ "mode": "explicit" }));
+        if let (Some(_), Some(last)) = (mark, self.written.last_mut()) {
+            last.set("prompt_cache_breakpoint", object([("mode", "explicit".into())]));
         }
         let content = match self.written.as_mut_slice() {
-            parts if only_calls && parts.iter().all(is_empty_text) => Value::Null,
-            [] => Value::from(""),
-            [part] if mark.is_none() && is_text(part) => part["text"].take(),
-            _ => Value::Array(self.written),
+            parts if only_calls && parts.iter().all(is_empty_text) => Json::Null,
+            [] => "".into(),
+            [part] if mark.is_none() && is_text(part) => part.take_field("text"),
+            _ => self.written.into(),
         };
         (content, self.homeless)
     }
 
-    fn add_part(&mut self, part: &ContentPart) {
+    fn add_part(&mut self, part: &'a ContentPart) {
         let value = match part {
-            ContentPart::Text(text) => return self.written.push(text_part(text)),
+            ContentPart::Text(text) => return self.written.push(text_part(text.as_str())),
             ContentPart::Other(value) => &**value,
         };
         let kind = value.get("type").and_then(Value::as_str);
         let is_own = matches!(kind, Some("image_url" | "input_audio" | "file" | "text" | "refusal"));
         match Media::of_part(value) {
-            Some(_) if is_own && self.message.role == Role::User => self.written.push(value.clone()),
-            Some(_) if is_own => self.put_aside(value.clone()),
+            Some(_) if is_own && self.message.role == Role::User => self.written.push(value.into()),
+            Some(_) if is_own => self.put_aside(value.into()),
             Some(media) => self.add_media(&media),
             None => {
                 if !accepts(self.message.role, kind) {
                     self.report_refused(kind);
                 }
-                self.written.push(value.clone());
+                self.written.push(value.into());
             }
         }
     }
@@ -99,7 +99,7 @@ impl<'a> Parts<'a> {
         self.found.push(found.at_pointer(place));
     }
 
-    fn add_media(&mut self, media: &Media<'_>) {
+    fn add_media(&mut self, media: &Media<'a>) {
         match media_part(media) {
             Ok(part) if is_text(&part) || self.message.role == Role::User => self.written.push(part),
             Ok(part) => self.put_aside(part),
@@ -110,7 +110,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn put_aside(&mut self, part: Value) {
+    fn put_aside(&mut self, part: Json<'a>) {
         if self.homeless.is_empty() {
             let text = format!(
                 "a message of role `{}` cannot have media: they are sent in a user's message after it",
@@ -127,53 +127,56 @@ impl<'a> Parts<'a> {
 }
 
 /// Writes a medium as this API takes it, or says why it takes none.
-fn media_part(media: &Media<'_>) -> Result<Value, &'static str> {
+fn media_part<'a>(media: &Media<'a>) -> Result<Json<'a>, &'static str> {
     if let Some(text) = media.text() {
-        return Ok(text_part(&named(media.name, &text)));
+        return Ok(text_part(named(media.name, text)));
     }
     match (&*media.mime_type, &media.data) {
         (mime_type, data) if mime_type.starts_with("image/") => {
             let url = match data {
-                Data::Url(url) => Cow::Borrowed(*url),
-                _ => Cow::Owned(media.data_url().ok_or("this dialect takes no pictures by id")?),
+                Data::Url(url) => Json::from(*url),
+                _ => media.data_url().ok_or("this dialect takes no pictures by id")?,
             };
-            let mut image = object([("url", Value::from(url))]);
+            let mut image = object([("url", url)]);
             if let Some(detail) = media.detail {
-                image["detail"] = Value::from(detail);
+                image.set("detail", detail);
             }
-            Ok(object([("type", Value::from("image_url")), ("image_url", image)]))
+            Ok(object([("type", "image_url".into()), ("image_url", image)]))
         }
-        ("application/pdf", Data::FileId(id)) => Ok(json!({ "type": "file", "file": { "file_id": id } })),
+        ("application/pdf", Data::FileId(id)) => {
+            let file = object([("file_id", (*id).into())]);
+            Ok(object([("type", "file".into()), ("file", file)]))
+        }
         ("application/pdf", _) => {
             let data = media.data_url().ok_or("this dialect takes no documents by address")?;
-            let file = [("filename", Value::from(media.file_name())), ("file_data", Value::from(data))];
-            Ok(object([("type", Value::from("file")), ("file", object(file))]))
+            let file = object([("filename", media.file_name().into()), ("file_data", data)]);
+            Ok(object([("type", "file".into()), ("file", file)]))
         }
         ("audio/wav" | "audio/mpeg", _) => {
             let format = if media.mime_type == "audio/wav" { "wav" } else { "mp3" };
             let data = media.base64().ok_or("this dialect takes no recordings by address")?;
-            let audio = [("data", Value::from(data)), ("format", Value::from(format))];
-            Ok(object([("type", Value::from("input_audio")), ("input_audio", object(audio))]))
+            let audio = object([("data", data), ("format", format.into())]);
+            Ok(object([("type", "input_audio".into()), ("input_audio", audio)]))
         }
         _ => Err("this dialect has no part for it"),
     }
 }
 
 /// A text file as words, headed by its name.
-fn named(name: &str, text: &str) -> String {
-    if name.is_empty() { text.to_owned() } else { format!("{name}:\n{text}") }
+fn named<'a>(name: &str, text: Cow<'a, str>) -> Cow<'a, str> {
+    if name.is_empty() { text } else { Cow::Owned(format!("{name}:\n{text}")) }
 }
 
-fn text_part(text: &str) -> Value {
-    object([("type", Value::from("text")), ("text", Value::from(text))])
+fn text_part<'a>(text: impl Into<Json<'a>>) -> Json<'a> {
+    object([("type", "text".into()), ("text", text.into())])
 }
 
-fn is_text(part: &Value) -> bool {
-    part.get("type").and_then(Value::as_str) == Some("text") && part.get("text").is_some()
+fn is_text(part: &Json<'_>) -> bool {
+    part.get("type").and_then(Json::as_str) == Some("text") && part.get("text").is_some()
 }
 
-fn is_empty_text(part: &Value) -> bool {
-    is_text(part) && part["text"] == ""
+fn is_empty_text(part: &Json<'_>) -> bool {
+    is_text(part) && part.get("text").and_then(Json::as_str) == Some("")
 }
 
 /// Media stand only in user messages, refusals only in the assistant's; a part without a type nowhere.

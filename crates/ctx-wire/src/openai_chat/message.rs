@@ -1,12 +1,11 @@
 //! One message after the other.
 
 use ctx_types::{CacheMark, Diagnostic, Message, Reasoning, Role, ToolCall, excerpt};
-use serde_json::{Map, Value};
 
 use super::content::Parts;
 use super::homeless::Homeless;
 use crate::codes;
-use crate::json::object;
+use crate::json::{self, Json, Object, object};
 use crate::reasoning::{self, Origin};
 use crate::request::Options;
 
@@ -20,21 +19,21 @@ const USUAL_FIELDS: usize = 3;
 const DIALECT: &str = "openai";
 
 /// Writes one message after the other and knows the place in the body.
-pub(super) struct Writer<'a> {
-    written: Vec<Value>,
+pub(super) struct Writer<'a, 'f> {
+    written: Vec<Json<'a>>,
     /// Where in the body each message stands.
     places: Vec<usize>,
-    homeless: Homeless,
+    homeless: Homeless<'a>,
     last: usize,
-    options: &'a Options<'a>,
-    found: &'a mut Vec<Diagnostic>,
+    options: &'f Options<'f>,
+    found: &'f mut Vec<Diagnostic>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a, 'f> Writer<'a, 'f> {
     pub(super) fn new(
         messages: &[Message],
-        options: &'a Options<'a>,
-        found: &'a mut Vec<Diagnostic>,
+        options: &'f Options<'f>,
+        found: &'f mut Vec<Diagnostic>,
     ) -> Self {
         Self {
             written: Vec::with_capacity(messages.len()),
@@ -47,22 +46,22 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a message.
-    pub(super) fn add(&mut self, message: &Message, mark: Option<CacheMark>) {
+    pub(super) fn add(&mut self, message: &'a Message, mark: Option<CacheMark>) {
         if message.role != Role::Tool {
             self.settle();
         }
         self.places.push(self.written.len());
-        let mut map = Map::with_capacity(USUAL_FIELDS);
-        map.insert("role".to_owned(), Value::from(message.role.as_str()));
+        let mut map = Object::with_capacity(USUAL_FIELDS);
+        map.push("role", message.role.as_str());
         self.put_call_id(message, &mut map);
         self.put_name(message, &mut map);
         let content = self.content(message, mark);
-        map.insert("content".to_owned(), content);
+        map.push("content", content);
         self.put_reasoning(message, &mut map);
         self.put_calls(message, &mut map);
         put_own_fields(message, &mut map);
         self.check_continuation(message);
-        self.written.push(Value::Object(map));
+        self.written.push(map.into());
         // What follows calls are their results, between which nothing may stand.
         if message.role != Role::Tool && message.tool_calls.is_empty() {
             self.settle();
@@ -70,7 +69,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns the messages of the body, and where each of the given ones stands in it.
-    pub(super) fn finish(mut self) -> (Vec<Value>, Vec<usize>) {
+    pub(super) fn finish(mut self) -> (Vec<Json<'a>>, Vec<usize>) {
         self.settle();
         (self.written, self.places)
     }
@@ -80,7 +79,7 @@ impl<'a> Writer<'a> {
         self.written.extend(self.homeless.take());
     }
 
-    fn content(&mut self, message: &Message, mark: Option<CacheMark>) -> Value {
+    fn content(&mut self, message: &'a Message, mark: Option<CacheMark>) -> Json<'a> {
         let mut parts = Parts::new(message, self.written.len(), self.found);
         parts.add_all();
         let (content, homeless) = parts.finish(mark);
@@ -88,23 +87,23 @@ impl<'a> Writer<'a> {
         content
     }
 
-    fn put_call_id(&mut self, message: &Message, map: &mut Map<String, Value>) {
+    fn put_call_id(&mut self, message: &'a Message, map: &mut Object<'a>) {
         let Some(id) = &message.tool_call_id else { return };
         if message.role == Role::Tool {
-            map.insert("tool_call_id".to_owned(), Value::from(&**id));
+            map.push("tool_call_id", &**id);
         } else {
             let text = format!("its call id `{}` is not sent: role `{}` has none", excerpt(id), message.role);
             self.report(Diagnostic::warning(codes::CALLS_NOT_SENT, text));
         }
     }
 
-    fn put_name(&mut self, message: &Message, map: &mut Map<String, Value>) {
+    fn put_name(&mut self, message: &'a Message, map: &mut Object<'a>) {
         let Some(name) = &message.name else { return };
         if message.role == Role::Tool {
             let text = format!("the name `{}` is not sent: role `tool` has none", excerpt(name));
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         } else if is_valid_name(name) {
-            map.insert("name".to_owned(), Value::from(&**name));
+            map.push("name", &**name);
         } else {
             let text = format!("the name `{}` is not sent", excerpt(name));
             let help = "the API takes names of 1 to 64 ASCII letters, digits, `_` and `-`";
@@ -112,13 +111,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn put_calls(&mut self, message: &Message, map: &mut Map<String, Value>) {
+    fn put_calls(&mut self, message: &'a Message, map: &mut Object<'a>) {
         if message.tool_calls.is_empty() {
             return;
         }
         if message.role == Role::Assistant {
-            let calls = message.tool_calls.iter().map(call).collect();
-            map.insert("tool_calls".to_owned(), Value::Array(calls));
+            map.push("tool_calls", message.tool_calls.iter().map(call).collect::<Json<'_>>());
         } else {
             let text = format!("its tool calls are not sent: role `{}` has none", message.role);
             let help = "only the assistant calls tools";
@@ -128,11 +126,11 @@ impl<'a> Writer<'a> {
 
     /// Visible reasoning beside an answer is not sent back unless it is asked for; without an answer nothing is
     /// left.
-    fn put_reasoning(&mut self, message: &Message, map: &mut Map<String, Value>) {
+    fn put_reasoning(&mut self, message: &'a Message, map: &mut Object<'a>) {
         let Some(reasoning) = &message.reasoning else { return };
         let (own, foreign) = reasoning::of(message, Origin::Details);
         if let Some(details) = own.into_iter().find_map(|artifact| artifact.get("details")) {
-            map.insert("reasoning_details".to_owned(), details.clone());
+            map.push("reasoning_details", details);
         }
         if foreign.is_some() {
             let text = "its reasoning state is not sent: this dialect has no place for it";
@@ -146,11 +144,11 @@ impl<'a> Writer<'a> {
         self.echo(message, reasoning, map);
     }
 
-    fn echo(&self, message: &Message, reasoning: &Reasoning, map: &mut Map<String, Value>) {
+    fn echo(&self, message: &Message, reasoning: &'a Reasoning, map: &mut Object<'a>) {
         let is_wanted =
             self.options.echo_reasoning && message.role == Role::Assistant && !message.tool_calls.is_empty();
         if let Some(text) = reasoning.text.as_ref().filter(|_| is_wanted) {
-            map.insert("reasoning_content".to_owned(), Value::from(text.as_str()));
+            map.push("reasoning_content", text.as_str());
         }
     }
 
@@ -175,21 +173,18 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn call(call: &ToolCall) -> Value {
-    let function = [("name", Value::from(&*call.name)), ("arguments", Value::from(call.arguments.as_str()))];
-    object([
-        ("id", Value::from(&*call.id)),
-        ("type", Value::from("function")),
-        ("function", object(function)),
-    ])
+fn call(call: &ToolCall) -> Json<'_> {
+    let function = [("name", Json::from(&*call.name)), ("arguments", call.arguments.as_str().into())];
+    object([("id", (&*call.id).into()), ("type", "function".into()), ("function", object(function))])
 }
 
 /// Adds what the message has for this dialect alone, unless a field of that name is written already.
-fn put_own_fields(message: &Message, map: &mut Map<String, Value>) {
+fn put_own_fields<'a>(message: &'a Message, map: &mut Object<'a>) {
     let fields = message.provider_fields.as_ref().and_then(|fields| fields.get(DIALECT)?.as_object());
-    for (key, value) in fields.into_iter().flatten() {
-        if !map.contains_key(key) {
-            map.insert(key.clone(), value.clone());
+    let written = map.len();
+    for (key, value) in fields.into_iter().flat_map(json::fields) {
+        if !map.has_within(written, &key) {
+            map.push(key, value);
         }
     }
 }

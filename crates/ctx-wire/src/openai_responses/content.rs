@@ -1,13 +1,11 @@
 //! The content of one message.
 
-use std::borrow::Cow;
-
 use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, excerpt};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::Dialect;
 use crate::codes;
-use crate::json::object;
+use crate::json::{Json, object};
 use crate::media::{Data, Media, takes};
 use crate::request::nothing_loaded;
 
@@ -19,17 +17,17 @@ pub(super) enum Side {
 }
 
 /// The parts of a message.
-pub(super) struct Parts<'a> {
-    written: Vec<Value>,
-    homeless: Vec<Value>,
+pub(super) struct Parts<'a, 'f> {
+    written: Vec<Json<'a>>,
+    homeless: Vec<Json<'a>>,
     side: Side,
     index: usize,
-    found: &'a mut Vec<Diagnostic>,
+    found: &'f mut Vec<Diagnostic>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a, 'f> Parts<'a, 'f> {
     /// Writes the parts of a message that stands at an index of the context.
-    pub(super) fn of(message: &Message, side: Side, index: usize, found: &'a mut Vec<Diagnostic>) -> Self {
+    pub(super) fn of(message: &'a Message, side: Side, index: usize, found: &'f mut Vec<Diagnostic>) -> Self {
         let mut parts = Self { written: Vec::new(), homeless: Vec::new(), side, index, found };
         match &message.content {
             Content::Text(text) if text.is_empty() => {}
@@ -49,38 +47,36 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns the content: text alone is a string, unless a cache mark stands on it.
-    pub(super) fn finish(mut self, mark: Option<CacheMark>) -> Value {
-        if let (Some(_), Some(Value::Object(last))) = (mark, self.written.last_mut()) {
-            last.insert("prompt_cache_breakpoint".to_owned(), json!({ "mode": "explicit" }));
+    pub(super) fn finish(mut self, mark: Option<CacheMark>) -> Json<'a> {
+        if let (Some(_), Some(last)) = (mark, self.written.last_mut()) {
+            last.set("prompt_cache_breakpoint", object([("mode", "explicit".into())]));
         }
         match self.written.as_mut_slice() {
-            [] => Value::from(""),
-            [part] if mark.is_none() && part["type"] == "input_text" => part["text"].take(),
-            _ => Value::Array(self.written),
+            [] => "".into(),
+            [part] if mark.is_none() && part.get("type").and_then(Json::as_str) == Some("input_text") => {
+                part.take_field("text")
+            }
+            _ => self.written.into(),
         }
     }
 
     /// Returns the parts, and the media that this side cannot have.
-    pub(super) fn into_lists(self) -> (Vec<Value>, Vec<Value>) {
+    pub(super) fn into_lists(self) -> (Vec<Json<'a>>, Vec<Json<'a>>) {
         (self.written, self.homeless)
     }
 
-    fn add_text(&mut self, text: &str) {
+    fn add_text(&mut self, text: &'a str) {
         self.written.push(match self.side {
-            Side::Input => object([("type", Value::from("input_text")), ("text", Value::from(text))]),
-            Side::Output => object([
-                ("type", Value::from("output_text")),
-                ("text", Value::from(text)),
-                ("annotations", Value::Array(Vec::new())),
-            ]),
+            Side::Input => object([("type", "input_text".into()), ("text", text.into())]),
+            Side::Output => output_text(text),
         });
     }
 
-    fn add_part(&mut self, part: &Value) {
+    fn add_part(&mut self, part: &'a Value) {
         let kind = part.get("type").and_then(Value::as_str);
         match (kind, self.side) {
             (Some("input_image" | "input_file" | "input_text"), Side::Input)
-            | (Some("output_text" | "refusal"), Side::Output) => self.written.push(part.clone()),
+            | (Some("output_text" | "refusal"), Side::Output) => self.written.push(part.into()),
             _ => match Media::of_part(part) {
                 Some(media) => self.add_media(&media),
                 None => self.report_refused(kind),
@@ -94,7 +90,7 @@ impl<'a> Parts<'a> {
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
     }
 
-    fn add_media(&mut self, media: &Media<'_>) {
+    fn add_media(&mut self, media: &Media<'a>) {
         match (part(media), self.side) {
             (Some(part), Side::Input) => self.written.push(part),
             (Some(part), Side::Output) => self.homeless.push(part),
@@ -111,35 +107,29 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// A text of an answer, as the API returned it.
+pub(super) fn output_text(text: &str) -> Json<'_> {
+    object([("type", "output_text".into()), ("text", text.into()), ("annotations", Vec::new().into())])
+}
+
 /// Writes a medium: pictures and documents have a part.
-fn part(media: &Media<'_>) -> Option<Value> {
+fn part<'a>(media: &Media<'a>) -> Option<Json<'a>> {
     if !takes(Dialect::OpenaiResponses, &media.mime_type) {
         return None;
     }
     if media.kind == MediaKind::Image {
-        let detail = media.detail.unwrap_or("auto");
-        return Some(match &media.data {
-            Data::FileId(id) => json!({ "type": "input_image", "detail": detail, "file_id": id }),
-            data => {
-                let url = match data {
-                    Data::Url(url) => Cow::Borrowed(*url),
-                    _ => Cow::Owned(media.data_url()?),
-                };
-                object([
-                    ("type", Value::from("input_image")),
-                    ("detail", Value::from(detail)),
-                    ("image_url", Value::from(url)),
-                ])
-            }
-        });
+        let detail = media.detail.unwrap_or("auto").into();
+        let source = match &media.data {
+            Data::FileId(id) => ("file_id", Json::from(*id)),
+            Data::Url(url) => ("image_url", Json::from(*url)),
+            _ => ("image_url", media.data_url()?),
+        };
+        return Some(object([("type", "input_image".into()), ("detail", detail), source]));
     }
+    let kind = ("type", Json::from("input_file"));
     Some(match &media.data {
-        Data::FileId(id) => json!({ "type": "input_file", "file_id": id }),
-        Data::Url(url) => json!({ "type": "input_file", "file_url": url }),
-        _ => object([
-            ("type", Value::from("input_file")),
-            ("filename", Value::from(media.file_name())),
-            ("file_data", Value::from(media.data_url()?)),
-        ]),
+        Data::FileId(id) => object([kind, ("file_id", (*id).into())]),
+        Data::Url(url) => object([kind, ("file_url", (*url).into())]),
+        _ => object([kind, ("filename", media.file_name().into()), ("file_data", media.data_url()?)]),
     })
 }

@@ -1,29 +1,29 @@
 //! Items: messages, calls, results and reasoning, one after the other.
 
 use ctx_types::{CacheMark, Content, Diagnostic, Message, Role};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::content::{Parts, Side};
+use super::content::{Parts, Side, output_text};
 use crate::codes;
-use crate::json::object;
+use crate::json::{Json, object};
 use crate::reasoning::{self, Origin};
 
 /// Writes one message after the other.
-pub(super) struct Items<'a> {
-    written: Vec<Value>,
+pub(super) struct Items<'a, 'f> {
+    written: Vec<Json<'a>>,
     index: usize,
     last: usize,
-    found: &'a mut Vec<Diagnostic>,
+    found: &'f mut Vec<Diagnostic>,
 }
 
-impl<'a> Items<'a> {
-    pub(super) fn new(messages: usize, found: &'a mut Vec<Diagnostic>) -> Self {
+impl<'a, 'f> Items<'a, 'f> {
+    pub(super) fn new(messages: usize, found: &'f mut Vec<Diagnostic>) -> Self {
         let written = Vec::with_capacity(messages);
         Self { written, index: 0, last: messages.saturating_sub(1), found }
     }
 
     /// Writes the items of a message.
-    pub(super) fn add(&mut self, message: &Message, mark: Option<CacheMark>) {
+    pub(super) fn add(&mut self, message: &'a Message, mark: Option<CacheMark>) {
         match message.role {
             Role::Assistant => self.add_answer(message),
             Role::Tool => self.add_result(message, mark),
@@ -34,38 +34,32 @@ impl<'a> Items<'a> {
     }
 
     /// Returns the list.
-    pub(super) fn finish(self) -> Value {
-        Value::Array(self.written)
+    pub(super) fn finish(self) -> Json<'a> {
+        self.written.into()
     }
 
-    fn add_message(&mut self, message: &Message, mark: Option<CacheMark>) {
+    fn add_message(&mut self, message: &'a Message, mark: Option<CacheMark>) {
         let content = self.input(message, mark);
         let role = message.role.as_str();
-        self.written.push(object([
-            ("type", Value::from("message")),
-            ("role", Value::from(role)),
-            ("content", content),
-        ]));
+        self.written.push(object([("type", "message".into()), ("role", role.into()), ("content", content)]));
     }
 
     /// The content of what goes in; most is nothing but text.
-    fn input(&mut self, message: &Message, mark: Option<CacheMark>) -> Value {
+    fn input(&mut self, message: &'a Message, mark: Option<CacheMark>) -> Json<'a> {
         match &message.content {
-            Content::Text(text) if mark.is_none() && message.attachments.is_empty() => {
-                Value::from(text.as_str())
-            }
+            Content::Text(text) if mark.is_none() && message.attachments.is_empty() => text.as_str().into(),
             _ => Parts::of(message, Side::Input, self.index, self.found).finish(mark),
         }
     }
 
     /// Reasoning first, then the words, then the calls, in the order in which the model made them.
-    fn add_answer(&mut self, message: &Message) {
+    fn add_answer(&mut self, message: &'a Message) {
         let (own, foreign) = reasoning::of(message, Origin::Responses);
         let mut known = None;
         for artifact in own {
             match artifact.get("type").and_then(Value::as_str) {
                 Some("message") => known = artifact.as_object(),
-                _ => self.written.push(artifact.clone()),
+                _ => self.written.push(artifact.into()),
             }
         }
         if let Some(finding) = foreign {
@@ -79,44 +73,52 @@ impl<'a> Items<'a> {
         }
         for call in &message.tool_calls {
             self.written.push(object([
-                ("type", Value::from("function_call")),
-                ("call_id", Value::from(&*call.id)),
-                ("name", Value::from(&*call.name)),
-                ("arguments", Value::from(call.arguments.as_str())),
+                ("type", "function_call".into()),
+                ("call_id", (&*call.id).into()),
+                ("name", (&*call.name).into()),
+                ("arguments", call.arguments.as_str().into()),
             ]));
         }
         if !homeless.is_empty() {
             let text =
                 "the assistant's message cannot have media: they are sent in a user's message after it";
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
-            self.written.push(json!({ "type": "message", "role": "user", "content": homeless }));
+            self.written.push(object([
+                ("type", "message".into()),
+                ("role", "user".into()),
+                ("content", homeless.into()),
+            ]));
         }
     }
 
     /// An earlier answer: an item as the API returned it, with its own id if that is known.
-    fn output(&self, known: Option<&Map<String, Value>>, mut content: Vec<Value>) -> Value {
+    fn output(&self, known: Option<&'a Map<String, Value>>, mut content: Vec<Json<'a>>) -> Json<'a> {
         if content.is_empty() {
-            content.push(json!({ "type": "output_text", "text": "", "annotations": [] }));
+            content.push(output_text(""));
         }
-        let id = known.and_then(|item| item.get("id")).cloned();
-        let id = id.unwrap_or_else(|| Value::from(format!("msg_{}", self.index)));
+        let id = known.and_then(|item| item.get("id")).map(Json::from);
+        let id = id.unwrap_or_else(|| format!("msg_{}", self.index).into());
         let mut item = object([
-            ("type", Value::from("message")),
+            ("type", "message".into()),
             ("id", id),
-            ("role", Value::from("assistant")),
-            ("status", Value::from("completed")),
-            ("content", Value::Array(content)),
+            ("role", "assistant".into()),
+            ("status", "completed".into()),
+            ("content", content.into()),
         ]);
         if let Some(phase) = known.and_then(|item| item.get("phase")) {
-            item["phase"] = phase.clone();
+            item.set("phase", phase);
         }
         item
     }
 
-    fn add_result(&mut self, message: &Message, mark: Option<CacheMark>) {
+    fn add_result(&mut self, message: &'a Message, mark: Option<CacheMark>) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         let output = self.input(message, mark);
-        self.written.push(json!({ "type": "function_call_output", "call_id": id, "output": output }));
+        self.written.push(object([
+            ("type", "function_call_output".into()),
+            ("call_id", id.into()),
+            ("output", output),
+        ]));
     }
 
     /// Reports what a message has beside its words and calls, for all of which the dialect has no field.

@@ -1,9 +1,12 @@
 //! Parameters, as this dialect has them.
 
+use std::borrow::Cow;
+
 use ctx_types::{Diagnostic, excerpt};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::codes;
+use crate::json::{self, Json, Object, object};
 use crate::request::put_parameters;
 
 /// Parameters of chat completions that this dialect has not.
@@ -25,35 +28,32 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// Adds the parameters to a body; what the dialect has not is reported.
-pub(super) fn put(
-    body: &mut Map<String, Value>,
-    parameters: &Map<String, Value>,
+pub(super) fn put<'a>(
+    body: &mut Object<'a>,
+    parameters: &'a Map<String, Value>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut written = Map::new();
+    let mut written = Vec::new();
+    let mut write = |name: &'a str, value| written.push((Cow::Borrowed(name), value));
     for (name, value) in parameters {
         match name.as_str() {
-            "max_tokens" | "max_completion_tokens" => {
-                written.insert("max_output_tokens".to_owned(), value.clone());
-            }
-            "reasoning_effort" => drop(written.insert("reasoning".to_owned(), json!({ "effort": value }))),
-            "response_format" => drop(written.insert("text".to_owned(), json!({ "format": format(value) }))),
+            "max_tokens" | "max_completion_tokens" => write("max_output_tokens", value.into()),
+            "reasoning_effort" => write("reasoning", object([("effort", value.into())])),
+            "response_format" => write("text", object([("format", format(value))])),
             name if FOREIGN.contains(&name) => {
                 let text =
                     format!("parameter `{}` is not sent: this dialect has none of that name", excerpt(name));
                 found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
             }
-            name => drop(written.insert(name.to_owned(), value.clone())),
+            name => write(name, value.into()),
         }
     }
-    put_parameters(body, &written, &["model", "input", "messages", "tools"], found);
+    put_parameters(body, Object::merged(written), &["model", "input", "messages", "tools"], found);
 }
 
 /// The form of an answer: what chat completions keep under `json_schema` stands beside the type.
-fn format(value: &Value) -> Value {
-    let Some(schema) = value.get("json_schema").and_then(Value::as_object) else { return value.clone() };
-    let mut format = Map::new();
-    format.insert("type".to_owned(), Value::from("json_schema"));
-    format.extend(schema.clone());
-    Value::Object(format)
+fn format(value: &Value) -> Json<'_> {
+    let Some(schema) = value.get("json_schema").and_then(Value::as_object) else { return value.into() };
+    let kind = (Cow::Borrowed("type"), Json::from("json_schema"));
+    Object::merged([kind].into_iter().chain(json::fields(schema))).into()
 }

@@ -26,18 +26,19 @@ pub(crate) fn check_with(
     found: &[&str],
 ) {
     let encoded = encode(dialect, messages, options);
-    let written = encoded.body.pointer(pointer).unwrap_or(&Value::Null);
-    assert_eq!(format!("{written:#}"), format!("{expected:#}"), "in {:#}", encoded.body);
+    let body = encoded.to_value();
+    let written = body.pointer(pointer).unwrap_or(&Value::Null);
+    assert_eq!(format!("{written:#}"), format!("{expected:#}"), "in {body:#}");
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(told, found);
     assert_eq!(encoded, encode(dialect, messages, options), "the same input gives the same bytes");
 }
 
 /// Encodes for a model and an answer of 9 tokens.
-pub(crate) fn encode(dialect: Dialect, messages: &[Message], options: &Options<'_>) -> Encoded {
+pub(crate) fn encode(dialect: Dialect, messages: &[Message], options: &Options<'_>) -> Encoded<'static> {
     let parameters: Map<String, Value> = json!({ "max_tokens": 9 }).as_object().unwrap().clone();
     let request = Request { model: "m", tools: &[], parameters: &parameters };
-    dialect.encode_with(messages, &request, options)
+    dialect.encode_with(messages, &request, options).into_owned()
 }
 
 pub(crate) fn says(role: Role, text: &str) -> Message {

@@ -119,10 +119,12 @@ fn the_ends_of_turns_stop_the_answer_and_tools_are_described() {
     let tools = [json!({ "name": "look", "input_schema": { "type": "object" } })];
     let parameters = json!({ "stop": ["x", "<|im_end|>"], "max_completion_tokens": 9 });
     let request = Request { model: "qwen3-8b", tools: &tools, parameters: parameters.as_object().unwrap() };
-    let encoded = completion::encode(&[user("hi")], &request);
-    assert_eq!(encoded.body["stop"], json!(["<|im_end|>", "x"]));
-    assert_eq!(encoded.body["max_tokens"], json!(9));
-    let prompt = encoded.body["prompt"].as_str().unwrap();
+    let messages = [user("hi")];
+    let encoded = completion::encode(&messages, &request);
+    let body = encoded.to_value();
+    assert_eq!(body["stop"], json!(["<|im_end|>", "x"]));
+    assert_eq!(body["max_tokens"], json!(9));
+    let prompt = body["prompt"].as_str().unwrap();
     assert!(
         prompt.starts_with("<|im_start|>system\nThese tools can be called:\n<tools>\n{\"name\":\"look\",")
     );
@@ -160,7 +162,7 @@ proptest! {
     ) {
         let messages: Vec<Message> = texts.iter().map(|text| user(text)).collect();
         let request = Request { model: "m", tools: &[], parameters: &Map::new() };
-        let body = completion::encode(&messages, &request).body;
+        let body = completion::encode(&messages, &request).to_value();
         let prompt = body["prompt"].as_str().unwrap();
         prop_assert_eq!(prompt.matches("<|im_start|>").count(), messages.len() + 1);
         prop_assert_eq!(prompt.matches("<|im_end|>").count(), messages.len());

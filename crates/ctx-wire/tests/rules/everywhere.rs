@@ -46,7 +46,7 @@ fn a_file_without_bytes_is_told() {
 #[test]
 fn the_linter_finds_no_error_in_a_sound_conversation() {
     for dialect in Dialect::ALL {
-        let body = encode(dialect, &conversation(), &Options::default()).body;
+        let body = encode(dialect, &conversation(), &Options::default()).to_value();
         assert_eq!(lint::detect(&body), Some(dialect), "{body:#}");
         let errors = lint::check(&body, dialect).into_iter();
         let errors: Vec<_> = errors.filter(|found| found.severity == Severity::Error).collect();
@@ -106,7 +106,9 @@ proptest! {
         for dialect in Dialect::ALL {
             let encoded = encode(dialect, &messages, &Options::default());
             prop_assert_eq!(encoded.to_bytes(), encode(dialect, &messages, &Options::default()).to_bytes());
-            prop_assert_eq!(lint::check(&encoded.body, dialect), lint::check(&encoded.body, dialect));
+            let body = encoded.to_value();
+            prop_assert_eq!(encoded.to_bytes(), serde_json::to_vec(&body).unwrap());
+            prop_assert_eq!(encoded.lint(dialect), lint::check(&body, dialect));
         }
     }
 

@@ -200,7 +200,8 @@ fn tools_and_parameters_have_this_dialects_names() {
         "generationConfig": { "thinkingConfig": { "thinkingBudget": 9 } }, "cachedContent": "caches/1",
     });
     let request = Request { model: "m", tools: &tools, parameters: parameters.as_object().unwrap() };
-    let encoded = gemini::encode(&[user("hi")], &request);
+    let messages = [user("hi")];
+    let encoded = gemini::encode(&messages, &request);
     let expected: Value = json!({
         "contents": [{ "role": "user", "parts": [{ "text": "hi" }] }],
         "tools": [
@@ -216,7 +217,7 @@ fn tools_and_parameters_have_this_dialects_names() {
         },
         "cachedContent": "caches/1",
     });
-    assert_eq!(format!("{:#}", encoded.body), format!("{expected:#}"));
+    assert_eq!(format!("{:#}", encoded.to_value()), format!("{expected:#}"));
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,

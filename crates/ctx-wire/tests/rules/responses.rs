@@ -147,7 +147,8 @@ fn tools_and_parameters_have_this_dialects_names() {
         "response_format": { "type": "json_schema", "json_schema": { "name": "n", "schema": {} } },
     });
     let request = Request { model: "m", tools: &tools, parameters: parameters.as_object().unwrap() };
-    let encoded = openai_responses::encode(&[user("hi")], &request);
+    let messages = [user("hi")];
+    let encoded = openai_responses::encode(&messages, &request);
     let expected: Value = json!({
         "model": "m",
         "input": [{ "type": "message", "role": "user", "content": "hi" }],
@@ -160,7 +161,7 @@ fn tools_and_parameters_have_this_dialects_names() {
         "store": false,
         "text": { "format": { "type": "json_schema", "name": "n", "schema": {} } },
     });
-    assert_eq!(format!("{:#}", encoded.body), format!("{expected:#}"));
+    assert_eq!(format!("{:#}", encoded.to_value()), format!("{expected:#}"));
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["warning[CTX0503]: parameter `stop` is not sent: this dialect has none of that name"]);
 }
