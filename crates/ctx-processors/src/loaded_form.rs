@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ctx_pipeline::{Config, ConfigField};
-use ctx_types::{Content, Message, Reasoning, Role, Source, SourceKind, Span, Text, Trust};
+use ctx_types::{Content, Message, Reasoning, Role, Source, SourceKind, Span, Text, Trust, plural};
 use serde_json::{Map, Value};
 
 use crate::rewrite::{Edit, rewrite};
@@ -57,43 +57,72 @@ impl LoadedForm {
     }
 
     /// Brings messages into this form, but for the leading instructions.
-    pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) {
+    pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) -> Reformed {
         let count = messages.len();
+        let mut done = Reformed::default();
         for (index, message) in messages.iter_mut().enumerate().skip(pinned) {
             if self.reasoning != KeptReasoning::All && message.reasoning.is_some() {
-                self.drop_reasoning(message);
+                done.reasoning += usize::from(self.drop_reasoning(message));
             }
             if self.html_to_markdown && count - index > self.html_kept {
-                html_to_markdown(message);
+                done.html += usize::from(html_to_markdown(message));
             }
             if self.tools_as_user {
-                tools_to_words(message);
+                done.tools += usize::from(tools_to_words(message));
             }
         }
+        done
     }
 
-    fn drop_reasoning(self, message: &mut Message) {
+    /// Tells whether there was any to drop.
+    fn drop_reasoning(self, message: &mut Message) -> bool {
         if self.reasoning == KeptReasoning::OfCalls && !message.tool_calls.is_empty() {
-            return;
+            return false;
         }
-        let artifacts = message.reasoning.take().map(|reasoning| reasoning.artifacts).unwrap_or_default();
+        let Some(reasoning) = message.reasoning.take() else { return false };
+        let artifacts = reasoning.artifacts;
         message.reasoning =
             Some(Reasoning { text: None, artifacts }).filter(|reasoning| !reasoning.artifacts.is_empty());
+        reasoning.text.is_some()
+    }
+}
+
+/// How many messages were brought into another form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reformed {
+    html: usize,
+    reasoning: usize,
+    tools: usize,
+}
+
+impl Reformed {
+    /// Says in a line what was done; `None` if nothing was.
+    pub(crate) fn line(self) -> Option<String> {
+        let done = [
+            (self.html, "HTML is Markdown now in"),
+            (self.reasoning, "reasoning is left out of"),
+            (self.tools, "calls and results are words now in"),
+        ];
+        let done = done.into_iter().filter(|(count, _)| *count > 0);
+        let done: Vec<String> =
+            done.map(|(count, what)| format!("{what} {}", plural(count, "message"))).collect();
+        (!done.is_empty()).then(|| format!("by its settings {}", done.join(", ")))
     }
 }
 
 /// Writes calls and results as words, in the marks that text completions have for them.
 ///
-/// A result has then the user's role. Both stand where they stood, so that no server misses a partner.
-fn tools_to_words(message: &mut Message) {
+/// A result has then the user's role. Both stand where they stood, so that no server misses a partner. Tells
+/// whether there were any.
+fn tools_to_words(message: &mut Message) -> bool {
     if message.role == Role::Tool {
         message.role = Role::User;
         message.tool_call_id = None;
         replace(message, |text| Some(format!("<tool_response>\n{text}\n</tool_response>")));
-        return;
+        return true;
     }
     if message.tool_calls.is_empty() {
-        return;
+        return false;
     }
     let calls: Vec<String> = std::mem::take(&mut message.tool_calls)
         .into_iter()
@@ -120,10 +149,11 @@ fn tools_to_words(message: &mut Message) {
         |text| std::mem::take(&mut is_first).then(|| end(text)).into_iter().collect(),
         |text| text,
     );
+    true
 }
 
-/// Writes the HTML of a message as Markdown; thoughts in marks stay as they are.
-fn html_to_markdown(message: &mut Message) {
+/// Writes the HTML of a message as Markdown; thoughts in marks stay as they are. Tells whether there was any.
+fn html_to_markdown(message: &mut Message) -> bool {
     replace(message, |text| {
         let is_html = memchr::memchr_iter(b'<', text.as_bytes())
             .any(|at| text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_alphabetic));
@@ -132,7 +162,7 @@ fn html_to_markdown(message: &mut Message) {
         }
         let converted: Option<String> = pieces(text).into_iter().map(|piece| converted(&piece)).collect();
         converted.filter(|converted| converted != text)
-    });
+    })
 }
 
 /// A piece of a message.
@@ -181,12 +211,12 @@ fn first_thought(text: &str) -> Option<(usize, &'static str)> {
 }
 
 /// Puts other words in the place of each text of a message, where there are any.
-fn replace(message: &mut Message, words: impl Fn(&str) -> Option<String>) {
+fn replace(message: &mut Message, words: impl Fn(&str) -> Option<String>) -> bool {
     let edit = |text: &str| {
         let words = words(text)?;
         Some(Edit { span: Span::new(0, text.len()), text: words, source: source() })
     };
-    rewrite(message, |text| edit(text).into_iter().collect(), |text| text);
+    rewrite(message, |text| edit(text).into_iter().collect(), |text| text)
 }
 
 fn source() -> Source {

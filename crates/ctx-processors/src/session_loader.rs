@@ -17,8 +17,8 @@ use crate::window::{LoadedWindow, WindowSize};
 /// What a summary hides, what is switched off and what is blank stays out, with a decision. The window begins
 /// at the border of a group and holds the whole pending turn. Its size comes from the caller as [`WindowSize`]
 /// on the blackboard; without one everything is loaded. Settings, all of them off by default, bring messages into
-/// another form: HTML as Markdown, without reasoning, results of tools as the user's. What was not loaded is left as [`LoadedWindow`], and is
-/// a decision if the size is final.
+/// another form: HTML as Markdown, without reasoning, results of tools as the user's; a line says how many. What was
+/// not loaded is left as [`LoadedWindow`], and is a decision if the size is final.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionLoader;
 
@@ -55,7 +55,7 @@ impl ContextProcessor for SessionLoader {
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
         messages.extend(window.into_iter().rev());
-        LoadedForm::of_config(cx.config).apply(&mut messages, pinned);
+        let reformed = LoadedForm::of_config(cx.config).apply(&mut messages, pinned);
         messages.extend(input);
         settle_prefix(continued(cx), &mut messages);
         settle_quiet(cx, &mut messages);
@@ -69,6 +69,9 @@ impl ContextProcessor for SessionLoader {
             _ => LogLine::info(line)
                 .with_details(json!({ "windowTokens": limit, "skippedBytes": skipped_bytes })),
         });
+        if let Some(line) = reformed.line() {
+            cx.log(LogLine::info(line));
+        }
         let window = LoadedWindow {
             skipped,
             skipped_bytes,
