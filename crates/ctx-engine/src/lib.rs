@@ -56,6 +56,6 @@ pub use switches::Switches;
 pub use ctx_preset_import::{
     Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile, read_worldbook,
 };
-pub use ctx_processors::{DocumentLimits, DocumentReader};
+pub use ctx_processors::{DocumentLimits, DocumentReader, has_inline_picture};
 pub use ctx_wire::completion::Template;
 pub use ctx_wire::{Dialect, Encoded, Options, Request, SystemPlacement, openai_chat};

@@ -18,6 +18,7 @@ mod target;
 mod waiting;
 mod writing;
 
+pub use lifting::has_inline_picture;
 pub use policy::AttachmentPolicy;
 
 pub(crate) use policy::policy_fields;

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
+use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches, has_inline_picture};
 use ctx_preset_import::{decode, detect};
-use ctx_tokens::{Counter, MAX_TOKENS};
+use ctx_tokens::{Counter, MAX_TOKENS, ModelFacts, message_cost};
 use ctx_types::{Diagnostic, TokenCounter as _, TurnInput};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &CountArguments) -> Result<Exit> {
     let bytes = sources.read(file, &name)?;
     let counted = match is_conversation(&bytes, &name) {
         true => conversation(InputFile { bytes: Some(bytes), ..file.into() }, models, model, &mut sources)?,
-        false => text(&bytes, &name, models, model, &mut sources)?,
+        false => text(&bytes, file, models, model, &mut sources)?,
     };
     match arguments.json {
         true => show::json(&counted.json)?,
@@ -79,12 +79,16 @@ fn is_conversation(bytes: &[u8], name: &str) -> bool {
 
 fn text(
     bytes: &[u8],
-    name: &str,
+    file: &Path,
     models: Option<InputFile>,
     model: Option<&str>,
     sources: &mut Sources,
 ) -> Result<Counted> {
-    let text = decode(bytes, &Limits::default()).map_err(|error| sources.explain(name, &error))?;
+    let limits = Limits::default();
+    let text = decode(bytes, &limits).map_err(|error| sources.explain(&files::name(file), &error))?;
+    if has_inline_picture(&text) {
+        return text_with_pictures(&text, file, models, model, sources);
+    }
     let mut engine = Engine::new();
     if let Some(file) = models {
         let (models, found) = inputs::models(&file, &engine.models, sources)?;
@@ -93,24 +97,83 @@ fn text(
     }
     let (facts, unknown) = engine.models.lookup(model.unwrap_or_default());
     sources.show(&unknown.into_iter().filter(|_| model.is_some()).collect::<Vec<_>>());
-    let (counter, _) = Counter::for_model(&facts);
-    let way = Way { model, encoding: counter.kind().name(), is_exact: counter.is_exact() };
-    let tokens = counter.count(&text);
-    let about = if way.is_exact { "" } else { "about " };
-    let (shown, bytes) = (plural(tokens as usize, "token"), plural(text.len(), "byte"));
-    Ok(Counted {
-        text: format!("{about}{shown} in {bytes} of text\n{}\n", way.explained()),
-        json: way.json(json!({ "kind": "text", "tokens": tokens, "bytes": text.len() })),
-    })
+    Ok(of_text(&text, model, &facts, |counter| (counter.count(&text), 0)))
 }
 
-/// Counts each message by itself as it would be sent, without joining or leaving out any.
+/// Counts a text as it would be sent in a message: pictures in it as pictures, and not their base64 as prose.
+fn text_with_pictures(
+    text: &str,
+    file: &Path,
+    models: Option<InputFile>,
+    model: Option<&str>,
+    sources: &mut Sources,
+) -> Result<Counted> {
+    let conversation = json!([{ "role": "user", "content": text }]).to_string();
+    let file = InputFile { bytes: Some(conversation.into_bytes()), ..file.into() };
+    let context = as_sent(file, models, model, sources)?;
+    Ok(of_text(text, model, context.model(), |counter| {
+        let costs = context.messages.iter().map(|message| message_cost(message, context.model(), counter));
+        costs.fold((0, 0), |(words, media), cost| {
+            (cost.text.saturating_add(words), cost.media.saturating_add(media))
+        })
+    }))
+}
+
+/// Says what a text comes to, whose words and media cost so many tokens.
+fn of_text(
+    text: &str,
+    model: Option<&str>,
+    facts: &ModelFacts,
+    cost: impl FnOnce(&Counter) -> (u32, u32),
+) -> Counted {
+    let (counter, _) = Counter::for_model(facts);
+    let (words, media) = cost(&counter);
+    // What a picture costs nobody but the provider knows exactly.
+    let is_exact = counter.is_exact() && media == 0;
+    let way = Way { model, encoding: counter.kind().name(), is_exact };
+    let tokens = words.saturating_add(media);
+    let about = if way.is_exact { "" } else { "about " };
+    let (shown, bytes) = (plural(tokens as usize, "token"), plural(text.len(), "byte"));
+    let mut json = json!({ "kind": "text", "tokens": tokens, "bytes": text.len() });
+    let mut of_media = String::new();
+    if media > 0 {
+        json["media"] = json!(media);
+        of_media = format!(", {media} of them for the pictures in it");
+    }
+    Counted {
+        text: format!("{about}{shown} in {bytes} of text{of_media}\n{}\n", way.explained()),
+        json: way.json(json),
+    }
+}
+
+/// Counts each message by itself as it would be sent.
 fn conversation(
     file: InputFile,
     models: Option<InputFile>,
     model: Option<&str>,
     sources: &mut Sources,
 ) -> Result<Counted> {
+    let context = as_sent(file, models, model, sources)?;
+    let usage = context.report.usage.as_ref();
+    let way = Way {
+        model,
+        encoding: usage.map_or("", |usage| &usage.encoding),
+        is_exact: usage.is_some_and(|usage| usage.is_exact),
+    };
+    let tokens: u64 = context.tokens().into_iter().map(u64::from).sum();
+    Ok(Counted {
+        text: format!("{}\n{}\n", show::context(&context), way.explained()),
+        json: way.json(json!({ "kind": "conversation", "tokens": tokens, "messages": messages(&context) })),
+    })
+}
+
+/// Assembles a conversation without joining or leaving out any message.
+fn as_sent(
+    file: InputFile,
+    models: Option<InputFile>,
+    model: Option<&str>,
+    sources: &mut Sources,
+) -> Result<Context> {
     let disable =
         ["token-limiter", "merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
     let with = Compile { switches: Switches { disable, ..Switches::default() }, ..Compile::default() };
@@ -127,17 +190,7 @@ fn conversation(
     let is_meant = |found: &&Diagnostic| found.code != ctx_tokens::codes::ABOVE_WINDOW;
     let found: Vec<Diagnostic> = context.report.diagnostics.iter().filter(is_meant).cloned().collect();
     sources.show(&found);
-    let usage = context.report.usage.as_ref();
-    let way = Way {
-        model,
-        encoding: usage.map_or("", |usage| &usage.encoding),
-        is_exact: usage.is_some_and(|usage| usage.is_exact),
-    };
-    let tokens: u64 = context.tokens().into_iter().map(u64::from).sum();
-    Ok(Counted {
-        text: format!("{}\n{}\n", show::context(&context), way.explained()),
-        json: way.json(json!({ "kind": "conversation", "tokens": tokens, "messages": messages(&context) })),
-    })
+    Ok(context)
 }
 
 fn messages(context: &Context) -> Vec<Value> {

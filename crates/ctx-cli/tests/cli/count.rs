@@ -28,6 +28,28 @@ fn a_text_is_counted_whole() {
     ");
 }
 
+/// Base64 of the head of a picture of 512 by 512 pixels, and of 30 KB behind it.
+fn picture() -> String {
+    let rest = (0..5_000_u32).map(|at| format!("{:08x}", at.wrapping_mul(2_654_435_761)));
+    "iVBORw0KGgoAAAANSUhEUgAAAgAAAAIACAIAAAB7GkOt".to_owned() + &rest.collect::<String>()
+}
+
+#[test]
+fn pictures_in_a_text_are_no_prose() {
+    let text = format!("See ![a cat](data:image/png;base64,{}) there.\n", picture());
+    let chat = serde_json::json!([{ "role": "user", "content": &text }]).to_string();
+    let files = [("t.md", text.as_str()), ("c.json", &chat)];
+    assert_snapshot!(ctx("count --model gpt-4o t.md", &files), @"
+    exit code 0
+    === output
+    about 267 tokens in 40088 bytes of text, 255 of them for the pictures in it
+    an estimate as o200k_base, for `gpt-4o`
+    ");
+    assert_snapshot!(json(&ctx("count --json --model gpt-4o t.md", &files)), @r#"{"kind":"text","tokens":267,"bytes":40088,"media":255,"model":"gpt-4o","encoding":"o200k_base","isExact":false}"#);
+    // A message has 3 tokens for its borders beside them.
+    assert_eq!(json(&ctx("count --json --model gpt-4o c.json", &files))["tokens"], 270);
+}
+
 #[test]
 fn of_a_conversation_each_message_is_counted() {
     assert_snapshot!(ctx("count --model gpt-5 c.json", &[("c.json", CHAT)]), @"

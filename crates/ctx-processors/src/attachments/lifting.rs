@@ -25,13 +25,18 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
 
 /// Tells whether a message has pictures in its words: Markdown's `![…](data:…;base64,…)`. O(bytes).
 pub(super) fn has_inline(message: &Message) -> bool {
-    let has = |text: &str| memchr::memmem::find(text.as_bytes(), INLINE.as_bytes()).is_some();
     let is_speech = !message.role.is_instruction() && message.role != Role::Tool;
     is_speech
         && match &message.content {
-            Content::Text(text) => has(text),
-            Content::Parts(parts) => parts.iter().filter_map(ContentPart::as_text).any(has),
+            Content::Text(text) => has_inline_picture(text),
+            Content::Parts(parts) => parts.iter().filter_map(ContentPart::as_text).any(has_inline_picture),
         }
+}
+
+/// Tells whether a text looks as if it had a picture in it as Markdown with its bytes, `![…](data:…;base64,…)`, which
+/// is sent as a file if it is the user's or the assistant's. O(bytes).
+pub fn has_inline_picture(text: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), INLINE.as_bytes()).is_some()
 }
 
 /// Takes pictures out of the words of a message; a placeholder stands where each was.
