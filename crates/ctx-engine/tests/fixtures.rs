@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 /// Areas whose cases are no assemblies; other tests run them.
-const OTHERS: [&str; 1] = ["compress_masks"];
+const OTHERS: [&str; 2] = ["compress_masks", "import"];
 
 /// The options of a case.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of a case file")]
