@@ -118,8 +118,8 @@ pub fn tools_cost(tools: &[ToolDefinition], model: &ModelFacts, counter: &dyn To
 
 /// Returns the tokens of all texts, and of all parts that are no text.
 ///
-/// Texts are counted as prose throughout. This is the one place to weigh base64 and data URIs within a text
-/// as the media that they are.
+/// Texts are counted as the words that they are sent as. Pictures within them, as Markdown with their bytes, are files
+/// of their message before anything is counted.
 fn content_cost(content: &Content, model: &ModelFacts, counter: &dyn TokenCounter) -> (u32, u32) {
     let parts = match content {
         Content::Text(text) => return (counter.count_text(text), 0),

@@ -38,6 +38,20 @@ fn bombs_end_at_a_limit() {
 }
 
 #[test]
+fn many_small_things_take_little_memory_too() {
+    let strings = "<si><t>x</t></si>".repeat(500_000);
+    let rows = "<row><c t=\"s\"><v>999999</v></c></row>".repeat(200_000);
+    let sheet = xlsx(&rows, &strings, "");
+    within_memory(|| assert!(read(&sheet, XLSX).unwrap().1.unwrap().contains("rows after the first 1000")));
+    let paragraphs = docx(&"<w:p/>".repeat(500_000));
+    within_memory(|| assert!(read(&paragraphs, DOCX).is_ok()));
+    let elements = "<b>".repeat(300_000);
+    within_memory(|| check_error(elements.as_bytes(), "text/html", PortErrorKind::Invalid));
+    let objects = format!("%PDF-1.4\n{}", "1 0 obj << /Type /Page >> endobj\n".repeat(300_000));
+    within_memory(|| check(objects.as_bytes(), PDF, ""));
+}
+
+#[test]
 fn encrypted_files_are_told_from_broken_ones() {
     let mut file = of_lines(&["secret"]);
     file.extend(b"trailer\n<< /Root 1 0 R /Encrypt 9 0 R >>\n");
