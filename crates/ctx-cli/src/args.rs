@@ -188,11 +188,12 @@ pub(crate) struct ExplainArguments {
 #[command(after_help = "Examples:\n  \
     ctx check presets/ chat.json\n  \
     ctx check presets/ --deny-warnings --json\n  \
-    ctx check agent.yaml --worldbook sky.json\n\n\
-    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.")]
+    ctx check agent.yaml --worldbook sky.json\n  \
+    ctx check --explain CTX0200\n\n\
+    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 2 usage, 3 a file cannot be read.")]
 pub(crate) struct CheckArguments {
     /// Files, or folders whose JSON, JSON Lines and YAML files are checked
-    #[arg(required = true)]
+    #[arg(required_unless_present = "explain")]
     pub(crate) paths: Vec<PathBuf>,
     /// A worldbook that is at hand for the agents; may be given several times
     #[arg(long = "worldbook", value_name = "FILE")]
@@ -200,7 +201,10 @@ pub(crate) struct CheckArguments {
     /// Lets warnings fail the check too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-    /// Prints the findings as JSON
+    /// Prints what the code of a finding means, with an example and a way out, in place of checking files
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "worldbooks", "deny_warnings"])]
+    pub(crate) explain: Option<String>,
+    /// Prints the findings, or what a code means, as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

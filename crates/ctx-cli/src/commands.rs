@@ -12,6 +12,7 @@ pub(crate) mod counting;
 pub(crate) mod diff;
 pub(crate) mod endpoint;
 pub(crate) mod explain;
+mod explain_code;
 pub(crate) mod export;
 mod folder;
 pub(crate) mod import;

@@ -8,6 +8,7 @@ mod codes;
 mod commands;
 mod config;
 mod exit;
+mod explanations;
 mod files;
 mod keys;
 mod locate;

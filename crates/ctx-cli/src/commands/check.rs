@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::args::CheckArguments;
 use crate::codes;
 use crate::commands::books::Books;
+use crate::commands::explain_code;
 use crate::commands::folder::{self, Found};
 use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::commands::session_file::pointer_in;
@@ -22,8 +23,11 @@ use crate::exit::Exit;
 use crate::files;
 use crate::show::{self, Position, Sources, plural};
 
-/// Checks files and folders, one file after the other.
+/// Checks files and folders, one file after the other; or explains a code.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
+    if let Some(code) = &arguments.explain {
+        return explain_code::run(code, arguments.json);
+    }
     inputs::check_stdin(arguments.paths.iter().chain(&arguments.worldbooks))?;
     let checker = Checker::new(&arguments.worldbooks)?;
     let (mut totals, mut seen) = (Totals::default(), BTreeSet::new());

@@ -184,23 +184,27 @@ fn help_of_check() {
     === output
     Reports what is wrong with agents, presets, worldbooks, conversations, profiles and request bodies
 
-    Usage: ctx check [OPTIONS] <PATHS>...
+    Usage: ctx check [OPTIONS] [PATHS]...
 
     Arguments:
-      <PATHS>...  Files, or folders whose JSON, JSON Lines and YAML files are checked
+      [PATHS]...  Files, or folders whose JSON, JSON Lines and YAML files are checked
 
     Options:
           --worldbook <FILE>  A worldbook that is at hand for the agents; may be given several times
           --deny-warnings     Lets warnings fail the check too
-          --json              Prints the findings as JSON
+          --explain <CODE>    Prints what the code of a finding means, with an example and a way out, in
+                              place of checking files
+          --json              Prints the findings, or what a code means, as JSON
       -h, --help              Print help (see more with '--help')
 
     Examples:
       ctx check presets/ chat.json
       ctx check presets/ --deny-warnings --json
       ctx check agent.yaml --worldbook sky.json
+      ctx check --explain CTX0200
 
-    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.
+    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 2 usage, 3 a file cannot
+    be read.
     ");
 }
 

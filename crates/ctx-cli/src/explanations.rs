@@ -1,0 +1,120 @@
+//! What each code of a finding means: its cause, an example, and a way out.
+//!
+//! The texts are Markdown, so that `cargo xtask diagnostics` makes `docs/diagnostics.md` of the same ones.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// The texts in the order of their codes, a file for each range.
+const TEXTS: [&str; 13] = [
+    include_str!("explanations/100_content.md"),
+    include_str!("explanations/200_anchors.md"),
+    include_str!("explanations/300_macros.md"),
+    include_str!("explanations/400_tokens.md"),
+    include_str!("explanations/450_pipeline.md"),
+    include_str!("explanations/500_wire.md"),
+    include_str!("explanations/600_import.md"),
+    include_str!("explanations/700_engine.md"),
+    include_str!("explanations/750_processors.md"),
+    include_str!("explanations/800_compression.md"),
+    include_str!("explanations/850_chat.md"),
+    include_str!("explanations/900_command.md"),
+    include_str!("explanations/950_worldbook.md"),
+];
+
+/// What is said about one code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Explanation {
+    /// Such as `CTX0200`.
+    pub(crate) code: &'static str,
+    title: &'static str,
+    cause: &'static str,
+    /// Something small that is reported so.
+    pub(crate) example: &'static str,
+    /// The name of the example, if it is a whole file.
+    pub(crate) file: Option<&'static str>,
+    /// The command line that reports the example.
+    pub(crate) shown_by: Option<&'static str>,
+    way_out: &'static str,
+}
+
+/// Returns what is said about a code: `CTX0200`, `ctx0200` or `200`; else which codes are near.
+pub(crate) fn find(asked: &str) -> Result<Explanation, String> {
+    let digits = match asked.split_at_checked(3) {
+        Some((letters, digits)) if letters.eq_ignore_ascii_case("ctx") => digits,
+        _ => asked,
+    };
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = is_number.then(|| digits.parse::<u16>().ok()).flatten();
+    let number = number.ok_or_else(|| format!("`{asked}` is no code; write one such as `CTX0200`"))?;
+    let code = format!("CTX{number:04}");
+    all().find(|explanation| explanation.code == code).ok_or_else(|| nothing(&code))
+}
+
+/// Says that there is no such code, and which ones are nearest to it.
+fn nothing(code: &str) -> String {
+    let below = all().filter(|known| known.code < code).last();
+    let above = all().find(|known| known.code > code);
+    let near: Vec<String> =
+        below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, known.title)).collect();
+    format!("there is no code `{code}`; next to it: {}", near.join(" and "))
+}
+
+/// Returns what is said about each code, in the order of the codes.
+pub(crate) fn all() -> impl Iterator<Item = Explanation> {
+    TEXTS.iter().flat_map(|text| text.split("\n## ").skip(1)).filter_map(read)
+}
+
+/// Reads what stands below one heading; none if a part of it is missing, which a test finds out.
+fn read(section: &'static str) -> Option<Explanation> {
+    let (heading, rest) = section.split_once("\n\n")?;
+    let (code, title) = heading.split_once(": ")?;
+    let (cause, rest) = rest.split_once("\n\n```")?;
+    let (kind, rest) = rest.split_once('\n')?;
+    let (example, rest) = rest.split_once("\n```\n\n")?;
+    let (shown_by, way_out) = rest.split_once("Way out: ")?;
+    let shown_by = shown_by.strip_prefix("Shown by `").and_then(|line| line.strip_suffix("`.\n\n"));
+    let typed = example.strip_prefix("$ ").filter(|_| kind == "console");
+    Some(Explanation {
+        code,
+        title,
+        cause,
+        example,
+        file: kind.split_once(' ').map(|(_, file)| file),
+        shown_by: shown_by.or(typed),
+        way_out: way_out.trim_end(),
+    })
+}
+
+impl Explanation {
+    /// Writes all of it as JSON.
+    pub(crate) fn to_json(self) -> Value {
+        json!({
+            "code": self.code,
+            "title": self.title,
+            "cause": self.cause,
+            "example": self.example,
+            "file": self.file,
+            "shownBy": self.shown_by,
+            "wayOut": self.way_out,
+        })
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}\n\n{}\n", self.code, self.title, self.cause)?;
+        match self.file {
+            Some(file) => writeln!(f, "Example, {file}:")?,
+            None => writeln!(f, "Example:")?,
+        }
+        for line in self.example.lines() {
+            writeln!(f, "  {line}")?;
+        }
+        if let Some((_, command)) = self.file.zip(self.shown_by) {
+            writeln!(f, "Shown by: {command}")?;
+        }
+        writeln!(f, "\nWay out: {}", self.way_out)
+    }
+}

@@ -1,0 +1,102 @@
+//! `ctx check --explain`: what codes mean, and that their examples are reported as they say.
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use crate::{Folder, ctx};
+
+#[expect(dead_code, reason = "the command prints what the tests look at")]
+#[path = "../../src/explanations.rs"]
+mod texts;
+
+#[test]
+fn a_code_is_explained_without_any_file() {
+    assert_snapshot!(ctx("check --explain CTX0200", &[]), @"
+    exit code 0
+    === output
+    CTX0200: missing anchor target
+
+    An entry goes to an anchor that no entry of the preset declares, so that it stays where the list has it.
+
+    Example, agent.yaml:
+      presetMessages:
+        - { content: Be kind., anchorTarget: chat_histroy }
+        - { type: chat_history }
+    Shown by: ctx check agent.yaml
+
+    Way out: correct the name, or add an entry that declares the anchor: `type: placeholder` with that `id`, or a type that `ctx anchors list` shows.
+    ");
+    let answers =
+        ["CTX0200", "ctx0200", "200", "0200"].map(|code| ctx(&format!("check --explain {code}"), &[]));
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:#?}");
+}
+
+#[test]
+fn json_has_each_part() {
+    assert_snapshot!(ctx("check --explain 906 --json", &[]), @r#"
+    exit code 0
+    === output
+    {
+      "code": "CTX0906",
+      "title": "no model named",
+      "cause": "A request body needs the name of a model and nothing names one; the request names `unspecified`.",
+      "example": "$ ctx assemble --input Hi --format openai",
+      "file": null,
+      "shownBy": "ctx assemble --input Hi --format openai",
+      "wayOut": "name one with `--model`, or in `ctx.toml`."
+    }
+    "#);
+}
+
+#[test]
+fn an_unknown_code_is_a_usage_error_that_names_its_neighbours() {
+    assert_snapshot!(ctx("check --explain CTX0219", &[]), @"
+    exit code 2
+    === errors
+    error: there is no code `CTX0219`; next to it: `CTX0211` (unknown historyWhenUnplaced) and `CTX0300` (unknown macro)
+    ");
+    assert_snapshot!(ctx("check --explain 9999", &[]), @"
+    exit code 2
+    === errors
+    error: there is no code `CTX9999`; next to it: `CTX0975` (entry without a place)
+    ");
+    for asked in ["65536", "+200", "ctx", "CTX02OO"] {
+        let expected = format!("error: `{asked}` is no code; write one such as `CTX0200`\n");
+        assert_eq!(
+            ctx(&format!("check --explain {asked}"), &[]),
+            format!("exit code 2\n=== errors\n{expected}")
+        );
+    }
+}
+
+#[test]
+fn a_code_and_a_file_are_not_asked_for_together() {
+    let answer = ctx("check --explain CTX0200 a.yaml", &[]);
+    assert!(answer.starts_with("exit code 2\n"), "{answer}");
+}
+
+#[test]
+fn every_text_can_be_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/explanations");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| std::fs::read_to_string(file.unwrap().path()));
+    let written: usize = files.map(|text| text.unwrap().matches("\n## ").count()).sum();
+    let codes: Vec<&str> = texts::all().map(|explanation| explanation.code).collect();
+    assert_eq!(codes.len(), written);
+    assert!(codes.is_sorted_by(|one, next| one < next), "{codes:?}");
+}
+
+/// The others need several files, much text, a server, or an application of one's own.
+#[test]
+fn examples_are_reported_as_they_say() {
+    let mut shown = 0;
+    for explanation in texts::all() {
+        let Some(command) = explanation.shown_by else { continue };
+        let file = explanation.file.map(|name| (name, explanation.example));
+        let folder = Folder::with(file.as_slice());
+        let answer = folder.ctx(command.strip_prefix("ctx ").unwrap_or_default());
+        assert!(answer.contains(explanation.code), "{}: {command}\n{answer}", explanation.code);
+        shown += 1;
+    }
+    assert!(shown >= 150, "{shown} examples are shown");
+}
