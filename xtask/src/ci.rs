@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{conformance, fixtures, layers, macros, sdk, servers, tidy, workspace};
+use crate::{conformance, diagnostics, fixtures, layers, macros, sdk, servers, tidy, workspace};
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
@@ -69,6 +69,11 @@ const STEPS: &[Step] = &[
         title: "macros --check",
         work: Work::Verb { run: macros::run, arguments: &["--check"] },
         is_slow: true,
+    },
+    Step {
+        title: "diagnostics --check",
+        work: Work::Verb { run: diagnostics::run, arguments: &["--check"] },
+        is_slow: false,
     },
     Step {
         title: "conformance --if-possible",

@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod conformance;
 mod conversations;
+mod diagnostics;
 mod fixtures;
 mod fuzz;
 mod goldens;
@@ -53,6 +54,11 @@ const VERBS: &[Verb] = &[
         name: "macros",
         run: macros::run,
         help: "[--check]  write docs/macros.md from the definitions, or only compare it",
+    },
+    Verb {
+        name: "diagnostics",
+        run: diagnostics::run,
+        help: "[--check]  write docs/diagnostics.md from what the command says about codes, or only compare it",
     },
     Verb {
         name: "conformance",

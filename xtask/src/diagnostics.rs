@@ -1,0 +1,159 @@
+//! `cargo xtask diagnostics`: the reference of all codes of findings, written from what the command says about them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::workspace;
+
+/// What stands above the codes.
+const HEAD: &str = include_str!("diagnostics/head.md");
+
+/// Where the reference is.
+const PATH: &str = "docs/diagnostics.md";
+
+/// Where the texts are that the command prints.
+const TEXTS: &str = "crates/ctx-cli/src/explanations";
+
+/// Titles by their codes.
+type Titles = BTreeMap<String, String>;
+
+/// Writes the reference; `--check` only compares. Either fails where codes and texts do not agree.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let is_check = match arguments {
+        [] => false,
+        [flag] if flag == "--check" => true,
+        _ => bail!("usage: cargo xtask diagnostics [--check]"),
+    };
+    let root = workspace::root();
+    let texts = texts(&root)?;
+    let differences = differences(&declared(&root)?, &texts);
+    ensure!(differences.is_empty(), "{}", differences.join("\n"));
+    let path = root.join(PATH);
+    let written = reference(&texts);
+    if is_check {
+        let found = fs::read_to_string(&path).unwrap_or_default();
+        ensure!(found == written, "{PATH} is not what {TEXTS} says; `cargo xtask diagnostics` writes it");
+        return Ok(());
+    }
+    fs::write(&path, written).with_context(|| format!("cannot write {PATH}"))
+}
+
+/// Reads the texts in the order of their codes, which is that of their files.
+fn texts(root: &Path) -> Result<Vec<String>> {
+    let mut paths = files_of(&root.join(TEXTS))?;
+    paths.sort();
+    let read =
+        |path: &PathBuf| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+    paths.iter().map(read).collect()
+}
+
+/// Reads the codes that the crates declare, each in its `codes.rs`.
+fn declared(root: &Path) -> Result<Titles> {
+    let mut titles = Titles::new();
+    for path in files_of(&root.join("crates"))?.iter().map(|folder| folder.join("src/codes.rs")) {
+        // Not every crate finds something.
+        let Ok(source) = fs::read_to_string(&path) else { continue };
+        for declaration in source.split("Code::new(").skip(1) {
+            let (code, title) =
+                code_of(declaration).with_context(|| format!("cannot read a code in {}", path.display()))?;
+            ensure!(titles.insert(code.clone(), title).is_none(), "{code} is declared twice");
+        }
+    }
+    Ok(titles)
+}
+
+/// Reads `200, "missing anchor target")` and what follows it.
+fn code_of(declaration: &str) -> Option<(String, String)> {
+    let (number, rest) = declaration.split_once(',')?;
+    let title = rest.split('"').nth(1)?;
+    Some((format!("CTX{:04}", number.trim().parse::<u16>().ok()?), title.to_owned()))
+}
+
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    entries.map(|entry| Ok(entry?.path())).collect()
+}
+
+/// Returns what is declared and not explained, or otherwise than it is explained.
+fn differences(declared: &Titles, texts: &[String]) -> Vec<String> {
+    let headings = texts.iter().flat_map(|text| text.lines()).filter_map(|line| line.strip_prefix("## "));
+    let mut explained = Titles::new();
+    let mut found = Vec::new();
+    for (code, title) in headings.filter_map(|heading| heading.split_once(": ")) {
+        match declared.get(code) {
+            None => found.push(format!("{code} is explained, and no crate declares it")),
+            Some(known) if known != title => {
+                found.push(format!("{code} is declared as `{known}` and explained as `{title}`"));
+            }
+            Some(_) => {}
+        }
+        if explained.insert(code.to_owned(), title.to_owned()).is_some() {
+            found.push(format!("{code} is explained twice"));
+        }
+    }
+    let missing = declared.keys().filter(|code| !explained.contains_key(*code));
+    found.extend(missing.map(|code| format!("{code} is declared, and {TEXTS} does not explain it")));
+    found
+}
+
+/// Puts the texts below each other, with headings one level lower, since the page has a title of its own.
+fn reference(texts: &[String]) -> String {
+    let mut written = HEAD.to_owned();
+    for text in texts {
+        // Lines of examples may begin like headings.
+        let (title, codes) = text.split_once('\n').unwrap_or((text, ""));
+        written.extend(["\n#", title, "\n", &codes.replace("\n## CTX", "\n### CTX")]);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(declared: &[(&str, &str)], text: &str, expected: &[&str]) {
+        let declared =
+            declared.iter().map(|(code, title)| ((*code).to_owned(), (*title).to_owned())).collect();
+        assert_eq!(differences(&declared, &[text.to_owned()]), expected);
+    }
+
+    #[test]
+    fn each_declared_code_is_explained_under_its_title() {
+        let root = workspace::root();
+        let found = differences(&declared(&root).unwrap(), &texts(&root).unwrap());
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+
+    #[test]
+    fn codes_and_texts_that_do_not_agree_are_told() {
+        let known = [("CTX0100", "wrong type"), ("CTX0101", "more findings")];
+        check(&known, "# A\n\n## CTX0100: wrong type\n\n## CTX0101: more findings\n", &[]);
+        check(
+            &known,
+            "## CTX0100: wrong typ\n## CTX0100: wrong type\n## CTX0109: odd\n",
+            &[
+                "CTX0100 is declared as `wrong type` and explained as `wrong typ`",
+                "CTX0100 is explained twice",
+                "CTX0109 is explained, and no crate declares it",
+                "CTX0101 is declared, and crates/ctx-cli/src/explanations does not explain it",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_declaration_may_stand_in_several_lines() {
+        let found = code_of("\n    7,\n    \"odd, and \",\n);");
+        assert_eq!(found, Some(("CTX0007".to_owned(), "odd, and ".to_owned())));
+    }
+
+    #[test]
+    fn headings_are_one_level_lower_in_the_page() {
+        let page = reference(&["# A: 100 to 199\n\n## CTX0100: odd\n\n```yaml\n# a note\n```\n".to_owned()]);
+        let expected = "\n## A: 100 to 199\n\n### CTX0100: odd\n\n```yaml\n# a note\n```\n";
+        assert!(page.ends_with(expected), "{page}");
+    }
+}
