@@ -122,6 +122,9 @@ fn tags(now: &Value, before: &Value, fields: &mut Object) {
     }
 }
 
+/// The key of a card's regex scripts.
+const SCRIPTS: &str = "regex_scripts";
+
 fn extensions(agent: &Agent, now: &Value, before: &Value, fields: &mut Object) {
     let mut all = fields.get("extensions").and_then(Value::as_object).cloned().unwrap_or_default();
     let own = [
@@ -137,10 +140,15 @@ fn extensions(agent: &Agent, now: &Value, before: &Value, fields: &mut Object) {
             is_changed = true;
         }
     }
-    let scripts = rules(agent).map(export_regex_scripts);
-    if let Some(scripts) = scripts.filter(|scripts| all.get("regex_scripts") != Some(scripts)) {
-        all.insert("regex_scripts".to_owned(), scripts);
-        is_changed = true;
+    // Some cards have their scripts beside the extensions.
+    let is_beside = !all.contains_key(SCRIPTS) && fields.get(SCRIPTS).is_some_and(Value::is_array);
+    match rules(agent).map(export_regex_scripts) {
+        Some(scripts) if is_beside => put(fields, SCRIPTS, scripts),
+        Some(scripts) if all.get(SCRIPTS) != Some(&scripts) => {
+            all.insert(SCRIPTS.to_owned(), scripts);
+            is_changed = true;
+        }
+        _ => {}
     }
     if is_changed {
         fields.insert("extensions".to_owned(), Value::Object(all));
