@@ -146,10 +146,16 @@ fn nothing_known(found: String) -> ImportError {
 /// Reads a file as what it is.
 fn findings(bytes: &[u8], name: &str, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
     let limits = Limits::default();
-    match detect(bytes, name, &limits)? {
+    let format = detect(bytes, name, &limits)?;
+    if format.is_none()
+        && let Some(found) = request_body(bytes, name, &limits)
+    {
+        return Ok(found);
+    }
+    match format {
         Some(format) if format.is_conversation() => {
             let conversation = read_conversation(bytes, name, &limits)?;
-            let mut found = request_body(bytes, name, &limits);
+            let mut found = request_body(bytes, name, &limits).unwrap_or_default();
             // What the provider says about a place is enough there.
             let places: Vec<_> = found.iter().map(|finding| finding.location.pointer.clone()).collect();
             let is_new = |finding: &Diagnostic| !places.contains(&finding.location.pointer);
@@ -186,12 +192,11 @@ fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnosti
     [conversation.diagnostics, of_summaries].concat()
 }
 
-/// Looks at a request body as its provider does; a file that is none has no such findings.
-fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Vec<Diagnostic> {
-    let Ok(document) = Document::read(bytes, name, limits) else { return Vec::new() };
-    let Some(dialect) = lint::detect(&document.value) else { return Vec::new() };
-    let found = lint::check(&document.value, dialect).into_iter();
-    found.map(|finding| finding.in_document(name)).collect()
+/// Looks at a request body as its provider does; `None` for a file that is none.
+fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnostic>> {
+    let document = Document::read(bytes, name, limits).ok()?;
+    let found = lint::check(&document.value, lint::detect(&document.value)?).into_iter();
+    Some(found.map(|finding| finding.in_document(name)).collect())
 }
 
 /// What was found in all files.

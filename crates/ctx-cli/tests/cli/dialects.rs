@@ -91,3 +91,18 @@ fn an_unknown_template_is_a_usage_error_that_helps() {
     error: `--template chatmi` is neither a template nor a file; did you mean `chatml`?
     ");
 }
+
+#[test]
+fn request_bodies_of_every_dialect_are_known() {
+    let bodies = [
+        r#"{"model": "m", "input": [{"type": "function_call_output", "call_id": "a", "output": "42"}]}"#,
+        r#"{"contents": [{"role": "model", "parts": [{"text": "Hi"}]}, {"role": "judge", "parts": []}]}"#,
+        r#"{"model": "m", "prompt": " "}"#,
+    ];
+    for body in bodies {
+        let told = ctx("check request.json", &[("request.json", body)]);
+        assert!(told.starts_with("exit code 1\n") && !told.contains("CTX0607"), "{told}");
+    }
+    let good = r#"{"model": "m", "input": [{"role": "user", "content": "Hi"}]}"#;
+    assert!(ctx("check request.json", &[("request.json", good)]).starts_with("exit code 0\n"));
+}
