@@ -5,6 +5,7 @@ use std::io::Cursor;
 use ctx_types::Asset;
 use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
+use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 
 /// How much memory a picture may take while it is looked at, in bytes.
@@ -13,11 +14,17 @@ const MAX_MEMORY: u64 = 160 << 20;
 /// The quality of a JPEG picture that is written again; AIO Hub's default.
 const QUALITY: u8 = 85;
 
-/// Makes a picture smaller until its longest side has so many pixels; `None` if it stays as it is: it is small enough,
-/// moves, cannot be read, or would take too much memory.
+/// Makes a picture smaller until its longest side has so many pixels; `None` if it may stay as it is: it is small
+/// enough, or of a form that may move.
 ///
 /// A JPEG picture stays one, turned as its camera says; all others become PNG.
-pub(crate) fn smaller(asset: &Asset, mime_type: &str, max_side: u32) -> Option<(Asset, &'static str)> {
+///
+/// Errors: why a picture that should be smaller stays as it is.
+pub(crate) fn smaller(
+    asset: &Asset,
+    mime_type: &str,
+    max_side: u32,
+) -> Option<Result<(Asset, &'static str), &'static str>> {
     let (width, height) = asset.measures.size?;
     if max_side == 0 || width.get().max(height.get()) <= max_side {
         return None;
@@ -28,15 +35,33 @@ pub(crate) fn smaller(asset: &Asset, mime_type: &str, max_side: u32) -> Option<(
         "image/webp" => ImageFormat::WebP,
         _ => return None,
     };
+    let resized = read(asset, format).and_then(|(picture, orientation)| {
+        let mut picture = picture.resize(max_side, max_side, FilterType::Triangle);
+        picture.apply_orientation(orientation);
+        write(&picture, format).ok_or("it cannot be written")
+    });
+    let mime_type = if format == ImageFormat::Jpeg { "image/jpeg" } else { "image/png" };
+    Some(resized.map(|bytes| (Asset::new(bytes), mime_type)))
+}
+
+/// Reads a picture, and how its camera was turned.
+fn read(asset: &Asset, format: ImageFormat) -> Result<(DynamicImage, Orientation), &'static str> {
+    const UNREADABLE: &str = "it cannot be read";
     let mut reader = ImageReader::with_format(Cursor::new(&asset.bytes[..]), format);
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_MEMORY);
     reader.limits(limits);
-    let mut decoder = reader.into_decoder().ok().filter(|decoder| decoder.total_bytes() <= MAX_MEMORY)?;
-    let orientation = decoder.orientation().ok()?;
-    let mut picture = DynamicImage::from_decoder(decoder).ok()?;
-    picture = picture.resize(max_side, max_side, FilterType::Triangle);
-    picture.apply_orientation(orientation);
+    let mut decoder = reader.into_decoder().map_err(|_| UNREADABLE)?;
+    if decoder.total_bytes() > MAX_MEMORY {
+        return Err("reading it would take too much memory");
+    }
+    let orientation = decoder.orientation().map_err(|_| UNREADABLE)?;
+    let picture = DynamicImage::from_decoder(decoder).map_err(|_| UNREADABLE)?;
+    Ok((picture, orientation))
+}
+
+/// Writes a picture in its form: JPEG or PNG.
+fn write(picture: &DynamicImage, format: ImageFormat) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let written = match format {
         ImageFormat::Jpeg => {
@@ -45,9 +70,7 @@ pub(crate) fn smaller(asset: &Asset, mime_type: &str, max_side: u32) -> Option<(
         }
         _ => picture.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png),
     };
-    written.ok()?;
-    let mime_type = if format == ImageFormat::Jpeg { "image/jpeg" } else { "image/png" };
-    Some((Asset::new(bytes), mime_type))
+    written.ok().map(|()| bytes)
 }
 
 #[cfg(test)]
@@ -63,10 +86,17 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(asset: &Asset, mime_type: &str, max_side: u32, expected: Option<(u32, u32, &str)>) {
-        let found = smaller(asset, mime_type, max_side).map(|(asset, mime_type)| {
-            let (width, height) = measure(&asset.bytes, mime_type).size.unwrap();
-            (width.get(), height.get(), mime_type)
+    fn check(
+        asset: &Asset,
+        mime_type: &str,
+        max_side: u32,
+        expected: Option<Result<(u32, u32, &str), &str>>,
+    ) {
+        let found = smaller(asset, mime_type, max_side).map(|resized| {
+            resized.map(|(asset, mime_type)| {
+                let (width, height) = measure(&asset.bytes, mime_type).size.unwrap();
+                (width.get(), height.get(), mime_type)
+            })
         });
         assert_eq!(found, expected);
     }
@@ -74,20 +104,21 @@ mod tests {
     #[test]
     fn large_pictures_are_made_smaller() {
         let png = picture(400, 200, ImageFormat::Png, "image/png");
-        check(&png, "image/png", 100, Some((100, 50, "image/png")));
+        check(&png, "image/png", 100, Some(Ok((100, 50, "image/png"))));
         check(&png, "image/png", 400, None);
         check(&png, "image/png", 0, None);
         let jpeg = picture(90, 180, ImageFormat::Jpeg, "image/jpeg");
-        check(&jpeg, "image/jpeg", 60, Some((30, 60, "image/jpeg")));
+        check(&jpeg, "image/jpeg", 60, Some(Ok((30, 60, "image/jpeg"))));
     }
 
     #[test]
-    fn what_is_broken_or_huge_stays() {
+    fn what_is_broken_or_huge_stays_and_it_is_said_why() {
         let png = picture(400, 200, ImageFormat::Png, "image/png");
         let cut = Asset { bytes: png.bytes[..60].into(), ..png };
-        check(&cut, "image/png", 100, None);
+        check(&cut, "image/png", 100, Some(Err("it cannot be read")));
         let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x27\x10\0\0\x27\x10\x08\x06\0\0\0\0\0\0\0";
         let huge = Asset { measures: measure(head, "image/png"), ..Asset::new(&head[..]) };
-        check(&huge, "image/png", 100, None);
+        check(&huge, "image/png", 100, Some(Err("it cannot be read")));
+        check(&huge, "image/gif", 100, None);
     }
 }

@@ -268,11 +268,17 @@ impl<'a> Settler<'a> {
     fn fitted(&mut self, job: Job<'_>) -> Attachment {
         let max_side = self.policy.map_or(0, |policy| policy.max_side);
         let asset = job.file.loaded.as_ref();
-        let Some((mut asset, mime_type)) =
-            asset.and_then(|asset| resizing::smaller(asset, job.mime_type(), max_side))
-        else {
-            return job.file.clone();
-        };
+        let (mut asset, mime_type) =
+            match asset.and_then(|asset| resizing::smaller(asset, job.mime_type(), max_side)) {
+                None => return job.file.clone(),
+                Some(Ok(resized)) => resized,
+                Some(Err(why)) => {
+                    let text = format!("{} is sent as it is, above {max_side} pixels: {why}", job.name());
+                    let help = "attach it in a smaller size, or set `maxImageSide` to 0";
+                    self.report(job, Diagnostic::warning(codes::ATTACHMENT_TOO_LARGE, text).with_help(help));
+                    return job.file.clone();
+                }
+            };
         asset.measures = measure(&asset.bytes, mime_type);
         asset.mime_type = Some(mime_type.into());
         self.decide(job, &format!("{} is made smaller: its longest side has {max_side} pixels", job.name()));
