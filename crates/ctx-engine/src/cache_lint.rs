@@ -10,8 +10,8 @@ use ctx_anchors::{Entry, Part, Preset};
 use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
 use ctx_tokens::estimate;
 use ctx_types::{
-    Content, ContentPart, Diagnostic, EntryPosition, Flag, LoadedWorldbook, Order, Placement, Role, Side,
-    Span, Text, WorldbookEntry, plural,
+    Content, ContentPart, Diagnostic, EntryFilter, EntryPosition, Flag, LoadedWorldbook, Order, Placement,
+    Role, Side, Span, Text, WorldbookEntry, plural,
 };
 
 use crate::codes;
@@ -92,7 +92,21 @@ fn is_always_above(entry: &WorldbookEntry) -> bool {
             | EntryPosition::ExamplesTop
             | EntryPosition::ExamplesBottom
     );
-    is(entry.constant) && !is(entry.disable) && is_above
+    is(entry.constant) && !is(entry.disable) && is_above && is_unconditional(entry)
+}
+
+/// Tells whether nothing decides about an entry but its switch: no chance, time, group, character or kind of
+/// generation, and no decorator, which may also give it another place.
+fn is_unconditional(entry: &WorldbookEntry) -> bool {
+    let is_drawn = entry.use_probability.is_none_or(|flag| flag.0);
+    let is_certain = !is_drawn || entry.probability.is_none_or(|percent| percent.0 >= 100.0);
+    let waits = entry.delay.is_some_and(|messages| messages.0 > 0.0)
+        || entry.delay_until_recursion.is_some_and(|level| level.0 > 0);
+    let is_alone = entry.group.as_deref().is_none_or(|group| group.trim().is_empty());
+    let filters = |filter: &EntryFilter| !filter.names.is_empty() || !filter.tags.is_empty();
+    let is_for_all = !entry.character_filter.as_ref().is_some_and(filters) && entry.triggers.is_empty();
+    let is_decorated = entry.content.as_ref().is_some_and(|text| text.trim_start().starts_with("@@"));
+    is_certain && !waits && is_alone && is_for_all && !is_decorated
 }
 
 fn of_entry(name: &str) -> Diagnostic {

@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::Folder;
 use crate::assemble::json as output;
+use crate::{Folder, ctx};
 
 /// One entry for each thing that may become of one.
 const SKY: &str = r#"{
@@ -481,4 +481,29 @@ fn a_chat_may_have_worldbooks() {
         "chat agent.yaml --model m --base-url http://127.0.0.1:9 --once Moon --dry-run --worldbook sky.json";
     let body = folder.ctx(chat);
     assert!(body.contains("It is called Ferro."), "{body}");
+}
+
+#[test]
+fn only_what_is_in_every_request_breaks_the_cache() {
+    let told = |more: &str| {
+        let book = format!(
+            r#"{{"entries": {{"0": {{"constant": true, "content": "It is {{{{time}}}}."{more}}}}}}}"#
+        );
+        let agent = "presetMessages: [{ role: system, content: Be kind. }, { type: chat_history }]";
+        ctx("check a.yaml --worldbook b.json", &[("a.yaml", agent), ("b.json", &book)]).contains("CTX0706")
+    };
+    assert!(told(""));
+    assert!(told(r#", "delayUntilRecursion": false, "probability": 100, "triggers": [], "group": """#));
+    for more in [
+        r#", "probability": 50"#,
+        r#", "delay": 5"#,
+        r#", "delayUntilRecursion": true"#,
+        r#", "group": "weather""#,
+        r#", "triggers": ["continue"]"#,
+        r#", "characterFilter": { "names": ["Ada"] }"#,
+        r#", "position": 4"#,
+        r#", "disable": true"#,
+    ] {
+        assert!(!told(more), "{more}");
+    }
 }
