@@ -179,7 +179,7 @@ struct Findings {
 }
 
 /// How many findings of one book are told.
-const MAX_FINDINGS: usize = 1_000;
+pub(crate) const MAX_FINDINGS: usize = 1_000;
 
 impl Findings {
     fn add(&mut self, finding: Diagnostic) {

@@ -105,7 +105,7 @@ const MAX_LENGTH: u64 = 10_000_000;
 fn looks_at_messages(set: &BookSet, entry: &Entry) -> bool {
     let settings = set.settings();
     match entry.scan_depth {
-        Some(depth) => depth != 0,
+        Some(depth) => depth > 0,
         None => settings.depth > 0 || settings.min_activations > 0,
     }
 }
@@ -197,13 +197,12 @@ fn greedy_key<'m>(set: &BookSet, member: &'m Member) -> Option<(usize, &'m str)>
     let is_greedy = |key: &str| match parsed(set, member, key) {
         None | Some(Parsed::Blank) => false,
         Some(Parsed::Plain(plain)) => {
-            is_one_letter(&plain.text) && !plain.matching.whole_words
-                || are_all(&CHINESE, |text| keys::find(text, &plain).is_some())
+            let is_found = |text: &str| keys::find(text, &plain).is_some();
+            are_all(&ENGLISH, is_found) || are_all(&CHINESE, is_found)
         }
-        // Whoever matches nothing at all matches everywhere.
         Some(Parsed::Regex(regex)) => {
             let is_found = |text: &str| regex.is_match(text).unwrap_or_default();
-            is_found("") || are_all(&ENGLISH, is_found) || are_all(&CHINESE, is_found)
+            are_all(&ENGLISH, is_found) || are_all(&CHINESE, is_found)
         }
     };
     let mut keys = member.entry.keys.iter().map(|key| &**key).enumerate();
@@ -215,7 +214,7 @@ const ENGLISH: [&str; 4] = [
     "The old tower looked out over a quiet harbour.",
     "I shall meet you there tomorrow, unless it rains!",
     "\"Why did nobody tell us?\" she asked, and sat down.",
-    "We found three coins under his bed.",
+    "We saw three coins under his bed.",
 ];
 const CHINESE: [&str; 4] = [
     "古老的塔楼俯瞰着港口。",
@@ -226,10 +225,6 @@ const CHINESE: [&str; 4] = [
 
 fn are_all(texts: &[&str], is_found: impl Fn(&str) -> bool) -> bool {
     texts.iter().all(|text| is_found(text))
-}
-
-fn is_one_letter(text: &str) -> bool {
-    text.len() == 1 && !text.starts_with(|c: char| c.is_control())
 }
 
 /// What is wrong with the text of an entry, and below which field.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ctx_types::{Text, closest, excerpt};
 
-use crate::book::Dialect;
+use crate::book::{Dialect, MAX_FINDINGS};
 use crate::entry::{Destination, Entry};
 use crate::timed::FOREVER;
 
@@ -124,7 +124,7 @@ impl Decorated {
                 let idle = IdleDecorator { line: quoted(line), why: in_other_dialect(line) };
                 // A longer name counts as known there, and has no effect.
                 if line.starts_with("activate") || line.starts_with("dont_activate") {
-                    self.idle.push(idle);
+                    self.add_idle(idle);
                     return Waiting::No;
                 }
                 return Waiting::For(Some(idle));
@@ -142,13 +142,15 @@ impl Decorated {
                 Waiting::No
             }
             Read::BadValue => {
-                self.idle.push(IdleDecorator { line: quoted(line), why: Idle::BadValue });
+                self.add_idle(IdleDecorator { line: quoted(line), why: Idle::BadValue });
                 Waiting::For(None)
             }
             // Texts without chats have these for themselves.
             Read::Unknown if ELSEWHERE.contains(&name) => Waiting::For(None),
             Read::Unknown => {
-                let why = Idle::UnknownName(closest(name, NAMES));
+                // Looking for a name that was meant takes longer than reading a line.
+                let meant = if self.is_full() { None } else { closest(name, NAMES) };
+                let why = Idle::UnknownName(meant);
                 Waiting::For(Some(IdleDecorator { line: quoted(line), why }))
             }
         }
@@ -157,8 +159,19 @@ impl Decorated {
     /// Notes a decorator for which no other stood in.
     fn note(&mut self, waiting: Waiting) {
         if let Waiting::For(Some(idle)) = waiting {
+            self.add_idle(idle);
+        }
+    }
+
+    /// Notes a decorator without effect; one more than are told is enough to say that there are more.
+    fn add_idle(&mut self, idle: IdleDecorator) {
+        if !self.is_full() {
             self.idle.push(idle);
         }
+    }
+
+    const fn is_full(&self) -> bool {
+        self.idle.len() > MAX_FINDINGS
     }
 
     /// Lays what the decorators say over an entry; the first of a kind counts.

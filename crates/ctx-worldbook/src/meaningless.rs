@@ -2,6 +2,7 @@
 
 use ctx_types::{Diagnostic, Numeric, Worldbook, WorldbookEntry, closest, excerpt};
 
+use crate::book::MAX_FINDINGS;
 use crate::codes;
 
 /// The kinds of generation that applications know.
@@ -73,6 +74,7 @@ fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = D
     let is_known = |kind: &str| TRIGGERS.contains(&kind);
     let is_dead = !noun.triggers.iter().any(|kind| is_known(kind));
     let unknown = noun.triggers.iter().enumerate().filter(move |(_, kind)| !is_dead && !is_known(kind));
+    let unknown = unknown.take(MAX_FINDINGS + 1);
     unknown.map(move |(at, kind)| {
         let message =
             format!("nothing of the kind `{}` is generated, which `{}` names", excerpt(kind), excerpt(id));

@@ -38,6 +38,10 @@ fn entries_that_never_become_active_are_found() {
         json!({ "key": ["moon"], "scanDepth": 0 }),
         "it looks at no message, so that none of its keys is found",
     );
+    dead(
+        json!({ "key": ["moon"], "scanDepth": -1 }),
+        "it looks at no message, so that none of its keys is found",
+    );
     dead(json!({ "key": ["moon"], "probability": 0 }), "its probability is 0");
     dead(
         json!({ "key": ["moon"], "triggers": ["sometimes"] }),
@@ -146,7 +150,7 @@ fn keys_that_are_found_everywhere_are_found() {
         check(json!({}), entry(key), &[&found(key)]);
     }
     check(json!({ "match_whole_words": true }), entry("a"), &[]);
-    for key in ["月", "the", "塔", "/tower|rain/", "/(?<=a)b/"] {
+    for key in ["月", "the", "塔", "/tower|rain/", "/(?<=a)b/", "Q", "5", "*", "/^$/", "/^\\s*$/"] {
         check(json!({}), entry(key), &[]);
     }
     check(json!({}), entry("/.+x/"), &[]);
