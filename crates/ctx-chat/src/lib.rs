@@ -55,7 +55,7 @@ pub use store::{
 pub use summarizer::ModelSummarizer;
 pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, ToolRules, Verdict};
 pub use turn::{
-    Chat, ChatLog, Masks, MessageTags, RequestCompression, RequestShape, Target, ToolAccess, TurnEnd,
-    TurnError, TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel,
+    Chat, ChatLog, Masks, MessageTags, RequestBody, RequestCompression, RequestShape, Target, ToolAccess,
+    TurnEnd, TurnError, TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel,
     compress_conversation, preview_turn, run_turn, sampling,
 };

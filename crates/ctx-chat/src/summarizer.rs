@@ -69,7 +69,7 @@ impl ModelSummarizer {
         let source = Source::new(SourceKind::Summary, Trust::Preset);
         let prompt = Message::new(Role::User, request.prompt.clone(), source);
         let target = Target { dialect: self.model.dialect(), model: "", options: Options::default() };
-        shape.encode(&target, &[prompt], &[]).to_bytes()
+        shape.encode(&target, &[prompt], &[]).bytes
     }
 }
 

@@ -29,7 +29,7 @@ pub use outcome::{TurnEnd, TurnError, TurnFailure, TurnOutcome};
 pub use preview::{TurnPreview, preview_turn};
 pub use record::MessageTags;
 pub use recorder::ChatLog;
-pub use request::{RequestShape, Target, sampling};
+pub use request::{RequestBody, RequestShape, Target, sampling};
 
 use crate::learned::LearnedLimits;
 use crate::model::ChatModel;

@@ -42,10 +42,9 @@ impl Running<'_, '_> {
         let turn = &self.request.turn;
         let model = self.chat.agent.model_name(turn).unwrap_or_default();
         let target = Target { dialect: self.chat.model.dialect(), model, options: self.options };
-        let encoded = self.chat.shape.encode(&target, &self.messages, &turn.tools);
-        let body = encoded.to_bytes();
-        self.found(encoded.diagnostics);
-        body
+        let body = self.chat.shape.encode(&target, &self.messages, &turn.tools);
+        self.found(body.diagnostics);
+        body.bytes
     }
 
     /// Stores an answer and carries out its calls; says whether there were any.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, Message, ToolDefinition, excerpt};
-use ctx_wire::{Dialect, Encoded, Options, Request, tool_definition};
+use ctx_wire::{Dialect, Options, Request, tool_definition};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -28,13 +28,8 @@ impl Default for RequestShape {
 impl RequestShape {
     /// Writes a request body. These are the bytes that are sent: previews show them too.
     ///
-    /// `model` is asked unless the shape names one. What [`Encoded::lint`] finds in the body is among the findings.
-    pub fn encode(
-        &self,
-        target: &Target<'_>,
-        messages: &[Message],
-        tools: &[ToolDefinition],
-    ) -> Encoded<'static> {
+    /// `model` is asked unless the shape names one. What [`ctx_wire::Encoded::lint`] finds in the body is among the findings.
+    pub fn encode(&self, target: &Target<'_>, messages: &[Message], tools: &[ToolDefinition]) -> RequestBody {
         let Target { dialect, model, options } = *target;
         let tools: Vec<Value> = tools.iter().map(tool_definition).collect();
         let parameters = self.parameters_for(dialect);
@@ -48,7 +43,7 @@ impl RequestShape {
                 encoded.diagnostics.push(finding);
             }
         }
-        encoded.into_owned()
+        RequestBody { bytes: encoded.to_bytes(), diagnostics: encoded.diagnostics }
     }
 
     /// The fields beside the messages; Gemini is asked for a stream by its address.
@@ -62,6 +57,15 @@ impl RequestShape {
         }
         parameters
     }
+}
+
+/// A request body as it is sent, with what was found on the way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestBody {
+    /// Compact JSON in UTF-8.
+    pub bytes: Vec<u8>,
+    /// What was left out or wrapped, and what the provider will probably refuse.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// To whom a request goes.
