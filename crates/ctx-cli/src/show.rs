@@ -27,7 +27,7 @@ use crate::files;
 pub(crate) use bar::Bar;
 pub(crate) use clean::clean_line;
 pub(crate) use comparison::comparison;
-pub(crate) use diff::{diff, failed, plain_diff};
+pub(crate) use diff::{TIMEOUT, diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, timings};
 pub(crate) use findings::{failure, plain};
 pub(crate) use progress::Progress;

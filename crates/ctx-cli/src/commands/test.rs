@@ -55,7 +55,11 @@ fn run_once(arguments: &TestArguments) -> Result<Exit> {
         write(&results, &read)?;
     }
     if let Some(path) = &arguments.junit {
-        files::write(&[(path.clone(), &junit::to_xml(&results)?)], Existing::Replace, &read)?;
+        let xml = junit::to_xml(&results)?;
+        // A file that is watched itself would start the tests again and again.
+        if std::fs::read(path).ok().as_deref() != Some(&*xml) {
+            files::write(&[(path.clone(), &xml)], Existing::Replace, &read)?;
+        }
     }
     match arguments.json {
         true => show::json(&to_json(&results))?,

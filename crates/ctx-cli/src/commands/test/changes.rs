@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::Hash;
+use std::time::Instant;
 
 use serde_json::{Value, json};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+
+use crate::show::TIMEOUT;
 
 /// How many changes are told before the rest is counted.
 const MAX_CHANGES: usize = 20;
@@ -12,11 +16,12 @@ const MAX_CHANGES: usize = 20;
 /// Finds what wrote the messages that differ between two snapshots of a context.
 ///
 /// Messages with the same source and place belong together. Within one that was written by several sources only
-/// those are named whose part differs. O(size of the snapshots), but for the search of the shortest difference.
+/// those are named whose part differs. O(size of the snapshots), but for the search of the shortest difference, which
+/// is given up after [`TIMEOUT`] for a longer one.
 pub(super) fn changes(expected: &str, result: &str) -> Vec<Change> {
     let (old, new) = (sections(expected), sections(result));
     let mut found = Vec::new();
-    for op in capture_diff_slices(Algorithm::Patience, &keys(&old), &keys(&new)) {
+    for op in difference(&keys(&old), &keys(&new)) {
         match op {
             DiffOp::Equal { old_index, new_index, len } => {
                 let pairs = old.iter().skip(old_index).zip(new.iter().skip(new_index)).take(len);
@@ -33,6 +38,10 @@ pub(super) fn changes(expected: &str, result: &str) -> Vec<Change> {
     let mut found = joined(found);
     found.dedup();
     found
+}
+
+fn difference<T: Hash + Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
+    capture_diff_slices_deadline(Algorithm::Patience, old, new, Instant::now().checked_add(TIMEOUT))
 }
 
 fn keys<'a>(sections: &[Section<'a>]) -> Vec<(&'a str, &'a str)> {
@@ -202,7 +211,7 @@ fn within(old: &Section<'_>, new: &Section<'_>) -> Vec<Change> {
     }
     let (before, after) = (old.parts(), new.parts());
     let mut who = BTreeSet::new();
-    for op in capture_diff_slices(Algorithm::Patience, &before, &after) {
+    for op in difference(&before, &after) {
         if !matches!(op, DiffOp::Equal { .. }) {
             let gone = before.get(op.old_range()).unwrap_or_default();
             let come = after.get(op.new_range()).unwrap_or_default();
@@ -223,7 +232,7 @@ fn within(old: &Section<'_>, new: &Section<'_>) -> Vec<Change> {
 fn joined(found: Vec<Change>) -> Vec<Change> {
     let of = |kind| {
         let is_it = move |change: &&Change| change.kind == kind;
-        found.iter().filter(is_it).map(|change| change.sources.clone()).collect::<Vec<_>>()
+        found.iter().filter(is_it).map(|change| change.sources.clone()).collect::<BTreeSet<_>>()
     };
     let (gone, added) = (of(ChangeKind::Gone), of(ChangeKind::Added));
     let joined = found.into_iter().filter_map(|change| match change.kind {
