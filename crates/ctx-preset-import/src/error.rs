@@ -67,6 +67,12 @@ pub enum ImportError {
         /// The limit.
         limit: usize,
     },
+    /// The rows of a report have more text than the limit in [`crate::Limits`], since names of fields are long.
+    #[error("the names of its fields would make the report larger than {limit} bytes")]
+    ReportTooLarge {
+        /// The limit for all files of an import together, in bytes.
+        limit: usize,
+    },
     /// The document holds nothing but white space.
     #[error("the document is empty")]
     Empty,
@@ -98,6 +104,7 @@ impl ImportError {
             Self::Yaml { .. } => codes::YAML_SYNTAX,
             Self::TooDeep { .. } => codes::TOO_DEEP,
             Self::TooManyNodes { .. } => codes::TOO_MANY_NODES,
+            Self::ReportTooLarge { .. } => codes::REPORT_TOO_LARGE,
             Self::Empty => codes::EMPTY,
             Self::Container { .. } => codes::CONTAINER,
             Self::UnknownShape { .. } => codes::UNKNOWN_SHAPE,
@@ -111,6 +118,9 @@ impl ImportError {
             Self::NotText { .. } => Some("save the file as UTF-8"),
             Self::TooDeep { .. } => Some("a document nested so deeply is a mistake or an attack"),
             Self::TooLarge { syntax: Syntax::Yaml, .. } => Some("save the file as JSON, or raise the limit"),
+            Self::ReportTooLarge { .. } => {
+                Some("import fewer files at once; fields with such long names are an attack")
+            }
             Self::TooLarge { .. } | Self::TooManyNodes { .. } | Self::Empty | Self::Container { .. } => None,
         }
     }

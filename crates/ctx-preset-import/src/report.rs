@@ -1,5 +1,6 @@
 //! What became of each field of an imported file.
 
+mod fields;
 mod rules;
 
 use std::fmt;
@@ -7,6 +8,8 @@ use std::fmt;
 use ctx_types::Diagnostic;
 use serde::{Serialize, Serializer};
 
+pub use fields::FieldReports;
+pub(crate) use fields::{Change, Target};
 pub(crate) use rules::{Expect, Link, NOT_READ, Rule, RuleSet, SAME, approximated, kept, mapped};
 
 use crate::format::Format;
@@ -32,21 +35,21 @@ pub struct FileReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
     /// One row for each leaf of the document: a scalar, or an empty list or object.
-    pub fields: Vec<FieldReport>,
+    pub fields: FieldReports,
     /// What a person should read, the worst first.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// What became of one leaf of a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FieldReport {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldReport<'a> {
     /// Where it stands, as a JSON pointer.
-    pub pointer: String,
+    pub pointer: &'a str,
     /// What became of it.
     pub status: FieldStatus,
     /// Where it is now, as a JSON pointer into what was made of the files; none for what is nowhere.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
+    pub to: Option<&'a str>,
     /// How it differs there, or why it is not there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,

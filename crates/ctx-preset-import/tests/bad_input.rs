@@ -264,3 +264,18 @@ fn no_file_asks_for_much_memory() {
     std::io::stderr().write_all(format!("peak: {peak} MiB\n").as_bytes()).unwrap();
     assert!(peak < 300, "{peak} MiB");
 }
+
+#[test]
+fn names_of_fields_that_would_stand_in_each_row_are_limited() {
+    let name = "k".repeat(1 << 20);
+    let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "extensions": { name: vec![1; 100_000] } } })
+        .to_string();
+    let files = [
+        SourceFile { name: "ada.json", bytes: card.as_bytes() },
+        SourceFile { name: "bo.json", bytes: br#"{ "spec": "chara_card_v2", "data": { "name": "Bo" } }"# },
+    ];
+    let made = import(&files, &ImportOptions::default());
+    let told: Vec<String> = made.diagnostics().map(ToString::to_string).collect();
+    assert!(told.len() == 1 && told[0].contains("CTX0609"), "{told:?}");
+    assert_eq!(made.agent.unwrap().name.as_deref(), Some("Bo"));
+}

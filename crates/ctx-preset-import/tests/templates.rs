@@ -33,7 +33,7 @@ fn sent(made: &Import) -> Vec<String> {
 
 /// Returns what became of a field of the first file.
 fn status(made: &Import, pointer: &str) -> FieldStatus {
-    made.report.files[0].fields.iter().find(|row| row.pointer == pointer).unwrap().status
+    made.report.files[0].fields.find(pointer).unwrap().status
 }
 
 fn instruct() -> Value {

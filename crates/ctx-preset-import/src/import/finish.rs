@@ -9,7 +9,7 @@ use crate::export::CARD_RULES;
 use crate::format::Format;
 use crate::kept;
 use crate::loose::{Object, object, said};
-use crate::report::{FieldStatus, FileReport};
+use crate::report::{Change, FieldStatus, FileReport, Target};
 use crate::sillytavern::arrange::{Arrangement, Preferences};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::preset::ChatPreset;
@@ -201,13 +201,13 @@ impl Gathered {
             };
             let Some((index, entry)) = entries.iter_mut().enumerate().find(is_meant) else { continue };
             entry["content"] = text.into();
-            let report = self.made.report.files.get_mut(prompt.report);
             let pointer = format!("{}/{field}", prompt.at);
-            let mut rows = report.into_iter().flat_map(|report| &mut report.fields);
-            if let Some(row) = rows.find(|row| row.pointer == pointer) {
-                row.status = FieldStatus::Mapped;
-                row.to = Some(format!("/presetMessages/{index}/content"));
-                row.note = None;
+            if let Some(report) = self.made.report.files.get_mut(prompt.report) {
+                report.fields.change(|row| {
+                    let to = || Target::At(format!("/presetMessages/{index}/content"));
+                    let status = FieldStatus::Mapped;
+                    (row.pointer == pointer).then(|| Change { status, to: to(), note: None })
+                });
             }
         }
     }
@@ -216,9 +216,13 @@ impl Gathered {
     fn preset_rows(&mut self, given: &Given, arrangement: &Arrangement<'_>, entries: &[Value]) {
         let made = Made { entries, overridden: arrangement.overridden() };
         let document = Value::Object(given.object.clone());
-        let fields = preset::of(&given.object, &made).rows(&document, "", "/imported/preset");
+        let rules = preset::of(&given.object, &made);
         if let Some(report) = self.made.report.files.get_mut(given.report) {
-            report.fields = fields;
+            // Places in an agent may have longer names than those where the fields would be kept.
+            let bytes = report.fields.bytes().saturating_mul(2).saturating_add(1 << 20);
+            if let Some(fields) = rules.rows(&document, "", "/imported/preset", bytes) {
+                report.fields = fields;
+            }
         }
     }
 
@@ -256,12 +260,12 @@ impl Gathered {
 
     /// Gives a list of scripts its number in the rows of its file.
     fn number(&mut self, report: usize, number: usize) {
-        let report = self.made.report.files.get_mut(report);
-        for row in report.into_iter().flat_map(|report| &mut report.fields) {
-            if let Some(rest) = row.to.as_deref().and_then(|to| to.strip_prefix(LIST)) {
-                row.to = Some(format!("/regexConfig/presets/{number}{rest}"));
-            }
-        }
+        let Some(report) = self.made.report.files.get_mut(report) else { return };
+        report.fields.change(|row| {
+            let rest = row.to.and_then(|to| to.strip_prefix(LIST))?;
+            let to = Target::At(format!("/regexConfig/presets/{number}{rest}"));
+            Some(Change { status: row.status, to, note: row.note })
+        });
     }
 }
 

@@ -9,7 +9,7 @@ use crate::container;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::loose::{Object, text};
-use crate::report::FileReport;
+use crate::report::{FieldReports, FileReport};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::person::Persona;
 use crate::{agent, codes, conversation, profile, read_regex_scripts, risu, worldbook};
@@ -92,7 +92,7 @@ impl Gathered {
             path: file.name.to_owned(),
             format: None,
             container: container.map(str::to_owned),
-            fields: Vec::new(),
+            fields: FieldReports::default(),
             diagnostics: vec![error.to_diagnostic().in_document(file.name)],
         });
     }
@@ -100,11 +100,18 @@ impl Gathered {
     fn add_source(&mut self, mut source: Source, file: SourceFile<'_>, options: &ImportOptions) {
         let key = self.key(source.format, source.stem());
         let book = format!("/worldbooks/{}", self.made.worldbooks.len());
+        let limit = options.limits.report_bytes;
+        let left = limit.saturating_sub(self.made.report.files.iter().map(|file| file.fields.bytes()).sum());
+        let Some(fields) = rows::of(source.format, &source.value, &format!("/imported/{key}"), &book, left)
+        else {
+            self.fail(file, source.container.as_deref(), &ImportError::ReportTooLarge { limit });
+            return;
+        };
         let mut report = FileReport {
             path: source.path.clone(),
             format: source.format,
             container: source.container.take(),
-            fields: rows::of(source.format, &source.value, &format!("/imported/{key}"), &book),
+            fields,
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
         let (found, is_used) = self.take(source, &On { file, key: &key, options });

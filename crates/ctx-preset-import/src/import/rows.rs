@@ -5,14 +5,22 @@ use serde_json::Value;
 
 use crate::format::Format;
 use crate::loose::Object;
-use crate::report::{Expect, FieldReport, FieldStatus, FileReport, NOT_READ, RuleSet, SAME, mapped};
+use crate::report::{
+    Change, Expect, FieldReports, FieldStatus, FileReport, NOT_READ, RuleSet, SAME, Target, mapped,
+};
 use crate::sillytavern::rows::{card, chat, person, scripts, templates};
 use crate::{risu, worldbook};
 
 /// Returns what became of each leaf of a document that is kept at a place; `book` is where its worldbook goes.
 ///
-/// Those of a preset are known when all files are there.
-pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: &str) -> Vec<FieldReport> {
+/// Those of a preset are known when all files are there. None if they would have more than so many bytes.
+pub(super) fn of(
+    format: Option<Format>,
+    document: &Value,
+    kept_at: &str,
+    book: &str,
+    bytes: usize,
+) -> Option<FieldReports> {
     let none = Object::new();
     let file = document.as_object().unwrap_or(&none);
     let (rules, to, kept_at) = match format {
@@ -21,8 +29,8 @@ pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: 
             let rules = scripts::of(document, scripts::LIST);
             let one = format!("{}/rules/0", scripts::LIST);
             return match document.is_array() {
-                true => rules.rows(document, scripts::LIST, scripts::LIST),
-                false => rules.rows(document, &one, &format!("{one}/imported")),
+                true => rules.rows(document, scripts::LIST, scripts::LIST, bytes),
+                false => rules.rows(document, &one, &format!("{one}/imported"), bytes),
             };
         }
         Some(Format::Personas) => (person::of_personas(file), "", kept_at),
@@ -58,7 +66,7 @@ pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: 
         }
         _ => (RuleSet::default(), "", kept_at),
     };
-    rules.rows(document, to, kept_at)
+    rules.rows(document, to, kept_at, bytes)
 }
 
 /// A document in our own form, which is AIO Hub's: each field is the same in ours.
@@ -79,31 +87,26 @@ pub(super) fn demote(report: &mut FileReport) {
         let ends = pointer.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| at);
         ends.chain([pointer.len()]).any(|end| pointers.contains(pointer.get(..end).unwrap_or_default()))
     };
-    for row in report.fields.iter_mut().filter(|row| row.status == FieldStatus::Mapped) {
-        if is_wrong(&row.pointer) {
-            row.status = FieldStatus::Kept;
-            row.note = Some(NOT_READ);
-        }
-    }
+    report.fields.change(|row| {
+        let is_meant = row.status == FieldStatus::Mapped && is_wrong(row.pointer);
+        is_meant.then_some(Change { status: FieldStatus::Kept, to: Target::Same, note: Some(NOT_READ) })
+    });
 }
 
 /// Says of all fields of a file that they are no more than kept, since another file says the same.
 pub(super) fn outdo(report: &mut FileReport, kept_at: &str, note: &'static str) {
-    for row in report.fields.iter_mut().filter(|row| row.status != FieldStatus::Kept) {
-        row.status = FieldStatus::Kept;
-        row.to = Some(format!("{kept_at}{}", row.pointer));
-        row.note = Some(note);
-    }
+    report.fields.change(|row| {
+        (row.status != FieldStatus::Kept).then(|| Change {
+            status: FieldStatus::Kept,
+            to: Target::At(format!("{kept_at}{}", row.pointer)),
+            note: Some(note),
+        })
+    });
 }
 
 /// Says of all fields of a file that nothing was made of them.
 pub(super) fn refuse(report: &mut FileReport, note: &'static str) {
-    for row in &mut report.fields {
-        *row = FieldReport {
-            pointer: std::mem::take(&mut row.pointer),
-            status: FieldStatus::Unsupported,
-            to: None,
-            note: Some(note),
-        };
-    }
+    report
+        .fields
+        .change(|_| Some(Change { status: FieldStatus::Unsupported, to: Target::Nowhere, note: Some(note) }));
 }

@@ -1,11 +1,12 @@
 //! Rules that say of the fields of a format what becomes of them, and their application to a document.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{FieldReport, FieldStatus};
+use super::{FieldReports, FieldStatus};
 use crate::loose::{number_of, whole_of};
 
 /// What becomes of the fields at some pointers.
@@ -163,16 +164,23 @@ impl RuleSet {
 
     /// Makes a row for each leaf of a document; what no rule is for is kept below `kept_at`. O(leaves).
     ///
-    /// What becomes of the others stands below `to`.
-    pub(crate) fn rows(&self, document: &Value, to: &str, kept_at: &str) -> Vec<FieldReport> {
+    /// What becomes of the others stands below `to`. There are none if their texts would have more than so many
+    /// bytes: names of fields can be of any length, and stand in the row of each leaf below.
+    pub(crate) fn rows(
+        &self,
+        document: &Value,
+        to: &str,
+        kept_at: &str,
+        bytes: usize,
+    ) -> Option<FieldReports> {
         let mut walk = Walk {
-            pointer: String::new(),
-            steps: Vec::new(),
+            way: Way::default(),
             place: Place { start: 0, to, kept_start: 0, kept_at },
-            rows: Vec::new(),
+            rows: FieldReports::default(),
+            bytes,
         };
         walk.visit(document, Some(&self.root), None);
-        walk.rows
+        (walk.rows.bytes() <= bytes).then_some(walk.rows)
     }
 }
 
@@ -200,13 +208,28 @@ struct Place<'a> {
     kept_at: &'a str,
 }
 
+/// The way to a field.
+#[derive(Default)]
+struct Way {
+    pointer: String,
+    /// The steps that stand for `*` so far: where the pointer has them.
+    steps: Vec<(usize, usize)>,
+}
+
+impl Way {
+    /// Returns the pointer from a byte on.
+    fn from(&self, start: usize) -> &str {
+        self.pointer.get(start..).unwrap_or_default()
+    }
+}
+
 /// A walk over the leaves of a document.
 struct Walk<'a> {
-    pointer: String,
-    /// The steps that stand for `*` so far.
-    steps: Vec<String>,
+    way: Way,
     place: Place<'a>,
-    rows: Vec<FieldReport>,
+    rows: FieldReports,
+    /// How large the texts of the rows may become; beyond it nothing more is looked at.
+    bytes: usize,
 }
 
 /// The rules one step further.
@@ -231,113 +254,113 @@ type Below = (Rule, usize);
 
 impl<'a> Walk<'a> {
     fn visit(&mut self, value: &Value, step: Option<&'a Step>, below: Option<Below>) {
-        let here = step.and_then(|step| Some((step.below?, self.pointer.len())));
+        if self.rows.bytes() > self.bytes {
+            return;
+        }
+        let here = step.and_then(|step| Some((step.below?, self.way.pointer.len())));
         let below = here.or(below);
+        let before = self.way.pointer.len();
         match value {
             Value::Object(map) if !map.is_empty() => {
                 for (key, value) in map {
-                    self.enter(key, value, step, below);
+                    self.way.pointer.push('/');
+                    match key.contains(['~', '/']) {
+                        true => self.way.pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
+                        false => self.way.pointer.push_str(key),
+                    }
+                    let linked = step.and_then(|step| step.linked.get(key));
+                    self.enter(before, value, linked, Next::of(step, key, below));
                 }
             }
             Value::Array(items) if !items.is_empty() => {
                 for (index, value) in items.iter().enumerate() {
-                    self.enter(&index.to_string(), value, step, below);
+                    // Writing into a string never fails.
+                    let _ = write!(self.way.pointer, "/{index}");
+                    let key = self.way.from(before + 1);
+                    let linked = step.and_then(|step| step.linked.get(key));
+                    let next = Next::of(step, key, below);
+                    self.enter(before, value, linked, next);
                 }
             }
             leaf => {
-                let here = step.and_then(|step| step.here).map(|rule| (rule, self.pointer.len()));
+                let here = step.and_then(|step| step.here).map(|rule| (rule, self.way.pointer.len()));
                 self.leaf(leaf, here.or(below));
             }
         }
     }
 
-    /// Goes one step further, by a link if there is one.
-    fn enter(&mut self, key: &str, value: &Value, step: Option<&'a Step>, below: Option<Below>) {
-        let before = self.pointer.len();
-        self.pointer.push('/');
-        match key.contains(['~', '/']) {
-            true => self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-            false => self.pointer.push_str(key),
-        }
-        if let Some(link) = step.and_then(|step| step.linked.get(key)) {
+    /// Looks at what the pointer leads to, by a link if there is one, and goes back to where it was.
+    fn enter(&mut self, before: usize, value: &Value, linked: Option<&'a Link>, next: Next<'a>) {
+        if let Some(link) = linked {
             self.follow(link, value);
         } else {
-            let next = Next::of(step, key, below);
             if next.is_any {
-                self.steps.push(self.pointer.get(before + 1..).unwrap_or_default().to_owned());
+                self.way.steps.push((before + 1, self.way.pointer.len()));
             }
             self.visit(value, next.step, next.below);
             if next.is_any {
-                self.steps.pop();
+                self.way.steps.pop();
             }
         }
-        self.pointer.truncate(before);
+        self.way.pointer.truncate(before);
     }
 
     fn follow(&mut self, link: &'a Link, value: &Value) {
-        let (place, start) = (self.place, self.pointer.len());
+        let (place, start) = (self.place, self.way.pointer.len());
         let (kept_start, kept_at) = match &link.kept_at {
             Some(kept_at) => (start, kept_at.as_str()),
             None => (place.kept_start, place.kept_at),
         };
         let (start, to) = link.to.as_deref().map_or((place.start, place.to), |to| (start, to));
         self.place = Place { start, to, kept_start, kept_at };
-        let steps = std::mem::take(&mut self.steps);
+        let steps = std::mem::take(&mut self.way.steps);
         self.visit(value, Some(&link.rules.root), None);
-        self.steps = steps;
+        self.way.steps = steps;
         self.place = place;
     }
 
     fn leaf(&mut self, value: &Value, rule: Option<Below>) {
-        let fits = rule.filter(|(rule, _)| rule.expect.fits(value));
-        let row = match (fits, rule) {
-            (Some((rule, below)), _) => FieldReport {
-                pointer: self.pointer.clone(),
-                status: rule.status,
-                to: self.target(rule, below),
-                note: rule.note,
-            },
-            (None, rule) => FieldReport {
-                pointer: self.pointer.clone(),
-                status: FieldStatus::Kept,
-                to: Some(self.kept()),
-                note: rule.map(|_| NOT_READ),
-            },
-        };
-        self.rows.push(row);
+        let (way, place) = (&self.way, self.place);
+        if let Some(rule) = rule.filter(|(rule, _)| rule.expect.fits(value)) {
+            let (Rule { status, note, .. }, _) = rule;
+            self.rows.push(&way.pointer, status, note, |text| place.write(text, way, rule));
+        } else {
+            let note = rule.map(|_| NOT_READ);
+            self.rows.push(&way.pointer, FieldStatus::Kept, note, |text| place.write_kept(text, way));
+        }
+    }
+}
+
+impl Place<'_> {
+    /// Writes where a field is kept.
+    fn write_kept(&self, text: &mut String, way: &Way) -> bool {
+        text.push_str(self.kept_at);
+        text.push_str(way.from(self.kept_start));
+        true
     }
 
-    fn kept(&self) -> String {
-        format!("{}{}", self.place.kept_at, self.pointer.get(self.place.kept_start..).unwrap_or_default())
-    }
-
-    fn target(&self, rule: Rule, below: usize) -> Option<String> {
+    /// Writes where a rule says that a field goes, if that is anywhere.
+    fn write(&self, text: &mut String, way: &Way, (rule, below): Below) -> bool {
         match rule.status {
-            FieldStatus::Unsupported => return None,
-            FieldStatus::Kept => return Some(self.kept()),
+            FieldStatus::Unsupported => return false,
+            FieldStatus::Kept => return self.write_kept(text, way),
             FieldStatus::Mapped | FieldStatus::Approximated => {}
         }
-        let mut target = String::with_capacity(self.place.to.len() + rule.to.len() + 8);
-        target.push_str(self.place.to);
+        text.push_str(self.to);
         if rule.to == SAME {
-            target.push_str(self.pointer.get(self.place.start..).unwrap_or_default());
-            return Some(target);
+            text.push_str(way.from(self.start));
+            return true;
         }
-        let mut steps = self.steps.iter();
+        let mut steps = way.steps.iter().filter_map(|(start, end)| way.pointer.get(*start..*end));
         for step in rule.to.trim_start_matches('/').split('/').filter(|step| !step.is_empty()) {
-            match step {
-                "**" => target.push_str(self.pointer.get(below..).unwrap_or_default()),
-                step => {
-                    target.push('/');
-                    target.push_str(if step == "*" {
-                        steps.next().map_or("*", String::as_str)
-                    } else {
-                        step
-                    });
-                }
+            if step == "**" {
+                text.push_str(way.from(below));
+                continue;
             }
+            text.push('/');
+            text.push_str(if step == "*" { steps.next().unwrap_or("*") } else { step });
         }
-        Some(target)
+        true
     }
 }
 
@@ -367,6 +390,7 @@ impl Expect {
 mod tests {
     use serde_json::json;
 
+    use super::super::FieldReport;
     use super::*;
 
     #[track_caller]
@@ -377,10 +401,8 @@ mod tests {
             kept("/own/**", "of another application"),
             mapped("/whole/**", Expect::Any, "/there/**"),
         ]);
-        let rows = rules.rows(document, "", "/imported");
-        let row = |row: &FieldReport| {
-            format!("{} {} {}", row.pointer, row.status, row.to.as_deref().unwrap_or("-"))
-        };
+        let rows = rules.rows(document, "", "/imported", 1_000).unwrap();
+        let row = |row: FieldReport<'_>| format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"));
         assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
     }
 
@@ -392,8 +414,8 @@ mod tests {
         rules.link("/list", "1", Link::new(&Rc::new(entry), "/book/7").keeping_at("/book/7/imported"));
         let document =
             json!({ "list": [{ "text": "a" }, { "keys": ["k", 1], "odd": 1, "text": { "b": 1 } }] });
-        let rows = rules.rows(&document, "", "/imported");
-        let row = |row: &FieldReport| format!("{} {}", row.pointer, row.to.as_deref().unwrap_or("-"));
+        let rows = rules.rows(&document, "", "/imported", 1_000).unwrap();
+        let row = |row: FieldReport<'_>| format!("{} {}", row.pointer, row.to.unwrap_or("-"));
         let expected = [
             "/list/0/text /imported/list/0/text",
             "/list/1/keys/0 /book/7/key/0",
@@ -402,6 +424,17 @@ mod tests {
             "/list/1/text/b /book/7/text/b",
         ];
         assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn rows_that_would_be_too_large_are_not_made() {
+        let document = json!({ "a long name": [1, 2, 3] });
+        let rows = |bytes| RuleSet::default().rows(&document, "", "/imported", bytes);
+        assert_eq!(
+            rows(111).unwrap().iter().map(|row| row.pointer.len() + row.to.unwrap().len()).sum::<usize>(),
+            111
+        );
+        assert_eq!(rows(110), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 mod files;
 
 use ctx_preset_import::{
-    FieldReport, FieldStatus, Import, ImportOptions, SourceFile, export_card, export_lorebook, export_preset,
-    export_regex_scripts, import,
+    FieldReport, FieldReports, FieldStatus, Import, ImportOptions, SourceFile, export_card, export_lorebook,
+    export_preset, export_regex_scripts, import,
 };
 use ctx_types::{Agent, Persist as _, Reader, Worldbook};
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ fn to_scripts(made: &Import) -> Value {
     config.and_then(|config| config.presets.first()).map_or_else(|| json!([]), export_regex_scripts)
 }
 
-fn rows(made: &Import) -> &[FieldReport] {
+fn rows(made: &Import) -> &FieldReports {
     &made.report.files[0].fields
 }
 
@@ -74,16 +74,16 @@ fn check(document: &Value, format: &[&str], export: Export) {
     assert!(format.contains(&told), "{told} {document}");
     let mut expected = Vec::new();
     leaves(document, "", &mut expected);
-    let pointers: Vec<&str> = rows(&made).iter().map(|row| row.pointer.as_str()).collect();
+    let pointers: Vec<&str> = rows(&made).iter().map(|row| row.pointer).collect();
     assert_eq!(pointers, expected);
     let back = export(&made);
     let back = match document {
         Value::Object(script) if script.contains_key("findRegex") => back[0].clone(),
         _ => back,
     };
-    for row in rows(&made) {
+    for row in rows(&made).iter() {
         if matches!(row.status, FieldStatus::Mapped | FieldStatus::Kept) {
-            let (given, found) = (document.pointer(&row.pointer), back.pointer(&row.pointer));
+            let (given, found) = (document.pointer(row.pointer), back.pointer(row.pointer));
             assert_eq!(given, found, "{} is {} in {document} and {back}", row.pointer, row.status);
         }
     }
@@ -134,10 +134,10 @@ fn others(leaf: &Value) -> Vec<Value> {
 #[track_caller]
 fn check_effect(document: &Value, chosen: prop::sample::Index) {
     let made = import_one(document);
-    let mapped: Vec<&FieldReport> = rows(&made)
+    let mapped: Vec<FieldReport<'_>> = rows(&made)
         .iter()
         .filter(|row| {
-            row.status == FieldStatus::Mapped && !others(document.pointer(&row.pointer).unwrap()).is_empty()
+            row.status == FieldStatus::Mapped && !others(document.pointer(row.pointer).unwrap()).is_empty()
         })
         .collect();
     if mapped.is_empty() {
@@ -145,9 +145,9 @@ fn check_effect(document: &Value, chosen: prop::sample::Index) {
     }
     let row = mapped[chosen.index(mapped.len())];
     let before = outcome(document);
-    let has_effect = others(document.pointer(&row.pointer).unwrap()).into_iter().any(|other| {
+    let has_effect = others(document.pointer(row.pointer).unwrap()).into_iter().any(|other| {
         let mut changed = document.clone();
-        *changed.pointer_mut(&row.pointer).unwrap() = other;
+        *changed.pointer_mut(row.pointer).unwrap() = other;
         outcome(&changed) != before
     });
     assert!(has_effect, "{} is mapped to {:?} without effect in {document}", row.pointer, row.to);

@@ -1,0 +1,131 @@
+//! The rows of one document, with their texts in one place.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::{FieldReport, FieldStatus};
+
+/// What became of each leaf of a document: one row each, in the order of the document.
+///
+/// A document has as many rows as values, so they share one text. O(1) for a row, which costs 48 bytes and its text.
+#[derive(Clone, Default)]
+pub struct FieldReports {
+    text: String,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Copy)]
+struct Row {
+    pointer: Span,
+    to: Option<Span>,
+    status: FieldStatus,
+    note: Option<&'static str>,
+}
+
+/// A part of the text, in bytes.
+#[derive(Clone, Copy)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+/// What becomes of a row after all.
+pub(crate) struct Change {
+    pub(crate) status: FieldStatus,
+    pub(crate) to: Target,
+    pub(crate) note: Option<&'static str>,
+}
+
+/// Where a field goes after all.
+pub(crate) enum Target {
+    Same,
+    Nowhere,
+    At(String),
+}
+
+impl FieldReports {
+    /// Returns how many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Tells whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Returns the rows.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = FieldReport<'_>> + DoubleEndedIterator + Clone {
+        self.rows.iter().map(|row| self.view(row))
+    }
+
+    /// Returns the row of a leaf. O(rows).
+    pub fn find(&self, pointer: &str) -> Option<FieldReport<'_>> {
+        self.iter().find(|row| row.pointer == pointer)
+    }
+
+    /// Returns the size of all texts, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Adds a row; `to` writes where the field goes, and says whether that is anywhere.
+    pub(super) fn push(
+        &mut self,
+        pointer: &str,
+        status: FieldStatus,
+        note: Option<&'static str>,
+        to: impl FnOnce(&mut String) -> bool,
+    ) {
+        let start = self.text.len();
+        self.text.push_str(pointer);
+        let end = self.text.len();
+        let is_somewhere = to(&mut self.text);
+        let to = is_somewhere.then_some(Span { start: end, end: self.text.len() });
+        self.rows.push(Row { pointer: Span { start, end }, to, status, note });
+    }
+
+    /// Changes the rows for which there is a change.
+    pub(crate) fn change(&mut self, change: impl Fn(FieldReport<'_>) -> Option<Change>) {
+        for index in 0..self.rows.len() {
+            let Some(row) = self.rows.get(index).copied() else { return };
+            let Some(Change { status, to, note }) = change(self.view(&row)) else { continue };
+            let to = match to {
+                Target::Same => row.to,
+                Target::Nowhere => None,
+                Target::At(place) => {
+                    let start = self.text.len();
+                    self.text.push_str(&place);
+                    Some(Span { start, end: self.text.len() })
+                }
+            };
+            if let Some(place) = self.rows.get_mut(index) {
+                *place = Row { pointer: row.pointer, to, status, note };
+            }
+        }
+    }
+
+    fn view(&self, row: &Row) -> FieldReport<'_> {
+        let text = |span: Span| self.text.get(span.start..span.end).unwrap_or_default();
+        FieldReport { pointer: text(row.pointer), status: row.status, to: row.to.map(text), note: row.note }
+    }
+}
+
+impl PartialEq for FieldReports {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl fmt::Debug for FieldReports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for FieldReports {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
