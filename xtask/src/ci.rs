@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{conformance, diagnostics, fixtures, layers, macros, sdk, servers, tidy, workspace};
+use crate::{book, conformance, diagnostics, fixtures, layers, macros, sdk, servers, tidy, workspace};
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
@@ -74,6 +74,11 @@ const STEPS: &[Step] = &[
         title: "diagnostics --check",
         work: Work::Verb { run: diagnostics::run, arguments: &["--check"] },
         is_slow: false,
+    },
+    Step {
+        title: "book --if-possible",
+        work: Work::Verb { run: book::run, arguments: &["--if-possible"] },
+        is_slow: true,
     },
     Step {
         title: "conformance --if-possible",

@@ -5,6 +5,7 @@
 
 mod attachments;
 mod bench;
+mod book;
 mod ci;
 mod conformance;
 mod conversations;
@@ -59,6 +60,11 @@ const VERBS: &[Verb] = &[
         name: "diagnostics",
         run: diagnostics::run,
         help: "[--check]  write docs/diagnostics.md from what the command says about codes, or only compare it",
+    },
+    Verb {
+        name: "book",
+        run: book::run,
+        help: "[--if-possible]  the guide and the reference as a book (mdBook)",
     },
     Verb {
         name: "conformance",

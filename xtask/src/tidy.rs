@@ -4,6 +4,7 @@
 
 mod codes;
 mod documents;
+mod links;
 mod names;
 mod rust_text;
 mod source;
@@ -22,7 +23,7 @@ pub(crate) use tree::files;
 pub(crate) struct File {
     /// For example `crates/ctx-types/src/lib.rs`.
     pub(crate) path: String,
-    /// Empty unless it is Rust source or a document in the root folder.
+    /// Empty unless it is Rust source or a document: in the root folder, of the book, or of the fixtures.
     pub(crate) text: String,
 }
 
@@ -104,6 +105,7 @@ fn check(files: &[File]) -> Vec<Finding> {
     findings.extend(names::check(files));
     findings.extend(codes::check(files));
     findings.extend(documents::check(files));
+    findings.extend(links::check(files));
     findings
 }
 

@@ -26,6 +26,8 @@ pub mod codes;
 mod conversation;
 mod deadline;
 mod folder;
+#[cfg(doctest)]
+mod guide;
 mod learned;
 mod model;
 mod recovery;

@@ -31,6 +31,8 @@ mod compiled;
 mod context;
 mod encode;
 mod engine;
+#[cfg(doctest)]
+mod guide;
 mod limiting;
 mod memory;
 mod prepared_input;

@@ -41,7 +41,10 @@ fn is_skipped(name: &str, path: &Path) -> bool {
 }
 
 fn is_read(file: &File) -> bool {
-    file.is_rust() || (file.extension() == "md" && !file.path.contains('/'))
+    let is_document = || {
+        !file.path.contains('/') || ["docs/", "fixtures/README.md"].iter().any(|it| file.path.starts_with(it))
+    };
+    file.is_rust() || (file.extension() == "md" && is_document())
 }
 
 fn read(path: &Path) -> Result<String> {

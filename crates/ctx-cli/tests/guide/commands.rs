@@ -1,0 +1,206 @@
+//! A folder in which commands are run, by a few words of a shell.
+
+mod model;
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use model::Model;
+
+/// Where commands are run.
+pub(crate) struct Place {
+    /// Removed when the page has been run.
+    folder: tempfile::TempDir,
+    /// Where the page is now.
+    here: PathBuf,
+    /// The root of the repository.
+    root: PathBuf,
+    model: Option<Model>,
+}
+
+/// One command of a pipe.
+struct Call {
+    words: Vec<String>,
+    /// The file that is read.
+    input: Option<String>,
+    /// The file that is written.
+    output: Option<String>,
+}
+
+impl Place {
+    pub(crate) fn new(root: &Path) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path().to_owned();
+        Self { folder, here, root: root.to_owned(), model: None }
+    }
+
+    /// Goes on in a new folder, with a copy of this one.
+    pub(crate) fn begin(&mut self, from: &Path) {
+        self.folder = tempfile::tempdir().unwrap();
+        self.here = self.folder.path().to_owned();
+        copy(from, &self.here);
+    }
+
+    /// The model that answers the page's requests.
+    pub(crate) fn model(&mut self) -> &Model {
+        self.model.get_or_insert_with(Model::start)
+    }
+
+    /// Returns how many answers nobody asked for, if any.
+    pub(crate) fn unused_answers(&self) -> Option<usize> {
+        self.model.as_ref().map(Model::left).filter(|left| *left > 0)
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.here.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, self.addressed(text)).unwrap();
+    }
+
+    /// Replaces lines of a file that stand in it once.
+    pub(crate) fn change(&self, name: &str, old: &str, new: &str) {
+        let text = fs::read_to_string(self.here.join(name)).unwrap();
+        assert_eq!(text.matches(old).count(), 1, "`{name}` has these lines once:\n{old}");
+        self.write(name, &text.replace(old, new));
+    }
+
+    /// Runs a line and returns what a terminal would show of it.
+    pub(crate) fn run(&mut self, line: &str) -> String {
+        let mut shown = String::new();
+        let mut input = String::new();
+        for call in calls(&self.addressed(line)) {
+            if let Some(name) = &call.input {
+                input = fs::read_to_string(self.here.join(name)).unwrap();
+            }
+            let (printed, told) = self.call(&call, &input);
+            shown.push_str(&told);
+            input = printed;
+            if let Some(name) = &call.output {
+                fs::write(self.here.join(name), &input).unwrap();
+                input.clear();
+            }
+        }
+        let shown = input + &shown;
+        self.model.as_ref().map_or_else(|| shown.clone(), |model| model.hide_address(&shown))
+    }
+
+    /// Returns what is wrong with the options of a command, if anything.
+    pub(crate) fn check_usage(&self, line: &str) -> Option<String> {
+        let line = line.split_once(" #").map_or(line, |(line, _)| line);
+        calls(line).into_iter().find_map(|call| {
+            let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+            let (folder, arguments) = match *words {
+                ["ctx", ref arguments @ ..] => (self.folder.path(), [arguments, &["--help"]].concat()),
+                ["cargo", "run", "-p", "ctx-cli", "--", ref arguments @ ..] => {
+                    (&*self.root, arguments.to_vec())
+                }
+                _ => return None,
+            };
+            let output = ctx(folder, &arguments).stdin(Stdio::null()).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            (!output.status.success()).then_some(told)
+        })
+    }
+
+    /// Returns what goes to the next command of the pipe, and what is told beside it.
+    fn call(&mut self, call: &Call, input: &str) -> (String, String) {
+        let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+        let read = |name: &&str| fs::read_to_string(self.here.join(name)).unwrap();
+        match *words {
+            ["ctx", ref arguments @ ..] => {
+                let is_last = call.output.is_none();
+                self.ctx(arguments, input, is_last)
+            }
+            ["cat", ref names @ ..] => (names.iter().map(read).collect(), String::new()),
+            ["echo", ref texts @ ..] => (texts.join(" ") + "\n", String::new()),
+            ["ls"] => (listing(&self.here), String::new()),
+            ["ls", folder] => (listing(&self.here.join(folder)), String::new()),
+            ["cd", folder] => {
+                self.here.push(folder);
+                assert!(self.here.is_dir(), "`cd {folder}`: there is no such folder");
+                (String::new(), String::new())
+            }
+            _ => panic!("pages may use `ctx`, `cat`, `cd`, `echo` and `ls`, and not `{}`", words.join(" ")),
+        }
+    }
+
+    /// Runs the command; on a terminal, what goes to both of its outputs stands in the order of writing.
+    fn ctx(&self, arguments: &[&str], input: &str, is_shown: bool) -> (String, String) {
+        let (mut told, errors) = std::io::pipe().unwrap();
+        let mut command = ctx(&self.here, arguments);
+        match is_shown {
+            true => command.stdout(errors.try_clone().unwrap()),
+            false => command.stdout(Stdio::piped()),
+        };
+        let mut child = command.stdin(Stdio::piped()).stderr(errors).spawn().unwrap();
+        // Its ends of the pipe must be closed, or reading never ends.
+        drop(command);
+        drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+        let (mut printed, mut shown) = (String::new(), String::new());
+        if let Some(mut output) = child.stdout.take() {
+            output.read_to_string(&mut printed).unwrap();
+        }
+        told.read_to_string(&mut shown).unwrap();
+        match child.wait().unwrap().code().expect("no signal ends it") {
+            0 => {}
+            code => shown += &format!("[exit code {code}]\n"),
+        }
+        (printed, shown)
+    }
+
+    fn addressed(&self, text: &str) -> String {
+        self.model.as_ref().map_or_else(|| text.to_owned(), |model| model.put_address(text))
+    }
+}
+
+/// The command in a folder, without anything of the environment.
+fn ctx(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctx"));
+    command.current_dir(folder).env_clear().env("NO_COLOR", "1").args(arguments);
+    command
+}
+
+/// Takes a line apart into the commands of a pipe.
+fn calls(line: &str) -> Vec<Call> {
+    let words = shlex::split(line).unwrap_or_else(|| panic!("`{line}` has an open quotation mark"));
+    let parts = words.split(|word| word == "|").map(|words| {
+        let mut call = Call { words: vec![], input: None, output: None };
+        let mut words = words.iter().cloned();
+        while let Some(word) = words.next() {
+            match &*word {
+                ">" => call.output = words.next(),
+                "<" => call.input = words.next(),
+                _ => call.words.push(word),
+            }
+        }
+        call
+    });
+    parts.collect()
+}
+
+/// Lists a folder as a terminal shows a short one.
+fn listing(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| !name.starts_with('.'));
+    names.sort();
+    names.join("  ") + "\n"
+}
+
+/// Copies the files of a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    for entry in entries {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}

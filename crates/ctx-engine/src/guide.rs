@@ -1,0 +1,10 @@
+//! The Rust code of the README and of the guide, which is compiled and run as the documentation tests are.
+
+#[doc = include_str!("../../../README.md")]
+mod readme {}
+
+#[doc = include_str!("../../../README.zh-CN.md")]
+mod readme_in_chinese {}
+
+#[doc = include_str!("../../../docs/guide/processor.md")]
+mod processor {}
