@@ -153,7 +153,7 @@ mod tests {
             &[
                 ("README.md", "# One\n[a](docs/a.md) [b](docs) [c](https://example.org/x.md)\n"),
                 ("docs/a.md", page),
-                ("docs/b.md", "## X – y\n## X y\n"),
+                ("docs/b.md", "## X – y\n"),
             ],
             &[
                 "error: docs/a.md:2: the link `b.md#x-y` names no heading of `docs/b.md`",

@@ -144,11 +144,11 @@ impl Place {
             output.read_to_string(&mut printed).unwrap();
         }
         told.read_to_string(&mut shown).unwrap();
-        match child.wait().unwrap().code().expect("no signal ends it") {
-            0 => {}
-            code => shown += &format!("[exit code {code}]\n"),
-        }
-        (printed, shown)
+        let ended = match child.wait().unwrap().code().expect("no signal ends it") {
+            0 => String::new(),
+            code => format!("[exit code {code}]\n"),
+        };
+        (printed, shown + &ended)
     }
 
     fn addressed(&self, text: &str) -> String {
