@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{book, conformance, diagnostics, fixtures, layers, macros, sdk, servers, tidy, workspace};
+use crate::{book, conformance, diagnostics, fixtures, layers, macros, schema, sdk, servers, tidy, workspace};
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
@@ -68,6 +68,11 @@ const STEPS: &[Step] = &[
     Step {
         title: "macros --check",
         work: Work::Verb { run: macros::run, arguments: &["--check"] },
+        is_slow: true,
+    },
+    Step {
+        title: "schema --check",
+        work: Work::Verb { run: schema::run, arguments: &["--check"] },
         is_slow: true,
     },
     Step {

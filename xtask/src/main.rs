@@ -18,6 +18,7 @@ mod layers;
 mod macros;
 mod packages;
 mod properties;
+mod schema;
 mod sdk;
 mod servers;
 mod tidy;
@@ -65,6 +66,11 @@ const VERBS: &[Verb] = &[
         name: "book",
         run: book::run,
         help: "[--if-possible]  the guide and the reference as a book (mdBook)",
+    },
+    Verb {
+        name: "schema",
+        run: schema::run,
+        help: "[--check]  write schemas/ from the types of files and reports, or only compare it",
     },
     Verb {
         name: "conformance",

@@ -5,6 +5,7 @@ mod compress;
 mod diff;
 mod import;
 mod macros;
+mod schema;
 mod session;
 mod turn;
 mod worldbook;
@@ -26,6 +27,7 @@ pub(crate) use compress::{
 pub(crate) use diff::DiffArguments;
 pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, MigrateArguments};
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
+pub(crate) use schema::SchemaArguments;
 pub(crate) use session::{
     DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,
     SessionFileArguments, StepArguments,
@@ -73,6 +75,7 @@ pub(crate) enum Command {
     Export(AgentExportArguments),
     Migrate(MigrateArguments),
     Init(InitArguments),
+    Schema(SchemaArguments),
     Completions(CompletionsArguments),
 }
 

@@ -22,6 +22,7 @@ pub(crate) mod macros;
 pub(crate) mod migrate;
 mod origin;
 pub(crate) mod processors;
+pub(crate) mod schema;
 pub(crate) mod session;
 pub(crate) mod session_file;
 mod store;

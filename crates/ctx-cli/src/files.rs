@@ -54,6 +54,12 @@ pub(crate) fn reason(error: &std::io::Error) -> String {
     }
 }
 
+/// Makes a folder and those above it, unless they exist.
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| anyhow!("cannot make the folder `{}`: {}", name(folder), reason(&error)))
+}
+
 /// Tells whether a path stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")

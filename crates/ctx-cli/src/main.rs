@@ -12,6 +12,7 @@ mod explanations;
 mod files;
 mod keys;
 mod locate;
+mod schemas;
 mod secrets;
 mod show;
 mod toml_document;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => commands::export::run(&arguments),
         Command::Migrate(arguments) => commands::migrate::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),
+        Command::Schema(arguments) => commands::schema::run(&arguments),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -38,6 +38,8 @@ mod memory;
 mod prepared_input;
 mod recall;
 mod saved_context;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod shares;
 mod snapshot;
 mod stable;

@@ -59,7 +59,8 @@ pub use processor::{ContextProcessor, Descriptor, PrepareContext, Prepared, Surr
 pub use registry::{ProcessorRegistry, RegistryError};
 pub use run::Run;
 pub use settings::{
-    Config, ConfigValue, EffectiveSetting, Origin, ProcessorSetting, SettingPlace, SettingsLayer, Sourced,
+    Config, ConfigValue, EffectiveSetting, MAX_PRIORITY, Origin, ProcessorSetting, SettingPlace,
+    SettingsLayer, Sourced,
 };
 pub use spelling::{canonical_id, group_members};
 pub use stored::StoredSettings;

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 pub use config::{Config, ConfigValue};
 pub(crate) use merge::resolve;
+pub use read::MAX_PRIORITY;
 
 /// Who set a value; later ones win, each entry whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -55,6 +56,7 @@ impl fmt::Display for Origin {
 /// The id may be that of a group (see [`group_members`](crate::group_members)): it then speaks for each member
 /// that the layer does not name itself, and each takes the settings that it has fields for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessorSetting {
     /// The processor.

@@ -6,6 +6,8 @@ mod linear;
 mod silly_tavern;
 mod tool_calls;
 mod write;
+#[cfg(feature = "schema")]
+mod written_message;
 
 use ctx_types::{Persist, Reader, Session};
 use serde_json::{Map, Value};
@@ -18,6 +20,8 @@ use crate::limits::Limits;
 
 use linear::Messages;
 pub use write::{ConversationForm, WrittenConversation, write_conversation};
+#[cfg(feature = "schema")]
+pub use written_message::ChatMessage;
 
 /// Reads a conversation from any form that people have one in.
 ///

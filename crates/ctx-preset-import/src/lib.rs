@@ -47,6 +47,8 @@ mod worldbook;
 
 pub use agent::read_agent;
 pub use container::PackedFile;
+#[cfg(feature = "schema")]
+pub use conversation::ChatMessage;
 pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
 pub use document::{BadLine, Document, Syntax, decode, write_document};
 pub use error::ImportError;

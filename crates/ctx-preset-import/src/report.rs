@@ -18,6 +18,7 @@ use crate::format::Format;
 ///
 /// Written as `{"files":[{"path","format","fields":[{"pointer","status","to","note"}]}]}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportReport {
     /// The files.
     pub files: Vec<FileReport>,
@@ -25,16 +26,19 @@ pub struct ImportReport {
 
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileReport {
     /// The name under which the file was given.
     pub path: String,
     /// What it is; none for what is nothing known.
     #[serde(serialize_with = "format_id")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub format: Option<Format>,
     /// What the document was packed in, such as `png` and the name of its chunk; none for a plain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
     /// One row for each leaf of the document: a scalar, or an empty list or object.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<FieldReport<'static>>"))]
     pub fields: FieldReports,
     /// What a person should read, the worst first.
     pub diagnostics: Vec<Diagnostic>,
@@ -42,6 +46,7 @@ pub struct FileReport {
 
 /// What became of one leaf of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldReport<'a> {
     /// Where it stands, as a JSON pointer.
     pub pointer: &'a str,
@@ -57,6 +62,7 @@ pub struct FieldReport<'a> {
 
 /// What became of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FieldStatus {
     /// It has the same meaning in a field of ours.

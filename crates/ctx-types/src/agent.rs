@@ -9,11 +9,15 @@ use crate::content::Content;
 use crate::message::Role;
 use crate::persist::noun;
 use crate::placement::InjectionStrategy;
+#[cfg(feature = "schema")]
+use crate::placement::Side;
 use crate::regex_config::RegexConfig;
 use crate::text::Text;
+#[cfg(feature = "schema")]
+use crate::turn::GenerationKind;
 
 noun! {
-    /// An agent, in the unified form that is AIO Hub's `agent.json` with the fields of seed 000 beside.
+    /// An agent: who the model is, and the preset that says what it is sent, in which order.
     ///
     /// ```
     /// use ctx_types::{Agent, Persist, Reader};
@@ -43,26 +47,26 @@ noun! {
         preset_groups: Vec<PresetGroup> => "presetGroups",
         /// Messages with which a conversation may begin.
         greetings: Vec<Greeting> => "greetings",
-        /// Sampling and context settings, as the file has them.
+        /// Settings: samplers, the size of the context, and how processors are set.
         parameters: Option<Value> => "parameters",
         /// Regex rules that come with the agent.
         regex_config: Option<RegexConfig> => "regexConfig",
-        /// Session variable definitions, as the file has them.
+        /// Definitions of session variables.
         variable_config: Option<Value> => "variableConfig",
-        /// A clock that runs beside the real one, as the file has it.
+        /// A clock that runs beside the real one.
         virtual_time_config: Option<Value> => "virtualTimeConfig",
-        /// Files that belong to the agent, as the file has them.
+        /// Files that belong to the agent.
         assets: Option<Value> => "assets",
         /// The worldbooks that the agent uses.
         worldbook_ids: Vec<Arc<str>> => "worldbookIds",
-        /// How worldbooks are searched for this agent, as the file has it: `{disableRecursion, defaultScanDepth}`.
+        /// How worldbooks are searched for this agent, such as `{disableRecursion, defaultScanDepth}`.
         worldbook_settings: Option<Value> => "worldbookSettings",
         /// The model that the agent was made for, if it names one.
         model_id: Option<Arc<str>> => "modelId",
         /// The macro dialect: `aio` (default), `sillytavern`, `aio-phased`, `sillytavern-legacy`.
         dialect: Option<Arc<str>> => "dialect",
         /// What becomes of the history where no `chat_history` entry says its place: `append` or `omit`.
-        history_when_unplaced: Option<Arc<str>> => "historyWhenUnplaced",
+        history_when_unplaced: Option<Arc<str>> => "historyWhenUnplaced" [one_of UnplacedHistory::WORDS],
     }
 }
 
@@ -70,7 +74,7 @@ impl Agent {
     /// Tells what becomes of the history where the preset does not place it; `append` unless said otherwise.
     pub fn unplaced_history(&self) -> UnplacedHistory {
         match self.history_when_unplaced.as_deref() {
-            Some("omit") => UnplacedHistory::Omit,
+            Some(word) if word == UnplacedHistory::Omit.as_str() => UnplacedHistory::Omit,
             _ => UnplacedHistory::Append,
         }
     }
@@ -91,6 +95,19 @@ pub enum UnplacedHistory {
     Omit,
 }
 
+impl UnplacedHistory {
+    /// The spellings used in files.
+    pub const WORDS: [&'static str; 2] = [Self::Append.as_str(), Self::Omit.as_str()];
+
+    /// Returns the spelling used in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Append => "append",
+            Self::Omit => "omit",
+        }
+    }
+}
+
 noun! {
     /// The character that the model plays, as character cards describe it.
     pub struct Character {
@@ -106,7 +123,7 @@ noun! {
         system_prompt: Option<Text> => "systemPrompt",
         /// Instructions that follow the history.
         post_history: Option<Text> => "postHistory",
-        /// A note at a depth of the history, as the file has it: `{prompt, depth, role}`.
+        /// A note at a depth of the conversation: `{prompt, depth, role}`.
         depth_prompt: Option<Value> => "depthPrompt",
         /// Notes of the card's creator, for people.
         creator_notes: Option<Text> => "creatorNotes",
@@ -137,23 +154,24 @@ noun! {
         is_enabled: Option<bool> => "isEnabled",
         /// The group that it belongs to.
         group_id: Option<Arc<str>> => "groupId",
-        /// Where it goes, in AIO Hub's spelling.
+        /// Where it goes, in the longer spelling: a depth, several depths, or an anchor.
         injection_strategy: Option<InjectionStrategy> => "injectionStrategy",
-        /// Where it goes, as seed 000 spells an index: a position in the settled history.
+        /// Where it goes in the settled part of the conversation: -1 after all of it, -2 one message earlier, 0 before
+        /// the oldest message, 3 after the third.
         insertion_point: Option<i64> => "insertionPoint",
-        /// On which side of its anchor it goes, as seed 000 spells it.
-        anchor_point: Option<Arc<str>> => "anchorPoint",
-        /// The anchor at which it goes, as seed 000 spells it.
+        /// On which side of its anchor it goes: `before` or `after` (default).
+        anchor_point: Option<Arc<str>> => "anchorPoint" [one_of Side::WORDS],
+        /// The anchor at which it goes: the `type` of an anchor, or the `id` of a `placeholder`.
         anchor_target: Option<Arc<str>> => "anchorTarget",
-        /// The order among others at the same place, beside seed 000's flat fields.
+        /// The rank among others at the same place, ascending; 100 if absent.
         order: Option<f64> => "order",
         /// For which models it is meant.
         model_match: Option<ModelMatch> => "modelMatch",
         /// For which kinds of generation it is meant, by their names such as `continue`; for all if empty.
-        triggers: Vec<Arc<str>> => "triggers",
-        /// Files of the agent that travel with it, as the file has them.
+        triggers: Vec<Arc<str>> => "triggers" [such_as GenerationKind::WORDS],
+        /// Files of the agent that travel with it.
         preset_attachments: Vec<StoredAttachment> => "presetAttachments",
-        /// Files that travel with it, as the file has them.
+        /// Files that travel with it.
         attachments: Vec<StoredAttachment> => "attachments",
     }
 }
@@ -228,7 +246,7 @@ noun! {
         /// What it is for.
         description: Option<Text> => "description",
         /// Whether each of its entries is switched by itself (`checkbox`), or one is on at a time (`radio`).
-        selection_mode: Option<Arc<str>> => "selectionMode",
+        selection_mode: Option<Arc<str>> => "selectionMode" [such_as ["checkbox", "radio"]],
         /// Whether its entries take part; absent means yes.
         enabled: Option<bool> => "enabled",
     }
@@ -254,7 +272,7 @@ noun! {
         /// Whether the rule takes part at all; absent means no.
         enabled: Option<bool> => "enabled",
         /// Whether one list must match (`any`, default) or both (`all`).
-        mode: Option<Arc<str>> => "mode",
+        mode: Option<Arc<str>> => "mode" [such_as ["any", "all"]],
         /// Whether a match excludes the entry instead.
         exclude: Option<bool> => "exclude",
         /// Regular expressions (JavaScript, case-insensitive) on the model's name or id.

@@ -217,6 +217,32 @@ impl ConfigField {
         }
     }
 
+    /// Describes the values that it takes, and null, which is as if nothing were set.
+    #[cfg(feature = "schema")]
+    pub fn schema(&self) -> schemars::Schema {
+        let mut schema = match self.kind {
+            FieldKind::Text => crate::schema::simple("string"),
+            FieldKind::Boolean => crate::schema::simple("boolean"),
+            FieldKind::List => crate::schema::simple("array"),
+            FieldKind::Number => crate::schema::simple(if self.is_whole { "integer" } else { "number" }),
+            FieldKind::Select => {
+                crate::schema::meant(self.options.iter().map(|option| (option.value.clone(), &*option.label)))
+            }
+        };
+        let mut set = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                schema.insert(key.to_owned(), value);
+            }
+        };
+        set("title", Some(Value::from(&*self.label)));
+        set("description", self.description.as_deref().map(Value::from));
+        set("minimum", self.minimum.map(crate::fields::write_number));
+        set("maximum", self.maximum.map(crate::fields::write_number));
+        set("pattern", self.is_required.then(|| Value::from(r"\S")));
+        set("default", Some(self.default.clone()));
+        schema
+    }
+
     fn is_within(&self, number: f64) -> bool {
         !(self.is_whole && number.fract() != 0.0)
             && self.minimum.is_none_or(|minimum| number >= minimum)

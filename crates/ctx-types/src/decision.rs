@@ -10,6 +10,7 @@ use crate::source::Source;
 ///
 /// A run of dropped messages is one decision with its size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decision {
     /// What became of it.
     pub outcome: Outcome,
@@ -46,6 +47,7 @@ impl fmt::Display for Decision {
 
 /// What became of a message, entry or injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It is sent where it was meant to be.
@@ -119,5 +121,23 @@ impl Serialize for TokenFigure {
             Self::AtMost(count) => map.serialize_entry("atMost", count)?,
         }
         map.end()
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for TokenFigure {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TokenFigure".into()
+    }
+
+    fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let figure = serde_json::json!({ "type": "integer", "minimum": 0 });
+        schemars::json_schema!({
+            "type": "object",
+            "description": "A number of tokens: counted (`exact`), or bounded (`atMost`).",
+            "properties": { "exact": figure, "atMost": figure },
+            "minProperties": 1,
+            "maxProperties": 1,
+        })
     }
 }

@@ -23,6 +23,7 @@ use crate::wording::plural;
 /// assert_eq!(diagnostic.to_string(), "warning[CTX9999]: no anchor `lore` (at /presetMessages/3)");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnostic {
     /// The stable code, by which documentation and tests name this kind of finding.
     pub code: Code,
@@ -142,8 +143,20 @@ impl Serialize for Code {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Code {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^CTX[0-9]{4}$" })
+    }
+}
+
 /// How much a finding matters; the order is ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Something was done that is worth knowing.
@@ -168,6 +181,7 @@ impl fmt::Display for Severity {
 ///
 /// Lines and columns are derived from the pointer by whoever holds the source text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Location {
     /// The name of the file or document, as the caller gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,6 +216,7 @@ impl fmt::Display for Location {
 
 /// A range of bytes in a text: `start` inclusive, `end` exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Span {
     /// The first byte.
     pub start: usize,

@@ -5,10 +5,15 @@ use std::sync::Arc;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
+#[cfg(feature = "schema")]
+use {
+    crate::schema,
+    schemars::{Schema, SchemaGenerator},
+};
 
 use crate::content::{Content, ContentPart};
 use crate::message::Role;
-use crate::persist::{Field, Persist, Reader, put_if_changed, put_value};
+use crate::persist::{Described, Field, Persist, Reader, put_if_changed, put_value};
 use crate::text::Text;
 
 /// Reads a slot that holds nothing, null or a string; moves the string out and leaves `""`.
@@ -40,6 +45,11 @@ impl Field for Option<Text> {
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
         put_string(self.as_deref(), map, key);
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        schema::simple("string")
+    }
 }
 
 impl Field for Option<Arc<str>> {
@@ -50,11 +60,16 @@ impl Field for Option<Arc<str>> {
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
         put_string(self.as_deref(), map, key);
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        schema::simple("string")
+    }
 }
 
 /// Declares a field type of one small JSON value that is copied out of its slot.
 macro_rules! small_field {
-    ($Type:ty, $expected:literal, $read:expr, $write:expr) => {
+    ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr) => {
         impl Field for Option<$Type> {
             fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
                 let read: fn(&Value) -> Option<$Type> = $read;
@@ -70,16 +85,23 @@ macro_rules! small_field {
                 let write: fn($Type) -> Value = $write;
                 put_if_changed(self, map, key, self.map(write));
             }
+
+            #[cfg(feature = "schema")]
+            fn schema(generator: &mut SchemaGenerator) -> Schema {
+                let schema: fn(&mut SchemaGenerator) -> Schema = $schema;
+                schema(generator)
+            }
         }
     };
 }
 
-small_field!(bool, "true or false", Value::as_bool, Value::from);
-small_field!(i64, "a whole number", whole_number, Value::from);
-small_field!(f64, "a number", Value::as_f64, write_number);
+small_field!(bool, "true or false", |_| schema::simple("boolean"), Value::as_bool, Value::from);
+small_field!(i64, "a whole number", |_| schema::simple("integer"), whole_number, Value::from);
+small_field!(f64, "a number", |_| schema::simple("number"), Value::as_f64, write_number);
 small_field!(
     Role,
     "one of `system`, `developer`, `user`, `assistant`, `tool`",
+    schema::optional::<Role>,
     |value| value.as_str().and_then(Role::parse),
     |role| Value::from(role.as_str())
 );
@@ -115,6 +137,11 @@ impl Field for Option<Value> {
             put_value(map, key, self.clone());
         }
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        schema::anything()
+    }
 }
 
 /// Moves a value out of its slot and leaves an empty one of the same type.
@@ -135,6 +162,11 @@ impl Field for Vec<Arc<Value>> {
 
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
         put_list(self, |value| (**value).clone(), map, key);
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        schema::list(&schema::anything())
     }
 }
 
@@ -178,6 +210,11 @@ impl Field for Vec<Arc<str>> {
         let list = self.iter().map(write).chain(foreign).collect();
         put_if_changed(self, map, key, Some(Value::Array(list)));
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        schema::list(&schemars::json_schema!({ "type": "string" }))
+    }
 }
 
 fn read_item((index, item): (usize, &Value), reader: &mut Reader) -> Option<Arc<str>> {
@@ -187,7 +224,7 @@ fn read_item((index, item): (usize, &Value), reader: &mut Reader) -> Option<Arc<
     item.as_str().map(Arc::from)
 }
 
-impl<T: Persist> Field for Vec<T> {
+impl<T: Persist + Described> Field for Vec<T> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
         let items = take_list(slot, "a list", reader);
         let read = |(index, item)| reader.at_index(index, |reader| T::read(item, reader));
@@ -196,6 +233,11 @@ impl<T: Persist> Field for Vec<T> {
 
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
         put_list(self, T::write, map, key);
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        schema::list(&generator.subschema_for::<T>())
     }
 
     fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
@@ -207,7 +249,7 @@ impl<T: Persist> Field for Vec<T> {
     }
 }
 
-impl<T: Persist> Field for Option<T> {
+impl<T: Persist + Described> Field for Option<T> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
         match slot {
             None | Some(Value::Null) => None,
@@ -227,6 +269,11 @@ impl<T: Persist> Field for Option<T> {
             None if map.get(key).is_some_and(Value::is_object) => put_value(map, key, None),
             None => {}
         }
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        schema::optional::<T>(generator)
     }
 
     fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
@@ -268,6 +315,11 @@ impl Field for Option<Content> {
             None => return,
         };
         put_value(map, key, value);
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        schema::content()
     }
 }
 

@@ -36,6 +36,8 @@ pub mod ports;
 mod preset_op;
 mod regex_config;
 mod report;
+#[cfg(feature = "schema")]
+mod schema;
 mod session;
 mod source;
 mod suggest;

@@ -20,6 +20,7 @@ use serde_json::Value;
 /// assert_eq!(line.to_string(), r#"warn: a rule matched nothing {"rule":"trim"}"#);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LogLine {
     /// How much it matters.
@@ -87,6 +88,7 @@ impl fmt::Display for LogLine {
 
 /// How much a line of a log matters; the order is ascending. Spelled as seed 002 §5.1 spells it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
     /// The ordinary course of the work.

@@ -18,6 +18,7 @@ use crate::text::Text;
 
 /// Who speaks a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions of the application or the preset.
@@ -34,6 +35,15 @@ pub enum Role {
 }
 
 impl Role {
+    /// The spellings used in files and requests.
+    pub const WORDS: [&'static str; 5] = [
+        Self::System.as_str(),
+        Self::Developer.as_str(),
+        Self::User.as_str(),
+        Self::Assistant.as_str(),
+        Self::Tool.as_str(),
+    ];
+
     /// Returns the spelling used in files and requests.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -224,6 +224,10 @@ pub(crate) trait Field: Sized {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self;
     fn put(&self, map: &mut Map<String, Value>, key: &str);
 
+    /// Describes what `take` reads without a finding.
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema;
+
     /// Makes the slot what writing and reading the field again would leave.
     fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
         let slot = map.get_mut(key).map(Value::take);
@@ -260,20 +264,54 @@ pub(crate) fn put_value(map: &mut Map<String, Value>, key: &str, value: Option<V
     }
 }
 
+/// What a noun inside a field must have besides.
+#[cfg(feature = "schema")]
+pub(crate) use schemars::JsonSchema as Described;
+
+/// What a noun inside a field must have besides: nothing, without schemas.
+#[cfg(not(feature = "schema"))]
+pub(crate) trait Described {}
+
+#[cfg(not(feature = "schema"))]
+impl<T> Described for T {}
+
+/// Describes a field by its type, or by the words that it may hold.
+#[cfg(feature = "schema")]
+macro_rules! field_schema {
+    ($generator:ident, $Type:ty) => {
+        <$Type as $crate::persist::Field>::schema($generator)
+    };
+    ($generator:ident, $Type:ty, one_of $words:expr) => {
+        $crate::schema::one_of(&$words, <$Type as $crate::persist::Field>::schema($generator))
+    };
+    ($generator:ident, $Type:ty, at_least $minimum:expr) => {
+        $crate::schema::at_least($minimum, <$Type as $crate::persist::Field>::schema($generator))
+    };
+    ($generator:ident, $Type:ty, such_as $words:expr) => {
+        $crate::schema::such_as(&$words, <$Type as $crate::persist::Field>::schema($generator))
+    };
+}
+#[cfg(feature = "schema")]
+pub(crate) use field_schema;
+
 /// Declares a noun: a struct of typed fields over the kept value of its file.
+///
+/// The docs of the struct and its fields are the descriptions in its schema, which people see in their editors.
+/// Behind a key may stand which words its texts are: `[one_of WORDS]` where others are findings, `[such_as WORDS]`
+/// where they are none; or `[at_least NUMBER]` where smaller numbers are findings.
 macro_rules! noun {
     (
-        $(#[$meta:meta])*
+        $(#[doc = $about:literal])*
         pub struct $Name:ident {
-            $( $(#[$field_meta:meta])* $field:ident : $Type:ty => $key:literal, )*
+            $( $(#[doc = $field_about:literal])* $field:ident : $Type:ty => $key:literal $([$which:ident $words:expr])?, )*
         }
     ) => {
-        $(#[$meta])*
+        $(#[doc = $about])*
         ///
         /// Two values are equal if they write equal JSON; the order of keys does not count.
         #[derive(Clone, Debug, Default)]
         pub struct $Name {
-            $( $(#[$field_meta])* pub $field: $Type, )*
+            $( $(#[doc = $field_about])* pub $field: $Type, )*
             /// Everything else that the file held.
             pub kept: $crate::persist::Kept,
         }
@@ -316,6 +354,22 @@ macro_rules! noun {
                 // What is kept holds placeholders for fields that were read, none for fields that were set.
                 $( self.$field == other.$field && )*
                     (self.kept == other.kept || self.write() == other.write())
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $Name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let properties = [$( (
+                    $key,
+                    concat!($($field_about, "\n"),*),
+                    $crate::persist::field_schema!(generator, $Type $(, $which $words)?),
+                ) ),*];
+                $crate::schema::object(concat!($($about, "\n"),*), properties)
             }
         }
 

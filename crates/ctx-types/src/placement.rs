@@ -162,31 +162,47 @@ pub enum Side {
     After,
 }
 
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Side {
+    /// The spellings used in files.
+    pub const WORDS: [&'static str; 2] = [Self::Before.as_str(), Self::After.as_str()];
+
+    /// Returns the spelling used in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
             Self::Before => "before",
             Self::After => "after",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
 noun! {
-    /// AIO Hub's spelling of a placement.
+    /// Where an entry goes, in the longer spelling.
     pub struct InjectionStrategy {
-        /// `default`, `depth`, `advanced_depth` or `anchor`; inferred from the other fields if absent.
-        kind: Option<Arc<str>> => "type",
-        /// The distance from the end of the history, in messages.
-        depth: Option<i64> => "depth",
-        /// Several distances, such as `3, 10~5`.
+        /// How the place is said: `default` (where the list has it), `depth`, `advanced_depth` (`depthConfig`) or
+        /// `anchor`; inferred from the other fields if absent.
+        kind: Option<Arc<str>> => "type" [one_of InjectionStrategy::TYPES],
+        /// The distance from the end of the conversation, in messages; 0 is after the newest.
+        depth: Option<i64> => "depth" [at_least 0],
+        /// Several distances, such as `3, 10~5` for 3 and then 10, 15, 20 and so on.
         depth_config: Option<Arc<str>> => "depthConfig",
         /// The id of the anchor; `chat_history` if absent.
         anchor_target: Option<Arc<str>> => "anchorTarget",
-        /// `before` or `after` (default).
-        anchor_position: Option<Arc<str>> => "anchorPosition",
+        /// On which side of the anchor: `before` or `after` (default).
+        anchor_position: Option<Arc<str>> => "anchorPosition" [one_of Side::WORDS],
         /// The rank among others at the same place; 100 if absent.
         order: Option<f64> => "order",
         /// The rank before the kind of thing is compared; 0 if absent. Set by importers.
         lane: Option<i64> => "lane",
     }
+}
+
+impl InjectionStrategy {
+    /// What `type` may be.
+    pub const TYPES: [&'static str; 4] = ["default", "depth", "advanced_depth", "anchor"];
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "schema")]
+use crate::message::Role;
 use crate::persist::noun;
 
 noun! {
-    /// The regex rules of an agent, a profile or the settings, in the form of AIO Hub's `regexConfig` with the
-    /// fields that SillyTavern's scripts need beside.
+    /// The regex rules of an agent, a profile or the settings: what is replaced in messages.
     ///
     /// ```
     /// use ctx_types::{Persist, Reader, RegexConfig};
@@ -20,7 +21,7 @@ noun! {
         /// The presets: lists of rules that are switched together.
         presets: Vec<RegexPreset> => "presets",
         /// Whose rules hold for a message of another agent (`message` or `session`); for applications.
-        binding_mode: Option<Arc<str>> => "bindingMode",
+        binding_mode: Option<Arc<str>> => "bindingMode" [such_as ["message", "session"]],
     }
 }
 
@@ -60,25 +61,39 @@ noun! {
         /// For what texts are made when the rule runs; absent means to be shown and to be sent.
         apply_to: Option<RegexStages> => "applyTo",
         /// Whose messages it changes; absent means `system`, `user` and `assistant`.
-        target_roles: Vec<Arc<str>> => "targetRoles",
+        target_roles: Vec<Arc<str>> => "targetRoles" [one_of Role::WORDS],
         /// What it changes besides messages: `worldbook` entries, visible `reasoning`.
-        target_texts: Vec<Arc<str>> => "targetTexts",
+        target_texts: Vec<Arc<str>> => "targetTexts" [one_of RegexRule::TARGET_TEXTS],
         /// How deep in the conversation it changes messages.
         depth_range: Option<RegexDepths> => "depthRange",
         /// What the replacement is: `regex` (default), or `script`, which never runs.
-        replacement_type: Option<Arc<str>> => "replacementType",
+        replacement_type: Option<Arc<str>> => "replacementType" [one_of RegexRule::REPLACEMENT_TYPES],
         /// What becomes of macros in the expression: `NONE` (default), `RAW`, or `ESCAPED`, which lets their
         /// values stand for themselves.
-        substitution_mode: Option<Arc<str>> => "substitutionMode",
+        substitution_mode: Option<Arc<str>> => "substitutionMode" [one_of RegexRule::SUBSTITUTION_MODES],
         /// What is removed from groups before they are inserted.
         trim_strings: Vec<Arc<str>> => "trimStrings",
         /// Its place among the rules of one priority, ascending; 0 if absent.
         order: Option<f64> => "order",
         /// How expression and replacement are read: `aio` (default) or `sillytavern`.
-        dialect: Option<Arc<str>> => "dialect",
+        dialect: Option<Arc<str>> => "dialect" [one_of RegexRule::DIALECTS],
         /// Whether a rule for texts that are stored runs when a person edits one; absent means no.
         run_on_edit: Option<bool> => "runOnEdit",
     }
+}
+
+impl RegexRule {
+    /// What `targetTexts` may name.
+    pub const TARGET_TEXTS: [&'static str; 2] = ["worldbook", "reasoning"];
+
+    /// What `replacementType` may be.
+    pub const REPLACEMENT_TYPES: [&'static str; 2] = ["regex", "script"];
+
+    /// What `substitutionMode` may be.
+    pub const SUBSTITUTION_MODES: [&'static str; 3] = ["NONE", "RAW", "ESCAPED"];
+
+    /// What `dialect` may be.
+    pub const DIALECTS: [&'static str; 2] = ["aio", "sillytavern"];
 }
 
 noun! {

@@ -12,6 +12,7 @@ use crate::source::Source;
 /// It holds no timings, so that equal inputs give equal reports. In JSON its keys are camelCase, as those of
 /// files are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// What was found in the content, in the order of the work.
     pub diagnostics: Vec<Diagnostic>,
@@ -33,6 +34,7 @@ pub struct Report {
 /// It supposes that an answer and another message follow, that nothing is edited, and that what fits now fits then.
 /// Where system messages are made the user's, the last of these messages may also be joined with the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StablePart {
     /// How many messages.
@@ -44,6 +46,7 @@ pub struct StablePart {
 
 /// What may differ in the next turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unstable {
     /// The position of the message that it stands in, counted from 0.
     pub message: usize,
@@ -55,6 +58,7 @@ pub struct Unstable {
 
 /// What the messages of a context use of its budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// The tokens of all messages, after the last stage.
@@ -72,6 +76,7 @@ pub struct Usage {
 
 /// One line of the account of a budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageLine {
     /// What it is, for people.
     pub name: String,
@@ -81,6 +86,7 @@ pub struct UsageLine {
 
 /// What one stage did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StageReport {
     /// The id of the stage.

@@ -91,6 +91,37 @@ impl Serialize for Source {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Source {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Source".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        WrittenSource::json_schema(generator)
+    }
+}
+
+/// The origin of a message or of a range of its bytes.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "it only says how a source is written")]
+struct WrittenSource {
+    /// What kind of thing wrote it.
+    kind: SourceKind,
+    /// The id of that thing: preset entry, message, worldbook entry, rule, macro name.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    id: Option<Arc<str>>,
+    /// Its position in the list that it comes from, counted from 0.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+    /// Its title in that list.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    name: Option<Arc<str>>,
+    /// How far its words may be trusted as instructions.
+    trust: Trust,
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.as_str())?;
@@ -104,6 +135,7 @@ impl fmt::Display for Source {
 
 /// What kind of thing wrote a message or a range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SourceKind {
@@ -166,6 +198,7 @@ impl SourceKind {
 
 /// Whose words they are, which decides how far they may be followed as instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// The author of the preset.

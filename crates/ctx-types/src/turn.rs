@@ -68,6 +68,10 @@ pub enum GenerationKind {
 }
 
 impl GenerationKind {
+    /// The spellings used in files and on the command line.
+    pub const WORDS: [&'static str; 4] =
+        [Self::Normal.as_str(), Self::Continue.as_str(), Self::Impersonate.as_str(), Self::Quiet.as_str()];
+
     /// Returns the spelling used in files and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {

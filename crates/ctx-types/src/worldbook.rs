@@ -14,7 +14,7 @@ pub use loose::{Flag, KeyList, Numeric};
 pub use values::{EntryId, EntryPosition, EntryRole, RecursionDelay, SelectiveLogic};
 
 noun! {
-    /// A worldbook in the form of SillyTavern's world info, which is AIO Hub's too.
+    /// A worldbook: texts that come in when the conversation speaks of them.
     ///
     /// ```
     /// use ctx_types::{Persist, Reader, Worldbook};
@@ -39,7 +39,7 @@ noun! {
         entries: WorldbookEntries => "entries",
         /// Whose rules hold for what applications read differently: `sillytavern` (default) or `ccv3`, by which
         /// all decorators count, and the three fields below.
-        dialect: Option<Arc<str>> => "dialect",
+        dialect: Option<Arc<str>> => "dialect" [such_as ["sillytavern", "ccv3"]],
         /// How many messages are looked at, as character cards say it.
         scan_depth: Option<Numeric> => "scan_depth",
         /// How many tokens its entries may have together, as character cards say it.
@@ -56,7 +56,7 @@ noun! {
         uid: Option<EntryId> => "uid",
         /// The keys: plain texts, or regular expressions as `/pattern/flags`.
         key: KeyList => "key",
-        /// The keys of which [`WorldbookEntry::selective_logic`] speaks.
+        /// Further keys, which count as `selectiveLogic` says.
         keysecondary: KeyList => "keysecondary",
         /// The title shown to people.
         comment: Option<Text> => "comment",
@@ -68,17 +68,17 @@ noun! {
         vectorized: Option<Flag> => "vectorized",
         /// Whether secondary keys count; absent means yes.
         selective: Option<Flag> => "selective",
-        /// How secondary keys count; [`SelectiveLogic::AndAny`] if absent.
+        /// How secondary keys count; 0 if absent.
         selective_logic: Option<SelectiveLogic> => "selectiveLogic",
         /// The rank: the greater, the earlier it is considered and the later its text stands; 100 if absent.
         order: Option<Numeric> => "order",
         /// Where its text goes; before the character if absent.
         position: Option<EntryPosition> => "position",
-        /// The distance from the newest message, for [`EntryPosition::AtDepth`]; 4 if absent.
+        /// The distance from the newest message, for position 4; 4 if absent.
         depth: Option<Numeric> => "depth",
         /// Who speaks it; the system if absent.
         role: Option<EntryRole> => "role",
-        /// The name under which `{{outlet::name}}` gives the text, for [`EntryPosition::Outlet`].
+        /// The name under which `{{outlet::name}}` gives the text, for position 7.
         outlet_name: Option<Arc<str>> => "outletName",
         /// Whether it is switched off; absent means no.
         disable: Option<Flag> => "disable",

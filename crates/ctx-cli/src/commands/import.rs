@@ -4,7 +4,7 @@ mod names;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use ctx_preset_import::{
     FieldStatus, FileReport, Import, ImportOptions, ImportReport, SourceFile, import, write_document,
 };
@@ -121,10 +121,7 @@ fn outputs(made: &Import, out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// Makes the folders of files; one that is a link could lead elsewhere and is refused.
 fn make_folders(out: &Path, written: &[(PathBuf, Vec<u8>)]) -> Result<()> {
-    let failed = |folder: &Path, error: &std::io::Error| {
-        anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(error))
-    };
-    std::fs::create_dir_all(out).map_err(|error| failed(out, &error))?;
+    files::make_folder(out)?;
     for (path, _) in written {
         let Ok(below) = path.strip_prefix(out) else { continue };
         let mut folder = out.to_owned();
@@ -134,7 +131,7 @@ fn make_folders(out: &Path, written: &[(PathBuf, Vec<u8>)]) -> Result<()> {
                 bail!("cannot write below `{}`: it is a link", files::name(&folder));
             }
             if !folder.is_dir() {
-                std::fs::create_dir(&folder).map_err(|error| failed(&folder, &error))?;
+                files::make_folder(&folder)?;
             }
         }
     }

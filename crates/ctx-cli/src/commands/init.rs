@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use serde_json::json;
 
 use crate::args::InitArguments;
@@ -34,9 +34,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
     if folder.is_file() {
         bail!("`{}` is a file; name a folder", files::name(folder));
     }
-    std::fs::create_dir_all(folder).map_err(|error| {
-        anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(&error))
-    })?;
+    files::make_folder(folder)?;
     files::write(&files, existing, &FilesRead::default())?;
     let names = files.map(|(path, _)| path);
     match arguments.json {

@@ -47,6 +47,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       export       Writes an agent as a file of another application
       migrate      Brings files of AIO Hub up to date: old spellings become today's
       init         Writes a small project to begin with: agent, profile, conversation
+      schema       Prints JSON Schemas of files and reports, for editors that complete and check them
       completions  Prints the script that completes command lines in a shell
       help         Print this message or the help of the given subcommand(s)
 
@@ -340,6 +341,30 @@ fn help_of_count() {
       ctx count --model gpt-5 chat.json
       echo "Hello" | ctx count
     "#);
+}
+
+#[test]
+fn help_of_schema() {
+    assert_snapshot!(ctx("schema -h", &[]), @"
+    exit code 0
+    === output
+    Prints JSON Schemas of files and reports, for editors that complete and check them
+
+    Usage: ctx schema [OPTIONS] [NAME]
+
+    Arguments:
+      [NAME]  Which schema is printed
+
+    Options:
+          --out <DIR>  Writes the schema, or all of them, to a folder, as `NAME.schema.json`
+          --json       Prints the list, or the written files, as JSON; a schema is JSON already
+      -h, --help       Print help (see more with '--help')
+
+    Examples:
+      ctx schema
+      ctx schema agent > agent.schema.json
+      ctx schema --out schemas
+    ");
 }
 
 #[test]

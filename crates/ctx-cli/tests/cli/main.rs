@@ -42,6 +42,7 @@ mod processors;
 #[path = "../../../ctx-chat/tests/servers/relay.rs"]
 mod relay;
 mod report;
+mod schemas;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]
 mod server;
 mod session;

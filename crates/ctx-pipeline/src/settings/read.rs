@@ -12,7 +12,7 @@ use crate::codes;
 const MAX_SETTINGS: usize = 20_000;
 
 /// How early or late a processor may be, so that there is always room for another one beside it.
-const MAX_PRIORITY: i64 = 1_000_000_000;
+pub const MAX_PRIORITY: i64 = 1_000_000_000;
 
 /// The same in words.
 const PRIORITY: &str = "a whole number from -1000000000 to 1000000000";

@@ -155,3 +155,31 @@ impl<'de> Deserialize<'de> for Session {
         Ok(Self::read(value, &mut Reader::new()))
     }
 }
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Session {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Session".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let node = generator.subschema_for::<Node>();
+        let nodes = schemars::json_schema!({ "type": ["object", "null"], "additionalProperties": node });
+        let id = || crate::schema::simple("string");
+        let tree = [
+            (NODES, "The messages by their ids, the root among them.", nodes),
+            (ROOT, "The id of the root, which is never sent.", id()),
+            (LEAF, "The id of the message at which the conversation goes on.", id()),
+        ];
+        let mut schema = SessionHeader::json_schema(generator);
+        let about = "A conversation: a tree of messages, of which the way to one leaf is sent.";
+        let tree = crate::schema::object(about, tree);
+        schema.insert("description".to_owned(), about.into());
+        if let (Some(Value::Object(all)), Some(Value::Object(tree))) =
+            (schema.get_mut("properties"), tree.get("properties"))
+        {
+            all.extend(tree.clone());
+        }
+        schema
+    }
+}

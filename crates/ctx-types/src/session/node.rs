@@ -30,8 +30,8 @@ noun! {
         role: Option<Role> => "role",
         /// Files that travel with the message.
         attachments: Vec<StoredAttachment> => "attachments",
-        /// `generating`, `complete` or `error`.
-        status: Option<Arc<str>> => "status",
+        /// How far it is: `generating`, `complete` or `error`.
+        status: Option<Arc<str>> => "status" [such_as ["generating", "complete", "error"]],
         /// Whether the message is sent; absent means yes.
         is_enabled: Option<bool> => "isEnabled",
         /// Whether it is part of what models are told; absent means yes, `false` marks what only people see.

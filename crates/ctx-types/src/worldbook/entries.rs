@@ -101,6 +101,14 @@ impl Field for WorldbookEntries {
         put_value(map, key, Some(value));
     }
 
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let entry = generator.subschema_for::<WorldbookEntry>();
+        schemars::json_schema!({
+            "type": ["object", "array", "null"], "items": entry, "additionalProperties": entry,
+        })
+    }
+
     fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
         self.iter_mut().for_each(WorldbookEntry::settle);
         let is_there = map.get(key).is_some_and(|slot| slot.is_object() || slot.is_array());

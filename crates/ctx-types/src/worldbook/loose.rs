@@ -23,7 +23,7 @@ pub struct KeyList(pub Vec<Arc<str>>);
 /// Declares a field of one small JSON value that is written in one way and read in several; the others are
 /// reported.
 macro_rules! loose_field {
-    ($Type:ty, $expected:literal, $strict:expr, $loose:expr, $write:expr) => {
+    ($Type:ty, $expected:literal, $schema:expr, $strict:expr, $loose:expr, $write:expr) => {
         impl crate::persist::Field for Option<$Type> {
             fn take(slot: Option<&mut Value>, reader: &mut crate::persist::Reader) -> Self {
                 let strict: fn(&Value) -> Option<$Type> = $strict;
@@ -44,6 +44,12 @@ macro_rules! loose_field {
                 let write: fn(&$Type) -> Value = $write;
                 crate::persist::put_if_changed(self, map, key, self.as_ref().map(write));
             }
+
+            #[cfg(feature = "schema")]
+            fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema = $schema;
+                schema(generator)
+            }
         }
     };
 }
@@ -52,14 +58,20 @@ pub(super) use loose_field;
 loose_field!(
     Numeric,
     "a number",
+    |_| crate::schema::simple("number"),
     |value| value.as_f64().map(Numeric),
     |value| quoted(value).map(Numeric),
     |number| write_number(number.0)
 );
 
-loose_field!(Flag, "true or false", |value| value.as_bool().map(Flag), loose_flag, |flag| Value::from(
-    flag.0
-));
+loose_field!(
+    Flag,
+    "true or false",
+    |_| crate::schema::simple("boolean"),
+    |value| value.as_bool().map(Flag),
+    loose_flag,
+    |flag| Value::from(flag.0)
+);
 
 /// Reads a number in quotes.
 pub(super) fn quoted(value: &Value) -> Option<f64> {
@@ -117,6 +129,14 @@ impl Field for KeyList {
             return put_if_changed(self, map, key, Some(Value::Array(list)));
         }
         self.0.put(map, key);
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        // Keys in one text are a finding; a text without any is a list without any.
+        schemars::json_schema!({
+            "type": ["array", "string", "null"], "items": { "type": "string" }, "pattern": r"^[\s,]*$",
+        })
     }
 }
 

@@ -14,6 +14,7 @@ pub struct EntryId(pub Arc<str>);
 
 /// How secondary keys count once a key is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SelectiveLogic {
     /// One of them must be found.
     #[default]
@@ -28,6 +29,7 @@ pub enum SelectiveLogic {
 
 /// Where the text of an entry goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EntryPosition {
     /// Before the description of the character.
     #[default]
@@ -82,6 +84,7 @@ const ROLES: [Role; 3] = [Role::System, Role::User, Role::Assistant];
 loose_field!(
     SelectiveLogic,
     "a number from 0 to 3",
+    crate::schema::numbered::<SelectiveLogic>,
     |value| place(value.as_f64()?, &LOGICS).map(|(_, logic)| *logic),
     |value| {
         let name = plain(value)?;
@@ -94,6 +97,7 @@ loose_field!(
 loose_field!(
     EntryPosition,
     "a number from 0 to 7",
+    crate::schema::numbered::<EntryPosition>,
     |value| place(value.as_f64()?, &POSITIONS).map(|(_, position)| *position),
     |value| {
         let name = plain(value)?;
@@ -106,6 +110,7 @@ loose_field!(
 loose_field!(
     EntryRole,
     "0, 1 or 2",
+    |_| crate::schema::numbers(ROLES.map(Role::as_str)),
     |value| place(value.as_f64()?, &ROLES).copied().map(EntryRole),
     |value| {
         let named = plain(value).and_then(|name| ROLES.into_iter().find(|role| role.as_str() == name));
@@ -117,6 +122,7 @@ loose_field!(
 loose_field!(
     RecursionDelay,
     "true, false or a level",
+    |_| schemars::json_schema!({ "type": ["boolean", "number", "null"], "minimum": 0 }),
     |value| match value {
         Value::Bool(is_delayed) => Some(RecursionDelay(u32::from(*is_delayed))),
         _ => level(value.as_f64()?),
@@ -128,6 +134,7 @@ loose_field!(
 loose_field!(
     EntryId,
     "a whole number or a text",
+    |_| schemars::json_schema!({ "type": ["string", "number", "null"] }),
     |value| match value {
         Value::String(text) => Some(EntryId(text.as_str().into())),
         Value::Number(number) => Some(EntryId(number.to_string().into())),

@@ -1,0 +1,27 @@
+//! Arguments of `ctx schema`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Prints JSON Schemas of files and reports, for editors that complete and check them
+///
+/// Without a name it lists the schemas. A YAML file says which one it follows in its first line; this is how agents
+/// begin that `ctx init` and `ctx import` write, which put the schema beside them:
+///
+///   # yaml-language-server: $schema=.ctx/agent.schema.json
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx schema\n  \
+    ctx schema agent > agent.schema.json\n  \
+    ctx schema --out schemas")]
+pub(crate) struct SchemaArguments {
+    /// Which schema is printed
+    pub(crate) name: Option<String>,
+    /// Writes the schema, or all of them, to a folder, as `NAME.schema.json`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Prints the list, or the written files, as JSON; a schema is JSON already
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,107 @@
+//! JSON Schemas of files and reports, for editors that complete and check them.
+//!
+//! What a file may hold comes from the types that read it; which anchors, processors, settings and dialects there are
+//! comes from the engine, so that an application's own are in its schemas too. Schemas follow draft 07, which editors
+//! know best.
+
+mod describe;
+mod files;
+mod refine;
+
+use ctx_preset_import::ImportReport;
+use ctx_types::{Report, UserProfile, Worldbook};
+pub use files::Parameters;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value};
+
+use crate::engine::Engine;
+
+/// A kind of file, or of report, that has a schema.
+#[derive(Clone, Copy, Debug)]
+pub struct FileSchema {
+    /// The name of the kind, as in `agent.schema.json`.
+    pub name: &'static str,
+    /// What its files are, for people: one phrase.
+    pub about: &'static str,
+    /// Writes the schema.
+    pub write: fn(&Engine) -> Value,
+}
+
+/// The kinds of files and reports that an engine reads and writes.
+///
+/// ```
+/// use ctx_engine::{Engine, schema::FILE_SCHEMAS};
+///
+/// let agent = FILE_SCHEMAS.iter().find(|schema| schema.name == "agent").unwrap();
+/// let schema = (agent.write)(&Engine::new());
+/// assert_eq!(schema["properties"]["name"]["description"], "The name that `{{char}}` gives.");
+/// ```
+pub const FILE_SCHEMAS: [FileSchema; 7] = [
+    FileSchema {
+        name: "agent",
+        about: "an agent: who the model is, and the preset of what it is sent",
+        write: file_schema::<files::AgentFile>,
+    },
+    FileSchema {
+        name: "preset",
+        about: "a preset without an agent: a list of entries, or `messages` with `groups`",
+        write: file_schema::<files::PresetFile>,
+    },
+    FileSchema {
+        name: "session",
+        about: "a conversation: a tree of messages, or a list of chat messages",
+        write: file_schema::<files::SessionFile>,
+    },
+    FileSchema {
+        name: "profile",
+        about: "a user profile: who the user is",
+        write: file_schema::<UserProfile>,
+    },
+    FileSchema {
+        name: "worldbook",
+        about: "a worldbook: texts that come in when the conversation speaks of them",
+        write: file_schema::<Worldbook>,
+    },
+    FileSchema {
+        name: "report",
+        about: "the report of a context, as `explain --json` and `assemble --report` write it",
+        write: report_schema::<Report>,
+    },
+    FileSchema {
+        name: "import-report",
+        about: "the report of an import, as `import --report` writes it",
+        write: report_schema::<ImportReport>,
+    },
+];
+
+/// Writes the schema of a file that is read as a type.
+///
+/// Where the type holds settings of processors or entries of presets, they are those of the engine.
+pub fn file_schema<T: JsonSchema>(engine: &Engine) -> Value {
+    let mut schema = schema_of::<T>(SchemaSettings::draft07().for_deserialize());
+    refine::refine(&mut schema, &T::schema_name(), engine);
+    schema
+}
+
+/// Writes the schema of what a type is written as.
+pub fn report_schema<T: JsonSchema>(_engine: &Engine) -> Value {
+    schema_of::<T>(SchemaSettings::draft07().for_serialize())
+}
+
+fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let generator = settings.with_transform(describe::plain as fn(&mut Schema)).into_generator();
+    in_order(generator.into_root_schema_for::<T>())
+}
+
+/// Puts what a reader looks for first to the front, and the definitions last.
+fn in_order(schema: Schema) -> Value {
+    let Value::Object(mut rest) = Value::from(schema) else { return Value::Bool(true) };
+    let definitions = rest.shift_remove_entry("definitions");
+    let front =
+        ["$schema", "title", "description"].into_iter().filter_map(|key| rest.shift_remove_entry(key));
+    let mut ordered: Map<String, Value> = front.collect();
+    ordered.extend(rest);
+    ordered.extend(definitions);
+    Value::Object(ordered)
+}

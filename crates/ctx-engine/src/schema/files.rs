@@ -1,0 +1,141 @@
+//! The files that hold more than one noun, or one noun in several forms.
+
+use std::borrow::Cow;
+
+use ctx_pipeline::ProcessorSetting;
+use ctx_preset_import::ChatMessage;
+use ctx_tokens::MAX_TOKENS;
+use ctx_types::{Agent, PresetGroup, PresetMessage, Session};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
+
+/// An agent, or an export of agents.
+pub(super) struct AgentFile;
+
+/// The entries of a preset: a list, or `messages` with or without `groups`; all else is as in an agent.
+pub(super) struct PresetFile;
+
+/// A conversation in any form that is read.
+pub(super) struct SessionFile;
+
+/// Settings of an agent, of a model or of a user: those of processors, beside samplers, which are passed on.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameters;
+
+impl JsonSchema for Parameters {
+    fn schema_name() -> Cow<'static, str> {
+        "Parameters".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let tokens = json!({
+            "description": "How many tokens the context may have; 0 means the model's window.",
+            "type": ["integer", "null"], "minimum": 0, "maximum": MAX_TOKENS,
+        });
+        json_schema!({ "type": ["object", "null"], "properties": {
+            "processors": {
+                "description": "How processors are set: which run, when, and with which settings.",
+                "type": ["array", "null"],
+                "items": generator.subschema_for::<ProcessorSetting>(),
+            },
+            "contextManagement": {
+                "description": "How large the context may be.",
+                "type": ["object", "null"],
+                "properties": { "enabled": { "type": ["boolean", "null"] }, "maxContextTokens": tokens },
+            },
+            "contextPostProcessing": {
+                "description": "An older spelling of `processors`.",
+                "type": ["object", "null"],
+                "properties": { "rules": { "type": ["array", "null"], "items": { "type": ["object", "string"] } } },
+            },
+        } })
+    }
+}
+
+/// Describes an agent with its settings.
+fn agent(generator: &mut SchemaGenerator) -> Schema {
+    let parameters = generator.subschema_for::<Parameters>();
+    let mut agent = Agent::json_schema(generator);
+    if let (Some(Value::Object(slot)), Value::Object(parameters)) =
+        (agent.pointer_mut("/properties/parameters"), Value::from(parameters))
+    {
+        slot.extend(parameters);
+    }
+    agent
+}
+
+impl JsonSchema for AgentFile {
+    fn schema_name() -> Cow<'static, str> {
+        Agent::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let agents = json!({
+            "description": "The agents of an export, of which the first is read.",
+            "type": "array",
+            "items": { "$ref": "#" },
+        });
+        with(agent(generator), [("agents", agents)])
+    }
+}
+
+impl JsonSchema for PresetFile {
+    fn schema_name() -> Cow<'static, str> {
+        Agent::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let entry = generator.subschema_for::<PresetMessage>();
+        let messages = json!({
+            "description": "The preset: entries and anchors in order.",
+            "type": ["array", "null"],
+            "items": entry,
+        });
+        let groups = json!({
+            "description": "Groups by which several entries are switched together.",
+            "type": ["array", "null"],
+            "items": generator.subschema_for::<PresetGroup>(),
+        });
+        let about = "The entries of a preset: a list, or `messages` with or without `groups`.";
+        let schema = with(agent(generator), [("messages", messages), ("groups", groups)]);
+        or_list(schema, about, &entry)
+    }
+}
+
+impl JsonSchema for SessionFile {
+    fn schema_name() -> Cow<'static, str> {
+        Session::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let message = generator.subschema_for::<ChatMessage>();
+        let messages = json!({
+            "description": "The messages of a conversation without branches, oldest first.",
+            "type": "array",
+            "items": message,
+        });
+        let detail = json!({
+            "description": "The half with the messages, where a session is kept in two.",
+            "$ref": "#",
+        });
+        let about = "A conversation: a tree of messages, of which the way to one leaf is sent, or a list of messages.";
+        let schema = with(Session::json_schema(generator), [("messages", messages), ("detail", detail)]);
+        or_list(schema, about, &message)
+    }
+}
+
+/// Adds properties to the schema of an object.
+fn with<const N: usize>(mut schema: Schema, more: [(&str, Value); N]) -> Schema {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.extend(more.map(|(key, value)| (key.to_owned(), value)));
+    }
+    schema
+}
+
+/// Lets a file be a list instead of an object.
+fn or_list(mut schema: Schema, about: &str, item: &Schema) -> Schema {
+    schema.insert("type".to_owned(), json!(["object", "array"]));
+    schema.insert("description".to_owned(), Value::from(about));
+    schema.insert("items".to_owned(), json!(item));
+    schema
+}
