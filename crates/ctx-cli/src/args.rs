@@ -170,15 +170,26 @@ impl Format {
 /// For each stage: how many messages it was given and left, what it added, removed and changed, and what it
 /// says about it. Then how the budget came about, and each decision with its reason; a run of dropped messages
 /// is one line.
+/// With MSG the life of one message: where each byte of it came from, what each stage made of it, what it costs, and
+/// whether the next turn finds it in the cache; of one that is not sent, why not.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx explain agent.yaml --session chat.json --context-tokens 8000\n  \
+    ctx explain agent.yaml --session chat.json 0\n  \
+    ctx explain agent.yaml --session chat.json history:n3\n  \
+    ctx explain --session chat.json --message 2\n  \
     ctx explain agent.yaml --session chat.json --timings\n  \
     ctx explain agent.yaml --session chat.json --json")]
 pub(crate) struct ExplainArguments {
     #[command(flatten)]
     pub(crate) turn: TurnArguments,
-    /// Prints the report as JSON
+    /// The message whose life is told: its number in the context, or its source as tables print it
+    #[arg(value_name = "MSG", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) message_behind: Option<String>,
+    /// The same as MSG, where no agent stands before it
+    #[arg(long, value_name = "MSG", conflicts_with = "message_behind", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) message: Option<String>,
+    /// Prints the report, or the life of the message, as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

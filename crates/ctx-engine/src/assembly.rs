@@ -17,6 +17,7 @@ use crate::limiting::{self, LIMITER};
 use crate::memory::ConversationMemory;
 use crate::recall::Recall;
 use crate::stable::{self, Stability};
+use crate::trace::Trace;
 
 /// What a host lends to an assembly; each is optional.
 #[derive(Clone, Copy, Default)]
@@ -31,6 +32,9 @@ pub struct Ports<'a> {
     pub stopwatch: Option<&'a dyn Stopwatch>,
     /// Keeps between turns what need not be made anew; see [`ConversationMemory`].
     pub memory: Option<&'a ConversationMemory>,
+    /// Keeps what each stage left behind, as [`Context::trace`](crate::Context::trace), for
+    /// [`Lives`](crate::Lives); no by default, and then it costs nothing.
+    pub is_traced: bool,
 }
 
 impl std::fmt::Debug for Ports<'_> {
@@ -155,7 +159,7 @@ impl<'a> Assembly<'a> {
     async fn run_window(&self, size: Option<WindowSize>) -> Result<(Run, TokenFigure), AssembleError> {
         let pipeline = self.agent.pipeline();
         let from = limiting::recount_from(pipeline);
-        let mut run = Run::default();
+        let mut run = Run { drafts: self.ports.is_traced.then(Vec::new), ..Run::default() };
         if let Some(size) = size {
             run.blackboard.insert(size);
         }
@@ -168,7 +172,9 @@ impl<'a> Assembly<'a> {
         let mut attempt = Attempt::new(self.budget.clone());
         let unlimited = self.unlimited();
         loop {
-            run.drafts = (attempt.is_repetition() || unlimited.is_some()).then(Vec::new);
+            if !self.ports.is_traced {
+                run.drafts = (attempt.is_repetition() || unlimited.is_some()).then(Vec::new);
+            }
             let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
             let tokens = match done.map_err(AssembleError::from) {
                 Ok(()) => {
@@ -209,6 +215,8 @@ impl<'a> Assembly<'a> {
     /// Returns what the result of a run is made of; nothing if its drafts were not kept.
     fn grown(&self, run: &Run, saved: &Run) -> Grown {
         let Some(drafts) = &run.drafts else { return Grown::default() };
+        let earlier = saved.drafts.as_ref().map_or(0, Vec::len);
+        let drafts = drafts.get(earlier..).unwrap_or_default();
         let limiter = drafts.iter().position(|(id, _)| &**id == LIMITER);
         let kept = limiter.and_then(|at| drafts.get(at)).map_or(&saved.draft, |(_, draft)| draft);
         let mut before = self.count(kept.messages());
@@ -292,8 +300,11 @@ impl<'a> Assembly<'a> {
             stable: Some(stable),
         };
         let effects = if self.turn.preview { Vec::new() } else { run.draft.effects().to_vec() };
+        let drafts = run.drafts.filter(|_| self.ports.is_traced);
+        let trace = drafts.map(|drafts| Trace::new(drafts, run.blackboard.get().cloned()));
         Context {
             messages,
+            trace,
             report,
             effects,
             timings: run.timings,

@@ -7,6 +7,8 @@ use ctx_tokens::{Counter, ModelFacts, message_cost};
 use ctx_types::{Content, ContentPart, Message, Place, Report, SessionOp};
 use serde_json::{Map, Value, json};
 
+use crate::trace::Trace;
+
 /// What one assembly gives.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -18,11 +20,14 @@ pub struct Context {
     pub effects: Vec<SessionOp>,
     /// How long each stage took, if the host lent a stopwatch; no part of the report.
     pub timings: Vec<(Arc<str>, Duration)>,
+    /// What each stage left behind, if the host asked for it ([`Ports::is_traced`](crate::Ports::is_traced)); no
+    /// part of the report.
+    pub trace: Option<Trace>,
     pub(crate) model: ModelFacts,
     pub(crate) counter: Counter,
 }
 
-/// Timings do not count: equal inputs give equal contexts.
+/// Timings and traces do not count: equal inputs give equal contexts.
 impl PartialEq for Context {
     fn eq(&self, other: &Self) -> bool {
         self.messages == other.messages && self.report == other.report && self.effects == other.effects

@@ -33,6 +33,7 @@ mod encode;
 mod engine;
 #[cfg(doctest)]
 mod guide;
+mod life;
 mod limiting;
 mod memory;
 mod prepared_input;
@@ -44,6 +45,7 @@ mod shares;
 mod snapshot;
 mod stable;
 mod switches;
+mod trace;
 
 pub use appended::Appended;
 pub use assembly::{AssembleError, Ports};
@@ -51,11 +53,15 @@ pub use comparison::{Comparison, Difference, DifferenceKind};
 pub use compiled::{CompiledAgent, MODEL_SETTINGS, USER_SETTINGS};
 pub use context::Context;
 pub use engine::{Compile, Engine};
+pub use life::{
+    CacheStanding, CostPart, Event, EventKind, Life, Lives, Piece, SentMessage, Step, UnknownMessage,
+};
 pub use memory::ConversationMemory;
 pub use prepared_input::PreparedInput;
 pub use saved_context::SavedContext;
 pub use shares::TokenShare;
 pub use switches::Switches;
+pub use trace::Trace;
 
 pub use ctx_preset_import::{
     Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile, read_worldbook,

@@ -40,7 +40,7 @@ impl Context {
     }
 }
 
-fn message_shares(message: &Message, cost: &MessageCost) -> Vec<TokenShare> {
+pub(crate) fn message_shares(message: &Message, cost: &MessageCost) -> Vec<TokenShare> {
     let segments = message.segments();
     let weights: Vec<u64> = segments.iter().map(|segment| segment.span.len() as u64).collect();
     let of_text = segments.iter().cloned().zip(shares(cost.text, &weights));

@@ -57,6 +57,7 @@ pub use error::{ProcessorError, RunError};
 pub use pipeline::Pipeline;
 pub use processor::{ContextProcessor, Descriptor, PrepareContext, Prepared, Surroundings};
 pub use registry::{ProcessorRegistry, RegistryError};
+pub use reorder::rising;
 pub use run::Run;
 pub use settings::{
     Config, ConfigValue, EffectiveSetting, MAX_PRIORITY, Origin, ProcessorSetting, SettingPlace,

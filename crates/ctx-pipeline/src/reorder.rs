@@ -58,8 +58,13 @@ fn give_way(ranks: &[Rank], priorities: &mut [i64]) {
     }
 }
 
-/// Returns the places of a longest run of ranks that rise, not necessarily side by side.
-fn rising(ranks: &[Rank]) -> Vec<usize> {
+/// Returns the places of a longest run of items that rise, not necessarily side by side: the most that can keep their
+/// order while the others move. O(items · log items).
+///
+/// ```
+/// assert_eq!(ctx_pipeline::rising(&[3, 0, 1, 2]), [1, 2, 3]);
+/// ```
+pub fn rising<T: PartialOrd>(ranks: &[T]) -> Vec<usize> {
     // `ends[n]` is where the lowest end of a rising run of n + 1 ranks stands; `before` leads back along it.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(ranks.len());

@@ -1,27 +1,68 @@
-//! `ctx explain`: how a context came about.
+//! `ctx explain`: how a context came about, and the life of one message.
+
+use std::path::Path;
 
 use anyhow::Result;
+use ctx_engine::{Context, Life, Lives};
 use serde_json::json;
 
 use crate::args::ExplainArguments;
-use crate::commands::turn;
-use crate::exit::Exit;
+use crate::commands::turn::{self, Turn};
+use crate::exit::{Exit, UsageError};
+use crate::files;
 use crate::show::{self, Sources};
 
 /// Assembles one context and prints what explains it.
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
+    let wanted = arguments.message.as_ref().or(arguments.message_behind.as_ref());
+    if let Some(agent) = arguments.turn.agent.as_deref().filter(|_| wanted.is_none()) {
+        refuse_message(agent)?;
+    }
     let with_timings = arguments.turn.timings;
     let mut sources = Sources::default();
-    let turn = turn::of_arguments(&arguments.turn, &mut sources)?;
+    let mut turn = turn::of_arguments(&arguments.turn, &mut sources)?;
+    turn.is_traced = wanted.is_some();
     let context = turn.assemble_or_explain(&sources, with_timings)?;
+    let life = wanted.map(|wanted| life(wanted, &turn, &context)).transpose()?;
     sources.show(&context.report.diagnostics);
-    if !arguments.json {
-        show::result(&show::explanation(&context, with_timings))?;
-        return Ok(Exit::Success);
+    match (&life, arguments.json) {
+        (Some(life), true) => show::json(&json!(life))?,
+        (Some(life), false) => show::drawn(&show::life(life))?,
+        (None, true) => show::json(&json!(context.report))?,
+        (None, false) => {
+            show::result(&show::explanation(&context, with_timings))?;
+            return Ok(Exit::Success);
+        }
     }
-    show::json(&json!(context.report))?;
     if with_timings {
         show::timings(&context.timings);
     }
     Ok(Exit::Success)
+}
+
+/// Finds the message that is meant; a usage error, with what may be meant, if there is none.
+fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<Life> {
+    let lives = Lives::of(context, turn.session());
+    let found = lives.map(|lives| lives.find(wanted)).transpose();
+    let found = found.map_err(|unknown| UsageError(unknown.to_string()))?;
+    Ok(found.ok_or_else(|| UsageError("no stage was looked at".to_owned()))?)
+}
+
+/// Refuses a message where the agent is expected: the name of no file, and a number or a source.
+fn refuse_message(agent: &Path) -> Result<(), UsageError> {
+    let Some(name) = agent.to_str().filter(|_| !files::is_stdin(agent) && !agent.exists()) else {
+        return Ok(());
+    };
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    let kinds = ["preset", "history", "summary", "input", "worldbook", "plugin", "merged", "formatter"];
+    let is_source = kinds.iter().any(|kind| {
+        let rest = name.strip_prefix(kind);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '#']))
+    });
+    match is_number || is_source {
+        true => Err(UsageError(format!(
+            "`{name}` stands where the agent is expected, and is no file; for the message write `--message {name}`"
+        ))),
+        false => Ok(()),
+    }
 }

@@ -87,6 +87,8 @@ impl TurnFiles {
 /// A turn, ready to be assembled.
 pub(super) struct Turn {
     pub(super) input: TurnInput,
+    /// Whether contexts keep what each stage left behind.
+    pub(super) is_traced: bool,
     agent: Option<AgentFile>,
     engine: Engine,
     with: Compile,
@@ -125,6 +127,11 @@ impl Turn {
     }
 
     /// Returns the conversation.
+    pub(super) const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Returns the conversation, to be changed.
     pub(super) fn session_mut(&mut self) -> &mut Session {
         &mut self.session
     }
@@ -196,6 +203,7 @@ impl Turn {
         let worldbook_settings = files.worldbook_settings.as_ref().map(|file| file.name.clone());
         Ok(Self {
             input,
+            is_traced: false,
             agent,
             engine,
             with,
@@ -246,7 +254,7 @@ impl Turn {
             documents: Some(&documents),
             ..AttachmentPorts::default()
         };
-        let ports = Ports { stopwatch, attachments, ..Ports::default() };
+        let ports = Ports { stopwatch, attachments, is_traced: self.is_traced, ..Ports::default() };
         let assembly = self.compiled.assemble_with(&self.session, &self.input, ports);
         let mut context = pollster::block_on(assembly)?;
         let found = self.lead_back(std::mem::take(&mut context.report.diagnostics));

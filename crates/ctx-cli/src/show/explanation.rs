@@ -157,7 +157,8 @@ fn decisions(decisions: &[Decision]) -> String {
     format!("decisions\n  {}\n", lines.join("\n  "))
 }
 
-fn decision(decision: &Decision) -> String {
+/// Writes a decision with the size of what it is about.
+pub(super) fn decision(decision: &Decision) -> String {
     let bytes = decision.bytes.map(|bytes| plural(bytes, "byte"));
     let tokens = decision.tokens.map(|tokens| tokens.to_string());
     let size: Vec<String> = bytes.into_iter().chain(tokens).collect();

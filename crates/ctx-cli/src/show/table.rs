@@ -165,7 +165,7 @@ fn joined(message: &Message, shares: &[TokenShare]) -> Vec<[String; 3]> {
 }
 
 /// The first line of a text that has anything, and a mark if there are more.
-fn first_line(text: &str) -> String {
+pub(super) fn first_line(text: &str) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = clean_line(lines.next().unwrap_or_default().trim());
     match lines.next() {

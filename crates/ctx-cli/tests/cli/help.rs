@@ -136,10 +136,12 @@ fn help_of_explain() {
     === output
     Explains a context: the stages that made it, its budget, and what became of everything
 
-    Usage: ctx explain [OPTIONS] [AGENT]
+    Usage: ctx explain [OPTIONS] [AGENT] [MSG]
 
     Arguments:
       [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is looked at
+      [MSG]    The message whose life is told: its number in the context, or its source as tables
+               print it
 
     Options:
           --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
@@ -168,11 +170,15 @@ fn help_of_explain() {
           --disable <ID,...>       Switches processors off
           --timings                Tells how long each stage took
           --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
-          --json                   Prints the report as JSON
+          --message <MSG>          The same as MSG, where no agent stands before it
+          --json                   Prints the report, or the life of the message, as JSON
       -h, --help                   Print help (see more with '--help')
 
     Examples:
       ctx explain agent.yaml --session chat.json --context-tokens 8000
+      ctx explain agent.yaml --session chat.json 0
+      ctx explain agent.yaml --session chat.json history:n3
+      ctx explain --session chat.json --message 2
       ctx explain agent.yaml --session chat.json --timings
       ctx explain agent.yaml --session chat.json --json
     ");

@@ -34,6 +34,7 @@ mod hostile;
 mod import;
 mod init;
 mod kept;
+mod life;
 mod limits;
 mod macros;
 mod masks;
