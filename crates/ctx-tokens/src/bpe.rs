@@ -1,29 +1,70 @@
-//! Counting with `bpe-openai`: linear in the worst case, and a limited count stops at the limit.
+//! Counting with tables that are part of the program: nothing to load, linear in the worst case, and a limited
+//! count stops at the limit.
 
-use bpe_openai::{Tokenizer, cl100k_base, o200k_base};
+mod layout;
+mod split;
+mod vocabulary;
 
 use crate::encoding::Encoding;
 use crate::estimate::{clamp, estimate, estimate_till_limit};
 
+use split::{pieces, splitter};
+use vocabulary::{Path, Vocabulary};
+
+/// Takes the tables of a vocabulary, which the build script wrote.
+macro_rules! vocabulary {
+    ($name:literal) => {
+        Vocabulary::new(
+            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".tokens")),
+            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".nodes")),
+            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".merges")),
+        )
+    };
+}
+
+static CL100K_BASE: Vocabulary = vocabulary!("cl100k_base");
+static O200K_BASE: Vocabulary = vocabulary!("o200k_base");
+
 /// Counts the tokens of a text.
 pub(crate) fn count(encoding: Encoding, text: &str) -> u32 {
-    match tokenizer(encoding) {
-        Some(tokenizer) => clamp(tokenizer.count(text)),
-        None => estimate(text),
+    match tokenize(encoding, text, usize::MAX) {
+        Tokens::Count(count) => clamp(count),
+        Tokens::TooMany => u32::MAX,
+        Tokens::Unknown => estimate(text),
     }
 }
 
 /// Counts the tokens of a text unless they are above `limit`. O(limit), not O(text).
 pub(crate) fn count_till_limit(encoding: Encoding, text: &str, limit: u32) -> Option<u32> {
-    let Some(tokenizer) = tokenizer(encoding) else { return estimate_till_limit(text, limit) };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    tokenizer.count_till_limit(&tokenizer.normalize(text), limit).map(clamp)
+    match tokenize(encoding, text, usize::try_from(limit).unwrap_or(usize::MAX)) {
+        Tokens::Count(count) => Some(clamp(count)),
+        Tokens::TooMany => None,
+        Tokens::Unknown => estimate_till_limit(text, limit),
+    }
 }
 
-fn tokenizer(encoding: Encoding) -> Option<&'static Tokenizer> {
+/// What came of counting.
+enum Tokens {
+    Count(usize),
+    TooMany,
+    /// The encoding has no vocabulary.
+    Unknown,
+}
+
+fn tokenize(encoding: Encoding, text: &str, limit: usize) -> Tokens {
+    let (Some(splitter), Some(vocabulary)) = (splitter(encoding), vocabulary(encoding)) else {
+        return Tokens::Unknown;
+    };
+    let mut path = Path::default();
+    let count = pieces(splitter, text)
+        .try_fold(0_usize, |count, piece| Some(count + vocabulary.count(piece, limit - count, &mut path)?));
+    count.map_or(Tokens::TooMany, Tokens::Count)
+}
+
+fn vocabulary(encoding: Encoding) -> Option<Vocabulary> {
     match encoding {
         Encoding::Estimate => None,
-        Encoding::Cl100kBase => Some(cl100k_base()),
-        Encoding::O200kBase => Some(o200k_base()),
+        Encoding::Cl100kBase => Some(CL100K_BASE),
+        Encoding::O200kBase => Some(O200K_BASE),
     }
 }

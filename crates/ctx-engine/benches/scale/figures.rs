@@ -6,7 +6,7 @@ use crate::times::Times;
 
 /// What the table is about.
 pub(crate) const CONDITIONS: &str = "\
-A preset of 40 messages, a budget of 128,000 tokens, `o200k_base` counted by bpe-openai.
+A preset of 40 messages, a budget of 128,000 tokens, `o200k_base`.
 Conversations in English and Chinese, some 640 bytes a message, every tenth turn with a tool call.
 The tokenizer and the table of models are loaded before: once per process, no part of a turn.
 Times are medians. Memory is that of the first assembly at its peak, beside what was loaded: what it allocated,

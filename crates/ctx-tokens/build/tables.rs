@@ -1,0 +1,77 @@
+//! What is known about each token, and which two become which.
+
+use std::collections::HashMap;
+
+use crate::layout::{Merge, TOKEN_BITS, Token, slot_and_tag};
+
+/// Two tables in the form that the program reads: little-endian numbers.
+pub(crate) struct Tables {
+    pub(crate) tokens: Vec<u8>,
+    pub(crate) merges: Vec<u8>,
+}
+
+/// The numbers of the tokens by their bytes.
+type Numbers<'a> = HashMap<&'a [u8], u32>;
+
+/// Builds the tables of a vocabulary: the bytes of each token, by number.
+pub(crate) fn build(texts: &[Vec<u8>]) -> Result<Tables, String> {
+    if texts.len() >= 1 << TOKEN_BITS {
+        return Err(format!("{} tokens do not fit into {TOKEN_BITS} bits", texts.len()));
+    }
+    let numbers: Numbers<'_> = texts.iter().map(Vec::as_slice).zip(0..).collect();
+    let tokens: Vec<_> = texts
+        .iter()
+        .zip(0..)
+        .map(|(text, number)| token(text, number, &numbers))
+        .collect::<Result<_, _>>()?;
+    Ok(Tables {
+        tokens: tokens.iter().flat_map(|token| token.pack().to_le_bytes()).collect(),
+        merges: merges(&tokens),
+    })
+}
+
+fn token(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<Token, String> {
+    let parts = match text.len() {
+        0 => return Err(format!("token {number} is empty")),
+        1 => (number, number),
+        _ => parts(text, number, numbers)?,
+    };
+    let mut prefixes = (1..text.len()).rev();
+    let shorter = prefixes.find_map(|length| numbers.get(&text[..length]));
+    let length = u8::try_from(text.len()).map_err(|_| format!("token {number} is too long"))?;
+    Ok(Token { parts, shorter: shorter.copied().unwrap_or(number), length: length.into() })
+}
+
+/// Merges the bytes of a token by all lower ranks: what is left is the two that it is merged from.
+///
+/// That two are left, and not more, also shows that the token's bytes become this token.
+fn parts(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<(u32, u32), String> {
+    let mut borders: Vec<usize> = (0..=text.len()).collect();
+    let merged = |from: usize, to: usize| numbers.get(&text[from..to]).copied().filter(|rank| *rank < number);
+    loop {
+        let first = (0..borders.len() - 2)
+            .filter_map(|index| Some((merged(borders[index], borders[index + 2])?, index)))
+            .min();
+        let Some((_, index)) = first else { break };
+        borders.remove(index + 1);
+    }
+    match borders[..] {
+        [start, middle, end] => merged(start, middle).zip(merged(middle, end)),
+        _ => None,
+    }
+    .ok_or_else(|| format!("no merge makes token {number}"))
+}
+
+/// Makes the table of merges, less than half full, so that most searches end at the first slot.
+fn merges(tokens: &[Token]) -> Vec<u8> {
+    let slots = (tokens.len() * 2).next_power_of_two();
+    let mut table = vec![0_u32; slots];
+    for (token, number) in tokens.iter().zip(0..).filter(|(token, _)| token.length > 1) {
+        let (slot, tag) = slot_and_tag(token.parts.0, token.parts.1, slots.trailing_zeros());
+        let free = (slot..slots).chain(0..slot).find(|slot| table[*slot] == 0);
+        if let Some(free) = free {
+            table[free] = Merge { token: number, tag }.pack();
+        }
+    }
+    table.iter().flat_map(|merge| merge.to_le_bytes()).collect()
+}

@@ -1,0 +1,161 @@
+//! A vocabulary, and how many of its tokens a piece of text has.
+//!
+//! The tables were made by the build script and are part of the program: nothing is loaded, and only what is
+//! looked at comes into memory.
+
+use super::layout::{Merge, Node, Token, slot_and_tag};
+
+/// How many tokens beyond the limit are looked at before a count is given up.
+///
+/// On the way through a piece the count may be higher than at its end, when tokens are taken back: by a few, as a
+/// token has 128 bytes at most.
+const SLACK: usize = 256;
+
+/// All tokens of an encoding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vocabulary {
+    /// [`Token`], by number.
+    tokens: &'static [[u8; 8]],
+    /// [`Node`], the tree of all tokens.
+    nodes: &'static [[u8; 8]],
+    /// [`Merge`], by the hash of the two.
+    merges: &'static [[u8; 4]],
+}
+
+/// The way that was found so far through a piece.
+#[derive(Debug, Default)]
+pub(super) struct Path {
+    /// The tokens up to here.
+    tokens: Vec<u32>,
+    /// The places, a bit for each byte, that no way leads on from.
+    dead_ends: Vec<u64>,
+}
+
+impl Vocabulary {
+    /// Takes tables as the build script wrote them.
+    pub(super) const fn new(tokens: &'static [u8], nodes: &'static [u8], merges: &'static [u8]) -> Self {
+        Self { tokens: tokens.as_chunks().0, nodes: nodes.as_chunks().0, merges: merges.as_chunks().0 }
+    }
+
+    /// Counts the tokens of a piece, unless they are more than `limit`. O(piece) and O(limit).
+    ///
+    /// What merging pairs in order of rank gives is the only division in which each token could stay beside the
+    /// next one. So it is found from left to right: the longest token that may follow, or the next shorter one,
+    /// and back where none can; a place that led nowhere is not tried again.
+    pub(super) fn count(self, piece: &[u8], limit: usize, path: &mut Path) -> Option<usize> {
+        let mut next = self.longest(piece);
+        if next.is_some_and(|token| self.length(token) == piece.len()) {
+            return (limit > 0).then_some(1);
+        }
+        path.clear();
+        let mut position = 0;
+        while position < piece.len() && path.tokens.len() <= limit.saturating_add(SLACK) {
+            if let Some(token) = next.and_then(|longest| self.fitting(longest, position, path)) {
+                path.tokens.push(token);
+                position += self.length(token);
+                next = self.longest(piece.get(position..).unwrap_or_default());
+            } else {
+                path.mark_dead_end(position);
+                // Each byte is a token, so that there is a way through every piece.
+                let Some(last) = path.tokens.pop() else { return Some(piece.len()) };
+                position -= self.length(last);
+                next = self.shorter(last);
+            }
+        }
+        Some(path.tokens.len()).filter(|count| *count <= limit)
+    }
+
+    /// Returns the longest token that a text begins with.
+    fn longest(self, text: &[u8]) -> Option<u32> {
+        let mut node = self.node(Node::ROOT);
+        let mut longest = 0;
+        for byte in text {
+            let child = self.node(node.child(*byte));
+            if child.label != u32::from(*byte) + 1 {
+                break;
+            }
+            node = child;
+            longest = if node.token == 0 { longest } else { node.token };
+        }
+        longest.checked_sub(1)
+    }
+
+    /// Returns the longest of `token` and the tokens it begins with that may follow the way to `position`.
+    fn fitting(self, token: u32, position: usize, path: &Path) -> Option<u32> {
+        let last = path.tokens.last().copied();
+        std::iter::successors(Some(token), |longer| self.shorter(*longer)).find(|token| {
+            !path.is_dead_end(position + self.length(*token))
+                && last.is_none_or(|last| self.stays_apart(last, *token))
+        })
+    }
+
+    /// Tells whether two tokens side by side are what merging makes of their bytes.
+    ///
+    /// Takes their merges back, the latest first. If what then meets at the border would have been merged before
+    /// the merge that was taken back, the two would never have come about. Of equal ranks the left one is merged
+    /// first.
+    fn stays_apart(self, mut left: u32, mut right: u32) -> bool {
+        let mut before = u32::MAX;
+        loop {
+            if self.merged(left, right).is_some_and(|token| token < before) {
+                return false;
+            }
+            let (of_left, of_right) = (self.token(left).parts, self.token(right).parts);
+            let is_byte = (of_left.1 == left, of_right.0 == right);
+            match is_byte {
+                (true, true) => return true,
+                (false, true) => (before, left) = (left, of_left.1),
+                (false, false) if left > right => (before, left) = (left, of_left.1),
+                (_, false) => (before, right) = (right + 1, of_right.0),
+            }
+        }
+    }
+
+    /// Returns the token that two become when they are merged.
+    fn merged(self, left: u32, right: u32) -> Option<u32> {
+        let (slot, tag) = slot_and_tag(left, right, self.merges.len().trailing_zeros());
+        let behind = self.merges.get(slot..).unwrap_or_default().iter();
+        behind
+            .chain(self.merges)
+            .map(|packed| Merge::unpack(u32::from_le_bytes(*packed)))
+            .take_while(|merge| merge.token != 0)
+            .find(|merge| merge.tag == tag && self.token(merge.token).parts == (left, right))
+            .map(|merge| merge.token)
+    }
+
+    fn length(self, token: u32) -> usize {
+        self.token(token).length as usize
+    }
+
+    fn shorter(self, token: u32) -> Option<u32> {
+        Some(self.token(token).shorter).filter(|shorter| *shorter != token)
+    }
+
+    fn token(self, token: u32) -> Token {
+        Token::unpack(self.tokens.get(token as usize).map_or(0, |packed| u64::from_le_bytes(*packed)))
+    }
+
+    fn node(self, place: usize) -> Node {
+        Node::unpack(self.nodes.get(place).map_or(0, |packed| u64::from_le_bytes(*packed)))
+    }
+}
+
+impl Path {
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.dead_ends.clear();
+    }
+
+    fn is_dead_end(&self, position: usize) -> bool {
+        self.dead_ends.get(position / 64).is_some_and(|bits| bits >> (position % 64) & 1 == 1)
+    }
+
+    fn mark_dead_end(&mut self, position: usize) {
+        if self.dead_ends.len() <= position / 64 {
+            self.dead_ends.resize(position / 64 + 1, 0);
+        }
+        if let Some(bits) = self.dead_ends.get_mut(position / 64) {
+            *bits |= 1 << (position % 64);
+        }
+    }
+}
