@@ -21,6 +21,7 @@ mod properties;
 mod schema;
 mod sdk;
 mod servers;
+mod suite;
 mod tidy;
 mod workspace;
 
@@ -76,6 +77,11 @@ const VERBS: &[Verb] = &[
         name: "conformance",
         run: conformance::run,
         help: "[--if-possible]  the fixtures' request bodies, checked by the providers' own types (Node.js)",
+    },
+    Verb {
+        name: "conformance-suite",
+        run: suite::run,
+        help: "[--out FILE] | --check DIR [--suite FILE]  the fixtures for other implementations, and their results",
     },
     Verb {
         name: "sdk",
@@ -144,7 +150,7 @@ fn help(arguments: &[String]) -> anyhow::Result<()> {
 }
 
 fn table() -> String {
-    let lines = VERBS.iter().map(|verb| format!("  {:<13} {}", verb.name, verb.help));
+    let lines = VERBS.iter().map(|verb| format!("  {:<18} {}", verb.name, verb.help));
     let lines: Vec<String> = lines.collect();
     format!("usage: cargo xtask <verb>\n\n{}", lines.join("\n"))
 }

@@ -13,8 +13,7 @@
 //! let chat = read_conversation(br#"[{"role": "user", "content": "Hello"}]"#, "chat.json", &limits)?;
 //! let compiled = engine.compile(&agent.value, &Compile::default());
 //! let context = compiled.assemble_blocking(&chat.value, &TurnInput::default())?;
-//! let request = Request { model: "gpt-5", tools: &[], parameters: &Default::default() };
-//! let body = openai_chat::encode(&context.messages, &request).to_value();
+//! let body = openai_chat::encode(&context.messages, &Request::new("gpt-5")).to_value();
 //! assert_eq!(body["messages"][1]["content"], "Hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -10,26 +10,25 @@
 )]
 
 mod attached;
+mod cases;
 mod test_processors;
 
 use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
 
 use attached::Attached;
+use cases::{Case, file, files, folders, is_assembly, worldbook_stems};
 use ctx_engine::{
-    Compile, CompiledAgent, Context, Dialect, Engine, Format, ImportError, Imported, Limits, Ports, Request,
-    Switches, openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
+    CompiledAgent, Context, Dialect, Engine, Format, ImportError, Imported, Limits, Ports, Request,
+    openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
 use ctx_types::{
-    Agent, Deadline, Diagnostic, GenerationKind, LoadedWorldbook, Node, Outcome, Persist, Reader, Role,
-    Session, SessionOp, Text, TurnInput, UserProfile, Worldbook, is_partition,
+    Agent, Deadline, Diagnostic, LoadedWorldbook, Outcome, Persist, Reader, Session, Text, TurnInput,
+    UserProfile, Worldbook, is_partition,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
-use serde::Deserialize;
 use serde_json::Value;
 use test_processors::Countdown;
 
@@ -37,7 +36,7 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let root = root.canonicalize().unwrap();
     let mut trials = Vec::new();
-    for area in folders(&root).into_iter().filter(|area| !OTHERS.iter().any(|other| area.ends_with(other))) {
+    for area in folders(&root).into_iter().filter(|area| is_assembly(area)) {
         for case in folders(&area) {
             let name = case.strip_prefix(&root).unwrap().display().to_string().replace('\\', "/");
             trials.push(Trial::test(name, move || check(&case)));
@@ -46,99 +45,13 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Areas whose cases are no assemblies; other tests run them.
-const OTHERS: [&str; 2] = ["compress_masks", "import"];
-
-/// The options of a case.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of a case file")]
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    /// What rule the case shows, and why it matters.
-    why: String,
-    input: Option<String>,
-    /// Whether the macros of the input are expanded before it is sent.
-    #[serde(default)]
-    expand_input: bool,
-    model: Option<String>,
-    profile_name: Option<String>,
-    at: Option<String>,
-    tz: Option<String>,
-    #[serde(default)]
-    seed: u64,
-    #[serde(default)]
-    kind: Kind,
-    #[serde(default)]
-    enable: Vec<String>,
-    #[serde(default)]
-    disable: Vec<String>,
-    context_tokens: Option<i64>,
-    reserve: Option<u32>,
-    /// Settings of the user and of the model: objects as `parameters` of an agent.
-    user_parameters: Option<Value>,
-    model_parameters: Option<Value>,
-    /// Processors beside the built-in ones, by name; see `test_processors`.
-    #[serde(default)]
-    processors: Vec<String>,
-    /// How long each processor may take, and the whole turn, in milliseconds of a [`Countdown`].
-    time_limit: Option<u64>,
-    deadline: Option<u64>,
-    /// Also show what each stage changed.
-    #[serde(default)]
-    stages: bool,
-    /// Also show the settings of these processors and who set them.
-    #[serde(default)]
-    settings: Vec<String>,
-    /// Whether the formatters that are on by default run.
-    #[serde(default)]
-    formatters: bool,
-    /// Also show the OpenAI request body.
-    #[serde(default)]
-    openai: bool,
-    /// Also show the request bodies of these dialects, with these tools and parameters.
-    #[serde(default)]
-    bodies: Vec<String>,
-    #[serde(default)]
-    tools: Vec<Value>,
-    #[serde(default)]
-    parameters: serde_json::Map<String, Value>,
-    /// The files of which is shown too what saving them would write: `agent`, `session`, `profile`, `worldbook`.
-    #[serde(default)]
-    saved: Vec<String>,
-    /// The worldbooks that hold only where somebody asks for them, by the names of their files.
-    #[serde(default)]
-    at_hand: Vec<String>,
-    /// Also show what the host would commit.
-    #[serde(default)]
-    effects: bool,
-    /// How many assemblies follow each other, each after what the one before left was committed; 1 if absent.
-    turns: Option<usize>,
-}
-
-impl Case {
-    fn engine(&self) -> Engine {
-        let mut engine = Engine::new();
-        for id in &self.processors {
-            let processor = test_processors::named(id);
-            engine.register(processor.expect("a case names processors for tests")).unwrap();
-        }
-        engine
+fn engine(case: &Case) -> Engine {
+    let mut engine = Engine::new();
+    for id in &case.processors {
+        let processor = test_processors::named(id);
+        engine.register(processor.expect("a case names processors for tests")).unwrap();
     }
-
-    /// Formatters are off unless the case is about them, so that it shows every message by itself.
-    fn switches(&self) -> Switches {
-        let quiet = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned);
-        let off = quiet.into_iter().filter(|_| !self.formatters);
-        Switches { enable: self.enable.clone(), disable: self.disable.iter().cloned().chain(off).collect() }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    #[default]
-    Normal,
-    Continue,
+    engine
 }
 
 /// Assembles a case and compares all of it with the snapshot.
@@ -159,10 +72,8 @@ fn check(folder: &Path) -> Result<(), Failed> {
 fn run(folder: &Path) -> String {
     let limits = Limits::default();
     let files = files(folder);
-    let (_, case) = file(&files, "case").expect("a case has a `case.yaml`");
-    let case: Case = serde_yaml::from_slice(&case).unwrap();
-    assert!(!case.why.trim().is_empty(), "a case says `why` it is there");
-    let engine = case.engine();
+    let case = Case::of(&files);
+    let engine = engine(&case);
     let mut inputs = Inputs { shown: String::new(), case: &case, files: &files, is_readable: true };
     let agent: Option<Agent> = inputs.read("agent", Format::Agent, |bytes, name| {
         let agent = read_agent(bytes, name, &limits, &engine.anchors)?;
@@ -176,21 +87,13 @@ fn run(folder: &Path) -> String {
     let worldbooks = worldbooks(&mut inputs, &limits);
     let Inputs { mut shown, is_readable, .. } = inputs;
     if is_readable {
-        let with = Compile {
-            profile,
-            worldbooks,
-            switches: case.switches(),
-            user_parameters: case.user_parameters.clone(),
-            model_parameters: case.model_parameters.clone(),
-            time_limit: case.time_limit.map(Duration::from_millis),
-        };
-        let compiled = engine.compile(&agent.unwrap_or_default(), &with);
+        let compiled = engine.compile(&agent.unwrap_or_default(), &case.compile(profile, worldbooks));
         let mut session = session.unwrap_or_else(|| Session::new("session"));
         for turn in 1..case.turns.unwrap_or(1) {
-            take_turn(&mut session, &compiled, &case, turn);
+            case.take_turn(&mut session, &compiled, turn);
         }
         show_settings(&mut shown, &compiled, &case.settings);
-        let mut turn = turn(&case);
+        let mut turn = case.turn();
         if case.expand_input {
             turn.input = Some(show_input(&mut shown, &compiled, &session, &turn));
         }
@@ -224,22 +127,6 @@ fn run(folder: &Path) -> String {
     shown
 }
 
-/// Takes a turn before the one that is shown: commits its effects, then what was sent and an answer.
-fn take_turn(session: &mut Session, compiled: &CompiledAgent, case: &Case, number: usize) {
-    let turn = turn(case);
-    let context =
-        compiled.assemble_blocking(session, &turn).expect("turns before the last one have a context");
-    for effect in &context.effects {
-        session.apply(effect).unwrap();
-    }
-    let input = turn.input.as_deref().unwrap_or("Go on.");
-    for (role, text) in [(Role::User, input), (Role::Assistant, "Yes.")] {
-        let id = format!("{}{number}", role.as_str());
-        let node = Box::new(Node::new(role, text).with_id(id));
-        session.apply(&SessionOp::Append { parent: session.active_leaf_id().clone(), node }).unwrap();
-    }
-}
-
 /// Expands the macros of the input and shows the message that would be stored.
 fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Text {
     let prepared = compiled.prepare_input(session, turn);
@@ -260,20 +147,13 @@ fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, t
 
 /// Reads the worldbooks of a case: `worldbook`, and any others whose names begin so.
 fn worldbooks(inputs: &mut Inputs<'_>, limits: &Limits) -> Vec<LoadedWorldbook> {
-    let stems: Vec<String> = inputs.files.iter().filter_map(|path| stem(path)).collect();
-    let books = stems.iter().filter(|stem| stem.starts_with("worldbook"));
-    let read = |stem: &String| {
+    let stems = worldbook_stems(inputs.files);
+    let read = |stem: String| {
         let read = |bytes: &[u8], name: &str| read_worldbook(bytes, name, limits);
-        let book: Worldbook = inputs.read(stem, Format::Worldbook, read)?;
-        let name: Arc<str> = stem.as_str().into();
-        let is_global = !inputs.case.at_hand.contains(stem);
-        Some(LoadedWorldbook { id: name.clone(), name, book: Arc::new(book), is_global })
+        let book: Worldbook = inputs.read(&stem, Format::Worldbook, read)?;
+        Some(inputs.case.worldbook(&stem, book))
     };
-    books.filter_map(read).collect()
-}
-
-fn stem(path: &Path) -> Option<String> {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
+    stems.into_iter().filter_map(read).collect()
 }
 
 fn show_settings(shown: &mut String, compiled: &CompiledAgent, ids: &[String]) {
@@ -368,25 +248,6 @@ fn show_degraded(shown: &mut String, context: &Context, name: &str) {
     degraded.for_each(|decision| writeln!(shown, "{decision}").unwrap());
 }
 
-fn turn(case: &Case) -> TurnInput {
-    let at = case.at.as_deref().map(|at| at.parse::<jiff::Timestamp>().unwrap().as_millisecond());
-    TurnInput {
-        at_millis: at,
-        zone: case.tz.as_deref().map(Into::into),
-        seed: case.seed,
-        input: case.input.as_deref().map(Into::into),
-        kind: match case.kind {
-            Kind::Normal => GenerationKind::Normal,
-            Kind::Continue => GenerationKind::Continue,
-        },
-        model: case.model.as_deref().map(Into::into),
-        profile: case.profile_name.as_deref().map(Into::into),
-        context_tokens: case.context_tokens,
-        reserve: case.reserve,
-        ..TurnInput::default()
-    }
-}
-
 /// Reads the files of a case and shows what was found in them.
 struct Inputs<'a> {
     shown: String,
@@ -443,33 +304,4 @@ fn list(shown: &mut String, title: &str, diagnostics: &[Diagnostic]) {
             writeln!(shown, "  help: {help}").unwrap();
         }
     }
-}
-
-/// Returns the input files of a case; a file that no test reads is a mistake.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| !path.ends_with("assets")).collect();
-    files.sort();
-    for file in &files {
-        let stem = stem(file).unwrap();
-        let known = ["case", "agent", "session", "profile", "expected", "expected.snap"];
-        let is_known = known.contains(&stem.as_str()) || stem.starts_with("worldbook");
-        assert!(is_known && file.is_file(), "a case has no use for `{}`", file.display());
-    }
-    files
-}
-
-/// Reads the file with a name before its ending; returns its name and bytes.
-fn file(files: &[PathBuf], stem: &str) -> Option<(String, Vec<u8>)> {
-    let mut found = files.iter().filter(|path| path.file_stem().is_some_and(|name| name == stem));
-    let path = found.next()?;
-    assert_eq!(found.next(), None, "a case has one file `{stem}`");
-    Some((path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
-}
-
-fn folders(parent: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
-    found.sort();
-    found
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::fmt;
+use std::sync::LazyLock;
 
 use ctx_types::{Attachment, Diagnostic, ToolDefinition, excerpt};
 use serde_json::{Map, Value, json};
@@ -28,6 +29,18 @@ pub struct Request<'a> {
     ///
     /// A field that the request sets itself (its model, messages or tools) is left out and reported.
     pub parameters: &'a Map<String, Value>,
+}
+
+impl<'a> Request<'a> {
+    /// Creates the request that holds nothing beside its messages: no tools, no parameters.
+    ///
+    /// ```
+    /// assert_eq!(ctx_wire::openai_chat::encode(&[], &ctx_wire::Request::new("m")).to_string(), r#"{"model":"m","messages":[]}"#);
+    /// ```
+    pub fn new(model: &'a str) -> Self {
+        static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+        Self { model, tools: &[], parameters: &NONE }
+    }
 }
 
 /// Writes a tool as chat completions define one; the other dialects make their own form of it.

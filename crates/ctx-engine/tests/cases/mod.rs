@@ -1,0 +1,209 @@
+//! What a folder of `fixtures/` holds: the options of a case, and its files. `fixtures/README.md` says what they mean.
+#![allow(dead_code, reason = "each program uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ctx_engine::{Compile, CompiledAgent, Switches};
+use ctx_types::{
+    GenerationKind, LoadedWorldbook, Node, Role, Session, SessionOp, TurnInput, UserProfile, Worldbook,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Areas whose cases are no assemblies; other tests run them.
+const OTHERS: [&str; 2] = ["compress_masks", "import"];
+
+/// Tells whether the cases of an area are assemblies.
+pub(crate) fn is_assembly(area: &Path) -> bool {
+    !OTHERS.iter().any(|other| area.ends_with(other))
+}
+
+/// The options of a case.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of a case file")]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    /// What rule the case shows, and why it matters.
+    pub(crate) why: String,
+    pub(crate) input: Option<String>,
+    /// Whether the macros of the input are expanded before it is sent.
+    #[serde(default)]
+    pub(crate) expand_input: bool,
+    pub(crate) model: Option<String>,
+    pub(crate) profile_name: Option<String>,
+    pub(crate) at: Option<String>,
+    pub(crate) tz: Option<String>,
+    #[serde(default)]
+    pub(crate) seed: u64,
+    #[serde(default)]
+    pub(crate) kind: Kind,
+    #[serde(default)]
+    pub(crate) enable: Vec<String>,
+    #[serde(default)]
+    pub(crate) disable: Vec<String>,
+    pub(crate) context_tokens: Option<i64>,
+    pub(crate) reserve: Option<u32>,
+    /// Settings of the user and of the model: objects as `parameters` of an agent.
+    pub(crate) user_parameters: Option<Value>,
+    pub(crate) model_parameters: Option<Value>,
+    /// Processors beside the built-in ones, by name; see `test_processors`.
+    #[serde(default)]
+    pub(crate) processors: Vec<String>,
+    /// How long each processor may take, and the whole turn, in milliseconds of the test's clock.
+    pub(crate) time_limit: Option<u64>,
+    pub(crate) deadline: Option<u64>,
+    /// Also show what each stage changed.
+    #[serde(default)]
+    pub(crate) stages: bool,
+    /// Also show the settings of these processors and who set them.
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
+    /// Whether the formatters that are on by default run.
+    #[serde(default)]
+    pub(crate) formatters: bool,
+    /// Also show the OpenAI request body.
+    #[serde(default)]
+    pub(crate) openai: bool,
+    /// Also show the request bodies of these dialects, with these tools and parameters.
+    #[serde(default)]
+    pub(crate) bodies: Vec<String>,
+    #[serde(default)]
+    pub(crate) tools: Vec<Value>,
+    #[serde(default)]
+    pub(crate) parameters: serde_json::Map<String, Value>,
+    /// The files of which is shown too what saving them would write: `agent`, `session`, `profile`, `worldbook`.
+    #[serde(default)]
+    pub(crate) saved: Vec<String>,
+    /// The worldbooks that hold only where somebody asks for them, by the names of their files.
+    #[serde(default)]
+    pub(crate) at_hand: Vec<String>,
+    /// Also show what the host would commit.
+    #[serde(default)]
+    pub(crate) effects: bool,
+    /// How many assemblies follow each other, each after what the one before left was committed; 1 if absent.
+    pub(crate) turns: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    #[default]
+    Normal,
+    Continue,
+}
+
+impl Case {
+    /// Reads the options that stand among the files of a case.
+    pub(crate) fn of(files: &[PathBuf]) -> Self {
+        let (name, bytes) = file(files, "case").expect("a case has a `case.yaml`");
+        let case: Self = match name == "case.json" {
+            true => serde_json::from_slice(&bytes).unwrap(),
+            false => serde_yaml::from_slice(&bytes).unwrap(),
+        };
+        assert!(!case.why.trim().is_empty(), "a case says `why` it is there");
+        case
+    }
+
+    /// Formatters are off unless the case is about them, so that it shows every message by itself.
+    pub(crate) fn switches(&self) -> Switches {
+        let quiet = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned);
+        let off = quiet.into_iter().filter(|_| !self.formatters);
+        Switches { enable: self.enable.clone(), disable: self.disable.iter().cloned().chain(off).collect() }
+    }
+
+    /// Returns what the agent is compiled with.
+    pub(crate) fn compile(&self, profile: Option<UserProfile>, worldbooks: Vec<LoadedWorldbook>) -> Compile {
+        Compile {
+            profile,
+            worldbooks,
+            switches: self.switches(),
+            user_parameters: self.user_parameters.clone(),
+            model_parameters: self.model_parameters.clone(),
+            time_limit: self.time_limit.map(Duration::from_millis),
+        }
+    }
+
+    /// Returns a worldbook as it is at hand.
+    pub(crate) fn worldbook(&self, stem: &str, book: Worldbook) -> LoadedWorldbook {
+        let name: Arc<str> = stem.into();
+        let is_global = !self.at_hand.iter().any(|other| other == stem);
+        LoadedWorldbook { id: name.clone(), name, book: Arc::new(book), is_global }
+    }
+
+    /// Returns the turn that is taken.
+    pub(crate) fn turn(&self) -> TurnInput {
+        let at = self.at.as_deref().map(|at| at.parse::<jiff::Timestamp>().unwrap().as_millisecond());
+        TurnInput {
+            at_millis: at,
+            zone: self.tz.as_deref().map(Into::into),
+            seed: self.seed,
+            input: self.input.as_deref().map(Into::into),
+            kind: match self.kind {
+                Kind::Normal => GenerationKind::Normal,
+                Kind::Continue => GenerationKind::Continue,
+            },
+            model: self.model.as_deref().map(Into::into),
+            profile: self.profile_name.as_deref().map(Into::into),
+            context_tokens: self.context_tokens,
+            reserve: self.reserve,
+            ..TurnInput::default()
+        }
+    }
+
+    /// Takes a turn before the one that is shown: commits its effects, then what was sent and an answer.
+    pub(crate) fn take_turn(&self, session: &mut Session, compiled: &CompiledAgent, number: usize) {
+        let turn = self.turn();
+        let context =
+            compiled.assemble_blocking(session, &turn).expect("turns before the last one have a context");
+        for effect in &context.effects {
+            session.apply(effect).unwrap();
+        }
+        let input = turn.input.as_deref().unwrap_or("Go on.");
+        for (role, text) in [(Role::User, input), (Role::Assistant, "Yes.")] {
+            let id = format!("{}{number}", role.as_str());
+            let node = Box::new(Node::new(role, text).with_id(id));
+            session.apply(&SessionOp::Append { parent: session.active_leaf_id().clone(), node }).unwrap();
+        }
+    }
+}
+
+/// Lists the worldbooks of a case: `worldbook`, and any others whose names begin so.
+pub(crate) fn worldbook_stems(files: &[PathBuf]) -> Vec<String> {
+    files.iter().filter_map(|path| stem(path)).filter(|stem| stem.starts_with("worldbook")).collect()
+}
+
+fn stem(path: &Path) -> Option<String> {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
+}
+
+/// Returns the input files of a case; a file that no test reads is a mistake.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| !path.ends_with("assets")).collect();
+    files.sort();
+    for file in &files {
+        let stem = stem(file).unwrap();
+        let known = ["case", "agent", "session", "profile", "expected", "expected.snap"];
+        let is_known = known.contains(&stem.as_str()) || stem.starts_with("worldbook");
+        assert!(is_known && file.is_file(), "a case has no use for `{}`", file.display());
+    }
+    files
+}
+
+/// Reads the file with this name before its ending; returns its name and bytes.
+pub(crate) fn file(files: &[PathBuf], stem: &str) -> Option<(String, Vec<u8>)> {
+    let mut found = files.iter().filter(|path| path.file_stem().is_some_and(|name| name == stem));
+    let path = found.next()?;
+    assert_eq!(found.next(), None, "a case has one file `{stem}`");
+    Some((path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
+}
+
+/// Returns the folders in a folder, in the order of their names.
+pub(crate) fn folders(parent: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,74 @@
+//! A processor of one's own: a step between the conversation and what is sent.
+//!
+//! This one hides mail addresses. It has a setting, says what it did, and can be switched off like any other.
+//!
+//! `cargo run -p examples --bin custom_processor`
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::sync::Arc;
+
+use ctx_engine::{Compile, Engine, Limits, Switches, read_conversation};
+use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
+use ctx_types::{Agent, ConfigField, Content, Decision, Outcome, TurnInput};
+use serde_json::json;
+
+struct HideMail;
+
+#[async_trait]
+impl ContextProcessor for HideMail {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            // Behind the session loader (100), so that there are messages; before anything counts them.
+            priority: 210,
+            config_fields: vec![ConfigField::text("word", "What stands for an address", "[mail]")],
+            ..Descriptor::new("hide-mail", "Hide mail", "Puts a word in the place of mail addresses")
+        }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let word = cx.config.text("word").to_owned();
+        let mut hidden = Vec::new();
+        for message in cx.draft.messages_mut() {
+            let text = message.text().into_owned();
+            let shown: Vec<&str> = text
+                .split(' ')
+                .map(|piece| if piece.contains('@') { word.as_str() } else { piece })
+                .collect();
+            if shown.join(" ") != text {
+                hidden.push(message.source.clone());
+                message.content = Content::Text(shown.join(" ").into());
+            }
+        }
+        // Nothing disappears in silence: each change has a decision with its reason.
+        cx.log(format!("messages with an address: {}", hidden.len()));
+        let reason = format!("a mail address became `{word}`");
+        cx.draft
+            .decide_all(hidden.into_iter().map(|source| Decision::new(Outcome::Degraded, source, &reason)));
+        Ok(())
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let mut engine = Engine::new();
+    engine.register(Arc::new(HideMail))?;
+    let chat = br#"[{ "role": "user", "content": "Write to robin@garden.example about the seeds" }]"#;
+    let chat = read_conversation(chat, "chat.json", &Limits::default())?;
+
+    let settings = json!({ "processors": [{ "id": "hide-mail", "config": { "word": "(an address)" } }] });
+    let off = Switches { disable: vec!["hide-mail".to_owned()], ..Switches::default() };
+    for (title, with) in [
+        ("as it comes", Compile::default()),
+        ("with a setting of the user", Compile { user_parameters: Some(settings), ..Compile::default() }),
+        ("switched off", Compile { switches: off, ..Compile::default() }),
+    ] {
+        let compiled = engine.compile(&Agent::default(), &with);
+        let context = compiled.assemble_blocking(&chat.value, &TurnInput::default())?;
+        println!("{title}:");
+        context.messages.iter().for_each(|message| println!("  {}", message.text()));
+        let stage = context.report.stages.iter().find(|stage| &*stage.id == "hide-mail");
+        stage.into_iter().flat_map(|stage| &stage.log).for_each(|line| println!("  log: {line}"));
+        context.report.changes().for_each(|decision| println!("  {decision}"));
+        compiled.diagnostics().iter().for_each(|finding| println!("  {finding}"));
+    }
+    Ok(())
+}

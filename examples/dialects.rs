@@ -1,0 +1,58 @@
+//! One context, written for five kinds of servers.
+//!
+//! Each has its own words for instructions, calls and results; where one has no words for something, the request
+//! says in a finding what became of it.
+//!
+//! `cargo run -p examples --bin dialects`
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use ctx_engine::{Compile, Dialect, Engine, Limits, Request, read_agent, read_conversation};
+use ctx_types::TurnInput;
+use serde_json::{Map, json};
+
+const AGENT: &str = "
+presetMessages:
+  - { role: system, content: You look after a garden. }
+  - { type: chat_history }
+  - { role: system, content: Answer in one sentence., insertionPoint: -1 }
+";
+
+const CHAT: &str = r#"[
+    { "role": "user", "content": "Is the soil dry?" },
+    { "role": "assistant", "content": "", "tool_calls": [
+        { "id": "call_1", "type": "function", "function": { "name": "soil", "arguments": "{\"bed\":2}" } } ] },
+    { "role": "tool", "tool_call_id": "call_1", "content": "{\"moisture\":0.12}" },
+    { "role": "assistant", "content": "It is." },
+    { "role": "user", "content": "Then water it." }
+]"#;
+
+fn main() -> anyhow::Result<()> {
+    let engine = Engine::new();
+    let limits = Limits::default();
+    let agent = read_agent(AGENT.as_bytes(), "agent.yaml", &limits, &engine.anchors)?;
+    let chat = read_conversation(CHAT.as_bytes(), "chat.json", &limits)?;
+    let compiled = engine.compile(&agent.value, &Compile::default());
+
+    let tools = [json!({ "type": "function", "function": {
+        "name": "soil",
+        "description": "Measures how wet a bed is",
+        "parameters": { "type": "object", "properties": { "bed": { "type": "integer" } } },
+    } })];
+    let parameters = Map::from_iter([("temperature".to_owned(), json!(0.2))]);
+
+    let models = ["gpt-5", "gpt-5", "claude-sonnet-4-5", "gemini-3-pro", "llama-3.1-8b"];
+    for (dialect, model) in Dialect::ALL.into_iter().zip(models) {
+        // The model and the dialect are inputs of the turn: they decide the budget, and in what form files go.
+        let turn = TurnInput {
+            model: Some(model.into()),
+            dialect: Some(dialect.name().into()),
+            ..TurnInput::default()
+        };
+        let context = compiled.assemble_blocking(&chat.value, &turn)?;
+        let body = context.encode(dialect, &Request { model, tools: &tools, parameters: &parameters });
+        // `to_bytes` gives what is sent; as a value it can be printed over several lines.
+        println!("== {} ({} bytes)\n{:#}", dialect.name(), body.to_bytes().len(), body.to_value());
+        body.diagnostics.iter().for_each(|finding| println!("{finding}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! A character card of SillyTavern becomes an agent, with a report that has a row for every field.
+//!
+//! `cargo run -p examples --bin import_card` takes the card below; a path behind `--` takes that of a file, a
+//! PNG as well.
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::sync::Arc;
+
+use ctx_engine::{Compile, Engine};
+use ctx_preset_import::{ImportOptions, SourceFile, import};
+use ctx_types::{LoadedWorldbook, Session, TurnInput};
+
+const CARD: &str = r#"{ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
+    "name": "Ada",
+    "description": "{{char}} counts everything she sees.",
+    "first_mes": "Good evening, {{user}}. Four lamps tonight.",
+    "post_history_instructions": "Never round a number.",
+    "creator_notes": "For evenings.",
+    "extensions": { "somebody/else": { "level": 3 } },
+    "character_book": { "entries": [
+        { "keys": ["lamp"], "content": "The lamps burn whale oil.", "insertion_order": 1, "enabled": true, "extensions": {} }
+    ] }
+} }"#;
+
+fn main() -> anyhow::Result<()> {
+    let (name, bytes) = match std::env::args().nth(1) {
+        Some(path) => (path.clone(), std::fs::read(path)?),
+        None => ("ada.json".to_owned(), CARD.into()),
+    };
+    // Whatever the bytes are, this gives no error: what cannot be read is a finding.
+    let made = import(&[SourceFile { name: &name, bytes: &bytes }], &ImportOptions::default());
+
+    for file in &made.report.files {
+        println!("{}:", file.path);
+        for field in &file.fields {
+            let to = field.to.as_deref().unwrap_or("–");
+            println!("  {:<12} {:<44} {to}", field.status.as_str(), field.pointer);
+        }
+    }
+    made.diagnostics().for_each(|finding| println!("  {finding}"));
+
+    // The agent asks for the card's book by its name; the host says which books there are.
+    let books = made.worldbooks.iter().map(|book| LoadedWorldbook {
+        id: book.name.as_str().into(),
+        name: book.name.as_str().into(),
+        book: Arc::new(book.book.clone()),
+        is_global: false,
+    });
+    let with = Compile { worldbooks: books.collect(), profile: made.profile.clone(), ..Compile::default() };
+    let compiled = Engine::new().compile(&made.agent.unwrap_or_default(), &with);
+    let turn = TurnInput { input: Some("Who lights each lamp?".into()), ..TurnInput::default() };
+    let context = compiled.assemble_blocking(&Session::new("chat"), &turn)?;
+    println!("\nits first turn:");
+    for message in &context.messages {
+        println!("  {:<7} {:<28} {}", message.role.as_str(), message.source.to_string(), message.text());
+    }
+    Ok(())
+}

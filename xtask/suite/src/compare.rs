@@ -1,0 +1,89 @@
+//! What two outcomes differ in, and how many of the cases another implementation passes.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use crate::pack::Files;
+
+/// The keys that an implementation may leave out because it has no such thing.
+const OPTIONAL: [&str; 3] = ["decisions", "findings", "bodies"];
+
+/// How many differences of a case are told.
+const MOST_TOLD: usize = 5;
+
+/// What became of the cases of a suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// How many agree.
+    pub equal: usize,
+    /// The cases that have no result.
+    pub missing: Vec<String>,
+    /// The cases that differ, with the JSON pointers at which they do.
+    pub different: Vec<(String, Vec<String>)>,
+}
+
+/// Compares the results of another implementation, `AREA/CASE.json` in a folder, with those of a suite.
+///
+/// Errors: a result is no JSON, or the suite has none for a case.
+pub fn compare(suite: &Files, results: &Path) -> Result<Comparison> {
+    let mut comparison = Comparison::default();
+    for (path, bytes) in suite {
+        let name = path.strip_prefix("cases/").and_then(|path| path.strip_suffix("/expected.json"));
+        let Some(name) = name else { continue };
+        let expected: Value = serde_json::from_slice(bytes)?;
+        let Ok(actual) = std::fs::read(results.join(format!("{name}.json"))) else {
+            comparison.missing.push(name.to_owned());
+            continue;
+        };
+        let actual =
+            serde_json::from_slice(&actual).with_context(|| format!("the result of {name} is no JSON"))?;
+        let differences = differences(&expected, &actual);
+        match differences.is_empty() {
+            true => comparison.equal += 1,
+            false => comparison.different.push((name.to_owned(), differences)),
+        }
+    }
+    Ok(comparison)
+}
+
+/// Lists where two outcomes differ, as JSON pointers; the order of keys does not count.
+///
+/// `decisions`, `findings` and `bodies` are compared only if the actual outcome has them.
+pub fn differences(expected: &Value, actual: &Value) -> Vec<String> {
+    let mut wanted = expected.clone();
+    if let Some(wanted) = wanted.as_object_mut() {
+        wanted.retain(|key, _| !OPTIONAL.contains(&key.as_str()) || actual.get(key).is_some());
+    }
+    let mut found = Vec::new();
+    walk("", Some(&wanted), Some(actual), &mut found);
+    found.truncate(MOST_TOLD);
+    found
+}
+
+fn walk(pointer: &str, expected: Option<&Value>, actual: Option<&Value>, found: &mut Vec<String>) {
+    match (expected, actual) {
+        (Some(Value::Object(expected)), Some(Value::Object(actual))) => {
+            let keys: BTreeSet<&String> = expected.keys().chain(actual.keys()).collect();
+            for key in keys {
+                let below = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                walk(&below, expected.get(key), actual.get(key), found);
+            }
+        }
+        (Some(Value::Array(expected)), Some(Value::Array(actual))) => {
+            for index in 0..expected.len().max(actual.len()) {
+                walk(&format!("{pointer}/{index}"), expected.get(index), actual.get(index), found);
+            }
+        }
+        (expected, actual) if expected == actual => {}
+        (expected, actual) => {
+            found.push(format!("{pointer}: expected {}, is {}", show(expected), show(actual)));
+        }
+    }
+}
+
+fn show(value: Option<&Value>) -> String {
+    value.map_or("nothing".to_owned(), Value::to_string)
+}

@@ -1,0 +1,180 @@
+//! What our own engine makes of a case, in words that any implementation has.
+
+use std::path::Path;
+
+use anyhow::Result;
+use ctx_engine::{
+    AssembleError, Context, Dialect, Engine, ImportError, Imported, Limits, Ports, Request, openai_chat,
+    read_agent, read_conversation, read_profile, read_worldbook,
+};
+use ctx_types::{Diagnostic, Session, Source, TurnInput};
+use serde_json::{Map, Value, json};
+
+use crate::attached::Attached;
+use crate::cases::{Case, file, files, worldbook_stems};
+
+/// What of a message is expected: its other fields are ours alone, or depend on how tokens are counted.
+const OF_A_MESSAGE: [&str; 7] =
+    ["role", "content", "name", "tool_calls", "tool_call_id", "attachments", "prefix"];
+
+/// Assembles the case in a folder: `case.yaml` or `case.json` beside its files.
+///
+/// The result is an object with `messages`, `decisions` and `bodies`, or with `unreadable`, or with `error`; in any
+/// case with `findings`. Errors: a case names a dialect that does not exist.
+pub fn outcome(folder: &Path) -> Result<Value> {
+    let files = files(folder);
+    let case = Case::of(&files);
+    let engine = Engine::new();
+    let limits = Limits::default();
+    let mut inputs = Inputs::default();
+    let read = |stem: &str| file(&files, stem);
+    let agent =
+        inputs.read("agent", read("agent"), |bytes, name| read_agent(bytes, name, &limits, &engine.anchors));
+    let session =
+        inputs.read("session", read("session"), |bytes, name| read_conversation(bytes, name, &limits));
+    let profile = inputs.read("profile", read("profile"), |bytes, name| read_profile(bytes, name, &limits));
+    let mut worldbooks = Vec::new();
+    for stem in worldbook_stems(&files) {
+        let book = inputs.read(&stem, read(&stem), |bytes, name| read_worldbook(bytes, name, &limits));
+        worldbooks.extend(book.map(|book| case.worldbook(&stem, book)));
+    }
+    if !inputs.unreadable.is_empty() {
+        return Ok(json!({ "unreadable": inputs.unreadable, "findings": codes(inputs.findings) }));
+    }
+    let compiled = engine.compile(&agent.unwrap_or_default(), &case.compile(profile, worldbooks));
+    let mut session = session.unwrap_or_else(|| Session::new("session"));
+    for turn in 1..case.turns.unwrap_or(1) {
+        case.take_turn(&mut session, &compiled, turn);
+    }
+    let mut turn = case.turn();
+    if case.expand_input {
+        turn.input = Some(compiled.prepare_input(&session, &turn).text);
+    }
+    let attached = Attached::of(folder);
+    let assemble = |turn: &TurnInput| {
+        let ports = Ports { attachments: attached.ports(), ..Ports::default() };
+        pollster::block_on(compiled.assemble_with(&session, turn, ports))
+    };
+    match assemble(&turn) {
+        Err(error) => {
+            let findings = inputs.findings.into_iter().chain(compiled.diagnostics().iter().cloned());
+            Ok(json!({ "error": name_of(&error), "findings": codes(findings) }))
+        }
+        Ok(context) => {
+            let of_dialect = |dialect: Dialect| match attached.is_any() {
+                // What becomes of files depends on the dialect; nothing else does.
+                true => assemble(&TurnInput { dialect: Some(dialect.name().into()), ..turn.clone() }),
+                false => Ok(context.clone()),
+            };
+            let findings = inputs.findings.into_iter().chain(context.report.diagnostics.iter().cloned());
+            Ok(json!({
+                "messages": messages(&context),
+                "decisions": decisions(&context),
+                "findings": codes(findings),
+                "bodies": bodies(&case, of_dialect)?,
+            }))
+        }
+    }
+}
+
+/// What reading the files of a case gave.
+#[derive(Default)]
+struct Inputs {
+    findings: Vec<Diagnostic>,
+    unreadable: Vec<String>,
+}
+
+impl Inputs {
+    fn read<T>(
+        &mut self,
+        stem: &str,
+        file: Option<(String, Vec<u8>)>,
+        read: impl Fn(&[u8], &str) -> Result<Imported<T>, ImportError>,
+    ) -> Option<T> {
+        let (name, bytes) = file?;
+        match read(&bytes, &name) {
+            Ok(imported) => {
+                self.findings.extend(imported.diagnostics);
+                Some(imported.value)
+            }
+            Err(error) => {
+                self.findings.push(error.to_diagnostic());
+                self.unreadable.push(stem.to_owned());
+                None
+            }
+        }
+    }
+}
+
+/// The codes in order, each as often as it was found: places and wording are ours.
+fn codes(findings: impl IntoIterator<Item = Diagnostic>) -> Vec<String> {
+    let mut codes: Vec<String> = findings.into_iter().map(|finding| finding.code.to_string()).collect();
+    codes.sort();
+    codes
+}
+
+fn messages(context: &Context) -> Vec<Value> {
+    let whole = context.to_json();
+    let all = whole.get("messages").and_then(Value::as_array).into_iter().flatten();
+    all.zip(&context.messages)
+        .map(|(written, message)| {
+            let kept =
+                OF_A_MESSAGE.iter().filter_map(|key| Some(((*key).to_owned(), written.get(*key)?.clone())));
+            let mut kept: Map<String, Value> = kept.collect();
+            kept.insert("source".to_owned(), source(&message.source));
+            Value::Object(kept)
+        })
+        .collect()
+}
+
+fn decisions(context: &Context) -> Vec<Value> {
+    let all = context.report.changes();
+    all.map(|decision| {
+        json!({ "outcome": decision.outcome, "source": source(&decision.source), "count": decision.count })
+    })
+    .collect()
+}
+
+fn source(source: &Source) -> Value {
+    let mut map = Map::from_iter([("kind".to_owned(), json!(source.kind))]);
+    if let Some(id) = &source.id {
+        map.insert("id".to_owned(), json!(id));
+    }
+    if let Some(index) = source.index() {
+        map.insert("index".to_owned(), json!(index));
+    }
+    Value::Object(map)
+}
+
+/// The request bodies that a case asks for, by dialect.
+fn bodies(
+    case: &Case,
+    of_dialect: impl Fn(Dialect) -> Result<Context, AssembleError>,
+) -> Result<Map<String, Value>> {
+    let mut bodies = Map::new();
+    if case.openai {
+        let context = of_dialect(Dialect::OpenaiChat)?;
+        bodies.insert(
+            "openai".to_owned(),
+            openai_chat::encode(&context.messages, &Request::new("model")).to_value(),
+        );
+    }
+    let model = case.model.as_deref().unwrap_or("model");
+    for name in &case.bodies {
+        let dialect = Dialect::parse(name).ok_or_else(|| anyhow::anyhow!("no dialect `{name}`"))?;
+        let request = Request { model, tools: &case.tools, parameters: &case.parameters };
+        let body = of_dialect(dialect)?.encode(dialect, &request).to_value();
+        bodies.insert(name.clone(), body);
+    }
+    Ok(bodies)
+}
+
+/// Why there is no context, in a word.
+fn name_of(error: &AssembleError) -> &'static str {
+    match error {
+        AssembleError::Budget(_) => "budget",
+        AssembleError::Infeasible(_) => "infeasible",
+        AssembleError::Cancelled => "cancelled",
+        _ => "processor",
+    }
+}

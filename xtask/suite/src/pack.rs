@@ -1,0 +1,183 @@
+//! The archive: writing it from `fixtures/`, and reading it.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Map, Value, json};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+use crate::cases::{Case, files, folders, is_assembly};
+use crate::{VERSION, outcome};
+
+/// The files of an archive by their paths, which are divided by `/`.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// What is in every archive, whatever its cases.
+const DESCRIPTION: [(&str, &str); 4] = [
+    ("FORMAT.md", include_str!("../format/FORMAT.md")),
+    ("schemas/manifest.json", include_str!("../format/manifest.json")),
+    ("schemas/case.json", include_str!("../format/case.json")),
+    ("schemas/expected.json", include_str!("../format/expected.json")),
+];
+
+/// Options that decide about what our own snapshots show, and about nothing that is expected of others.
+const SHOWN_ONLY: [&str; 4] = ["stages", "settings", "effects", "saved"];
+
+/// Areas that are of another kind, and why they are left out.
+const OTHER_AREAS: [(&str, &str); 3] = [
+    ("compress_masks", "steps on a conversation, with a summarizer of the test's own"),
+    ("import", "what the command prints when it imports files"),
+    ("replies", "replies of providers, for clients"),
+];
+
+/// The area whose files are lists of regular expressions: they hold their own results.
+const PATTERNS: &str = "javascript";
+
+/// The largest file of an archive that is read, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// Runs the cases of a `fixtures` folder and writes the archive. Equal folders give equal bytes.
+///
+/// Errors: a file cannot be read, or a case cannot be run.
+pub fn pack(fixtures: &Path) -> Result<Vec<u8>> {
+    let mut archive: Files =
+        DESCRIPTION.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+    let mut listed = Vec::new();
+    let mut left_out: Vec<Value> =
+        OTHER_AREAS.iter().map(|(area, reason)| json!({ "name": area, "reason": reason })).collect();
+    for area in folders(fixtures).iter().filter(|area| is_assembly(area)) {
+        for folder in folders(area) {
+            let name = name_of(&folder)?;
+            let case = Case::of(&files(&folder));
+            match reason_to_leave_out(&case) {
+                Some(reason) => left_out.push(json!({ "name": name, "reason": reason })),
+                None => listed.push(add_case(&mut archive, &folder, &name, &case)?),
+            }
+        }
+    }
+    let patterns = add_patterns(&mut archive, &fixtures.join(PATTERNS))?;
+    let manifest = json!({
+        "format": "ctx-conformance-suite",
+        "version": VERSION,
+        "cases": listed,
+        "patterns": patterns,
+        "leftOut": left_out,
+    });
+    archive.insert("manifest.json".to_owned(), lines(&manifest));
+    write(&archive)
+}
+
+/// What only our own tests can lend.
+fn reason_to_leave_out(case: &Case) -> Option<&'static str> {
+    match (case.processors.is_empty(), case.time_limit.or(case.deadline)) {
+        (false, _) => Some("processors for tests"),
+        (true, Some(_)) => Some("the clock of tests"),
+        (true, None) => None,
+    }
+}
+
+/// Adds the files of a case, its options and what must come out; returns its row of the manifest.
+fn add_case(archive: &mut Files, folder: &Path, name: &str, case: &Case) -> Result<Value> {
+    let inputs: Vec<PathBuf> = all_files(folder)?;
+    let mut paths = Vec::new();
+    for path in inputs {
+        let relative = relative(folder, &path)?;
+        let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        if relative == "case.yaml" {
+            archive.insert(format!("cases/{name}/case.json"), lines(&options(&bytes)?));
+        } else if !relative.starts_with("expected.") {
+            archive.insert(format!("cases/{name}/{relative}"), bytes);
+            paths.push(relative);
+        }
+    }
+    let expected = outcome(folder).with_context(|| format!("cannot run {name}"))?;
+    archive.insert(format!("cases/{name}/expected.json"), lines(&expected));
+    Ok(json!({ "name": name, "why": case.why.trim(), "files": paths }))
+}
+
+/// Returns the options of a case as JSON, without what is only shown.
+fn options(yaml: &[u8]) -> Result<Value> {
+    let mut options: Map<String, Value> = serde_yaml::from_slice(yaml)?;
+    options.retain(|key, _| !SHOWN_ONLY.contains(&key.as_str()));
+    Ok(Value::Object(options))
+}
+
+fn add_patterns(archive: &mut Files, folder: &Path) -> Result<Vec<String>> {
+    let mut paths = Vec::new();
+    for path in all_files(folder)? {
+        let inside = format!("patterns/{}", relative(folder, &path)?);
+        archive.insert(inside.clone(), std::fs::read(&path)?);
+        paths.push(inside);
+    }
+    Ok(paths)
+}
+
+/// Returns `area/case`.
+fn name_of(folder: &Path) -> Result<String> {
+    let area = folder.parent().and_then(Path::parent).context("a case is a folder in an area")?;
+    relative(area, folder)
+}
+
+fn relative(folder: &Path, path: &Path) -> Result<String> {
+    let inside = path.strip_prefix(folder)?.to_str().context("a path is no text")?;
+    Ok(inside.replace('\\', "/"))
+}
+
+/// Lists the files below a folder, in order.
+fn all_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let path = entry?.path();
+            match path.is_dir() {
+                true => waiting.push(path),
+                false => found.push(path),
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn lines(value: &Value) -> Vec<u8> {
+    format!("{value:#}\n").into_bytes()
+}
+
+/// Writes a ZIP file; in order of the paths, without the time and without owners.
+fn write(files: &Files) -> Result<Vec<u8>> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(9))
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644);
+    for (path, bytes) in files {
+        zip.start_file(path.as_str(), options)?;
+        zip.write_all(bytes)?;
+    }
+    Ok(zip.finish()?.into_inner())
+}
+
+/// Reads an archive. Errors: it is none, it is of another version, or a path leads out of it.
+pub fn unpack(bytes: &[u8]) -> Result<Files> {
+    let mut zip = ZipArchive::new(Cursor::new(bytes))?;
+    let mut files = Files::new();
+    for index in 0..zip.len() {
+        let file = zip.by_index(index)?;
+        let path = file.enclosed_name().context("a path leads out of the archive")?;
+        let path = relative(Path::new(""), &path)?;
+        let mut content = Vec::new();
+        file.take(LARGEST).read_to_end(&mut content)?;
+        files.insert(path, content);
+    }
+    let manifest = files.get("manifest.json").context("it has no `manifest.json`")?;
+    let manifest: Value = serde_json::from_slice(manifest)?;
+    if manifest.get("version").and_then(Value::as_u64) != Some(VERSION) {
+        bail!("it is of version {}, and this is version {VERSION}", manifest["version"]);
+    }
+    Ok(files)
+}
