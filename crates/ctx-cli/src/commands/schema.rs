@@ -70,6 +70,6 @@ fn write(folder: &Path, wanted: &[FileSchema], is_json: bool) -> Result<()> {
     let names: Vec<String> = texts.iter().map(|(path, _)| files::name(path)).collect();
     match is_json {
         true => show::json(&json!({ "written": names })),
-        false => show::result(&names.iter().map(|name| format!("wrote {name}\n")).collect::<String>()),
+        false => show::result(&format!("wrote {}\n", names.join("\nwrote "))),
     }
 }
