@@ -1,18 +1,22 @@
 //! `ctx.toml`: defaults for the command line, in the working folder or one above it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use ctx_compress::mask::MaskConfig;
 use ctx_engine::ImportError;
-use ctx_pipeline::canonical_id;
-use ctx_types::{Diagnostic, Severity, Span};
+use ctx_pipeline::{ProcessorSetting, canonical_id};
+use ctx_types::{ConfigField, Diagnostic, Severity, Span};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
 use crate::args::{ConfigArguments, TurnArguments};
 use crate::codes;
-use crate::commands::endpoint::EndpointConfig;
+use crate::commands::endpoint::{EndpointConfig, EndpointKeys};
 use crate::commands::turn::check_zone;
 use crate::files;
+use crate::keyed::{Meaning, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
 use crate::secrets::covered;
 use crate::show::Sources;
@@ -26,6 +30,99 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// How many folders above the working folder are looked into.
 const MAX_PARENTS: usize = 64;
+
+keyed! {
+    /// `ctx.toml`: defaults for the command line. Files are named as seen from the folder of `ctx.toml`.
+    pub(crate) struct ConfigFile {
+        /// The agent or preset.
+        agent: Option<String> => "agent",
+        /// The conversation.
+        session: Option<String> => "session",
+        /// The user profile.
+        profile: Option<String> => "profile",
+        /// A table of models, whose rows are tried before the built-in ones.
+        models: Option<String> => "models",
+        /// Where models are reached.
+        endpoint: Option<Shaped<EndpointKeys>> => "endpoint",
+        /// Where transcripts of recordings are made.
+        transcription: Option<Shaped<EndpointKeys>> => "transcription",
+        /// The user's settings of processors.
+        processors: Option<Shaped<Vec<ProcessorSetting>>> => "processors",
+        /// Worldbooks, which hold for every turn.
+        worldbooks: Vec<String> => "worldbooks",
+        /// The file that keeps conversations.
+        store: Option<String> => "store",
+        /// The folder of attached files.
+        assets: Option<String> => "assets",
+        /// Which tools may be called.
+        tools: Option<Shaped<ToolKeys>> => "tools",
+        /// When conversations are summarised, and how.
+        compression: Option<Shaped<MaskKeys>> => "compression",
+        /// The model.
+        model: Option<String> => "model",
+        /// How many tokens the context may have; 0 means the model's window.
+        context_tokens: Option<Tokens> => "context-tokens",
+        /// How many of them are kept free for the answer.
+        reserve: Option<Tokens> => "reserve",
+        /// The time zone, such as `Asia/Shanghai`.
+        tz: Option<Parsed<ZoneName>> => "tz",
+    }
+}
+
+/// The name of a time zone.
+#[derive(Clone, Debug)]
+pub(crate) struct ZoneName(pub(crate) String);
+
+impl Meaning for ZoneName {
+    fn parse(zone: &str) -> Result<Self, String> {
+        check_zone(zone).map(|()| Self(zone.to_owned()))
+    }
+
+    fn schema() -> Schema {
+        json_schema!({ "type": ["string", "null"] })
+    }
+}
+
+/// What tools the model may call, and which of them.
+#[derive(Debug, JsonSchema)]
+#[expect(dead_code, reason = "it only says what the table may hold")]
+pub(crate) struct ToolKeys {
+    /// The folder that the model may look into.
+    folder: Option<String>,
+    /// Whether each call waits until you agree.
+    ask: Option<bool>,
+    /// The tools that may be called; all if absent.
+    allow: Option<ToolRuleKeys>,
+    /// The tools that may not be called.
+    deny: Option<ToolRuleKeys>,
+}
+
+/// Tools, by their names and categories.
+#[derive(Debug, JsonSchema)]
+#[expect(dead_code, reason = "it only says what the table may hold")]
+struct ToolRuleKeys {
+    /// The categories.
+    categories: Option<Vec<String>>,
+    /// The names.
+    tools: Option<Vec<String>>,
+}
+
+/// When conversations are summarised, and how.
+#[derive(Debug)]
+pub(crate) struct MaskKeys;
+
+impl JsonSchema for MaskKeys {
+    fn schema_name() -> Cow<'static, str> {
+        "Compression".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        let field = |field: &ConfigField| (field.key.to_string(), Value::from(field.schema()));
+        let fields: Map<String, Value> = MaskConfig::fields().iter().map(field).collect();
+        let about = "When conversations are summarised, and how.";
+        json_schema!({ "type": "object", "description": about, "properties": fields })
+    }
+}
 
 /// Defaults for the command line.
 #[derive(Debug, Default)]
@@ -89,29 +186,34 @@ impl Config {
             Ok(keys) => keys,
             Err(fault) => return Self { found: vec![*fault], ..Self::default() },
         };
-        let mut file = |key| keys.text(key).map(|path| (key, below(folder, path)));
-        let files = ["agent", "session", "profile", "models"].into_iter().filter_map(&mut file).collect();
+        let file = ConfigFile::read(&mut keys);
         let place = |path: &str| below(folder, path);
-        let (endpoint, odd) = endpoint_of(&mut keys, "endpoint", &place);
-        let (transcription, odder) = endpoint_of(&mut keys, "transcription", &place);
-        let processors = keys.structure("processors");
-        let parameters =
-            |list: &Value| Value::Object(Map::from_iter([("processors".to_owned(), list.clone())]));
+        let named = [
+            ("agent", &file.agent),
+            ("session", &file.session),
+            ("profile", &file.profile),
+            ("models", &file.models),
+        ];
+        let files =
+            named.into_iter().filter_map(|(key, path)| Some((key, place(path.as_deref()?)))).collect();
+        let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
+        let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
+        let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
         Self {
             name: None,
-            user_parameters: processors.map(parameters),
+            user_parameters: file.processors.map(|list| parameters(list.value)),
             files,
-            worldbooks: keys.texts("worldbooks").iter().map(|path| place(path)).collect(),
+            worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
             endpoint,
             transcription,
-            store: keys.text("store").map(place),
-            assets: keys.text("assets").map(place),
-            tools: keys.structure("tools").cloned(),
-            compression: keys.structure("compression").cloned(),
-            model: keys.text("model").map(str::to_owned),
-            context_tokens: keys.tokens("context-tokens"),
-            reserve: keys.tokens("reserve"),
-            tz: keys.parsed("tz", |zone| check_zone(zone).map(|()| zone.to_owned())),
+            store: file.store.as_deref().map(place),
+            assets: file.assets.as_deref().map(place),
+            tools: file.tools.map(|shaped| shaped.value),
+            compression: file.compression.map(|shaped| shaped.value),
+            model: file.model,
+            context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
+            reserve: file.reserve.map(|Tokens(tokens)| tokens),
+            tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
             found: [keys.finish(), odd, odder].concat(),
         }
     }
@@ -182,11 +284,11 @@ impl Config {
 
 /// Reads a table that says where something is reached.
 fn endpoint_of(
-    keys: &mut Keys<'_>,
+    table: Option<&Shaped<EndpointKeys>>,
     key: &'static str,
     place: &dyn Fn(&str) -> PathBuf,
 ) -> (EndpointConfig, Vec<Diagnostic>) {
-    let read = keys.structure(key).map(|value| EndpointConfig::read(value, place));
+    let read = table.map(|table| EndpointConfig::read(&table.value, place));
     let (endpoint, mut odd) = read.unwrap_or_default();
     for finding in &mut odd {
         let pointer = finding.location.pointer.as_deref().unwrap_or_default();

@@ -10,6 +10,7 @@ mod config;
 mod exit;
 mod explanations;
 mod files;
+mod keyed;
 mod keys;
 mod locate;
 mod schemas;

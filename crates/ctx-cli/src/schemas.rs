@@ -1,12 +1,46 @@
-//! The schemas of all files and reports of the command.
+//! The schemas of all files and reports of the command, and the line by which a file of YAML says which it follows.
 
-use ctx_engine::Engine;
-use ctx_engine::schema::FILE_SCHEMAS;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
 pub(crate) use ctx_engine::schema::FileSchema;
+use ctx_engine::schema::{FILE_SCHEMAS, file_schema};
+use ctx_engine::{Engine, Limits};
+
+use crate::commands::test::CaseFile;
+use crate::config::ConfigFile;
+use crate::files::{self, Existing, FilesRead};
+
+/// The folder beside agents in which their schemas are; it is hidden, so that verbs pass it over.
+pub(crate) const FOLDER: &str = ".ctx";
+
+/// How the line begins; editors know it by these words.
+const LINE: &str = "# yaml-language-server:";
+
+/// The schemas of files that only the command reads.
+const OWN: [FileSchema; 2] = [
+    FileSchema {
+        name: "case",
+        about: "`case.yaml`: the turn of a case of `ctx test`",
+        write: file_schema::<CaseFile>,
+    },
+    FileSchema {
+        name: "config",
+        about: "`ctx.toml`: defaults for the command line",
+        write: file_schema::<ConfigFile>,
+    },
+];
 
 /// Returns the schemas, in the order in which they are listed.
 pub(crate) fn all() -> Vec<FileSchema> {
-    FILE_SCHEMAS.to_vec()
+    let (files, reports): (Vec<FileSchema>, Vec<FileSchema>) =
+        FILE_SCHEMAS.into_iter().partition(|schema| !schema.name.ends_with("report"));
+    [files, OWN.to_vec(), reports].concat()
+}
+
+/// Returns the schema of a name.
+pub(crate) fn named(name: &str) -> Option<FileSchema> {
+    all().into_iter().find(|schema| schema.name == name)
 }
 
 /// Returns the name of the file that holds a schema.
@@ -17,4 +51,81 @@ pub(crate) fn file_name(schema: &FileSchema) -> String {
 /// Writes a schema as people read it, with a line break at its end.
 pub(crate) fn text(schema: &FileSchema, engine: &Engine) -> String {
     format!("{:#}\n", (schema.write)(engine))
+}
+
+/// Returns the files with schemas of these names that stand beside other files, and what they hold.
+pub(crate) fn beside(names: &[&str]) -> Vec<(PathBuf, String)> {
+    let engine = Engine::new();
+    let schemas = names.iter().filter_map(|name| named(name));
+    schemas.map(|schema| (Path::new(FOLDER).join(file_name(&schema)), text(&schema, &engine))).collect()
+}
+
+/// Writes the schemas of these names below a folder, and returns where they are.
+pub(crate) fn write_beside(folder: &Path, names: &[&str]) -> Result<Vec<PathBuf>> {
+    let hidden = folder.join(FOLDER);
+    if hidden.is_symlink() {
+        bail!("cannot write below `{}`: it is a link", files::name(&hidden));
+    }
+    files::make_folder(&hidden)?;
+    let texts = beside(names);
+    let written: Vec<(PathBuf, &[u8])> =
+        texts.iter().map(|(path, text)| (folder.join(path), text.as_bytes())).collect();
+    files::write(&written, Existing::Replace, &FilesRead::default())?;
+    Ok(written.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Puts the line above a file of YAML that names the schema beside it.
+pub(crate) fn with_line(name: &str, text: &str) -> String {
+    put_above(&format!("{LINE} $schema={FOLDER}/{name}.schema.json"), text)
+}
+
+/// The same where the schema is beside a path; otherwise the text stays as it is.
+pub(crate) fn with_line_beside(path: &Path, name: &str, text: &str) -> String {
+    let schema = path.parent().unwrap_or(Path::new("")).join(FOLDER).join(format!("{name}.schema.json"));
+    if schema.is_file() { with_line(name, text) } else { text.to_owned() }
+}
+
+/// Puts the line that a file had among the comments at its beginning above what is written instead of it.
+pub(crate) fn with_line_of(before: &[u8], text: &str) -> String {
+    let before = String::from_utf8_lossy(before);
+    let is_head = |line: &&str| line.is_empty() || line.starts_with(['#', '\u{feff}']);
+    let mut head = before.lines().map(str::trim).take_while(is_head);
+    match head.find_map(|line| line.trim_start_matches('\u{feff}').strip_prefix(LINE)) {
+        Some(schema) => put_above(&format!("{LINE}{schema}"), text),
+        None => text.to_owned(),
+    }
+}
+
+/// What is JSON has no comments, and no file becomes too large to be read.
+fn put_above(line: &str, text: &str) -> String {
+    let is_json = text.starts_with(['{', '[']);
+    let is_large = line.len() + 1 + text.len() > Limits::default().yaml_bytes;
+    if is_json || is_large { text.to_owned() } else { format!("{line}\n{text}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(before: &str, text: &str, expected: &str) {
+        assert_eq!(with_line_of(before.as_bytes(), text), expected);
+    }
+
+    #[test]
+    fn the_line_of_a_file_is_kept_where_it_is_written_anew() {
+        let line = "# yaml-language-server: $schema=a.json";
+        check(&format!("# An agent\n\n{line}\nname: Old\n"), "name: New\n", &format!("{line}\nname: New\n"));
+        check(&format!("\u{feff}{line}\r\nname: Old\n"), "name: New\n", &format!("{line}\nname: New\n"));
+        check(&format!("name: Old\n{line}\n"), "name: New\n", "name: New\n");
+        check("name: Old\n", "name: New\n", "name: New\n");
+    }
+
+    #[test]
+    fn json_gets_no_line_and_no_file_becomes_too_large() {
+        assert_eq!(with_line("agent", "{}\n"), "{}\n");
+        let large = format!("name: {}\n", "a".repeat((1 << 20) - 10));
+        assert_eq!(with_line("agent", &large), large);
+        assert!(with_line("agent", "name: Ada\n").starts_with(LINE));
+    }
 }

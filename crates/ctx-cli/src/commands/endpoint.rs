@@ -7,14 +7,53 @@ use anyhow::Result;
 use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
 use ctx_types::Diagnostic;
 use ctx_wire::Dialect;
+use schemars::Schema;
 use serde_json::Value;
 
 use crate::args::{DialectName, EndpointArguments};
 use crate::codes;
+use crate::keyed::{self, AnyOf, Meaning, Parsed, TextTable, keyed};
 use crate::keys::Keys;
 
 /// The model that is asked for transcripts where nobody names one.
 const TRANSCRIBING: &str = "whisper-1";
+
+keyed! {
+    /// Where models are reached, and with which key.
+    pub(crate) struct EndpointKeys {
+        /// Headers that are sent with each request, by their names.
+        headers: Option<AnyOf<TextTable>> => "headers",
+        /// The address of the server; by default the provider's own.
+        base_url: Option<String> => "base-url",
+        /// The dialect that it speaks.
+        dialect: Option<Parsed<Dialect>> => "dialect",
+        /// The model that is asked.
+        model: Option<String> => "model",
+        /// The variable of the environment that holds the key.
+        key_env: Option<String> => "key-env",
+        /// The file that holds the key and nothing else.
+        key_file: Option<String> => "key-file",
+        /// How many seconds connecting may take.
+        connect: Option<u64> => "connect-timeout",
+        /// How many seconds may pass until the first piece of an answer.
+        first_token: Option<u64> => "first-token-timeout",
+        /// How many seconds may pass between two pieces of an answer.
+        stall: Option<u64> => "stall-timeout",
+        /// How often a request that failed is sent again.
+        retries: Option<u64> => "retries",
+    }
+}
+
+impl Meaning for Dialect {
+    fn parse(name: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(Self::name).join("`, `");
+        Self::parse(name).ok_or_else(|| format!("is no dialect; there are `{}`", names()))
+    }
+
+    fn schema() -> Schema {
+        keyed::words(Self::ALL.map(Self::name))
+    }
+}
 
 /// What `ctx.toml` says about the endpoint.
 #[derive(Clone, Debug, Default)]
@@ -39,21 +78,18 @@ impl EndpointConfig {
             Err(fault) => return (Self::default(), vec![*fault]),
         };
         let mut found = Vec::new();
-        let headers = headers(keys.any("headers"), &mut found);
+        let table = EndpointKeys::read(&mut keys);
         let config = Self {
-            base_url: keys.text("base-url").map(str::to_owned),
-            dialect: keys.parsed("dialect", |name| {
-                let names = || Dialect::ALL.map(Dialect::name).join("`, `");
-                Dialect::parse(name).ok_or_else(|| format!("is no dialect; there are `{}`", names()))
-            }),
-            model: keys.text("model").map(str::to_owned),
-            key_env: keys.text("key-env").map(str::to_owned),
-            key_file: keys.text("key-file").map(place),
-            headers,
-            connect: keys.number("connect-timeout"),
-            first_token: keys.number("first-token-timeout"),
-            stall: keys.number("stall-timeout"),
-            retries: keys.number("retries"),
+            base_url: table.base_url,
+            dialect: table.dialect.map(|Parsed(dialect)| dialect),
+            model: table.model,
+            key_env: table.key_env,
+            key_file: table.key_file.as_deref().map(place),
+            headers: headers(table.headers.as_ref().map(|headers| &headers.value), &mut found),
+            connect: table.connect,
+            first_token: table.first_token,
+            stall: table.stall,
+            retries: table.retries.map(|retries| usize::try_from(retries).unwrap_or(usize::MAX)),
         };
         (config, [found, keys.finish()].concat())
     }

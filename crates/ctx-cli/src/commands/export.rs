@@ -16,6 +16,7 @@ use crate::commands::books::Books;
 use crate::commands::inputs::AgentFile;
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing};
+use crate::schemas;
 use crate::show::{self, Sources};
 
 /// Writes the agent.
@@ -107,6 +108,9 @@ fn bytes(
             let picture = picture(&arguments.agent, sources)?;
             export_card_picture(value, picture.as_deref())
                 .ok_or_else(|| anyhow!("the picture beside the agent is no whole PNG"))
+        }
+        "yaml" | "yml" if arguments.to == ExportForm::Aio => {
+            Ok(schemas::with_line_beside(out, "agent", &write_document(value)).into_bytes())
         }
         "yaml" | "yml" => Ok(write_document(value).into_bytes()),
         _ => {

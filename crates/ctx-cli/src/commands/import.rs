@@ -15,6 +15,7 @@ use crate::args::AgentImportArguments;
 use crate::commands::inputs;
 use crate::exit::Exit;
 use crate::files::{self, Existing};
+use crate::schemas;
 use crate::show::{self, Bar, Sources};
 use names::Names;
 
@@ -96,10 +97,12 @@ fn outputs(made: &Import, out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut written = Vec::new();
     let mut add = |path: PathBuf, bytes: Vec<u8>| written.push((out.join(path), bytes));
     if let Some(agent) = &made.agent {
-        add(names.of(&["agent.yaml"]), write_document(&agent.write()).into_bytes());
+        let text = write_document(&agent.write());
+        add(names.of(&["agent.yaml"]), schemas::with_line("agent", &text).into_bytes());
     }
     if let Some(profile) = &made.profile {
-        add(names.of(&["profile.yaml"]), write_document(&profile.write()).into_bytes());
+        let text = write_document(&profile.write());
+        add(names.of(&["profile.yaml"]), schemas::with_line("profile", &text).into_bytes());
     }
     if let Some(template) = &made.template {
         add(names.of(&["template.yaml"]), write_document(template).into_bytes());
@@ -116,6 +119,10 @@ fn outputs(made: &Import, out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         let steps: Vec<&str> = std::iter::once("assets").chain(asset.path.split('/')).collect();
         add(names.of(&steps), asset.bytes.clone());
     }
+    let followed = [made.agent.as_ref().map(|_| "agent"), made.profile.as_ref().map(|_| "profile")];
+    let followed: Vec<&str> = followed.into_iter().flatten().collect();
+    let beside = schemas::beside(&followed);
+    written.extend(beside.into_iter().map(|(path, text)| (out.join(path), text.into_bytes())));
     written
 }
 

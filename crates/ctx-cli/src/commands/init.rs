@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::InitArguments;
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing, FilesRead};
-use crate::show;
+use crate::{schemas, show};
 
 /// The files of the project.
 const FILES: [(&str, &str); 5] = [
@@ -19,11 +19,16 @@ const FILES: [(&str, &str); 5] = [
     ("expected.txt", include_str!("../../templates/expected.txt")),
 ];
 
+/// The files that say which schema they follow.
+const SCHEMAS: [(&str, &str); 3] =
+    [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("case.yaml", "case")];
+
 /// Writes the project: all of its files, or none if one of them exists or cannot be written.
 pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
     let folder = &arguments.folder;
     files::refuse_stdin(folder)?;
-    let files = FILES.map(|(name, text)| (folder.join(name), text.as_bytes()));
+    let texts = FILES.map(|(name, text)| (folder.join(name), with_schema(name, text)));
+    let files = texts.each_ref().map(|(path, text)| (path.clone(), text.as_bytes()));
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     if let (Existing::Keep, Some((path, _))) =
         (existing, files.iter().find(|(path, _)| path.exists() || path.is_symlink()))
@@ -35,25 +40,39 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
         bail!("`{}` is a file; name a folder", files::name(folder));
     }
     files::make_folder(folder)?;
+    let schemas = schemas::write_beside(folder, &SCHEMAS.map(|(_, schema)| schema))?;
     files::write(&files, existing, &FilesRead::default())?;
     let names = files.map(|(path, _)| path);
     match arguments.json {
-        true => show::json(&json!({ "written": names.map(|path| files::name(&path)) }))?,
+        true => {
+            let written = names.iter().chain(&schemas).map(|path| files::name(path));
+            show::json(&json!({ "written": written.collect::<Vec<_>>() }))?;
+        }
         false => show::result(&welcome(folder, &names))?,
     }
     Ok(Exit::Success)
+}
+
+/// Puts the line above a file that names its schema.
+fn with_schema(name: &str, text: &str) -> String {
+    match SCHEMAS.iter().find(|(file, _)| *file == name) {
+        Some((_, schema)) => schemas::with_line(schema, text),
+        None => text.to_owned(),
+    }
 }
 
 fn welcome(folder: &Path, files: &[PathBuf; 5]) -> String {
     let written: Vec<String> = files.iter().map(|file| format!("wrote {}\n", quoted(file))).collect();
     let [agent, profile, conversation, ..] = files.each_ref().map(|file| quoted(file));
     format!(
-        "{}\n\
+        "{}\
+         wrote {} (schemas, by which editors complete and check these files)\n\n\
          see what a model would receive:\n  \
          ctx assemble {agent} --session {conversation} --profile {profile}\n\n\
          change it, and see what that does:\n  \
          ctx test {}\n",
         written.concat(),
+        quoted(&folder.join(schemas::FOLDER)),
         quoted(folder)
     )
 }

@@ -12,6 +12,7 @@ use crate::args::MigrateArguments;
 use crate::commands::inputs;
 use crate::exit::Exit;
 use crate::files::{self, Existing, FilesRead};
+use crate::schemas;
 use crate::show::{self, Bar, Sources};
 
 /// A file that changes.
@@ -97,7 +98,7 @@ fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migra
         return Ok(None);
     }
     let after = match document.syntax {
-        Syntax::Yaml => write_document(&migrated.value).into_bytes(),
+        Syntax::Yaml => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
         _ => pretty(&migrated.value),
     };
     let changes = migrated.changes.into_iter().map(|change| change.in_document(name.as_str())).collect();

@@ -30,10 +30,8 @@ pub(crate) fn run(arguments: &SchemaArguments) -> Result<Exit> {
 
 /// Returns the schema of a name.
 fn schema(name: &str) -> Result<FileSchema, UsageError> {
-    let all = schemas::all();
-    let found = all.iter().find(|schema| schema.name == name).copied();
-    found.ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|schema| schema.name).collect();
+    schemas::named(name).ok_or_else(|| {
+        let names: Vec<&str> = schemas::all().iter().map(|schema| schema.name).collect();
         let hint = match closest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", names.join(", ")),
@@ -70,6 +68,9 @@ fn write(folder: &Path, wanted: &[FileSchema], is_json: bool) -> Result<()> {
     let names: Vec<String> = texts.iter().map(|(path, _)| files::name(path)).collect();
     match is_json {
         true => show::json(&json!({ "written": names })),
-        false => show::result(&format!("wrote {}\n", names.join("\nwrote "))),
+        false => {
+            let lines: Vec<String> = names.iter().map(|name| format!("wrote {name}\n")).collect();
+            show::result(&lines.concat())
+        }
     }
 }

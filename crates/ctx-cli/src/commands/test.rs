@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::args::TestArguments;
 use crate::commands::test::case::Case;
+pub(crate) use crate::commands::test::case::CaseFile;
 use crate::commands::test::changes::Change;
 use crate::commands::test::watch::Watched;
 use crate::exit::Exit;

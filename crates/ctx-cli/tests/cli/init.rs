@@ -15,6 +15,7 @@ fn a_project_is_written_and_can_be_looked_at() {
     wrote demo/conversation.json
     wrote demo/case.yaml
     wrote demo/expected.txt
+    wrote demo/.ctx (schemas, by which editors complete and check these files)
 
     see what a model would receive:
       ctx assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml
@@ -50,13 +51,16 @@ fn without_a_name_this_folder_is_used() {
         "./profile.yaml",
         "./conversation.json",
         "./case.yaml",
-        "./expected.txt"
+        "./expected.txt",
+        "./.ctx/agent.schema.json",
+        "./.ctx/profile.schema.json",
+        "./.ctx/case.schema.json"
       ]
     }
     "#);
     assert_eq!(
         folder.names(),
-        ["agent.yaml", "case.yaml", "conversation.json", "expected.txt", "notes.txt", "profile.yaml"]
+        [".ctx", "agent.yaml", "case.yaml", "conversation.json", "expected.txt", "notes.txt", "profile.yaml"]
     );
 }
 
@@ -82,6 +86,7 @@ fn force_replaces_files_and_leaves_others() {
     wrote ./conversation.json
     wrote ./case.yaml
     wrote ./expected.txt
+    wrote ./.ctx (schemas, by which editors complete and check these files)
 
     see what a model would receive:
       ctx assemble ./agent.yaml --session ./conversation.json --profile ./profile.yaml
@@ -94,7 +99,15 @@ fn force_replaces_files_and_leaves_others() {
     assert_eq!(text("other.json"), "[]");
     assert_eq!(
         folder.names(),
-        ["agent.yaml", "case.yaml", "conversation.json", "expected.txt", "other.json", "profile.yaml"]
+        [
+            ".ctx",
+            "agent.yaml",
+            "case.yaml",
+            "conversation.json",
+            "expected.txt",
+            "other.json",
+            "profile.yaml"
+        ]
     );
 }
 

@@ -40,6 +40,12 @@ fn cases() -> Vec<PathBuf> {
     cases.filter(|case| case.join("expected.snap").is_file()).collect()
 }
 
+/// Tells whether the result of a case has a finding, or says that its budget is none.
+fn tells_of_mistakes(case: &Path) -> bool {
+    let result = std::fs::read_to_string(case.join("expected.snap")).unwrap();
+    ["error[CTX", "warning[CTX", "the context cannot have"].iter().any(|mark| result.contains(mark))
+}
+
 /// The schema that a file is meant for, by what it is called and by what it is.
 fn kind_of(stem: &str, format: Option<Format>) -> Option<&'static str> {
     match (stem, format?) {
@@ -69,8 +75,7 @@ fn files_of_fixtures_follow_their_schemas_unless_their_results_tell_of_mistakes(
     let mut read_files = names.map(|name| (name, 0));
     let mut wrong = Vec::new();
     for case in cases() {
-        let result = std::fs::read_to_string(case.join("expected.snap")).unwrap();
-        let is_excused = result.contains("error[CTX") || result.contains("warning[CTX");
+        let is_excused = tells_of_mistakes(&case);
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(&case).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
@@ -92,13 +97,31 @@ fn files_of_fixtures_follow_their_schemas_unless_their_results_tell_of_mistakes(
 fn a_new_project_follows_the_schemas() {
     let folder = Folder::with(&[]);
     folder.ctx("init demo");
-    for (name, schema) in
-        [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("conversation.json", "session")]
-    {
+    let files = [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("conversation.json", "session")];
+    for (name, schema) in files.into_iter().chain([("case.yaml", "case")]) {
         let bytes = std::fs::read(folder.path().join("demo").join(name)).unwrap();
         let value = Document::read(&bytes, name, &Limits::default()).unwrap().value;
         assert_eq!(faults(&validator(schema), &value), [""; 0], "{name}");
     }
+}
+
+#[test]
+fn cases_of_fixtures_that_the_command_could_run_follow_the_schema() {
+    let (schema, validator) = (printed("case"), validator("case"));
+    let mut count = 0;
+    for case in cases() {
+        let Ok(bytes) = std::fs::read(case.join("case.yaml")) else { continue };
+        let value = Document::read(&bytes, "case.yaml", &Limits::default()).unwrap().value;
+        let keys = value.as_object().unwrap();
+        // Fixtures have options of their own, and write tools into the case.
+        let is_known = keys.keys().all(|key| schema["properties"].get(key).is_some());
+        if is_known && keys.get("tools").is_none_or(Value::is_string) {
+            let found = faults(&validator, &value);
+            assert!(found.is_empty() || tells_of_mistakes(&case), "{}: {found:#?}", case.display());
+            count += 1;
+        }
+    }
+    assert!(count > 0);
 }
 
 /// Checks that a schema refuses a value, at these places.
@@ -189,6 +212,83 @@ fn mistakes_in_other_files_are_refused() {
 }
 
 #[test]
+fn mistakes_in_cases_and_defaults_are_refused() {
+    check_refused(
+        "case",
+        json!({ "kind": "quite", "at": "noon", "enable": "x" }),
+        &["/at", "/enable", "/kind"],
+    );
+    check_refused(
+        "case",
+        json!({ "context_tokens": -1, "seed": 0.5, "openai": 1 }),
+        &["/context_tokens", "/openai", "/seed"],
+    );
+    check_refused("case", json!({ "contxt_tokens": 5 }), &[""]);
+    check_refused("config", json!({ "agnet": "a.yaml" }), &[""]);
+    check_refused("config", json!({ "worldbooks": "a.json", "model": 5 }), &["/model", "/worldbooks"]);
+    check_refused(
+        "config",
+        json!({ "endpoint": { "dialect": "mumble", "retries": -1 }, "processors": [{ "enabled": false }] }),
+        &["/endpoint", "/processors"],
+    );
+    check_refused(
+        "config",
+        json!({ "compression": { "countThreshold": "many" } }),
+        &["/compression/countThreshold"],
+    );
+}
+
+#[test]
+fn defaults_of_every_kind_are_accepted() {
+    let defaults = json!({
+        "agent": "a.yaml", "worldbooks": ["b.json"], "context-tokens": 0, "reserve": 5, "tz": "Asia/Shanghai",
+        "endpoint": { "base-url": "http://localhost", "dialect": "anthropic", "headers": { "x-a": "b" }, "retries": 2 },
+        "tools": { "folder": ".", "ask": true, "deny": { "tools": ["run"] } },
+        "compression": { "countThreshold": 80 },
+        "processors": [{ "id": "token-limiter", "config": { "retainedCharacters": 200 } }],
+    });
+    assert_eq!(faults(&validator("config"), &defaults), [""; 0]);
+}
+
+/// The words that a schema names at a place, each of which the readers must take without these findings.
+#[track_caller]
+fn check_words(place: &str, file: &dyn Fn(&str) -> Value) {
+    let schema = printed("agent");
+    let words = schema.pointer(place).and_then(|slot| slot.get("enum")).and_then(Value::as_array).unwrap();
+    for word in words.iter().filter_map(Value::as_str) {
+        let answer = ctx("check agent.json --json", &[("agent.json", &file(word).to_string())]);
+        for code in ["CTX0100", "CTX0110", "CTX0211", "CTX0750", "CTX0772"] {
+            assert!(!answer.contains(code), "{place}: {word}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn words_that_a_schema_names_are_those_that_readers_know() {
+    let entry = |entry: Value| json!({ "presetMessages": [{ "type": "chat_history" }, entry] });
+    let rule = |key: &str, value: Value| json!({ "presetMessages": [], "regexConfig": { "presets": [{ "rules": [{ "regex": "a", key: value }] }] } });
+    let history = |word: &str| json!({ "presetMessages": [], "historyWhenUnplaced": word });
+    check_words("/properties/historyWhenUnplaced", &history);
+    check_words("/properties/dialect", &|word| json!({ "presetMessages": [], "dialect": word }));
+    check_words("/definitions/PresetMessage/properties/anchorPoint", &|word| {
+        entry(json!({ "anchorPoint": word }))
+    });
+    let strategy = |word: &str| json!({ "type": word, "depth": 1, "depthConfig": "1, 2~3" });
+    check_words("/definitions/InjectionStrategy/properties/type", &|word| {
+        entry(json!({ "injectionStrategy": strategy(word) }))
+    });
+    check_words("/definitions/InjectionStrategy/properties/anchorPosition", &|word| {
+        entry(json!({ "injectionStrategy": { "anchorPosition": word } }))
+    });
+    let rules = "/definitions/RegexRule/properties";
+    check_words(&format!("{rules}/targetRoles/items"), &|word| rule("targetRoles", json!([word])));
+    check_words(&format!("{rules}/targetTexts/items"), &|word| rule("targetTexts", json!([word])));
+    for key in ["replacementType", "substitutionMode", "dialect"] {
+        check_words(&format!("{rules}/{key}"), &|word| rule(key, json!(word)));
+    }
+}
+
+#[test]
 fn whatever_is_not_known_is_accepted_since_it_is_kept() {
     let agent =
         json!({ "mood": 5, "presetMessages": [{ "colour": [], "type": "weather", "anchorTarget": "lore" }] });
@@ -261,6 +361,8 @@ fn without_a_name_the_schemas_are_listed() {
      session         a conversation: a tree of messages, or a list of chat messages
      profile         a user profile: who the user is
      worldbook       a worldbook: texts that come in when the conversation speaks of them
+     case            `case.yaml`: the turn of a case of `ctx test`
+     config          `ctx.toml`: defaults for the command line
      report          the report of a context, as `explain --json` and `assemble --report` write it
      import-report   the report of an import, as `import --report` writes it
 
@@ -298,6 +400,56 @@ fn a_name_that_is_none_is_told() {
     assert_snapshot!(ctx("schema card", &[]), @"
     exit code 2
     === errors
-    error: there is no schema `card`; there are agent, preset, session, profile, worldbook, report, import-report
+    error: there is no schema `card`; there are agent, preset, session, profile, worldbook, case, config, report, import-report
     ");
+}
+
+/// The line by which a file in a folder says which schema it follows; the schema must be there.
+fn line_of(folder: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    let schema = text.lines().next()?.strip_prefix("# yaml-language-server: $schema=")?;
+    assert!(folder.join(schema).is_file(), "{schema}");
+    Some(schema.to_owned())
+}
+
+#[test]
+fn agents_that_are_written_as_yaml_say_which_schema_they_follow() {
+    let folder =
+        Folder::with(&[("card.json", r#"{ "first_mes": "Hi", "name": "Ada", "description": "Counts." }"#)]);
+    folder.ctx("init demo");
+    let demo = folder.path().join("demo");
+    for name in ["agent", "profile", "case"] {
+        let schema = Some(format!(".ctx/{name}.schema.json"));
+        assert_eq!(line_of(&demo, &format!("{name}.yaml")), schema, "{name}");
+    }
+    folder.ctx("import card.json --out ada");
+    let agent = Some(".ctx/agent.schema.json".to_owned());
+    assert_eq!(line_of(&folder.path().join("ada"), "agent.yaml"), agent);
+    folder.ctx("export demo/agent.yaml --to aio --out demo/copy.yaml");
+    assert_eq!(line_of(&demo, "copy.yaml"), agent);
+    // Elsewhere there is no schema that the line could name.
+    folder.ctx("export demo/agent.yaml --to aio --out copy.yaml");
+    assert_eq!(line_of(folder.path(), "copy.yaml"), None);
+}
+
+#[test]
+fn what_is_migrated_keeps_its_line() {
+    let old = "# yaml-language-server: $schema=agent.schema.json\npresetMessages:\n- { type: user_profile, content: User Profile }\n";
+    let folder = Folder::with(&[("agent.yaml", old), ("agent.schema.json", "{}")]);
+    folder.ctx("migrate agent.yaml --write");
+    assert_ne!(std::fs::read_to_string(folder.path().join("agent.yaml")).unwrap(), old);
+    assert_eq!(line_of(folder.path(), "agent.yaml").as_deref(), Some("agent.schema.json"));
+}
+
+#[test]
+#[cfg(unix)]
+fn schemas_are_not_written_through_links() {
+    let folder = Folder::with(&[("elsewhere/x", ""), ("demo/x", "")]);
+    std::os::unix::fs::symlink("../elsewhere", folder.path().join("demo/.ctx")).unwrap();
+    assert_snapshot!(folder.ctx("init demo"), @"
+    exit code 3
+    === errors
+    error: cannot write below `demo/.ctx`: it is a link
+    ");
+    assert_eq!(std::fs::read_dir(folder.path().join("elsewhere")).unwrap().count(), 1);
 }

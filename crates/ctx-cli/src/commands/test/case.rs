@@ -5,14 +5,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum as _;
+use ctx_engine::schema::Parameters;
 use ctx_engine::{AssembleError, Compile, Dialect, Switches};
-use ctx_types::{Diagnostic, Severity, TurnInput, closest};
+use ctx_types::{Diagnostic, GenerationKind, Severity, TurnInput, closest};
+use jiff::Timestamp;
+use schemars::{Schema, json_schema};
 use serde_json::Value;
 
 use crate::args::Kind;
 use crate::commands::inputs::{self, InputFile};
 use crate::commands::turn::{self, Turn, TurnFiles};
+use crate::config::ZoneName;
 use crate::files;
+use crate::keyed::{self, Meaning, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
 use crate::show::Sources;
 
@@ -32,6 +37,75 @@ struct Options {
     input: TurnInput,
     with: Compile,
     openai: bool,
+}
+
+keyed! {
+    /// The turn of a case of `ctx test`. Files are named as seen from the folder of the case.
+    pub(crate) struct CaseFile {
+        /// What the case shows, for people.
+        why: Option<String> => "why",
+        /// The agent or preset; the file `agent` beside this one if absent.
+        agent: Option<String> => "agent",
+        /// The conversation; the file `session` beside this one if absent.
+        session: Option<String> => "session",
+        /// The user profile; the file `profile` beside this one if absent.
+        profile: Option<String> => "profile",
+        /// The table of models; the file `models` beside this one if absent.
+        models: Option<String> => "models",
+        /// Tool definitions; the file `tools` beside this one if absent.
+        tools: Option<String> => "tools",
+        /// Worldbooks, in place of the file `worldbook` beside this one.
+        worldbooks: Vec<String> => "worldbooks",
+        /// Settings of the user: an object as an agent's `parameters`.
+        user_parameters: Option<Shaped<Parameters>> => "user_parameters",
+        /// Settings of the model: an object as an agent's `parameters`.
+        model_parameters: Option<Shaped<Parameters>> => "model_parameters",
+        /// Processors that are switched on.
+        enable: Vec<String> => "enable",
+        /// Processors that are switched off.
+        disable: Vec<String> => "disable",
+        /// The time of the turn (RFC 3339); 2026-01-01T00:00:00Z if absent.
+        at: Option<Parsed<Timestamp>> => "at",
+        /// The time zone, such as `Asia/Shanghai`; UTC if absent.
+        tz: Option<Parsed<ZoneName>> => "tz",
+        /// The seed of random draws; 0 if absent.
+        seed: Option<u64> => "seed",
+        /// What the user is about to send.
+        input: Option<String> => "input",
+        /// What is to be generated; an answer if absent.
+        kind: Option<Parsed<Kind>> => "kind",
+        /// The model, in place of the agent's.
+        model: Option<String> => "model",
+        /// The name of the connection profile, for `modelMatch`.
+        profile_name: Option<String> => "profile_name",
+        /// How many tokens the context may have; 0 means the model's window.
+        context_tokens: Option<Tokens> => "context_tokens",
+        /// How many of them are kept free for the answer.
+        reserve: Option<Tokens> => "reserve",
+        /// Whether the request body is compared too.
+        openai: bool => "openai",
+    }
+}
+
+impl Meaning for Timestamp {
+    fn parse(text: &str) -> Result<Self, String> {
+        turn::moment(text)
+    }
+
+    fn schema() -> Schema {
+        // As strict as a pattern can be; what it lets through that is no time, the reader tells.
+        json_schema!({ "type": ["string", "null"], "pattern": "^[+-]?[0-9]{4,6}-?[0-9]{2}-?[0-9]{2}[Tt ][0-9]{2}" })
+    }
+}
+
+impl Meaning for Kind {
+    fn parse(name: &str) -> Result<Self, String> {
+        kind(name)
+    }
+
+    fn schema() -> Schema {
+        keyed::words(GenerationKind::WORDS)
+    }
 }
 
 impl Case {
@@ -77,54 +151,49 @@ impl Options {
             sources.failure(&Diagnostic { severity: Severity::Error, ..fault.in_document(name) })
         };
         let mut keys = Keys::of(value).map_err(|fault| fail(*fault))?;
-        let options = Self::of(&mut keys, folder)?;
+        let options = Self::of(CaseFile::read(&mut keys), folder)?;
         match keys.finish().into_iter().next() {
             Some(fault) => Err(fail(fault)),
             None => Ok(options),
         }
     }
 
-    fn of(keys: &mut Keys<'_>, folder: &Path) -> Result<Self> {
-        keys.text("why");
-        let mut named = |key| match keys.text(key) {
+    fn of(case: CaseFile, folder: &Path) -> Result<Self> {
+        let named = |key: &str, path: &Option<String>| match path {
             Some(path) => Ok(Some(below(folder, path))),
             None => file(folder, key),
         };
         let files = TurnFiles {
-            agent: named("agent")?,
-            session: named("session")?,
-            profile: named("profile")?,
-            worldbooks: Vec::new(),
-            worldbook_settings: None,
-            models: named("models")?,
-            model_settings: None,
-            tools: named("tools")?,
-            assets: None,
+            agent: named("agent", &case.agent)?,
+            session: named("session", &case.session)?,
+            profile: named("profile", &case.profile)?,
+            worldbooks: books(folder, &case.worldbooks)?,
+            models: named("models", &case.models)?,
+            tools: named("tools", &case.tools)?,
+            ..TurnFiles::default()
         };
-        let worldbooks = keys.texts("worldbooks");
-        let files = TurnFiles { worldbooks: books(folder, &worldbooks)?, ..files };
         let with = Compile {
-            user_parameters: keys.structure("user_parameters").cloned(),
-            model_parameters: keys.structure("model_parameters").cloned(),
-            switches: Switches { enable: keys.texts("enable"), disable: keys.texts("disable") },
+            user_parameters: case.user_parameters.map(|shaped| shaped.value),
+            model_parameters: case.model_parameters.map(|shaped| shaped.value),
+            switches: Switches { enable: case.enable, disable: case.disable },
             ..Compile::default()
         };
-        let at = keys.parsed("at", turn::moment).map_or_else(|| turn::moment(MOMENT), Ok);
-        let zone = keys.parsed("tz", |zone| turn::check_zone(zone).map(|()| zone.to_owned()));
+        let at = case.at.map_or_else(|| turn::moment(MOMENT), |Parsed(at)| Ok(at));
+        let zone = case.tz.map(|Parsed(ZoneName(zone))| zone);
         let input = TurnInput {
             at_millis: Some(at.map_err(|error| anyhow!(error))?.as_millisecond()),
             zone: Some(zone.as_deref().unwrap_or("UTC").into()),
-            seed: keys.number("seed").unwrap_or_default(),
-            input: keys.text("input").map(Into::into),
-            kind: turn::kind(keys.parsed("kind", kind).unwrap_or(Kind::Normal)),
-            model: keys.text("model").map(Into::into),
-            profile: keys.text("profile_name").map(Into::into),
-            context_tokens: keys.tokens("context_tokens").map(Into::into),
-            reserve: keys.tokens("reserve"),
+            seed: case.seed.unwrap_or_default(),
+            input: case.input.as_deref().map(Into::into),
+            kind: turn::kind(case.kind.map_or(Kind::Normal, |Parsed(kind)| kind)),
+            model: case.model.as_deref().map(Into::into),
+            profile: case.profile_name.as_deref().map(Into::into),
+            context_tokens: case.context_tokens.map(|Tokens(tokens)| tokens.into()),
+            reserve: case.reserve.map(|Tokens(tokens)| tokens),
             preview: true,
             ..TurnInput::default()
         };
-        Ok(Self { files, input, with, openai: keys.flag("openai") })
+        Ok(Self { files, input, with, openai: case.openai })
     }
 }
 

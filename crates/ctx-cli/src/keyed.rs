@@ -1,0 +1,208 @@
+//! Objects in the command's own files whose keys are declared once: for reading, and for their schemas.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+
+use crate::keys::Keys;
+
+/// What a key holds: how it is read, and what a schema says about it.
+pub(crate) trait KeyValue {
+    /// Reads the value of a key.
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self;
+
+    /// Describes what is read without a finding.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+}
+
+/// A text that must have a meaning.
+pub(crate) trait Meaning: Sized {
+    /// Reads the text; or says what is wrong with it, behind the text itself.
+    fn parse(text: &str) -> Result<Self, String>;
+
+    /// Describes the texts that can be read.
+    fn schema() -> Schema;
+}
+
+/// An object or a list that something else reads.
+#[derive(Debug)]
+pub(crate) struct Shaped<T> {
+    pub(crate) value: Value,
+    shape: PhantomData<T>,
+}
+
+/// Whatever there is, which something else reads.
+#[derive(Debug)]
+pub(crate) struct AnyOf<T> {
+    pub(crate) value: Value,
+    shape: PhantomData<T>,
+}
+
+/// A number of tokens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tokens(pub(crate) u32);
+
+/// A text that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Parsed<T>(pub(crate) T);
+
+impl KeyValue for Option<String> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.text(key).map(str::to_owned)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "null"] })
+    }
+}
+
+impl KeyValue for Vec<String> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.texts(key)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["array", "null"], "items": { "type": "string" } })
+    }
+}
+
+impl KeyValue for Option<u64> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.number(key)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["integer", "null"], "minimum": 0 })
+    }
+}
+
+impl KeyValue for Option<Tokens> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.tokens(key).map(Tokens)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["integer", "null"], "minimum": 0, "maximum": ctx_tokens::MAX_TOKENS })
+    }
+}
+
+impl KeyValue for bool {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.flag(key)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["boolean", "null"] })
+    }
+}
+
+impl<T: Meaning> KeyValue for Option<Parsed<T>> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.parsed(key, T::parse).map(Parsed)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        T::schema()
+    }
+}
+
+impl<T: JsonSchema> KeyValue for Option<Shaped<T>> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.structure(key).map(|value| Shaped { value: value.clone(), shape: PhantomData })
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [generator.subschema_for::<T>(), { "type": "null" }] })
+    }
+}
+
+impl<T: JsonSchema> KeyValue for Option<AnyOf<T>> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.any(key).map(|value| AnyOf { value: value.clone(), shape: PhantomData })
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [generator.subschema_for::<T>(), { "type": "null" }] })
+    }
+}
+
+/// Describes a text that is one of these words.
+pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Schema {
+    let words = words.into_iter().map(Value::from);
+    json_schema!({ "enum": words.chain([Value::Null]).collect::<Vec<Value>>() })
+}
+
+/// Describes an object that has these keys and no others: a mistyped one would do nothing, or something else.
+pub(crate) fn object<const N: usize>(about: &str, keys: [(&str, &str, Schema); N]) -> Schema {
+    let describe = |(key, about, mut schema): (&str, &str, Schema)| {
+        schema.insert("description".to_owned(), Value::from(about));
+        (key.to_owned(), Value::from(schema))
+    };
+    let properties: Map<String, Value> = keys.into_iter().map(describe).collect();
+    json_schema!({
+        "type": "object",
+        "description": about,
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+/// Texts by their names, such as headers.
+#[derive(Debug)]
+pub(crate) struct TextTable;
+
+impl JsonSchema for TextTable {
+    fn schema_name() -> Cow<'static, str> {
+        "TextTable".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": "string" } })
+    }
+}
+
+/// Declares an object of a file: its keys in the order in which they are read, with the docs that editors show.
+macro_rules! keyed {
+    (
+        $(#[doc = $about:literal])*
+        pub(crate) struct $Name:ident {
+            $( $(#[doc = $key_about:literal])* $field:ident : $Type:ty => $key:literal, )*
+        }
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Debug)]
+        #[allow(dead_code, reason = "some keys are for people only")]
+        pub(crate) struct $Name {
+            $( $(#[doc = $key_about])* pub(crate) $field: $Type, )*
+        }
+
+        impl $Name {
+            /// Reads all keys; what is wrong with them is noted with the keys.
+            pub(crate) fn read(keys: &mut $crate::keys::Keys<'_>) -> Self {
+                Self { $( $field: <$Type as $crate::keyed::KeyValue>::read(keys, $key), )* }
+            }
+        }
+
+        impl schemars::JsonSchema for $Name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let keys = [$( (
+                    $key,
+                    concat!($($key_about, "\n"),*),
+                    <$Type as $crate::keyed::KeyValue>::schema(generator),
+                ) ),*];
+                $crate::keyed::object(concat!($($about, "\n"),*), keys)
+            }
+        }
+    };
+}
+pub(crate) use keyed;
