@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{book, conformance, diagnostics, fixtures, layers, macros, schema, sdk, servers, tidy, workspace};
+use crate::{
+    book, conformance, diagnostics, fixtures, layers, macros, page, schema, sdk, servers, tidy, workspace,
+};
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
@@ -99,6 +101,11 @@ const STEPS: &[Step] = &[
         title: "servers --if-possible",
         // What it installs, the last step talks with.
         work: Work::Verb { run: servers::run, arguments: &["--if-possible"] },
+        is_slow: true,
+    },
+    Step {
+        title: "page --if-possible",
+        work: Work::Verb { run: page::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },

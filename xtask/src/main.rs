@@ -17,6 +17,7 @@ mod kills;
 mod layers;
 mod macros;
 mod packages;
+mod page;
 mod properties;
 mod schema;
 mod sdk;
@@ -92,6 +93,11 @@ const VERBS: &[Verb] = &[
         name: "servers",
         run: servers::run,
         help: "[--if-possible]  two servers of others for the tests of the client (Node.js and Python)",
+    },
+    Verb {
+        name: "page",
+        run: page::run,
+        help: "[--if-possible | --picture FILE]  the page of `ctx explain --html`, opened in a browser (Node.js, Chromium)",
     },
     Verb {
         name: "kills",

@@ -178,6 +178,7 @@ impl Format {
     ctx explain agent.yaml --session chat.json 0\n  \
     ctx explain agent.yaml --session chat.json history:n3\n  \
     ctx explain --session chat.json --message 2\n  \
+    ctx explain agent.yaml --session chat.json --html context.html\n  \
     ctx explain agent.yaml --session chat.json --timings\n  \
     ctx explain agent.yaml --session chat.json --json")]
 pub(crate) struct ExplainArguments {
@@ -189,6 +190,9 @@ pub(crate) struct ExplainArguments {
     /// The same as MSG, where no agent stands before it
     #[arg(long, value_name = "MSG", conflicts_with = "message_behind", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) message: Option<String>,
+    /// Writes the whole explanation as a web page that needs no network and no scripts
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["message_behind", "message"])]
+    pub(crate) html: Option<PathBuf>,
     /// Prints the report, or the life of the message, as JSON
     #[arg(long)]
     pub(crate) json: bool,

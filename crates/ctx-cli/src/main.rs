@@ -14,6 +14,7 @@ mod keyed;
 mod keys;
 mod locate;
 mod schemas;
+mod page;
 mod secrets;
 mod show;
 mod toml_document;

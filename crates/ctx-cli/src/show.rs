@@ -26,12 +26,12 @@ use serde::Serialize;
 use crate::files;
 
 pub(crate) use bar::Bar;
-pub(crate) use clean::clean_line;
+pub(crate) use clean::{clean, clean_line};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{TIMEOUT, diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, timings};
 pub(crate) use findings::{failure, plain};
-pub(crate) use life::life;
+pub(crate) use life::{life, what};
 pub(crate) use progress::Progress;
 pub(crate) use sources::{Position, Sources};
 pub(crate) use table::{context, fitted, listing, messages};

@@ -1,15 +1,16 @@
-//! `ctx explain`: how a context came about, and the life of one message.
+//! `ctx explain`: how a context came about, as text, as a web page, and the life of one message.
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use ctx_engine::{Context, Life, Lives};
 use serde_json::json;
 
 use crate::args::ExplainArguments;
 use crate::commands::turn::{self, Turn};
 use crate::exit::{Exit, UsageError};
-use crate::files;
+use crate::files::{self, Existing};
+use crate::page::{self, About};
 use crate::show::{self, Sources};
 
 /// Assembles one context and prints what explains it.
@@ -21,10 +22,18 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
     let with_timings = arguments.turn.timings;
     let mut sources = Sources::default();
     let mut turn = turn::of_arguments(&arguments.turn, &mut sources)?;
-    turn.is_traced = wanted.is_some();
+    turn.is_traced = wanted.is_some() || arguments.html.is_some();
     let context = turn.assemble_or_explain(&sources, with_timings)?;
     let life = wanted.map(|wanted| life(wanted, &turn, &context)).transpose()?;
     sources.show(&context.report.diagnostics);
+    if let Some(path) = &arguments.html {
+        let page = page(arguments, &turn, &context, &sources)?;
+        files::write(&[(path.clone(), page.as_bytes())], Existing::Named, &sources.files_read)?;
+        if !arguments.json {
+            show::note(&format!("`{}` is written", files::name(path)));
+            return Ok(Exit::Success);
+        }
+    }
     match (&life, arguments.json) {
         (Some(life), true) => show::json(&json!(life))?,
         (Some(life), false) => show::drawn(&show::life(life))?,
@@ -45,7 +54,21 @@ fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<Life> {
     let lives = Lives::of(context, turn.session());
     let found = lives.map(|lives| lives.find(wanted)).transpose();
     let found = found.map_err(|unknown| UsageError(unknown.to_string()))?;
-    Ok(found.ok_or_else(|| UsageError("no stage was looked at".to_owned()))?)
+    found.context("no stage was looked at")
+}
+
+/// Writes the page of a context.
+fn page(arguments: &ExplainArguments, turn: &Turn, context: &Context, sources: &Sources) -> Result<String> {
+    let lives = Lives::of(context, turn.session()).context("no stage was looked at")?;
+    let files = [("agent file", &arguments.turn.agent), ("conversation", &arguments.turn.session)];
+    let files = files.into_iter().filter_map(|(name, path)| Some((name, files::name(path.as_ref()?))));
+    let model = turn.input.model.as_ref().map(|model| ("model", model.to_string()));
+    let at = turn.input.at_millis.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+    let zone = turn.input.zone.as_deref().unwrap_or("UTC");
+    let at = at.map(|at| ("moment", format!("{at}, {zone}")));
+    let seed = ("seed", turn.input.seed.to_string());
+    let facts = files.chain(model).chain(at).chain([seed]).collect();
+    page::page(context, &lives, About { agent: turn.agent_name(), facts }, sources)
 }
 
 /// Refuses a message where the agent is expected: the name of no file, and a number or a source.

@@ -126,6 +126,11 @@ impl Turn {
         self.worldbook_settings.as_deref()
     }
 
+    /// Returns the name of the agent, if it has one.
+    pub(super) fn agent_name(&self) -> Option<&str> {
+        self.compiled.agent().name.as_deref()
+    }
+
     /// Returns the conversation.
     pub(super) const fn session(&self) -> &Session {
         &self.session

@@ -113,7 +113,7 @@ fn step(step: &Step) -> String {
 }
 
 /// Says in one phrase what a stage did.
-fn what(event: &Event) -> String {
+pub(crate) fn what(event: &Event) -> String {
     let to = event.to.map(|to| format!("message {to}")).unwrap_or_default();
     let from = numbers(&event.from);
     let moved = if event.is_moved { format!(", moved from {from}") } else { String::new() };

@@ -140,8 +140,8 @@ fn help_of_explain() {
 
     Arguments:
       [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is looked at
-      [MSG]    The message whose life is told: its number in the context, or its source as tables
-               print it
+      [MSG]    The message whose life is told: its number in the context, or its source as tables print
+               it
 
     Options:
           --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
@@ -171,6 +171,8 @@ fn help_of_explain() {
           --timings                Tells how long each stage took
           --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
           --message <MSG>          The same as MSG, where no agent stands before it
+          --html <FILE>            Writes the whole explanation as a web page that needs no network and
+                                   no scripts
           --json                   Prints the report, or the life of the message, as JSON
       -h, --help                   Print help (see more with '--help')
 
@@ -179,6 +181,7 @@ fn help_of_explain() {
       ctx explain agent.yaml --session chat.json 0
       ctx explain agent.yaml --session chat.json history:n3
       ctx explain --session chat.json --message 2
+      ctx explain agent.yaml --session chat.json --html context.html
       ctx explain agent.yaml --session chat.json --timings
       ctx explain agent.yaml --session chat.json --json
     ");

@@ -25,6 +25,7 @@ mod count;
 mod dialects;
 mod diff;
 mod explain;
+mod explain_page;
 mod explanations;
 #[path = "../../../ctx-chat/tests/servers/foreign.rs"]
 mod foreign;

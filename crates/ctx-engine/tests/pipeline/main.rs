@@ -4,6 +4,7 @@
 mod case;
 mod compression;
 mod faults;
+mod life;
 mod order;
 mod recount;
 mod report;

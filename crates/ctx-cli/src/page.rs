@@ -1,0 +1,255 @@
+//! A context as one web page: no network, no scripts, and whatever strangers wrote escaped.
+//!
+//! The page allows nothing but its own style sheet, by a policy that names its hash, and draws bars with attributes of
+//! SVG. All texts go through the template engine, which escapes them. Equal contexts give equal bytes.
+
+mod bars;
+mod decisions;
+mod difference;
+mod kinds;
+mod messages;
+mod stages;
+mod text;
+
+use anyhow::{Context as _, Result};
+use base64::Engine as _;
+use ctx_engine::{Context, Lives};
+use ctx_types::{Diagnostic, Severity, plural, thousands};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::page::bars::Bar;
+use crate::page::text::{Room, shown};
+use crate::show::Sources;
+
+const TEMPLATE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+
+/// How many findings are shown before the rest is counted.
+const MAX_FINDINGS: usize = 500;
+
+/// What the page is about, beside the context.
+pub(crate) struct About<'a> {
+    /// The name of the agent, if it has one.
+    pub(crate) agent: Option<&'a str>,
+    /// What describes the turn: names and values, in order.
+    pub(crate) facts: Vec<(&'static str, String)>,
+}
+
+/// Everything that the template writes.
+#[derive(Serialize)]
+struct Page<'a> {
+    style: &'static str,
+    policy: String,
+    title: String,
+    facts: Vec<(&'static str, String)>,
+    figures: Vec<Figure>,
+    budget: Budget,
+    kinds: Vec<kinds::Legend>,
+    /// How many messages there are.
+    count: usize,
+    messages: messages::List<'a>,
+    cache: Option<Cache>,
+    stages: Vec<stages::Stage>,
+    decisions: Vec<decisions::Group>,
+    findings: Vec<Finding>,
+    more_findings: Option<String>,
+    notes: Vec<String>,
+}
+
+/// A figure that is read at a glance.
+#[derive(Serialize)]
+struct Figure {
+    value: String,
+    label: String,
+    link: &'static str,
+}
+
+/// How the budget came about, and what uses it.
+#[derive(Serialize)]
+struct Budget {
+    bar: Bar,
+    lines: Vec<(String, String)>,
+    sum: Option<String>,
+    note: String,
+}
+
+/// Where the part of the request ends that the next turn sends again.
+#[derive(Serialize)]
+struct Cache {
+    /// Before which message.
+    at: usize,
+    line: String,
+    reason: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    severity: &'static str,
+    code: String,
+    message: String,
+    place: String,
+    help: Option<String>,
+}
+
+/// Writes the page of a context that was assembled with a trace.
+pub(crate) fn page(
+    context: &Context,
+    lives: &Lives<'_>,
+    about: About<'_>,
+    sources: &Sources,
+) -> Result<String> {
+    let mut room = Room::default();
+    let tokens = context.tokens();
+    let messages = messages::list(context, lives, &tokens, &mut room);
+    let findings = &context.report.diagnostics;
+    let page = Page {
+        style: STYLE,
+        policy: policy(),
+        title: title(about.agent),
+        facts: about.facts.into_iter().map(|(name, value)| (name, shown(&value))).collect(),
+        figures: figures(context, &tokens),
+        budget: budget(context, &tokens),
+        kinds: kinds::legend(context),
+        count: context.messages.len(),
+        messages,
+        cache: cache(context, &tokens),
+        stages: stages::list(context, lives),
+        decisions: decisions::groups(context),
+        findings: self::findings(findings, sources),
+        more_findings: findings
+            .len()
+            .checked_sub(MAX_FINDINGS)
+            .filter(|more| *more > 0)
+            .map(|more| format!("and {}; ctx explain --json has them all", plural(more, "more finding"))),
+        notes: room.notes(),
+    };
+    render(page)
+}
+
+fn render(page: Page<'_>) -> Result<String> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.context("the syntax of templates is broken")?);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // The ending has everything escaped.
+    environment.add_template("page.html", TEMPLATE).context("the template of the page is broken")?;
+    let template = environment.get_template("page.html").context("there is no template of the page")?;
+    template.render(Serde(page)).context("cannot write the page")
+}
+
+/// Allows the style sheet and nothing else: no script, no picture, no request.
+fn policy() -> String {
+    let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+    format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'")
+}
+
+fn title(agent: Option<&str>) -> String {
+    match agent {
+        Some(agent) => format!("What {} is sent", shown(agent)),
+        None => "What the model is sent".to_owned(),
+    }
+}
+
+fn figures(context: &Context, tokens: &[u32]) -> Vec<Figure> {
+    let used: u64 = tokens.iter().copied().map(u64::from).sum();
+    let report = &context.report;
+    let is_left_out = |decision: &&ctx_types::Decision| decisions::is_left_out(decision.outcome);
+    let left_out: usize = report.decisions.iter().filter(is_left_out).map(|decision| decision.count).sum();
+    let stable = report.stable.as_ref().map_or(0, |stable| stable.messages);
+    let kept: u64 = tokens.iter().take(stable).copied().map(u64::from).sum();
+    let percent = (kept * 100).checked_div(used).unwrap_or(0);
+    let is_worth = |finding: &&Diagnostic| finding.severity != Severity::Info;
+    let found = report.diagnostics.iter().filter(is_worth).count();
+    let figure = |value: String, label: &str, link| Figure { value, label: label.to_owned(), link };
+    let available = report.usage.as_ref().and_then(|usage| usage.available);
+    let of = available.map(|available| format!("tokens of {}", thousands(available.into())));
+    let noun =
+        |count: usize, one: &str, several: &str| if count == 1 { one.to_owned() } else { several.to_owned() };
+    vec![
+        figure(
+            thousands(context.messages.len() as u64),
+            &noun(context.messages.len(), "message", "messages"),
+            "#messages",
+        ),
+        figure(thousands(used), of.as_deref().unwrap_or("tokens"), "#budget"),
+        figure(thousands(left_out as u64), "left out", "#decisions"),
+        figure(format!("{percent} %"), "found in the cache again", "#cache"),
+        figure(thousands(found as u64), &noun(found, "finding", "findings"), "#findings"),
+    ]
+}
+
+fn budget(context: &Context, tokens: &[u32]) -> Budget {
+    let used: u64 = tokens.iter().copied().map(u64::from).sum();
+    let usage = context.report.usage.as_ref();
+    let available = usage.and_then(|usage| usage.available);
+    let exact = match usage {
+        Some(usage) if usage.is_exact => format!("counted as {}", usage.encoding),
+        Some(usage) => format!("estimated as {}", usage.encoding),
+        None => String::new(),
+    };
+    let lines = usage.into_iter().flat_map(|usage| &usage.budget);
+    let signed = |tokens: i64| match tokens {
+        0.. => thousands(tokens.unsigned_abs()),
+        _ => format!("−{}", thousands(tokens.unsigned_abs())),
+    };
+    let note = match available {
+        Some(available) => {
+            let free = u64::from(available).saturating_sub(used);
+            format!("{} used, {} free; {exact}", thousands(used), thousands(free))
+        }
+        None => format!("{} used, and nothing limits them; {exact}", thousands(used)),
+    };
+    Budget {
+        bar: bars::of_context(context, available.map_or(used, u64::from).max(used)),
+        lines: lines.map(|line| (signed(line.tokens), shown(&line.name))).collect(),
+        sum: available.map(|available| thousands(available.into())),
+        note,
+    }
+}
+
+fn cache(context: &Context, tokens: &[u32]) -> Option<Cache> {
+    let stable = context.report.stable.as_ref()?;
+    let kept: u64 = tokens.iter().take(stable.messages).copied().map(u64::from).sum();
+    let line = match stable.messages {
+        0 => "The next turn may differ from the first message on: no cache can be used.".to_owned(),
+        count => format!(
+            "The next turn sends {} above again as {} ({} tokens): the provider can find {} in its cache.",
+            match count {
+                1 => "the one message".to_owned(),
+                _ => format!("the {count} messages"),
+            },
+            if count == 1 { "it is" } else { "they are" },
+            thousands(kept),
+            if count == 1 { "it" } else { "them" },
+        ),
+    };
+    let reason = stable
+        .ended_by
+        .as_ref()
+        .map(|end| shown(&format!("Message {} may differ: {}, {}.", end.message, end.source, end.reason)));
+    Some(Cache { at: stable.messages, line, reason })
+}
+
+fn findings(found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
+    let found = found.get(..MAX_FINDINGS.min(found.len())).unwrap_or_default();
+    let places = sources.positions(found);
+    let finding = |(found, place): (&Diagnostic, Option<crate::show::Position>)| Finding {
+        severity: match found.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        },
+        code: found.code.to_string(),
+        message: shown(&found.message),
+        place: match place {
+            Some(place) => shown(&format!("{}:{}:{}", place.file, place.line, place.column)),
+            None => shown(&found.location.to_string()),
+        },
+        help: found.help.as_deref().map(shown),
+    };
+    found.iter().zip(places).map(finding).collect()
+}

@@ -1,0 +1,80 @@
+//! What was left out, moved, joined and kept, and why.
+
+use ctx_engine::Context;
+use ctx_types::{Decision, Outcome, plural};
+use serde::Serialize;
+
+use crate::page::text::shown;
+
+/// How many decisions of one group are shown before the rest is counted.
+const MAX_SHOWN: usize = 500;
+
+/// Decisions of one kind.
+#[derive(Debug, Serialize)]
+pub(super) struct Group {
+    title: &'static str,
+    is_open: bool,
+    count: usize,
+    rows: Vec<Row>,
+    more: usize,
+}
+
+/// One decision.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    outcome: String,
+    source: String,
+    name: Option<String>,
+    reason: String,
+    size: String,
+    stage: String,
+}
+
+/// Groups all decisions: what was left out first.
+pub(super) fn groups(context: &Context) -> Vec<Group> {
+    let groups = [
+        group(context, "Left out", is_left_out),
+        group(context, "Moved, joined or changed", |outcome| {
+            !is_left_out(outcome) && outcome != Outcome::Kept
+        }),
+        Group { is_open: false, ..group(context, "Sent, and why", |outcome| outcome == Outcome::Kept) },
+    ];
+    groups.into_iter().filter(|group| group.count > 0).collect()
+}
+
+fn group(context: &Context, title: &'static str, belongs: fn(Outcome) -> bool) -> Group {
+    let decided = context.report.decisions.iter().enumerate();
+    let mut own = decided.filter(|(_, decision)| belongs(decision.outcome));
+    let stage = |at| context.trace.as_ref().and_then(|trace| trace.decided_by(at));
+    let rows: Vec<Row> =
+        own.by_ref().take(MAX_SHOWN).map(|(at, decision)| row(decision, stage(at))).collect();
+    let more = own.count();
+    Group { title, is_open: true, count: rows.len() + more, rows, more }
+}
+
+/// Tells whether something is not sent, or not all of it.
+pub(super) const fn is_left_out(outcome: Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Dropped | Outcome::Cut | Outcome::Hidden | Outcome::NotActivated | Outcome::NotLoaded
+    )
+}
+
+/// One decision, with the stage that made it.
+pub(super) fn row(decision: &Decision, stage: Option<&str>) -> Row {
+    let more = match decision.count {
+        0 | 1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let bytes = decision.bytes.map(|bytes| plural(bytes, "byte"));
+    let tokens = decision.tokens.map(|tokens| tokens.to_string());
+    let size: Vec<String> = bytes.into_iter().chain(tokens).collect();
+    Row {
+        outcome: decision.outcome.as_str().replace('_', " "),
+        source: shown(&format!("{}{more}", decision.source)),
+        name: decision.source.name().map(shown),
+        reason: shown(&decision.reason),
+        size: size.join(", "),
+        stage: shown(stage.unwrap_or_default()),
+    }
+}

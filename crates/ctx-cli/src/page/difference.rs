@@ -1,0 +1,102 @@
+//! What a stage changed in a text, word by word.
+
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+
+use crate::page::text::{Room, missing, shown};
+
+/// How many bytes of both texts are compared word by word; longer ones are compared line by line.
+const MAX_WORDS: usize = 8 * 1024;
+
+/// How many characters of a stretch that did not change are shown at each of its ends.
+const CONTEXT: usize = 120;
+
+/// A stretch of text, which both have or one of them.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Run {
+    /// `same`, `gone`, `new`, or `note` for what the page says itself.
+    tag: &'static str,
+    text: String,
+}
+
+/// Compares two texts, as far as there is room for them.
+///
+/// No clock ends the search, so that equal texts give equal runs; their sizes bound it.
+pub(super) fn runs(before: &str, after: &str, room: &mut Room) -> Vec<Run> {
+    let (before, after) = (room.take(before), room.take(after));
+    let diff = match before.text.len() + after.text.len() > MAX_WORDS {
+        true => TextDiff::from_lines(before.text, after.text),
+        false => TextDiff::from_words(before.text, after.text),
+    };
+    let mut runs: Vec<(ChangeTag, String)> = Vec::new();
+    for change in diff.iter_all_changes() {
+        match runs.last_mut().filter(|(tag, _)| *tag == change.tag()) {
+            Some((_, text)) => text.push_str(change.value()),
+            None => runs.push((change.tag(), change.value().to_owned())),
+        }
+    }
+    let last = runs.len().saturating_sub(1);
+    let run = |(at, (tag, text)): (usize, (ChangeTag, String))| match tag {
+        ChangeTag::Delete => vec![Run { tag: "gone", text: shown(&text) }],
+        ChangeTag::Insert => vec![Run { tag: "new", text: shown(&text) }],
+        ChangeTag::Equal => same(&text, at == 0, at == last),
+    };
+    let mut runs: Vec<Run> = runs.into_iter().enumerate().flat_map(run).collect();
+    runs.extend(missing(before.missing.max(after.missing)).map(|text| Run { tag: "note", text }));
+    runs
+}
+
+/// A stretch that both have; of a long one the middle is left out, or the end that touches no change.
+fn same(text: &str, is_first: bool, is_last: bool) -> Vec<Run> {
+    let count = text.chars().count();
+    let whole = |text: &str| Run { tag: "same", text: shown(text) };
+    if count <= 3 * CONTEXT {
+        return vec![whole(text)];
+    }
+    let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
+    let (head, tail) = match (is_first, is_last) {
+        (true, false) => (0, CONTEXT),
+        (false, true) => (CONTEXT, 0),
+        _ => (CONTEXT, CONTEXT),
+    };
+    let (head_end, tail_start) = (byte(head), byte(count - tail));
+    let note = format!(" … {} unchanged characters … ", count - head - tail);
+    let ends = [text.get(..head_end), text.get(tail_start..)].map(Option::unwrap_or_default);
+    let [head, tail] = ends.map(whole);
+    vec![head, Run { tag: "note", text: note }, tail]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Run, runs};
+    use crate::page::text::Room;
+
+    #[track_caller]
+    fn check(before: &str, after: &str, expected: &[(&'static str, &str)]) {
+        let expected: Vec<Run> =
+            expected.iter().map(|(tag, text)| Run { tag, text: (*text).to_owned() }).collect();
+        assert_eq!(runs(before, after, &mut Room::default()), expected);
+    }
+
+    #[test]
+    fn words_that_differ_are_told_apart() {
+        check("Say it please.", "Say it now.", &[("same", "Say it "), ("gone", "please."), ("new", "now.")]);
+        check("a", "a", &[("same", "a")]);
+        check("", "a\u{1b}", &[("new", "a\u{fffd}")]);
+    }
+
+    #[test]
+    fn of_a_long_stretch_without_changes_the_ends_are_shown() {
+        let long = "word ".repeat(200);
+        let (before, after) = (format!("{long}old"), format!("{long}new"));
+        let tail = "word ".repeat(24);
+        let expected = [
+            ("same", ""),
+            ("note", " … 880 unchanged characters … "),
+            ("same", tail.as_str()),
+            ("gone", "old"),
+            ("new", "new"),
+        ];
+        check(&before, &after, &expected);
+    }
+}

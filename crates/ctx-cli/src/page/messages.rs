@@ -1,0 +1,214 @@
+//! The messages: their texts coloured by source, their cost, and what each stage did to them.
+
+use std::borrow::Cow;
+
+use ctx_engine::{Context, Event, Life, Lives, Piece, SentMessage, Step};
+use ctx_types::{Content, ContentPart, Message, plural, thousands};
+use serde::Serialize;
+
+use crate::page::bars::{self, Bar};
+use crate::page::decisions::{self, Row};
+use crate::page::difference::{self, Run};
+use crate::page::text::{Room, missing, shown};
+use crate::show::what;
+
+/// How many messages are shown; of more, half of them from either end.
+const MAX_SHOWN: usize = 400;
+
+/// How many pieces of a message are listed before the rest is counted.
+const MAX_PIECES: usize = 1_000;
+
+/// The messages that are shown.
+#[derive(Serialize)]
+pub(super) struct List<'a> {
+    items: Vec<Item<'a>>,
+    /// What is said of those that are left out.
+    gap: Option<Gap>,
+}
+
+/// Messages in the middle of a long context.
+#[derive(Serialize)]
+struct Gap {
+    /// The number before which they stand.
+    at: usize,
+    text: String,
+}
+
+/// One message.
+#[derive(Serialize)]
+struct Item<'a> {
+    number: usize,
+    role: &'a str,
+    source: String,
+    name: Option<String>,
+    placement: Option<String>,
+    speaker: Option<String>,
+    tokens: String,
+    cost: String,
+    bar: Bar,
+    is_stable: bool,
+    text: Vec<Stretch>,
+    missing: Option<String>,
+    /// What travels beside the text: calls, files, parts.
+    beside: Vec<String>,
+    pieces: Vec<PieceRow>,
+    more_pieces: usize,
+    steps: Vec<StepRow>,
+}
+
+/// A stretch of a text that one source wrote.
+#[derive(Serialize)]
+struct Stretch {
+    kind: &'static str,
+    title: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct PieceRow {
+    bytes: String,
+    tokens: String,
+    kind: &'static str,
+    source: String,
+}
+
+#[derive(Serialize)]
+struct StepRow {
+    stage: String,
+    events: Vec<EventRow>,
+    decisions: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct EventRow {
+    what: String,
+    /// How the text changed, or what it was made of; empty where it is the text of the message.
+    runs: Vec<Run>,
+}
+
+/// Lists the messages of a context, as far as there is room.
+pub(super) fn list<'a>(context: &'a Context, lives: &Lives<'_>, tokens: &[u32], room: &mut Room) -> List<'a> {
+    let most = tokens.iter().copied().max().unwrap_or(0);
+    let item = |number: usize| {
+        let (message, life) = (context.messages.get(number)?, lives.sent(number)?);
+        item(message, &life, most, room)
+    };
+    let count = context.messages.len();
+    let items = numbers_shown(count).filter_map(item).collect();
+    let gap = count.checked_sub(MAX_SHOWN).filter(|left_out| *left_out > 0).map(|left_out| Gap {
+        at: count - MAX_SHOWN / 2,
+        text: format!("{} in between; ctx explain --json has them all", plural(left_out, "more message")),
+    });
+    List { items, gap }
+}
+
+/// Returns the numbers of the messages that are shown of so many.
+pub(super) fn numbers_shown(count: usize) -> impl Iterator<Item = usize> {
+    let (head, tail) = match count > MAX_SHOWN {
+        true => (MAX_SHOWN / 2, count - MAX_SHOWN / 2),
+        false => (count, count),
+    };
+    (0..head).chain(tail..count)
+}
+
+fn item<'a>(message: &'a Message, life: &Life, most: u32, room: &mut Room) -> Option<Item<'a>> {
+    let sent = life.messages.first()?;
+    let (text, missing) = stretches(sent, room);
+    let cost: Vec<String> =
+        sent.cost.iter().map(|cost| format!("{} {}", thousands(cost.tokens.into()), cost.part)).collect();
+    Some(Item {
+        number: sent.number,
+        role: message.role.as_str(),
+        source: shown(&sent.source.to_string()),
+        name: life.name.as_deref().map(shown),
+        placement: sent.placement.as_deref().map(shown),
+        speaker: message.name.as_deref().map(shown),
+        tokens: thousands(sent.tokens.into()),
+        cost: cost.join(", "),
+        bar: bars::of_pieces(&sent.pieces, most.into()),
+        is_stable: sent.cache.as_ref().is_some_and(|cache| cache.is_stable),
+        text,
+        missing,
+        beside: beside(message),
+        pieces: sent.pieces.iter().take(MAX_PIECES).map(piece).collect(),
+        more_pieces: sent.pieces.len().saturating_sub(MAX_PIECES),
+        steps: life.steps.iter().map(|step| self::step(step, &sent.text, room)).collect(),
+    })
+}
+
+/// Divides a text into what each source wrote.
+fn stretches(sent: &SentMessage, room: &mut Room) -> (Vec<Stretch>, Option<String>) {
+    let cut = room.take(&sent.text);
+    let stretch = |piece: &Piece| {
+        let span = piece.segment.span;
+        let text = cut.text.get(span.start..span.end.min(cut.text.len())).filter(|text| !text.is_empty())?;
+        let title =
+            format!("{} · bytes {}–{} · {} tokens", writer(piece), span.start, span.end, piece.tokens);
+        Some(Stretch { kind: piece.segment.source.kind.as_str(), title, text: shown(text) })
+    };
+    (sent.pieces.iter().filter_map(stretch).collect(), missing(cut.missing))
+}
+
+fn piece(piece: &Piece) -> PieceRow {
+    let span = piece.segment.span;
+    PieceRow {
+        bytes: if span.is_empty() { "–".to_owned() } else { format!("{}–{}", span.start, span.end) },
+        tokens: thousands(piece.tokens.into()),
+        kind: piece.segment.source.kind.as_str(),
+        source: writer(piece),
+    }
+}
+
+/// Names what wrote a piece, and what it replaced.
+fn writer(piece: &Piece) -> String {
+    let source = &piece.segment.source;
+    let name = source.name().map(|name| format!(" ({name})")).unwrap_or_default();
+    let via = piece.segment.via.iter().map(|source| format!(" of {source}"));
+    shown(&format!("{source}{name}{}", via.collect::<String>()))
+}
+
+fn beside(message: &Message) -> Vec<String> {
+    let answers = message.tool_call_id.iter().map(|id| format!("answers {id}"));
+    let calls = message
+        .tool_calls
+        .iter()
+        .map(|call| format!("calls {}({}) as {}", call.name, call.arguments, call.id));
+    let files = message.attachments.iter().map(|file| format!("file {}", file.name));
+    let parts = match &message.content {
+        Content::Parts(parts) => parts.as_slice(),
+        Content::Text(_) => &[],
+    };
+    let parts = parts.iter().filter_map(|part| match part {
+        ContentPart::Other(part) => part.get("type")?.as_str().map(|kind| format!("part {kind}")),
+        ContentPart::Text(_) => None,
+    });
+    let reasons = message.reasoning.iter().map(|_| "reasoning that is sent back".to_owned());
+    answers.chain(calls).chain(files).chain(parts).chain(reasons).map(|text| shown(&short(&text))).collect()
+}
+
+/// The beginning of what may be long, such as the arguments of a call.
+fn short(text: &str) -> Cow<'_, str> {
+    const MAX: usize = 2_000;
+    match text.char_indices().nth(MAX) {
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}
+
+fn step(step: &Step, text: &str, room: &mut Room) -> StepRow {
+    StepRow {
+        stage: shown(&step.stage),
+        events: step.events.iter().map(|event| self::event(event, text, room)).collect(),
+        decisions: step.decisions.iter().map(|decision| decisions::row(decision, None)).collect(),
+    }
+}
+
+fn event(event: &Event, text: &str, room: &mut Room) -> EventRow {
+    let runs = match (&event.before, &event.after) {
+        (Some(before), Some(after)) => difference::runs(before, after, room),
+        // What is the message's text in the end stands above.
+        (None, Some(after)) if after != text => difference::runs(after, after, room),
+        _ => Vec::new(),
+    };
+    EventRow { what: shown(&what(event)), runs }
+}

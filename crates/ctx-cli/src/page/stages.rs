@@ -1,0 +1,79 @@
+//! The stages, and which messages each of them touched.
+
+use ctx_engine::{Context, Lives};
+use ctx_types::StageReport;
+use serde::Serialize;
+
+use crate::page::messages::numbers_shown;
+use crate::page::text::shown;
+use crate::show::what;
+
+/// How many lines of a log are shown before the rest is counted.
+const MAX_LOG: usize = 50;
+
+/// How many characters of the details of a line are shown.
+const MAX_DETAILS: usize = 400;
+
+/// One stage.
+#[derive(Debug, Serialize)]
+pub(super) struct Stage {
+    id: String,
+    before: usize,
+    after: usize,
+    /// What it added, took out and changed: a sign, how many, and what that means.
+    changes: Vec<(&'static str, usize, &'static str)>,
+    log: Vec<String>,
+    /// The messages of the context that it touched: the number of each, and how.
+    touched: Vec<(usize, String)>,
+    is_idle: bool,
+}
+
+/// Lists the stages that ran.
+pub(super) fn list(context: &Context, lives: &Lives<'_>) -> Vec<Stage> {
+    let mut stages: Vec<Stage> = context.report.stages.iter().map(stage).collect();
+    for number in numbers_shown(context.messages.len()) {
+        let Some(life) = lives.sent(number) else { continue };
+        for step in life.steps {
+            let Some(stage) = stages.iter_mut().find(|stage| stage.id == shown(&step.stage)) else {
+                continue;
+            };
+            let own = step.events.iter().map(|event| (number, shown(&what(event))));
+            stage.touched.extend(own);
+        }
+    }
+    for stage in &mut stages {
+        stage.is_idle = stage.changes.is_empty() && stage.touched.is_empty();
+    }
+    stages
+}
+
+fn stage(report: &StageReport) -> Stage {
+    let changes =
+        [("+", report.added, "added"), ("−", report.removed, "taken out"), ("~", report.changed, "changed")];
+    let mut log: Vec<String> = report.log.iter().take(MAX_LOG).map(line).collect();
+    if let Some(more) = report.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
+        log.push(format!("and {more} more lines"));
+    }
+    Stage {
+        id: shown(&report.id),
+        before: report.messages_before,
+        after: report.messages_after,
+        changes: changes.into_iter().filter(|(_, count, _)| *count > 0).collect(),
+        log,
+        touched: Vec::new(),
+        is_idle: false,
+    }
+}
+
+fn line(line: &ctx_types::LogLine) -> String {
+    let details = line.details.as_ref().map(|details| {
+        let text = details.to_string();
+        let end = text.char_indices().nth(MAX_DETAILS).map(|(end, _)| end);
+        match end.and_then(|end| text.get(..end)) {
+            Some(start) => format!(" {start}…"),
+            None => format!(" {text}"),
+        }
+    });
+    let message = ctx_types::LogLine { details: None, ..line.clone() };
+    shown(&format!("{message}{}", details.unwrap_or_default()))
+}

@@ -1,0 +1,70 @@
+//! Texts of a page: harmless, and no more of them than a browser shows gladly.
+
+use std::borrow::Cow;
+
+use crate::show::clean;
+
+/// How many bytes of text all of a page may have.
+const MAX_PAGE: usize = 2 * 1024 * 1024;
+
+/// How many bytes one text may have.
+const MAX_TEXT: usize = 32 * 1024;
+
+/// What a page has room for, and what was left out for it.
+#[derive(Debug)]
+pub(super) struct Room {
+    left: usize,
+    cut_texts: usize,
+    cut_bytes: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { left: MAX_PAGE, cut_texts: 0, cut_bytes: 0 }
+    }
+}
+
+/// The beginning of a text, as far as there is room.
+#[derive(Debug)]
+pub(super) struct Cut<'a> {
+    pub(super) text: &'a str,
+    /// How many bytes are missing.
+    pub(super) missing: usize,
+}
+
+impl Room {
+    /// Takes room for a text.
+    pub(super) fn take<'a>(&mut self, text: &'a str) -> Cut<'a> {
+        let wanted = text.len().min(MAX_TEXT).min(self.left);
+        let end = (0..=wanted).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let missing = text.len() - end;
+        self.left -= end;
+        self.cut_texts += usize::from(missing > 0);
+        self.cut_bytes += missing;
+        Cut { text: text.get(..end).unwrap_or_default(), missing }
+    }
+
+    /// Says what was left out.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let texts = match self.cut_texts {
+            0 => return Vec::new(),
+            1 => "1 text is".to_owned(),
+            count => format!("{count} texts are"),
+        };
+        vec![format!("{texts} cut, by {} bytes in all; ctx explain --json has them whole.", self.cut_bytes)]
+    }
+}
+
+/// Returns a text without characters that a browser would obey rather than show.
+pub(super) fn shown(text: &str) -> String {
+    let text: Cow<'_, str> = match text.contains('\r') {
+        true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+        false => Cow::Borrowed(text),
+    };
+    clean(&text).into_owned()
+}
+
+/// Says how many bytes of a text are missing, if any.
+pub(super) fn missing(bytes: usize) -> Option<String> {
+    (bytes > 0).then(|| format!("… {} more", ctx_types::plural(bytes, "byte")))
+}
