@@ -7,7 +7,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    book, conformance, diagnostics, fixtures, layers, macros, page, schema, sdk, servers, tidy, workspace,
+    book, conformance, diagnostics, fixtures, layers, macros, package, page, schema, sdk, servers, tidy,
+    workspace,
 };
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -82,6 +83,7 @@ const STEPS: &[Step] = &[
         work: Work::Verb { run: diagnostics::run, arguments: &["--check"] },
         is_slow: false,
     },
+    Step { title: "package", work: Work::Verb { run: package::run, arguments: &[] }, is_slow: true },
     Step {
         title: "book --if-possible",
         work: Work::Verb { run: book::run, arguments: &["--if-possible"] },

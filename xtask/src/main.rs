@@ -16,9 +16,11 @@ mod goldens;
 mod kills;
 mod layers;
 mod macros;
+mod package;
 mod packages;
 mod page;
 mod properties;
+mod readmes;
 mod schema;
 mod sdk;
 mod servers;
@@ -73,6 +75,16 @@ const VERBS: &[Verb] = &[
         name: "schema",
         run: schema::run,
         help: "[--check]  write schemas/ from the types of files and reports, or only compare it",
+    },
+    Verb {
+        name: "package",
+        run: package::run,
+        help: "[--build]  what would be published is complete, and builds from its package alone",
+    },
+    Verb {
+        name: "readmes",
+        run: readmes::run,
+        help: "[--check]  write the READMEs of the crates from their documentation, or only compare them",
     },
     Verb {
         name: "conformance",

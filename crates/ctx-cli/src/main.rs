@@ -2,6 +2,13 @@
 //!
 //! Layer 6: files, the clock and the terminal are here and nowhere below. Results go to standard output,
 //! diagnostics and progress to standard error.
+//!
+//! ```console
+//! $ cargo install ctx-cli
+//! $ ctx init demo
+//! $ cd demo
+//! $ ctx assemble agent.yaml --session conversation.json --profile profile.yaml
+//! ```
 
 mod args;
 mod codes;

@@ -1,6 +1,15 @@
 //! The built-in processors, one file each.
 //!
 //! Layer 3: adapters of the lower crates to the pipeline. Pure; no I/O.
+//!
+//! ```
+//! use ctx_anchors::AnchorRegistry;
+//! use ctx_macros::{MacroPorts, Registry};
+//! use ctx_processors::default_set;
+//!
+//! let set = default_set(AnchorRegistry::system(), Registry::builtin(), MacroPorts::default());
+//! assert!(set.get("worldbook-processor").is_some());
+//! ```
 #![warn(clippy::disallowed_methods)]
 
 mod asset_resolver;

@@ -2,7 +2,8 @@
 //! of budgets.
 //!
 //! Layer 1: uses `ctx-types` and `ctx-regex` only. No I/O, no clock, no randomness. The tables of the
-//! tokenizers and of the models are compiled in, immutable, and loaded once per process when first asked for.
+//! tokenizers and of the models are compiled in and immutable; what has to be made ready is, once per process, when
+//! it is first asked for.
 //!
 //! ```
 //! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable, message_cost};
@@ -22,8 +23,8 @@
 //! # Ok::<(), ctx_tokens::BudgetError>(())
 //! ```
 //!
-//! Features: `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI, `bpe` faster; with
-//! neither of them everything is estimated and says so.
+//! The features `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI, `bpe` faster; with neither of
+//! them everything is estimated and says so.
 #![warn(clippy::disallowed_methods)]
 
 #[cfg(feature = "bpe")]
