@@ -11,8 +11,8 @@ use crate::model::ModelFacts;
 
 /// Counts the tokens of plain text: exactly with a tokenizer, or by a labelled estimate.
 ///
-/// What a tokenizer needs is made ready at the first count, once per process: with the feature `bpe` two
-/// expressions (some 5 ms, below 1 MB), with `tiktoken` all of its tables (0.2 s, up to 70 MB).
+/// What a tokenizer needs is made ready at the first count, once per process: with the feature `bpe` an
+/// expression (some 5 ms and 2 MB), with `tiktoken` all of its tables (0.2 s, up to 70 MB).
 /// They are immutable constants in another form, so that sharing them is no hidden state; [`Counter::warm`]
 /// makes them ready beforehand, on another thread if the host likes.
 ///
