@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{
-    Agent, CHAT_HISTORY, Code, Diagnostic, Placement, PresetMessage, UnplacedHistory, closest, excerpt,
+    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, Near, Placement, PresetMessage, UnplacedHistory, excerpt,
+    nearest,
 };
 
 use crate::codes;
@@ -70,12 +71,16 @@ impl<'a> Check<'a> {
         }
         if entry.part == Part::Message {
             let known = self.registry.definitions().iter().map(|definition| &*definition.id);
-            let help = self.guess(kind, known.chain(["message", "placeholder"])).unwrap_or_else(|| {
-                "use type `placeholder` with an id, or a type that `ctx anchors list` shows".to_owned()
-            });
+            let near = near(&mut self.guesses, kind, known.chain(["message", "placeholder"]));
             let kind = excerpt(kind);
             let message = format!("`{kind}` is not a registered anchor; the entry is an ordinary message");
-            self.warn(codes::UNREGISTERED_TYPE, message, pointer(entry.index, "/type"), &help);
+            let unknown = Diagnostic::warning(codes::UNREGISTERED_TYPE, message);
+            let unknown = unknown.at_pointer(pointer(entry.index, "/type"));
+            let help = "use type `placeholder` with an id, or a type that `ctx anchors list` shows";
+            self.diagnostics.push(match near {
+                Some(near) => unknown.guessing(near, Fix::text),
+                None => unknown.with_help(help),
+            });
         } else if Placement::of(file).0 != Placement::InOrder {
             let message = "an anchor stands where the list has it; its own placement is ignored".to_owned();
             let help = "move the entry in the list, or make it an ordinary message";
@@ -125,9 +130,9 @@ impl<'a> Check<'a> {
             let message = format!("no group `{}`; the entry takes part by itself", excerpt(id));
             let unknown = Diagnostic::info(codes::UNKNOWN_GROUP, message);
             let unknown = unknown.at_pointer(pointer(index, "/groupId"));
-            let guess = guess(&mut self.guesses, id, declared.iter().copied());
-            self.diagnostics.push(match guess {
-                Some(guess) => unknown.with_help(guess),
+            let near = near(&mut self.guesses, id, declared.iter().copied());
+            self.diagnostics.push(match near {
+                Some(near) => unknown.guessing(near, Fix::text),
                 None => unknown,
             });
         }
@@ -193,12 +198,12 @@ impl<'a> Check<'a> {
         }
         let shown = excerpt(target);
         let message = format!("no anchor `{shown}`; the entry stays where the list has it");
-        let guess = self.guess(target, on.iter().copied().chain([CHAT_HISTORY]));
-        let help = guess.unwrap_or_else(|| {
-            let entry = format!("add an entry with `type: placeholder` and `id: {shown}`");
-            entry + ", or name an anchor that `ctx anchors list` shows"
-        });
-        Diagnostic::error(codes::MISSING_TARGET, message).with_help(help)
+        let missing = Diagnostic::error(codes::MISSING_TARGET, message);
+        if let Some(near) = near(&mut self.guesses, target, on.iter().copied().chain([CHAT_HISTORY])) {
+            return missing.guessing(near, Fix::text);
+        }
+        let entry = format!("add an entry with `type: placeholder` and `id: {shown}`");
+        missing.with_help(entry + ", or name an anchor that `ctx anchors list` shows")
     }
 
     fn declared(&self, mut wanted: impl FnMut(&Entry) -> bool) -> BTreeSet<&'a str> {
@@ -208,15 +213,14 @@ impl<'a> Check<'a> {
     fn unplaced(&mut self) {
         let Some(other) = self.agent.history_when_unplaced.as_deref() else { return };
         if !matches!(other, "append" | "omit") {
-            let other = excerpt(other);
-            let message = format!("`{other}` is not a way to treat history; `append` is used");
-            let pointer = "/historyWhenUnplaced".to_owned();
-            self.warn(codes::UNPLACED_HISTORY, message, pointer, "use `append` or `omit`");
+            let message = format!("`{}` is not a way to treat history; `append` is used", excerpt(other));
+            let unknown = Diagnostic::warning(codes::UNPLACED_HISTORY, message);
+            let unknown = unknown.at_pointer("/historyWhenUnplaced");
+            self.diagnostics.push(match nearest(other, ["append", "omit"]) {
+                Some(near) => unknown.guessing(near, Fix::text),
+                None => unknown.with_help("use `append` or `omit`"),
+            });
         }
-    }
-
-    fn guess<'n>(&mut self, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
-        guess(&mut self.guesses, name, known)
     }
 
     fn warn(&mut self, code: Code, message: String, pointer: String, help: &str) {
@@ -230,11 +234,11 @@ fn disabled(target: &str) -> Diagnostic {
     Diagnostic::error(codes::DISABLED_TARGET, message).with_help(help)
 }
 
-/// Guesses the name that a mistyped one means, as far as there are comparisons left.
-fn guess<'n>(left: &mut usize, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+/// Returns the name that a mistyped one means, as far as there are comparisons left.
+fn near<'n>(left: &mut usize, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
     let known: Vec<&str> = known.into_iter().take(*left).collect();
     *left -= known.len();
-    closest(name, known).map(|near| format!("did you mean `{}`?", excerpt(near)))
+    nearest(name, known)
 }
 
 /// The key under which the file spells the anchor of an entry.

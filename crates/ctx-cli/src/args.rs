@@ -207,6 +207,7 @@ pub(crate) struct ExplainArguments {
     ctx check presets/ chat.json\n  \
     ctx check presets/ --deny-warnings --json\n  \
     ctx check agent.yaml --worldbook sky.json\n  \
+    ctx check agent.yaml --fix\n  \
     ctx check --explain CTX0200\n\n\
     Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 2 usage, 3 a file cannot be read.")]
 pub(crate) struct CheckArguments {
@@ -216,11 +217,17 @@ pub(crate) struct CheckArguments {
     /// A worldbook that is at hand for the agents; may be given several times
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
+    /// Writes what can only be meant, such as the right name of an anchor, into the files, and shows what changes
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// With `--fix`: only shows what would change
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
     /// Lets warnings fail the check too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
     /// Prints what the code of a finding means, with an example and a way out, in place of checking files
-    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "worldbooks", "deny_warnings"])]
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "worldbooks", "fix", "deny_warnings"])]
     pub(crate) explain: Option<String>,
     /// Prints the findings, or what a code means, as JSON
     #[arg(long)]

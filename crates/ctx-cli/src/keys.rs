@@ -1,7 +1,7 @@
 //! Objects in the command's own files, read key by key.
 
 use ctx_tokens::read_tokens;
-use ctx_types::{Diagnostic, closest, excerpt};
+use ctx_types::{Diagnostic, Fix, excerpt, nearest};
 use serde_json::{Map, Value};
 
 use crate::args::tokens_expected;
@@ -81,12 +81,12 @@ impl<'v> Keys<'v> {
             let unknown =
                 Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{}`", excerpt(key)));
             let known = self.known.join(", ");
-            let help = match closest(key, self.known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {known}"),
+            let unknown = match nearest(key, self.known.iter().copied()) {
+                Some(near) => unknown.guessing(near, Fix::key),
+                None => unknown.with_help(format!("known are {known}")),
             };
             let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-            self.found.push(unknown.with_help(help).at_pointer(pointer));
+            self.found.push(unknown.at_pointer(pointer));
         }
         self.found
     }

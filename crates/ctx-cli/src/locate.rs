@@ -19,6 +19,8 @@ pub(crate) struct Place {
     pub(crate) range: Range<usize>,
     /// What it says, if it is a text that was asked for.
     text: Option<String>,
+    /// The bytes of its key, if it is the value of one that was found as it is written.
+    pub(crate) key: Option<Range<usize>>,
 }
 
 /// The places of values, by their JSON pointers.
@@ -39,6 +41,11 @@ impl Places {
         let wanted = Wanted::of(pointers);
         let found = json::find(source, &wanted).or_else(|| json::find_in_lines(source, &wanted));
         Self(found.unwrap_or_else(|| yaml::find(source, &wanted)))
+    }
+
+    /// Returns the place of the value at a pointer, if the text has it there.
+    pub(crate) fn at(&self, pointer: &str) -> Option<&Place> {
+        self.0.get(pointer)
     }
 
     /// Returns the place of the value at a pointer, or else of the nearest value above it that exists.

@@ -14,6 +14,7 @@ mod args;
 mod codes;
 mod commands;
 mod config;
+mod edits;
 mod exit;
 mod explanations;
 mod files;

@@ -8,7 +8,7 @@ use ctx_macros::{Dialect, Registry};
 use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundings};
 use ctx_tokens::{MAX_TOKENS, ModelFacts, ModelTable, read_tokens};
 use ctx_types::{
-    Agent, Content, Diagnostic, LoadedWorldbook, Message, Placement, PresetMessage, Session, TextMemory,
+    Agent, Content, Diagnostic, Fix, LoadedWorldbook, Message, Placement, PresetMessage, Session, TextMemory,
     TurnInput, UserProfile, excerpt,
 };
 use serde_json::Value;
@@ -270,11 +270,13 @@ fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
         excerpt(&shown)
     );
     let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
-    let help = match unquoted.as_ref().and_then(read_tokens) {
+    let meant = unquoted.as_ref().and_then(read_tokens);
+    let help = match meant {
         Some(number) => format!("write `{number}` without quotes; in quotes it is ignored"),
         None => "it is ignored; 0 means the model's window".to_owned(),
     };
-    let wrong = Diagnostic::error(codes::CONTEXT_TOKENS, message).with_help(help);
+    let mut wrong = Diagnostic::error(codes::CONTEXT_TOKENS, message).with_help(help);
+    wrong.fix = meant.map(|number| Box::new(Fix::value(number)));
     wrong.at_pointer(format!("{}/contextManagement/maxContextTokens", root(origin)))
 }
 

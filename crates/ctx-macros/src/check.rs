@@ -2,7 +2,7 @@
 
 mod braces;
 
-use ctx_types::{Diagnostic, Span, excerpt};
+use ctx_types::{Diagnostic, Fix, Span, excerpt};
 
 use crate::codes;
 use crate::definition::{Arity, Definition, Form};
@@ -183,8 +183,8 @@ impl<'a> Checker<'a> {
         let finding = || {
             let message = format!("no macro is called `{}`", excerpt(name));
             let finding = Diagnostic::warning(codes::UNKNOWN_MACRO, message).at_span(span);
-            if let Some(known) = registry.nearest(name, dialect) {
-                return finding.with_help(format!("did you mean `{known}`?"));
+            if let Some(near) = registry.nearest(name, dialect) {
+                return finding.guessing(near, |known| Fix::part(name, known));
             }
             match registry.dialect_of(name) {
                 Some(other) => finding.with_help(format!("the dialect `{}` has it", other.as_str())),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Text, Trust, excerpt};
+use ctx_types::{Diagnostic, Fix, Text, Trust, excerpt, nearest};
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde_json::{Map, Value};
@@ -69,6 +69,38 @@ impl EnvFile {
     }
 }
 
+/// The fields of an environment, for those that are misspelt.
+const FIELDS: [&str; 28] = [
+    "user",
+    "char",
+    "persona",
+    "input",
+    "original",
+    "generation",
+    "tz",
+    "locale",
+    "now",
+    "seed",
+    "chatId",
+    "chatIdHash",
+    "pickAgain",
+    "contextTokens",
+    "responseTokens",
+    "isMobile",
+    "card",
+    "model",
+    "assets",
+    "assetGroups",
+    "virtualTimeConfig",
+    "messages",
+    "group",
+    "variables",
+    "globalVariables",
+    "outlets",
+    "texts",
+    "extensions",
+];
+
 #[derive(Default)]
 struct Reader {
     found: Findings,
@@ -115,7 +147,7 @@ impl Reader {
                 "outlets" => env.outlets = self.texts(value, &at),
                 "texts" => env.texts = self.texts(value, &at),
                 "extensions" => env.extensions = self.names(value, &at),
-                _ => self.report(&at, format!("no environment has the field `{}`", excerpt(key))),
+                _ => self.unknown(&at, key),
             }
         }
         env.char = env.char.or(card_name);
@@ -298,6 +330,17 @@ impl Reader {
 
     fn list<'v>(&mut self, value: &'v Value, at: &str) -> Option<&'v Vec<Value>> {
         value.as_array().or_else(|| self.wrong(at, "a list"))
+    }
+
+    fn unknown(&mut self, at: &str, key: &str) {
+        self.found.add(|| {
+            let message = format!("no environment has the field `{}`", excerpt(key));
+            let finding = Diagnostic::warning(codes::BAD_ENV, message).at_pointer(at);
+            match nearest(key, FIELDS) {
+                Some(near) => finding.guessing(near, Fix::key),
+                None => finding,
+            }
+        });
     }
 
     fn wrong<T>(&mut self, at: &str, expected: &str) -> Option<T> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use ctx_types::closest;
+use ctx_types::{Near, nearest};
 
 use crate::builtins;
 use crate::definition::{Definition, Form};
@@ -158,9 +158,9 @@ impl Registry {
     }
 
     /// Returns the registered name of a dialect that the writer of `name` most likely meant.
-    pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<&str> {
+    pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<Near<'_>> {
         let known = self.definitions.iter().filter(|known| known.dialects.contains(dialect));
-        closest(name, known.flat_map(Definition::names).map(|known| &**known))
+        nearest(name, known.flat_map(Definition::names).map(|known| &**known))
     }
 
     fn named(&self, lower: &str) -> &[Named] {

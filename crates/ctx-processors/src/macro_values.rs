@@ -9,7 +9,8 @@ use ctx_macros::{
 use ctx_pipeline::Inputs;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
 use ctx_types::{
-    Agent, Character, Content, Diagnostic, Node, Role, Session, Source, Text, Trust, TurnInput, UserProfile,
+    Agent, Character, Content, Diagnostic, Fix, Node, Role, Session, Source, Text, Trust, TurnInput,
+    UserProfile, excerpt, nearest,
 };
 use serde_json::Value;
 
@@ -123,10 +124,14 @@ pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
         return (dialect, None);
     }
     let used = Dialect::default();
-    let message = format!("no macro dialect `{name}`; `{}` is used", used.as_str());
+    let message = format!("no macro dialect `{}`; `{}` is used", excerpt(name), used.as_str());
     let unknown = Diagnostic::warning(crate::codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     let known: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
-    (used, Some(unknown.with_help(format!("use one of `{}`", known.join("`, `")))))
+    let unknown = match nearest(name, known.iter().copied()) {
+        Some(near) => unknown.guessing(near, Fix::text),
+        None => unknown.with_help(format!("use one of `{}`", known.join("`, `"))),
+    };
+    (used, Some(unknown))
 }
 
 fn card(agent: &Agent, character: &Character) -> CardTexts {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Diagnostic, Reader, closest, excerpt};
+use ctx_types::{Diagnostic, Fix, Reader, excerpt, nearest};
 use serde_json::{Map, Value};
 
 use crate::budget::read_tokens;
@@ -285,11 +285,11 @@ fn group<T: Copy, const N: usize>(
 fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
     for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
         let message = format!("`{}` means nothing here", excerpt(key));
-        let help = match closest(key, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are {}", known.join(", ")),
+        let diagnostic = Diagnostic::warning(codes::ROW_KEY, message);
+        let diagnostic = match nearest(key, known.iter().copied()) {
+            Some(near) => diagnostic.guessing(near, Fix::key),
+            None => diagnostic.with_help(format!("known are {}", known.join(", "))),
         };
-        let diagnostic = Diagnostic::warning(codes::ROW_KEY, message).with_help(help);
         reader.at_key(key, |reader| reader.report(diagnostic));
     }
 }

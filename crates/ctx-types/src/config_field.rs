@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::suggest::closest;
+use crate::suggest::{closest, nearest};
 
 /// One setting of a processor or a feature, with all that a settings page needs to show it.
 ///
@@ -241,6 +241,23 @@ impl ConfigField {
         set("pattern", self.is_required.then(|| Value::from(r"\S")));
         set("default", Some(self.default.clone()));
         schema
+    }
+
+    /// Returns what was certainly meant by a value that the field does not take: the same one without quotes or
+    /// in quotes, or the only option that is near.
+    pub fn meant(&self, value: &Value) -> Option<Value> {
+        let meant = match (self.kind, value) {
+            (FieldKind::Boolean | FieldKind::Number, Value::String(text)) => {
+                serde_json::from_str(text.trim()).ok()?
+            }
+            (FieldKind::Text, Value::Number(_) | Value::Bool(_)) => Value::from(value.to_string()),
+            (FieldKind::Select, Value::String(text)) => {
+                let known = self.options.iter().filter_map(|option| option.value.as_str());
+                Value::from(nearest(text.trim(), known).filter(|near| near.is_certain)?.name)
+            }
+            _ => return None,
+        };
+        self.check(&meant).ok().map(|()| meant)
     }
 
     fn is_within(&self, number: f64) -> bool {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use crate::codes;
-use crate::wording::plural;
+use crate::fix::Fix;
+use crate::suggest::Near;
+use crate::wording::{excerpt, plural};
 
 /// Something worth telling a person about a file, a conversation or a request.
 ///
@@ -37,6 +39,10 @@ pub struct Diagnostic {
     /// What to do about it, if anything can be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+    /// The edit that does it, where there is no choice to make; whoever writes findings as JSON decides how
+    /// to tell it.
+    #[serde(skip)]
+    pub fix: Option<Box<Fix>>,
 }
 
 impl Diagnostic {
@@ -63,7 +69,7 @@ impl Diagnostic {
     }
 
     fn new(code: Code, severity: Severity, message: String) -> Self {
-        Self { code, severity, message, location: Location::default(), help: None }
+        Self { code, severity, message, location: Location::default(), help: None, fix: None }
     }
 
     /// Sets the JSON pointer (RFC 6901) of the value that the finding is about.
@@ -92,6 +98,20 @@ impl Diagnostic {
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// Sets the edit that does what the way out says, where there is no choice to make.
+    #[must_use]
+    pub fn with_fix(mut self, fix: Fix) -> Self {
+        self.fix = Some(Box::new(fix));
+        self
+    }
+
+    /// Asks whether a near name was meant; where that is certain, `fix` makes the edit that writes it.
+    #[must_use]
+    pub fn guessing(self, near: Near<'_>, fix: impl FnOnce(&str) -> Fix) -> Self {
+        let asked = self.with_help(format!("did you mean `{}`?", excerpt(near.name)));
+        if near.is_certain { asked.with_fix(fix(near.name)) } else { asked }
     }
 }
 

@@ -76,7 +76,10 @@ macro_rules! small_field {
                 let value = slot.filter(|value| !value.is_null())?;
                 let found = read(value);
                 if found.is_none() {
-                    reader.wrong_type($expected, value);
+                    // A value in quotes is none, though nothing else can be meant.
+                    let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
+                    let meant = unquoted.filter(|meant| !Value::is_null(meant) && read(meant).is_some());
+                    reader.wrong_type_for($expected, value, meant);
                 }
                 found
             }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::fix::Fix;
 use crate::wording::excerpt;
 
 /// A noun that is stored as a JSON value.
@@ -105,21 +106,30 @@ impl Reader {
 
     /// Reports that the value being read is not of the type it should have.
     pub fn wrong_type(&mut self, expected: &str, found: &Value) {
+        self.wrong_type_for(expected, found, None);
+    }
+
+    /// Reports a wrong type as [`Reader::wrong_type`], with the value that was certainly meant if it is known.
+    pub fn wrong_type_for(&mut self, expected: &str, found: &Value, meant: Option<Value>) {
         if self.suppress(Severity::Error) {
             return;
         }
         let message = format!("expected {expected}, found {}", describe(found));
         let help = "the value is kept as it is and otherwise ignored";
-        self.report(Diagnostic::error(codes::WRONG_TYPE, message).with_help(help));
+        let mut wrong = Diagnostic::error(codes::WRONG_TYPE, message).with_help(help);
+        wrong.fix = meant.map(|meant| Box::new(Fix::value(meant)));
+        self.report(wrong);
     }
 
     /// Reports that the value being read is not of the type it should have, and is understood all the same.
-    pub fn loose_type(&mut self, expected: &str, found: &Value) {
+    ///
+    /// `meant` is the value of the type that it is read as.
+    pub fn loose_type(&mut self, expected: &str, found: &Value, meant: Value) {
         if self.suppress(Severity::Warning) {
             return;
         }
         let message = format!("expected {expected}, found {}, which is read as one", describe(found));
-        self.report(Diagnostic::warning(codes::LOOSE_TYPE, message));
+        self.report(Diagnostic::warning(codes::LOOSE_TYPE, message).with_fix(Fix::value(meant)));
     }
 
     /// Runs `read` one step down at `key`.

@@ -14,19 +14,66 @@
 /// assert_eq!(closest("lore", ["chat_history"]), None);
 /// ```
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(name, candidates).map(|near| near.name)
+}
+
+/// A known name that a mistyped one most likely meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Near<'a> {
+    /// The known name.
+    pub name: &'a str,
+    /// Whether nothing else can have been meant: only the case of letters differs; or no other candidate is
+    /// near enough, the name has at least four characters, and more than its digits differs.
+    pub is_certain: bool,
+}
+
+/// Returns the candidate that a mistyped name most likely meant, as [`closest`] does, and whether that is certain.
+///
+/// ```
+/// use ctx_types::{Near, nearest};
+///
+/// let near = nearest("chat_histroy", ["user_profile", "chat_history"]);
+/// assert_eq!(near, Some(Near { name: "chat_history", is_certain: true }));
+/// assert!(!nearest("lore1", ["lore2"]).unwrap().is_certain);
+/// assert!(!nearest("greating", ["greeting", "grating"]).unwrap().is_certain);
+/// ```
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<Near<'a>> {
     let length = name.chars().count();
     if length > MAX_NAME {
         return None;
     }
     let limit = (length / 3).max(1).min(length.saturating_sub(1));
-    let name = name.to_lowercase();
-    let distance = |candidate: &str| strsim::damerau_levenshtein(&name, &candidate.to_lowercase());
-    let near = candidates.into_iter().filter(|candidate| candidate.len() <= 4 * MAX_NAME);
-    near.map(|candidate| (distance(candidate), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    let lower = name.to_lowercase();
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
+    let mut best: Option<(usize, &str)> = None;
+    let mut others = false;
+    for candidate in candidates.into_iter().filter(|candidate| candidate.len() <= 4 * MAX_NAME) {
+        let far = distance(candidate);
+        match best {
+            _ if far > limit => {}
+            Some((_, known)) if known == candidate => {}
+            Some((least, _)) if far >= least => others = true,
+            _ => {
+                others |= best.is_some();
+                best = Some((far, candidate));
+            }
+        }
+    }
+    let (far, near) = best?;
+    let is_long = near.chars().count().max(length) >= MIN_CERTAIN;
+    let is_certain =
+        far == 0 || (!others && is_long && !differs_in_digits_only(&lower, &near.to_lowercase()));
+    Some(Near { name: near, is_certain })
 }
+
+/// Numbered names are near each other, and each is meant.
+fn differs_in_digits_only(one: &str, other: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| !c.is_numeric()).collect::<String>();
+    letters(one) == letters(other)
+}
+
+/// The fewest characters of a name that is meant for certain where a letter is wrong.
+const MIN_CERTAIN: usize = 4;
 
 /// The longest name, in characters, for which a neighbour is looked for.
 const MAX_NAME: usize = 64;

@@ -7,7 +7,7 @@ mod openai_chat;
 mod openai_responses;
 mod tools;
 
-use ctx_types::{Code, Diagnostic};
+use ctx_types::{Code, Diagnostic, Fix, nearest};
 use serde_json::Value;
 
 use crate::codes;
@@ -106,6 +106,15 @@ fn check_model(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     if model.is_empty() {
         let finding = Diagnostic::warning(codes::NO_MODEL, "the request names no model");
         found.push(finding.at_pointer("/model"));
+    }
+}
+
+/// The finding about a role that the dialect does not have.
+fn unknown_role(message: String, role: &str, known: &[&'static str]) -> Diagnostic {
+    let finding = refused(codes::SHAPE, message);
+    match nearest(role, known.iter().copied()) {
+        Some(near) => finding.guessing(near, Fix::text),
+        None => finding,
     }
 }
 

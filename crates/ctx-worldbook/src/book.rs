@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Numeric, Worldbook, WorldbookEntry, closest, excerpt, plural};
+use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest, plural};
 
 use crate::decorators::{Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0};
@@ -144,13 +144,11 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
         return *dialect;
     }
     let message = format!("no dialect `{}`; the book is read as SillyTavern reads it", excerpt(name));
-    let near = closest(name, DIALECTS.iter().map(|(known, _)| *known));
-    let help = match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "write `sillytavern` or `ccv3`".to_owned(),
-    };
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
-    findings.add(unknown.with_help(help));
+    findings.add(match nearest(name, DIALECTS.iter().map(|(known, _)| *known)) {
+        Some(near) => unknown.guessing(near, Fix::text),
+        None => unknown.with_help("write `sillytavern` or `ccv3`"),
+    });
     Dialect::SillyTavern
 }
 

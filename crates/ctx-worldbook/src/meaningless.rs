@@ -1,6 +1,7 @@
 //! Values of books that mean nothing, though their types are right.
 
-use ctx_types::{Diagnostic, Numeric, Worldbook, WorldbookEntry, closest, excerpt};
+use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest};
+use serde_json::Value;
 
 use crate::book::MAX_FINDINGS;
 use crate::codes;
@@ -64,8 +65,14 @@ fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &str) -
             excerpt(id)
         );
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
-        finding.with_help(format!("write {range}, or take it out"))
+        finding.with_help(format!("write {range}, or take it out")).with_fix(Fix::value(written(counts_as)))
     })
+}
+
+/// A number as files write it: a whole one without a point.
+fn written(number: f64) -> Value {
+    let whole: Option<Value> = serde_json::from_str(&number.to_string()).ok();
+    whole.unwrap_or_else(|| Value::from(number))
 }
 
 /// Finds kinds of generation that nobody knows beside ones that are known; an entry for unknown ones alone is dead,
@@ -79,9 +86,9 @@ fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = D
         let message =
             format!("nothing of the kind `{}` is generated, which `{}` names", excerpt(kind), excerpt(id));
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/triggers/{at}"));
-        finding.with_help(match closest(kind, TRIGGERS) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "take it out".to_owned(),
-        })
+        match nearest(kind, TRIGGERS) {
+            Some(near) => finding.guessing(near, Fix::text),
+            None => finding.with_help("take it out"),
+        }
     })
 }

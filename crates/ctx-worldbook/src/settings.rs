@@ -1,6 +1,6 @@
 //! The settings of a scan, which hold where an entry says nothing of its own.
 
-use ctx_types::{Diagnostic, closest, excerpt};
+use ctx_types::{Diagnostic, Fix, excerpt, nearest};
 use serde_json::Value;
 
 use crate::codes;
@@ -169,8 +169,8 @@ fn bad_value(key: &str) -> Diagnostic {
 fn unknown(key: &str, name: &str) -> Diagnostic {
     let finding = Diagnostic::warning(codes::BAD_SETTING, format!("no setting `{}`", excerpt(key)));
     let names = FIELDS.iter().flat_map(|(names, _)| names.iter().copied());
-    match closest(name, names) {
-        Some(near) => finding.with_help(format!("did you mean `{near}`?")),
+    match nearest(name, names) {
+        Some(near) => finding.guessing(near, Fix::key),
         None => finding.with_help("take it out"),
     }
 }

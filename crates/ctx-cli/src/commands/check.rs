@@ -1,9 +1,12 @@
 //! `ctx check`: what is wrong with files.
 
+mod fixes;
+mod mend;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
 use ctx_preset_import::{Document, detect};
@@ -19,9 +22,11 @@ use crate::commands::folder::{self, Found};
 use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::commands::session_file::pointer_in;
 use crate::commands::worldbook;
+use crate::edits;
 use crate::exit::Exit;
 use crate::files;
 use crate::show::{self, Position, Sources, plural};
+use fixes::Fixes;
 
 /// Checks files and folders, one file after the other; or explains a code.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
@@ -29,7 +34,11 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
         return explain_code::run(code, arguments.json);
     }
     inputs::check_stdin(arguments.paths.iter().chain(&arguments.worldbooks))?;
+    if arguments.fix && arguments.paths.iter().any(|path| files::is_stdin(path)) {
+        bail!("standard input cannot be changed; name a file");
+    }
     let checker = Checker::new(&arguments.worldbooks)?;
+    let mut fixes = arguments.fix.then(|| Fixes::new(arguments.dry_run));
     let (mut totals, mut seen) = (Totals::default(), BTreeSet::new());
     for path in &arguments.paths {
         let is_folder = path.is_dir();
@@ -37,7 +46,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
         let checked = found.into_iter().filter_map(|found| match found {
             // A file that is named in two ways is checked once.
             Found::File(file) if file.canonicalize().is_ok_and(|path| !seen.insert(path)) => None,
-            Found::File(file) => check(&file, is_folder, &checker),
+            Found::File(file) => check(&file, is_folder, &checker, &mut fixes),
             Found::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
         });
         for checked in checked {
@@ -48,8 +57,25 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
             totals.add(&checked, arguments.json);
         }
     }
-    totals.print(arguments.json)?;
+    match &fixes {
+        Some(fixes) => report(&totals, fixes, arguments.json)?,
+        None => totals.print(arguments.json)?,
+    }
     Ok(totals.exit(arguments.deny_warnings))
+}
+
+/// Writes what was mended, and then prints it beside what is left.
+fn report(totals: &Totals, fixes: &Fixes, as_json: bool) -> Result<()> {
+    fixes.write()?;
+    if as_json {
+        let mut value = totals.to_json();
+        if let Value::Object(map) = &mut value {
+            map.insert("changes".to_owned(), fixes.to_json());
+        }
+        return show::json(&value);
+    }
+    fixes.show_declined();
+    show::drawn(&format!("{}{totals}", fixes.to_text()))
 }
 
 /// What all files are checked with.
@@ -116,18 +142,25 @@ impl Checked {
 }
 
 /// Checks one file; of a folder, files that are nothing of ours are passed over.
-fn check(path: &Path, is_of_folder: bool, checker: &Checker) -> Option<Checked> {
+fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<Fixes>) -> Option<Checked> {
     let name = files::name(path);
     let mut sources = Sources::default();
     let read = match sources.read(path, &name) {
         Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
-        Ok(bytes) => match findings(&bytes, &name, checker) {
-            Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
-            Err(ImportError::UnknownShape { found, .. }) => {
-                Err(sources.explained(&name, &nothing_known(found)))
+        Ok(mut bytes) => {
+            if let Some(fixes) = fixes {
+                bytes = fixes.mend(path, &name, bytes, &|bytes| findings(bytes, &name, checker));
+                sources = Sources::default();
+                sources.add(&name, &bytes);
             }
-            found => found.map_err(|error| sources.explained(&name, &error)),
-        },
+            match findings(&bytes, &name, checker) {
+                Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
+                Err(ImportError::UnknownShape { found, .. }) => {
+                    Err(sources.explained(&name, &nothing_known(found)))
+                }
+                found => found.map_err(|error| sources.explained(&name, &error)),
+            }
+        }
     };
     let is_unreadable = read.is_err();
     let findings = read.unwrap_or_else(|error| vec![error]);
@@ -263,6 +296,9 @@ pub(super) fn finding_json(finding: &Diagnostic, position: Option<&Position>) ->
     let mut value = json!(finding);
     if let (Value::Object(map), Some(position)) = (&mut value, position) {
         map.insert("position".to_owned(), json!(position));
+    }
+    if let (Value::Object(map), Some(fix)) = (&mut value, edits::to_json(finding)) {
+        map.insert("fix".to_owned(), fix);
     }
     value
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, closest};
 use ctx_wire::Dialect;
 use schemars::Schema;
 use serde_json::Value;
@@ -47,7 +47,10 @@ keyed! {
 impl Meaning for Dialect {
     fn parse(name: &str) -> Result<Self, String> {
         let names = || Self::ALL.map(Self::name).join("`, `");
-        Self::parse(name).ok_or_else(|| format!("is no dialect; there are `{}`", names()))
+        Self::parse(name).ok_or_else(|| match closest(name, Self::ALL.map(Self::name)) {
+            Some(near) => format!("is no dialect; did you mean `{near}`?"),
+            None => format!("is no dialect; there are `{}`", names()),
+        })
     }
 
     fn schema() -> Schema {

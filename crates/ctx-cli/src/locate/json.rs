@@ -70,6 +70,15 @@ impl<'s> Search<'s> {
         // A value is a part of the source text, so that its address tells where.
         let start = (value.as_ptr() as usize).saturating_sub(self.source.as_ptr() as usize);
         let text = if with_text { serde_json::from_str(value).ok() } else { None };
-        self.found.insert(pointer.to_owned(), Place { range: start..start + value.len(), text });
+        let key = self.key_before(start, pointer);
+        self.found.insert(pointer.to_owned(), Place { range: start..start + value.len(), text, key });
+    }
+
+    /// The key before a value, if it is written without needless escapes.
+    fn key_before(&self, start: usize, pointer: &str) -> Option<std::ops::Range<usize>> {
+        let (_, last) = pointer.rsplit_once('/')?;
+        let key = serde_json::to_string(&last.replace("~1", "/").replace("~0", "~")).ok()?;
+        let before = self.source.get(..start)?.trim_end().strip_suffix(':')?.trim_end();
+        before.ends_with(&key).then(|| before.len() - key.len()..before.len())
     }
 }

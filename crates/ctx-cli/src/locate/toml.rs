@@ -12,7 +12,7 @@ use super::wanted::{Wanted, step};
 pub(super) fn find(source: &str, wanted: &Wanted) -> BTreeMap<String, Place> {
     let mut found = BTreeMap::new();
     if let Ok(table) = DeTable::parse(source) {
-        found.insert(String::new(), Place { range: 0..source.len(), text: None });
+        found.insert(String::new(), Place { range: 0..source.len(), text: None, key: None });
         search_table(table.get_ref(), wanted, "", &mut found);
     }
     found
@@ -29,7 +29,7 @@ fn search_table(table: &DeTable<'_>, wanted: &Wanted, pointer: &str, found: &mut
 /// Notes a value, and searches in it. No deeper than the pointers.
 fn search(value: &Spanned<DeValue<'_>>, wanted: &Wanted, pointer: &str, found: &mut BTreeMap<String, Place>) {
     let text = value.get_ref().as_str().filter(|_| wanted.is_leaf()).map(str::to_owned);
-    found.insert(pointer.to_owned(), Place { range: value.span(), text });
+    found.insert(pointer.to_owned(), Place { range: value.span(), text, key: None });
     match value.get_ref() {
         DeValue::Table(table) => search_table(table, wanted, pointer, found),
         DeValue::Array(items) => {

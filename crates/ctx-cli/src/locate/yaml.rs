@@ -23,6 +23,15 @@ struct Found {
     start: usize,
     end: usize,
     text: Option<String>,
+    /// The characters of its key.
+    key: Option<(usize, usize)>,
+}
+
+impl Found {
+    fn indexes(&self) -> impl Iterator<Item = usize> {
+        let key = self.key.into_iter().flat_map(|(start, end)| [start, end]);
+        [self.start, self.end].into_iter().chain(key)
+    }
 }
 
 /// A list or object that the parser is inside of.
@@ -40,8 +49,8 @@ enum At {
     Item(usize),
     /// Before a key.
     Key,
-    /// Before the value of a key; of none if the key is no text.
-    Value(Option<String>),
+    /// Before the value of a key, which has its place; of none if the key is no text.
+    Value(Option<(String, usize, usize)>),
 }
 
 struct Search<'w> {
@@ -55,7 +64,7 @@ impl<'w> Search<'w> {
         match event {
             Event::Scalar(text, ..) => {
                 if let Some(Level { at: at @ At::Key, .. }) = self.path.last_mut() {
-                    *at = At::Value(Some(text.to_string()));
+                    *at = At::Value(Some((text.to_string(), span.start.index(), span.end.index())));
                     return;
                 }
                 self.value(span, Some(text));
@@ -89,9 +98,13 @@ impl<'w> Search<'w> {
     /// Notes the value that begins here if it is searched, or something in it is.
     fn value(&mut self, span: Span, text: Option<&str>) -> Option<(&'w Wanted, String)> {
         let (wanted, pointer) = self.wanted_here()?;
+        let key = match self.path.last().map(|level| &level.at) {
+            Some(At::Value(Some((_, start, end)))) => Some((*start, *end)),
+            _ => None,
+        };
         let text = text.filter(|_| wanted.is_leaf()).map(str::to_owned);
         let (start, end) = (span.start.index(), span.end.index());
-        self.found.push(Found { pointer: pointer.clone(), start, end, text });
+        self.found.push(Found { pointer: pointer.clone(), start, end, text, key });
         Some((wanted, pointer))
     }
 
@@ -100,7 +113,7 @@ impl<'w> Search<'w> {
         let (wanted, pointer) = level.wanted.as_ref()?;
         let key = match &level.at {
             At::Item(index) => &index.to_string(),
-            At::Value(Some(key)) => key,
+            At::Value(Some((key, ..))) => key,
             At::Key | At::Value(None) => return None,
         };
         Some((wanted.below.get(key)?, step(pointer, key)))
@@ -120,7 +133,7 @@ impl<'w> Search<'w> {
 
 /// Turns characters into bytes, in one pass; of a key that stands twice the last value counts.
 fn in_bytes(source: &str, found: Vec<Found>) -> BTreeMap<String, Place> {
-    let mut indexes: Vec<usize> = found.iter().flat_map(|found| [found.start, found.end]).collect();
+    let mut indexes: Vec<usize> = found.iter().flat_map(Found::indexes).collect();
     indexes.sort_unstable();
     indexes.dedup();
     let mut bytes = BTreeMap::new();
@@ -133,7 +146,8 @@ fn in_bytes(source: &str, found: Vec<Found>) -> BTreeMap<String, Place> {
     let place = |found: Found| {
         let start = byte(&found.start);
         let range = start..byte(&found.end).max(start);
-        (found.pointer, Place { range, text: found.text })
+        let key = found.key.map(|(start, end)| byte(&start)..byte(&end));
+        (found.pointer, Place { range, text: found.text, key })
     };
     found.into_iter().map(place).collect()
 }

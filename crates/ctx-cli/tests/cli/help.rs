@@ -201,6 +201,9 @@ fn help_of_check() {
 
     Options:
           --worldbook <FILE>  A worldbook that is at hand for the agents; may be given several times
+          --fix               Writes what can only be meant, such as the right name of an anchor, into
+                              the files, and shows what changes
+          --dry-run           With `--fix`: only shows what would change
           --deny-warnings     Lets warnings fail the check too
           --explain <CODE>    Prints what the code of a finding means, with an example and a way out, in
                               place of checking files
@@ -211,6 +214,7 @@ fn help_of_check() {
       ctx check presets/ chat.json
       ctx check presets/ --deny-warnings --json
       ctx check agent.yaml --worldbook sky.json
+      ctx check agent.yaml --fix
       ctx check --explain CTX0200
 
     Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 2 usage, 3 a file cannot

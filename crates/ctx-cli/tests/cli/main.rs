@@ -27,6 +27,7 @@ mod diff;
 mod explain;
 mod explain_page;
 mod explanations;
+mod fix;
 #[path = "../../../ctx-chat/tests/servers/foreign.rs"]
 mod foreign;
 mod foreign_servers;
@@ -49,6 +50,7 @@ mod schemas;
 mod server;
 mod session;
 mod stores;
+mod suggestions;
 #[cfg(unix)]
 mod summarizers;
 mod test;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{ConfigField, Diagnostic, Role, Text, closest, excerpt};
+use ctx_types::{ConfigField, Diagnostic, Fix, Role, Text, excerpt, nearest};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -325,7 +325,8 @@ fn set(
     if let Err(expected) = field.check(&value) {
         let shown = value.to_string();
         let message = format!("`{key}` of compression is `{}`, expected {expected}", excerpt(&shown));
-        let found = Diagnostic::warning(codes::MASK_SETTING, message);
+        let mut found = Diagnostic::warning(codes::MASK_SETTING, message);
+        found.fix = field.meant(&value).map(|meant| Box::new(Fix::value(meant)));
         return Some(match field.suggest(&value) {
             Some(suggestion) => found.with_help(suggestion),
             None => found,
@@ -338,8 +339,8 @@ fn set(
 fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
     let message = format!("compression has no setting `{}`", excerpt(key));
     let found = Diagnostic::warning(codes::UNKNOWN_MASK_SETTING, message);
-    match closest(key, fields.iter().map(|field| &*field.key)) {
-        Some(near) => found.with_help(format!("did you mean `{near}`?")),
+    match nearest(key, fields.iter().map(|field| &*field.key)) {
+        Some(near) => found.guessing(near, Fix::key),
         None => found,
     }
 }

@@ -1,6 +1,6 @@
 //! The time of the turn in the words of several languages.
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, closest, excerpt};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -61,5 +61,8 @@ fn unknown(asked: &str) -> Failure {
     let message = format!("dates are not written in `{}`", excerpt(asked));
     let known: Vec<&str> = locale::tags().collect();
     let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
-    Failure::new(finding.with_help(format!("use one of {}", known.join(", "))))
+    Failure::new(match closest(asked, known.iter().copied()) {
+        Some(near) => finding.with_help(format!("did you mean `{near}`?")),
+        None => finding.with_help(format!("use one of {}", known.join(", "))),
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, closest, excerpt};
+use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest};
 
 use super::merge::Winner;
 use super::{Origin, ProcessorSetting};
@@ -88,8 +88,10 @@ impl Findings {
         let unknown = Diagnostic::warning(codes::UNKNOWN_PROCESSOR, message);
         let known = registry.descriptors().map(|descriptor| &*descriptor.id).chain(registry.announced());
         let near = self.near(canonical_id(&winner.setting.id), known);
-        let unknown =
-            unknown.with_help(near.unwrap_or_else(|| "`ctx processors list` names them all".to_owned()));
+        let unknown = match near {
+            Some(near) => unknown.guessing(near, |known| Fix::value(known).below("/id")),
+            None => unknown.with_help("`ctx processors list` names them all"),
+        };
         self.push(unknown, winner.setting, None);
     }
 
@@ -101,23 +103,23 @@ impl Findings {
         fields: &BTreeSet<&str>,
     ) {
         let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message);
-        let near = self.near(key, fields.iter().copied());
-        let help = near.unwrap_or_else(|| match fields.is_empty() {
-            true => "it has no settings".to_owned(),
-            false => format!("known settings: {}", quoted(fields)),
-        });
-        self.push(unknown.with_help(help), setting, Some(key));
+        let unknown = match self.near(key, fields.iter().copied()) {
+            Some(near) => unknown.guessing(near, Fix::key),
+            None if fields.is_empty() => unknown.with_help("it has no settings"),
+            None => unknown.with_help(format!("known settings: {}", quoted(fields))),
+        };
+        self.push(unknown, setting, Some(key));
     }
 
-    /// Asks whether the nearest known name was meant, while there are comparisons left.
-    fn near<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+    /// Returns the nearest known name, while there are comparisons left.
+    fn near<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<Near<'n>> {
         let left = &mut self.comparisons_left;
         let known = known.take_while(|_| {
             let may_compare = *left > 0;
             *left = left.saturating_sub(1);
             may_compare
         });
-        closest(name, known).map(|near| format!("did you mean `{near}`?"))
+        nearest(name, known)
     }
 
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{ConfigField, Diagnostic, excerpt};
+use ctx_types::{ConfigField, Diagnostic, Fix, excerpt};
 use serde_json::Value;
 
 use super::findings::Findings;
@@ -148,7 +148,8 @@ fn checked(
         Some(suggestion) => format!("{suggestion}; until then {default}"),
         None => default,
     };
-    let wrong = Diagnostic::warning(codes::SETTING_TYPE, message).with_help(help);
+    let mut wrong = Diagnostic::warning(codes::SETTING_TYPE, message).with_help(help);
+    wrong.fix = field.meant(value).map(|meant| Box::new(Fix::value(meant)));
     findings.push(wrong, winner.setting, Some(key));
     None
 }

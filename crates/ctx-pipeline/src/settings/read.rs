@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Reader, closest, excerpt};
+use ctx_types::{Diagnostic, Fix, Reader, excerpt, nearest};
 use serde_json::{Map, Value};
 
 use super::{Origin, ProcessorSetting, SettingPlace, SettingsLayer, old};
@@ -154,7 +154,10 @@ pub(super) fn field<T>(
     if known.is_none() {
         let unquoted = value.as_str().and_then(|text| serde_json::from_str::<Value>(text.trim()).ok());
         let wrong = match unquoted.filter(|meant| read(meant).is_some()) {
-            Some(meant) => wrong_type(expected, value).with_help(format!("write `{meant}` without quotes")),
+            Some(meant) => {
+                let help = format!("write `{meant}` without quotes");
+                wrong_type(expected, value).with_help(help).with_fix(Fix::value(meant))
+            }
             None => wrong_type(expected, value),
         };
         reader.at_key(key, |reader| reader.report(wrong));
@@ -192,8 +195,8 @@ fn unknown_key(key: &str) -> Diagnostic {
         codes::UNKNOWN_SETTING,
         format!("an entry of `processors` has no `{}`", excerpt(key)),
     );
-    match closest(key, KEYS) {
-        Some(near) => unknown.with_help(format!("did you mean `{near}`?")),
+    match nearest(key, KEYS) {
+        Some(near) => unknown.guessing(near, Fix::key),
         None => unknown.with_help(format!(
             "known are `{}`; settings of the processor stand in its `config`",
             KEYS.join("`, `")

@@ -1,6 +1,6 @@
 //! Messages as `OpenAI`'s chat completions take them, and as seed 004 stores them.
 
-use ctx_types::{Diagnostic, Reader, Role, excerpt};
+use ctx_types::{Diagnostic, Fix, Reader, Role, excerpt, nearest};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -61,6 +61,9 @@ fn id(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader: 
     kept::displace(message, "id", aside);
 }
 
+/// The names of roles.
+const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
+
 /// Settles who speaks: the older `function` is a tool, and whoever is not known is the user.
 fn role(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader: &mut Reader) -> Role {
     let given = message.get("role").and_then(Value::as_str);
@@ -74,10 +77,13 @@ fn role(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader
             None => "the message has no role".to_owned(),
         };
         let unknown = Diagnostic::warning(codes::UNKNOWN_ROLE, format!("{problem}; it is treated as `user`"));
-        let help = "use `system`, `developer`, `user`, `assistant` or `tool`";
+        let unknown = match given.and_then(|given| nearest(given, ROLES)) {
+            Some(near) => unknown.guessing(near, Fix::text),
+            None => unknown.with_help("use `system`, `developer`, `user`, `assistant` or `tool`"),
+        };
         match message.contains_key("role") {
-            true => reader.at_key("role", |reader| reader.report(unknown.with_help(help))),
-            false => reader.report(unknown.with_help(help)),
+            true => reader.at_key("role", |reader| reader.report(unknown)),
+            false => reader.report(unknown),
         }
     }
     let role = known.unwrap_or_default();

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry, Template};
 use ctx_regex::Error;
-use ctx_types::{Diagnostic, Listed, RegexRule, Source, SourceKind, Text, Trust, excerpt};
+use ctx_types::{Diagnostic, Fix, Listed, RegexRule, Source, SourceKind, Text, Trust, excerpt, nearest};
 
 use super::find::{Find, Reading};
 use super::replace::Replace;
-use super::subject::{Scope, Subject};
+use super::subject::{Scope, Subject, UnknownTarget};
 use crate::codes;
 
 /// One rule, compiled.
@@ -69,11 +69,10 @@ impl Rule {
         let reading = Reading { is_sillytavern, flags: rule.flags.clone().filter(|flags| !flags.is_empty()) };
         let find = find(rule, &reading, with, &mut report)?;
         let (scope, unknown) = Scope::read(rule);
-        for (field, value) in unknown {
-            report(
-                &format!("/{field}"),
-                unknown_value("target", &value, "a role, `worldbook` or `reasoning`"),
-            );
+        for UnknownTarget { field, at, name } in unknown {
+            let mut finding = unknown_value("target", &name, &TARGETS);
+            finding.fix = finding.fix.map(|fix| Box::new(fix.below(&format!("/{at}"))));
+            report(&format!("/{field}"), finding);
         }
         let replacement = rule.replacement.as_deref().unwrap_or_default();
         let (replace, template) = Replace::read(replacement, is_sillytavern, with.dialect, with.registry);
@@ -141,7 +140,7 @@ fn is_sillytavern(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) ->
         None | Some("aio") => false,
         Some("sillytavern") => true,
         Some(other) => {
-            report("/dialect", unknown_value("dialect", other, "`aio` or `sillytavern`"));
+            report("/dialect", unknown_value("dialect", other, &["aio", "sillytavern"]));
             false
         }
     }
@@ -153,7 +152,7 @@ fn is_script(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool
         None | Some("regex") => return false,
         Some("script") => {}
         Some(other) => {
-            report("/replacementType", unknown_value("replacement type", other, "`regex`"));
+            report("/replacementType", unknown_value("replacement type", other, &["regex"]));
             return false;
         }
     }
@@ -204,7 +203,7 @@ fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Optio
         Some("RAW") => Some(false),
         Some("ESCAPED") => Some(true),
         Some(other) => {
-            report("/substitutionMode", unknown_value("mode", other, "`NONE`, `RAW` or `ESCAPED`"));
+            report("/substitutionMode", unknown_value("mode", other, &["NONE", "RAW", "ESCAPED"]));
             None
         }
     }
@@ -222,7 +221,14 @@ fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
     Diagnostic::warning(codes::RULE_SCRIPT, message).with_help("write a `replacement` with groups instead")
 }
 
-fn unknown_value(what: &str, value: &str, known: &str) -> Diagnostic {
+/// What a rule may be meant for: messages of a role, or texts of another kind.
+const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", "worldbook", "reasoning"];
+
+fn unknown_value(what: &str, value: &str, known: &[&str]) -> Diagnostic {
     let message = format!("no {what} `{}` is known", excerpt(value));
-    Diagnostic::warning(codes::RULE_VALUE, message).with_help(format!("known is {known}; it is ignored"))
+    let unknown = Diagnostic::warning(codes::RULE_VALUE, message);
+    match nearest(value, known.iter().copied()) {
+        Some(near) => unknown.guessing(near, Fix::text),
+        None => unknown.with_help(format!("known are `{}`; it is ignored", known.join("`, `"))),
+    }
 }

@@ -53,25 +53,32 @@ pub(super) struct Scope {
 /// The roles of a rule that names none.
 const DEFAULT_ROLES: [Role; 3] = [Role::System, Role::User, Role::Assistant];
 
+/// What a rule is meant for and is not understood: the list and the place in it.
+pub(super) struct UnknownTarget {
+    pub(super) field: &'static str,
+    pub(super) at: usize,
+    pub(super) name: Arc<str>,
+}
+
 impl Scope {
     /// Reads what a rule changes, and what of it is not understood.
-    pub(super) fn read(rule: &RegexRule) -> (Self, Vec<(&'static str, Arc<str>)>) {
+    pub(super) fn read(rule: &RegexRule) -> (Self, Vec<UnknownTarget>) {
         let mut unknown = Vec::new();
         let mut targets = 0;
         if rule.target_roles.is_empty() && rule.kept.get("targetRoles").is_none() {
             targets = DEFAULT_ROLES.into_iter().fold(0, |bits, role| bits | Target::Message(role).bit());
         }
-        for role in &rule.target_roles {
+        for (at, role) in rule.target_roles.iter().enumerate() {
             match Role::parse(role) {
                 Some(role) => targets |= Target::Message(role).bit(),
-                None => unknown.push(("targetRoles", role.clone())),
+                None => unknown.push(UnknownTarget { field: "targetRoles", at, name: role.clone() }),
             }
         }
-        for text in &rule.target_texts {
+        for (at, text) in rule.target_texts.iter().enumerate() {
             match &**text {
                 "worldbook" => targets |= Target::Worldbook.bit(),
                 "reasoning" => targets |= Target::Reasoning.bit(),
-                _ => unknown.push(("targetTexts", text.clone())),
+                _ => unknown.push(UnknownTarget { field: "targetTexts", at, name: text.clone() }),
             }
         }
         let depths = rule.depth_range.as_ref();

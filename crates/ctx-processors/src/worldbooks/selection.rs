@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_pipeline::{Config, PrepareContext};
-use ctx_types::{Agent, Diagnostic, LoadedWorldbook, Session, excerpt};
+use ctx_types::{Agent, Diagnostic, Fix, LoadedWorldbook, Session, excerpt, nearest};
 use ctx_worldbook::Level;
 use serde_json::Value;
 
 use super::options;
 use crate::codes;
+
+/// How many names a missing one is compared with.
+const MAX_COMPARED: usize = 200;
 
 /// The books at hand, and who asks for which.
 #[derive(Clone, Debug)]
@@ -53,7 +56,19 @@ impl Selection {
                 self.fixed.push((level, index));
                 None
             }
-            None => Some(missing(id)),
+            None => Some(self.missing(id)),
+        }
+    }
+
+    fn missing(&self, id: &str) -> Diagnostic {
+        let message = format!("no worldbook `{}` is at hand", excerpt(id));
+        let finding = Diagnostic::info(codes::MISSING_WORLDBOOK, message);
+        let known = self.library.iter().flat_map(|book| [&*book.name, &*book.id]);
+        match nearest(id, known.filter(|name| !name.is_empty()).take(MAX_COMPARED)) {
+            Some(near) => finding.guessing(near, Fix::text),
+            None => finding.with_help(
+                "give the book, with this id or name, to whoever assembles; `ctx` takes it with `--worldbook`",
+            ),
         }
     }
 
@@ -72,7 +87,7 @@ impl Selection {
         for id in conversation {
             match self.find(id) {
                 Some(index) => books.push((Level::Conversation, index)),
-                None => findings.push(missing(id)),
+                None => findings.push(self.missing(id)),
             }
         }
         let books = books.into_iter().filter_map(|(level, index)| Some((level, self.library.get(index)?)));
@@ -87,12 +102,6 @@ pub(super) fn of_conversation(session: &Session) -> Vec<Arc<str>> {
     let own = header.get("worldbookIds").and_then(Value::as_array).into_iter().flatten();
     let bound = header.get("chat_metadata").and_then(|metadata| metadata.get("world_info"));
     own.chain(bound).filter_map(Value::as_str).filter(|id| !id.is_empty()).map(Arc::from).collect()
-}
-
-fn missing(id: &str) -> Diagnostic {
-    let message = format!("no worldbook `{}` is at hand", excerpt(id));
-    let help = "give the book, with this id or name, to whoever assembles; `ctx` takes it with `--worldbook`";
-    Diagnostic::info(codes::MISSING_WORLDBOOK, message).with_help(help)
 }
 
 /// Gives a book whose name another one has a name of its own, since results know entries by it.

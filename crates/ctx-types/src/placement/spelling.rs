@@ -7,7 +7,9 @@ use crate::agent::PresetMessage;
 use crate::codes;
 use crate::depth::DepthPoints;
 use crate::diagnostic::Diagnostic;
+use crate::fix::Fix;
 use crate::persist::Persist as _;
+use crate::suggest::{Near, nearest};
 use crate::wording::excerpt;
 
 /// Reads the placement of an entry from whichever spelling it uses.
@@ -121,7 +123,8 @@ impl<'a> Spelling<'a> {
             let negative =
                 Diagnostic::warning(codes::DEPTH_SYNTAX, format!("depth {given} is negative; 0 is used"));
             let help = "depth counts from the newest message upwards: 0 is after it";
-            self.diagnostics.push(negative.at_pointer("/injectionStrategy/depth").with_help(help));
+            let negative = negative.at_pointer("/injectionStrategy/depth").with_help(help);
+            self.diagnostics.push(negative.with_fix(Fix::value(0)));
             0
         });
         Some(Placement::Depth { points: DepthPoints::single(depth), order: self.order })
@@ -141,7 +144,8 @@ impl<'a> Spelling<'a> {
             None | Some((_, "after")) => Side::After,
             Some((pointer, unknown)) => {
                 let message = format!("unknown side `{}` of an anchor; `after` is used", excerpt(unknown));
-                self.unclear(pointer, message, "use `before` or `after`");
+                let known = nearest(unknown, ["before", "after"]);
+                self.unknown(pointer, message, known, "use `before` or `after`");
                 Side::After
             }
         };
@@ -181,7 +185,8 @@ impl<'a> Spelling<'a> {
     fn unknown_type(&mut self, unknown: &str) {
         let message = format!("unknown injection strategy type `{}`", excerpt(unknown));
         let help = "use `default`, `depth`, `advanced_depth` or `anchor`; the type is inferred from the other fields";
-        self.unclear("/injectionStrategy/type", message, help);
+        let known = nearest(unknown, ["default", "depth", "advanced_depth", "anchor"]);
+        self.unknown("/injectionStrategy/type", message, known, help);
     }
 
     /// An explicit type without its value: the entry stays in its list.
@@ -190,6 +195,14 @@ impl<'a> Spelling<'a> {
             format!("the injection strategy needs `{field}`; the entry stays where the list has it");
         self.unclear("/injectionStrategy/type", message, "write it, or use type `default`");
         Placement::InOrder
+    }
+
+    fn unknown(&mut self, pointer: &str, message: String, near: Option<Near<'_>>, help: &str) {
+        let unknown = Diagnostic::warning(codes::PLACEMENT_SPELLING, message).at_pointer(pointer);
+        self.diagnostics.push(match near {
+            Some(near) => unknown.guessing(near, Fix::text),
+            None => unknown.with_help(help),
+        });
     }
 
     fn unclear(&mut self, pointer: &str, message: String, help: &str) {

@@ -5,9 +5,12 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::codes;
 use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::fix::Fix;
 use crate::persist::Reader;
 use crate::session::linear::{free_root_id, root};
 use crate::session::links::{Filing, Links};
@@ -79,7 +82,8 @@ impl Repair<'_> {
                     excerpt(&key),
                     excerpt(&own)
                 );
-                self.report(codes::NODE_ID, index, "id", message);
+                let diagnostic = Diagnostic::error(codes::NODE_ID, message).with_fix(Fix::value(&*key));
+                self.report_as(diagnostic, index, "id");
             }
             self.mend(index, |node| node.id = Some(key));
         }
@@ -109,7 +113,8 @@ impl Repair<'_> {
         };
         let remedy = if found.is_some() { "is used" } else { "is made in memory" };
         let message = format!("{fault}; `{used}` {remedy}");
-        let diagnostic = Diagnostic::error(codes::NO_ROOT, message);
+        let mut diagnostic = Diagnostic::error(codes::NO_ROOT, message);
+        diagnostic.fix = found.map(|root| Box::new(Fix::value(&*self.id(root))));
         self.reader.at_key("rootNodeId", |reader| reader.report(diagnostic));
     }
 
@@ -117,7 +122,8 @@ impl Repair<'_> {
         let parent = self.nodes.slot(self.root).and_then(|slot| slot.node.parent_id.clone());
         if let Some(parent) = parent {
             let message = format!("the root has a parent, `{}`; it is ignored", excerpt(&parent));
-            self.report(codes::BROKEN_LINK, self.root, "parentId", message);
+            let diagnostic = Diagnostic::error(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
+            self.report_as(diagnostic, self.root, "parentId");
             self.mend(self.root, |node| node.parent_id = None);
         }
     }
@@ -241,7 +247,7 @@ impl Repair<'_> {
                 continue;
             }
             let message = format!("the branch last shown, `{}`, is no child of the node", excerpt(&selected));
-            let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message);
+            let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
             self.report_as(diagnostic, index, "lastSelectedChildId");
             self.mend(index, |node| node.last_selected_child_id = None);
         }
@@ -280,7 +286,7 @@ impl Repair<'_> {
         };
         let used = excerpt(&id);
         let message = format!("{fault}; `{used}`, the end of the branch last shown, is used");
-        let diagnostic = Diagnostic::error(codes::DANGLING_LEAF, message);
+        let diagnostic = Diagnostic::error(codes::DANGLING_LEAF, message).with_fix(Fix::value(&*id));
         self.reader.at_key("activeLeafId", |reader| reader.report(diagnostic));
         ActiveLeaf { id, is_repair: true }
     }

@@ -28,13 +28,14 @@ macro_rules! loose_field {
             fn take(slot: Option<&mut Value>, reader: &mut crate::persist::Reader) -> Self {
                 let strict: fn(&Value) -> Option<$Type> = $strict;
                 let loose: fn(&Value) -> Option<$Type> = $loose;
+                let write: fn(&$Type) -> Value = $write;
                 let value = slot.filter(|value| !value.is_null())?;
                 if let Some(found) = strict(value) {
                     return Some(found);
                 }
                 let found = loose(value);
-                match found {
-                    Some(_) => reader.loose_type($expected, value),
+                match &found {
+                    Some(found) => reader.loose_type($expected, value, write(found)),
                     None => reader.wrong_type($expected, value),
                 }
                 found
@@ -109,13 +110,17 @@ impl<T: Into<Arc<str>>> FromIterator<T> for KeyList {
     }
 }
 
+fn list(keys: &KeyList) -> Value {
+    Value::Array(keys.0.iter().map(|text| Value::from(&**text)).collect())
+}
+
 impl Field for KeyList {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
         match slot {
             Some(Value::String(text)) => {
                 let keys: Self = divided(text).collect();
                 if !keys.is_empty() {
-                    reader.loose_type("a list of texts", &Value::from(text.as_str()));
+                    reader.loose_type("a list of texts", &Value::from(text.as_str()), list(&keys));
                 }
                 keys
             }
@@ -125,8 +130,7 @@ impl Field for KeyList {
 
     fn put(&self, map: &mut Map<String, Value>, key: &str) {
         if map.get(key).is_some_and(Value::is_string) {
-            let list = self.0.iter().map(|text| Value::from(&**text)).collect();
-            return put_if_changed(self, map, key, Some(Value::Array(list)));
+            return put_if_changed(self, map, key, Some(list(self)));
         }
         self.0.put(map, key);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use ctx_types::{Diagnostic, Reader, closest, excerpt};
+use ctx_types::{Diagnostic, Fix, Reader, excerpt, nearest};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -107,11 +107,11 @@ impl Template {
     fn of_map(map: &Map<String, Value>, reader: &mut Reader) -> Self {
         for key in map.keys().filter(|key| !KEYS.contains(&key.as_str())) {
             let message = format!("`{}` means nothing in a template", excerpt(key));
-            let help = closest(key, KEYS).map_or_else(
-                || format!("known are {}", KEYS.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
-            let finding = Diagnostic::warning(codes::TEMPLATE, message).with_help(help);
+            let finding = Diagnostic::warning(codes::TEMPLATE, message);
+            let finding = match nearest(key, KEYS) {
+                Some(near) => finding.guessing(near, Fix::key),
+                None => finding.with_help(format!("known are {}", KEYS.join(", "))),
+            };
             reader.at_key(key, |reader| reader.report(finding));
         }
         let mut fields = Fields { map, reader };

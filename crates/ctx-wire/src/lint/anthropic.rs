@@ -59,7 +59,8 @@ fn check_order(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
             }
             other => {
                 let text = format!("this dialect has no role `{}`", excerpt(other));
-                found.push(refused(codes::SHAPE, text).at_pointer(place()));
+                let finding = super::unknown_role(text, other, &["user", "assistant"]);
+                found.push(finding.at_pointer(place()));
             }
         }
     }

@@ -37,7 +37,8 @@ fn parts<'a>(content: &'a Json<'a>) -> &'a [Json<'a>] {
 fn check_content(index: usize, content: &Json<'_>, found: &mut Vec<Diagnostic>) {
     if !matches!(role(content), "user" | "model") {
         let text = format!("this dialect has no role `{}`", excerpt(role(content)));
-        found.push(refused(codes::SHAPE, text).at_pointer(format!("/contents/{index}/role")));
+        let finding = super::unknown_role(text, role(content), &["user", "model"]);
+        found.push(finding.at_pointer(format!("/contents/{index}/role")));
     }
     if parts(content).is_empty() {
         let finding = refused(codes::EMPTY_CONTENT, "the content has no parts");

@@ -29,13 +29,14 @@ fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) 
         found.push(refused(codes::SHAPE, "the message has no role").at_pointer(place));
         return;
     };
-    let Some(role) = Role::parse(role) else {
+    let Some(known) = Role::parse(role) else {
         let text = format!("there is no role `{}`", excerpt(role));
-        found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/role")));
+        let finding = super::unknown_role(text, role, &["system", "developer", "user", "assistant", "tool"]);
+        found.push(finding.at_pointer(format!("{place}/role")));
         return;
     };
-    check_content(role, message, &place, found);
-    check_calls(role, message, &place, found);
+    check_content(known, message, &place, found);
+    check_calls(known, message, &place, found);
 }
 
 fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {

@@ -51,7 +51,8 @@ fn check_message(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let role = item.get("role").and_then(Json::as_str).unwrap_or_default();
     if !matches!(role, "user" | "assistant" | "system" | "developer") {
         let text = format!("there is no role `{}`", excerpt(role));
-        found.push(refused(codes::SHAPE, text).at_pointer(format!("{}/role", place())));
+        let finding = super::unknown_role(text, role, &["user", "assistant", "system", "developer"]);
+        found.push(finding.at_pointer(format!("{}/role", place())));
     }
     let content = item.get("content");
     if is_empty(content) {

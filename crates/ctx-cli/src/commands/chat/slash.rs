@@ -94,7 +94,10 @@ fn read(name: &str, rest: &str) -> Result<Slash, String> {
         "mode" if rest.is_empty() => Ok(Slash::Mode(None)),
         "mode" => match Mode::parse(rest) {
             Some(mode) => Ok(Slash::Mode(Some(mode))),
-            None => Err(format!("there is no mode `{rest}`; there are chat, agent and run")),
+            None => Err(match ctx_types::closest(rest, ["chat", "agent", "run"]) {
+                Some(near) => format!("there is no mode `{rest}`; did you mean `{near}`?"),
+                None => format!("there is no mode `{rest}`; there are chat, agent and run"),
+            }),
         },
         _ => {
             let names = HELP.iter().filter_map(|(usage, _)| usage.split(' ').next()?.strip_prefix('/'));

@@ -1,0 +1,151 @@
+//! Mending a document: the edits that its findings ask for, as far as nothing else changes with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ctx_engine::{ImportError, Limits};
+use ctx_preset_import::{Document, Syntax};
+use ctx_types::codes::MORE_FINDINGS;
+use ctx_types::{Diagnostic, excerpt};
+use serde_json::Value;
+
+use crate::edits::{self, Asked};
+use crate::locate::Places;
+
+/// Looks for what is wrong with the bytes of a file.
+pub(super) type Look<'l> = &'l dyn Fn(&[u8]) -> Result<Vec<Diagnostic>, ImportError>;
+
+/// What came of mending a document.
+#[derive(Debug, Default)]
+pub(super) struct Mended {
+    /// The document as it is now; none if nothing changed.
+    pub(super) bytes: Option<Vec<u8>>,
+    /// The findings whose edits were made, in the order of making.
+    pub(super) fixed: Vec<Diagnostic>,
+    /// The findings whose edits were not made, each with the reason.
+    pub(super) declined: Vec<(Diagnostic, String)>,
+}
+
+/// How many edits of one document are tried one by one, where all together are not possible.
+const MAX_TRIES: usize = 200;
+
+/// Makes all edits that the findings about a document ask for.
+///
+/// An edit is made if the document then holds what it held, but for the edit; if its finding is gone; and if no
+/// other finding has come. So what is edited twice is edited the first time.
+pub(super) fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportError> {
+    let mut mended = Mended::default();
+    let mut declined = BTreeSet::new();
+    let mut tries = 0;
+    let mut now = bytes.to_vec();
+    loop {
+        let found = look(&now)?;
+        let is_open = |finding: &&Diagnostic| {
+            let is_here = finding.location.document.as_deref().is_none_or(|document| document == name);
+            is_here && Asked::of(finding).is_some() && !declined.contains(&identity(finding))
+        };
+        let open: Vec<&Diagnostic> = found.iter().filter(is_open).collect();
+        let Some(first) = open.first().copied() else { break };
+        let attempt = Attempt { bytes: &now, name, found: &found, look };
+        let all = if open.len() > 1 { attempt.make(&open).ok() } else { None };
+        let made = all.map(|bytes| (bytes, open.clone()));
+        let made = match made {
+            Some(made) => Ok(made),
+            None if tries == MAX_TRIES => Err("too many edits cannot be made at once".to_owned()),
+            None => attempt.make(&[first]).map(|bytes| (bytes, vec![first])),
+        };
+        tries = (tries + 1).min(MAX_TRIES);
+        match made {
+            Ok((bytes, fixed)) => {
+                mended.fixed.extend(fixed.into_iter().cloned());
+                now = bytes;
+                mended.bytes = Some(now.clone());
+            }
+            Err(reason) => {
+                declined.insert(identity(first));
+                mended.declined.push((first.clone(), reason));
+            }
+        }
+    }
+    Ok(mended)
+}
+
+/// What tells a finding from others.
+fn identity(finding: &Diagnostic) -> (u16, Option<String>, Option<ctx_types::Span>, String) {
+    let location = &finding.location;
+    (finding.code.number(), location.pointer.clone(), location.span, finding.message.clone())
+}
+
+/// A document on which edits are tried.
+struct Attempt<'a> {
+    bytes: &'a [u8],
+    name: &'a str,
+    found: &'a [Diagnostic],
+    look: Look<'a>,
+}
+
+impl Attempt<'_> {
+    /// Makes edits all at once; else says why not.
+    fn make(&self, asking: &[&Diagnostic]) -> Result<Vec<u8>, String> {
+        let mut asked: Vec<Asked<'_>> = asking.iter().filter_map(|finding| Asked::of(finding)).collect();
+        // Of one text, the edits at its end come first, so that the places of the others stay.
+        asked.reverse();
+        let limits = Limits::default();
+        let document = Document::read(self.bytes, self.name, &limits).map_err(|error| error.to_string())?;
+        let bytes = self.edited(&asked, document.syntax == Syntax::Yaml)?;
+        let mut expected = document.value;
+        for asked in &asked {
+            asked.in_value(&mut expected)?;
+        }
+        let is_as_expected = |value: &Value| *value == expected;
+        let read = Document::read(&bytes, self.name, &limits).ok();
+        if !read.is_some_and(|read| is_as_expected(&read.value) && read.syntax == document.syntax) {
+            return Err("the file would say something else elsewhere too".to_owned());
+        }
+        self.compare(asking, &(self.look)(&bytes).map_err(|error| error.to_string())?)?;
+        Ok(bytes)
+    }
+
+    fn edited(&self, asked: &[Asked<'_>], is_yaml: bool) -> Result<Vec<u8>, &'static str> {
+        const MARK: &[u8] = b"\xEF\xBB\xBF";
+        let (mark, rest) = match self.bytes.strip_prefix(MARK) {
+            Some(rest) => (MARK, rest),
+            None => (&[][..], self.bytes),
+        };
+        let text = std::str::from_utf8(rest).map_err(|_| "the file is not UTF-8")?;
+        let pointers: Vec<String> = asked.iter().map(Asked::pointer).collect();
+        let places = Places::find(text, pointers.iter().map(String::as_str));
+        let replacements = asked.iter().map(|asked| asked.in_text(text, &places, is_yaml));
+        let replacements = replacements.collect::<Result<Vec<_>, _>>()?;
+        let edited = edits::replaced(text, replacements).ok_or("two edits are about the same place")?;
+        Ok([mark, edited.as_bytes()].concat())
+    }
+
+    /// Tells whether the findings that asked are gone, and no other has come.
+    fn compare(&self, asking: &[&Diagnostic], after: &[Diagnostic]) -> Result<(), String> {
+        let mut left: BTreeMap<(u16, &str), isize> = BTreeMap::new();
+        for finding in self.found {
+            *left.entry(kind(finding)).or_default() += 1;
+        }
+        for finding in asking {
+            *left.entry(kind(finding)).or_default() -= 1;
+        }
+        // Where not all are told, others move up.
+        let is_cut = self.found.iter().any(|finding| finding.code == MORE_FINDINGS);
+        let asking: BTreeSet<_> = asking.iter().map(|finding| kind(finding)).collect();
+        for finding in after.iter().filter(|finding| finding.code != MORE_FINDINGS) {
+            let left = left.entry(kind(finding)).or_default();
+            *left -= 1;
+            if *left < 0 && (!is_cut || asking.contains(&kind(finding))) {
+                return Err(format!("it would bring {}: {}", finding.code, excerpt(&finding.message)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn kind(finding: &Diagnostic) -> (u16, &str) {
+    (finding.code.number(), &finding.message)
+}
+
+#[cfg(test)]
+mod tests;

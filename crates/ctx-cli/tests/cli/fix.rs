@@ -1,0 +1,158 @@
+//! `ctx check --fix`: what it writes, what it shows, and what it leaves.
+
+use insta::assert_snapshot;
+
+use crate::Folder;
+
+const BROKEN: &str = "\
+# My agent
+presetMessages:
+  - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' } # to the end
+  - type: chat_histroy
+  - { content: Be kind., groupId: gone }
+historyWhenUnplaced: Apend
+parameters:
+  processors:
+    - id: token-limitr   # keep
+      enable: true
+";
+
+/// Checks what is in a file after `--fix`, and that a second time changes nothing.
+#[track_caller]
+fn check(name: &str, before: &str, after: &str) {
+    let folder = Folder::with(&[(name, before)]);
+    let arguments = format!("check --fix {name}");
+    folder.ctx(&arguments);
+    assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), after);
+    let second = folder.ctx(&arguments);
+    assert!(second.contains("\n0 findings fixed in 0 files\n"), "{second}");
+    assert_eq!(folder.names(), [name]);
+}
+
+#[test]
+fn what_changes_is_shown_and_what_is_left_is_told() {
+    let folder = Folder::with(&[("a.yaml", BROKEN)]);
+    assert_snapshot!(folder.ctx("check --fix a.yaml"), @"
+    exit code 0
+    === output
+    changed a.yaml
+    @@ line 1 @@
+      # My agent
+      presetMessages:
+    -   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' } # to the end
+    -   - type: chat_histroy
+    +   - { id: lost, anchorTarget: chat_history, content: 'Hello {{user}}' } # to the end
+    +   - type: chat_history
+        - { content: Be kind., groupId: gone }
+    - historyWhenUnplaced: Apend
+    + historyWhenUnplaced: append
+      parameters:
+        processors:
+    -     - id: token-limitr   # keep
+    -       enable: true
+    +     - id: token-limiter   # keep
+    +       enabled: true
+    6 findings fixed in 1 file
+    1 file checked: 0 errors, 0 warnings
+    === errors
+    info[CTX0209]: no group `gone`; the entry takes part by itself
+     --> a.yaml:5:35
+      |
+    5 |   - { content: Be kind., groupId: gone }
+      |                                   ^^^^
+    ");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = Folder::with(&[("a.yaml", BROKEN)]);
+    let shown = folder.ctx("check --fix --dry-run a.yaml");
+    assert!(shown.starts_with("exit code 1\n=== output\nwould change a.yaml\n"), "{shown}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.yaml")).unwrap(), BROKEN);
+}
+
+#[test]
+fn programs_get_each_edit() {
+    let folder = Folder::with(&[("a.yaml", "presetMessages:\n  - { content: 'Hello {{usr}}' }\n")]);
+    let told = folder.ctx("check --fix --json a.yaml");
+    let changes = told.split_once("\"changes\": ").map(|(_, changes)| changes).unwrap();
+    assert_snapshot!(changes, @r#"
+    [
+        {
+          "path": "a.yaml",
+          "isWritten": true,
+          "fixed": [
+            {
+              "finding": {
+                "code": "CTX0300",
+                "severity": "warning",
+                "message": "no macro is called `usr`",
+                "location": {
+                  "document": "a.yaml",
+                  "pointer": "/presetMessages/0/content",
+                  "span": {
+                    "start": 6,
+                    "end": 13
+                  }
+                },
+                "help": "did you mean `user`?"
+              },
+              "fix": {
+                "pointer": "/presetMessages/0/content",
+                "old": "usr",
+                "new": "user"
+              }
+            }
+          ],
+          "declined": []
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn names_and_keys_of_all_kinds_are_corrected() {
+    check(
+        "a.yaml",
+        "dialect: silytavern\npresetMessages: []\n",
+        "dialect: sillytavern\npresetMessages: []\n",
+    );
+    check(
+        "book.json",
+        "{\n  \"dialect\": \"CCV3\",\n  \"entries\": {\"0\": {\"uid\": 0, \"key\": \"moon\", \"content\": \"Blue.\"}}\n}\n",
+        "{\n  \"dialect\": \"ccv3\",\n  \"entries\": {\"0\": {\"uid\": 0, \"key\": [\"moon\"], \"content\": \"Blue.\"}}\n}\n",
+    );
+    check(
+        "chat.jsonl",
+        "{\"role\":\"user\",\"content\":\"Hi\"}\r\n{\"role\": \"asistant\", \"content\":\"Ho\"}\r\n",
+        "{\"role\":\"user\",\"content\":\"Hi\"}\r\n{\"role\": \"assistant\", \"content\":\"Ho\"}\r\n",
+    );
+    check(
+        "request.json",
+        "{\"model\": \"m\", \"messages\": [{\"role\": \"User\", \"content\": \"Hi\"}]}",
+        "{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}",
+    );
+    check(
+        "a.json",
+        "{\"presetMessages\": [{\"content\": \"a\", \"isEnabled\": \"true\", \"injectionStrategy\": {\"type\": \"depht\", \"depth\": -1}}]}",
+        "{\"presetMessages\": [{\"content\": \"a\", \"isEnabled\": true, \"injectionStrategy\": {\"type\": \"depth\", \"depth\": 0}}]}",
+    );
+}
+
+#[test]
+fn what_could_mean_several_things_is_left() {
+    check(
+        "a.yaml",
+        "presetMessages:\n  - { type: placeholder, id: lore1 }\n  - { content: a, anchorTarget: lore2 }\n",
+        "presetMessages:\n  - { type: placeholder, id: lore1 }\n  - { content: a, anchorTarget: lore2 }\n",
+    );
+}
+
+#[test]
+fn files_that_are_not_clear_are_not_touched() {
+    check("a.yaml", "presetMessages: [\n", "presetMessages: [\n");
+    let folder = Folder::with(&[]);
+    let refused = folder.ctx_reading("check --fix -", "presetMessages: []");
+    assert!(refused.contains("standard input cannot be changed"), "{refused}");
+}
