@@ -66,11 +66,9 @@ fn write(folder: &Path, wanted: &[FileSchema], is_json: bool) -> Result<()> {
         texts.iter().map(|(path, text)| (path.clone(), text.as_bytes())).collect();
     files::write(&all, Existing::Replace, &FilesRead::default())?;
     let names: Vec<String> = texts.iter().map(|(path, _)| files::name(path)).collect();
-    match is_json {
-        true => show::json(&json!({ "written": names })),
-        false => {
-            let lines: Vec<String> = names.iter().map(|name| format!("wrote {name}\n")).collect();
-            show::result(&lines.concat())
-        }
+    if is_json {
+        return show::json(&json!({ "written": names }));
     }
+    let lines: Vec<String> = names.iter().map(|name| format!("wrote {name}\n")).collect();
+    show::result(&lines.concat())
 }
