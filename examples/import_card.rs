@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
     for file in &made.report.files {
         println!("{}:", file.path);
         for field in file.fields.iter() {
-            let to = field.to.as_deref().unwrap_or("–");
+            let to = field.to.unwrap_or("–");
             println!("  {:<12} {:<44} {to}", field.status.as_str(), field.pointer);
         }
     }
