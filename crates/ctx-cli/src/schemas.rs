@@ -12,7 +12,7 @@ use crate::config::ConfigFile;
 use crate::files::{self, Existing, FilesRead};
 
 /// The folder beside agents in which their schemas are; it is hidden, so that verbs pass it over.
-pub(crate) const FOLDER: &str = ".ctx";
+const FOLDER: &str = ".ctx";
 
 /// How the line begins; editors know it by these words.
 const LINE: &str = "# yaml-language-server:";
@@ -60,13 +60,18 @@ pub(crate) fn beside(names: &[&str]) -> Vec<(PathBuf, String)> {
     schemas.map(|schema| (Path::new(FOLDER).join(file_name(&schema)), text(&schema, &engine))).collect()
 }
 
+/// Returns where schemas stand below a folder; a link could lead elsewhere and is refused.
+pub(crate) fn folder_beside(folder: &Path) -> Result<PathBuf> {
+    let hidden = folder.join(FOLDER);
+    match hidden.is_symlink() {
+        true => bail!("cannot write below `{}`: it is a link", files::name(&hidden)),
+        false => Ok(hidden),
+    }
+}
+
 /// Writes the schemas of these names below a folder, and returns where they are.
 pub(crate) fn write_beside(folder: &Path, names: &[&str]) -> Result<Vec<PathBuf>> {
-    let hidden = folder.join(FOLDER);
-    if hidden.is_symlink() {
-        bail!("cannot write below `{}`: it is a link", files::name(&hidden));
-    }
-    files::make_folder(&hidden)?;
+    files::make_folder(&folder_beside(folder)?)?;
     let texts = beside(names);
     let written: Vec<(PathBuf, &[u8])> =
         texts.iter().map(|(path, text)| (folder.join(path), text.as_bytes())).collect();

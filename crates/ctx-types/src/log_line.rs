@@ -86,7 +86,7 @@ impl fmt::Display for LogLine {
     }
 }
 
-/// How much a line of a log matters; the order is ascending. Spelled as seed 002 §5.1 spells it.
+/// How much a line of a log matters; the order is ascending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -23,7 +23,7 @@ use crate::text::Text;
 pub enum Role {
     /// Instructions of the application or the preset.
     System,
-    /// Instructions in the newer OpenAI spelling; ranks with [`Role::System`].
+    /// Instructions in the newer OpenAI spelling; ranks with `system`.
     Developer,
     /// The person.
     #[default]

@@ -40,15 +40,16 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
         bail!("`{}` is a file; name a folder", files::name(folder));
     }
     files::make_folder(folder)?;
-    let schemas = schemas::write_beside(folder, &SCHEMAS.map(|(_, schema)| schema))?;
+    let hidden = schemas::folder_beside(folder)?;
     files::write(&files, existing, &FilesRead::default())?;
+    let schemas = schemas::write_beside(folder, &SCHEMAS.map(|(_, schema)| schema))?;
     let names = files.map(|(path, _)| path);
     match arguments.json {
         true => {
             let written = names.iter().chain(&schemas).map(|path| files::name(path));
             show::json(&json!({ "written": written.collect::<Vec<_>>() }))?;
         }
-        false => show::result(&welcome(folder, &names))?,
+        false => show::result(&welcome(folder, &names, &hidden))?,
     }
     Ok(Exit::Success)
 }
@@ -61,7 +62,7 @@ fn with_schema(name: &str, text: &str) -> String {
     }
 }
 
-fn welcome(folder: &Path, files: &[PathBuf; 5]) -> String {
+fn welcome(folder: &Path, files: &[PathBuf; 5], schemas: &Path) -> String {
     let written: Vec<String> = files.iter().map(|file| format!("wrote {}\n", quoted(file))).collect();
     let [agent, profile, conversation, ..] = files.each_ref().map(|file| quoted(file));
     format!(
@@ -72,7 +73,7 @@ fn welcome(folder: &Path, files: &[PathBuf; 5]) -> String {
          change it, and see what that does:\n  \
          ctx test {}\n",
         written.concat(),
-        quoted(&folder.join(schemas::FOLDER)),
+        quoted(schemas),
         quoted(folder)
     )
 }

@@ -231,11 +231,7 @@ fn mistakes_in_cases_and_defaults_are_refused() {
         json!({ "endpoint": { "dialect": "mumble", "retries": -1 }, "processors": [{ "enabled": false }] }),
         &["/endpoint", "/processors"],
     );
-    check_refused(
-        "config",
-        json!({ "compression": { "countThreshold": "many" } }),
-        &["/compression/countThreshold"],
-    );
+    check_refused("config", json!({ "compression": { "countThreshold": "many" } }), &["/compression"]);
 }
 
 #[test]

@@ -36,7 +36,7 @@ noun! {
         is_enabled: Option<bool> => "isEnabled",
         /// Whether it is part of what models are told; absent means yes, `false` marks what only people see.
         include_in_context: Option<bool> => "includeInContext",
-        /// When it was written, as the file has it.
+        /// When it was written.
         timestamp: Option<Arc<str>> => "timestamp",
         /// The calls that an assistant message makes, in our own form.
         tool_calls: Vec<StoredToolCall> => "toolCalls",
