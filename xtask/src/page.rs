@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Err(error) => return Err(error),
     };
     let pages = [write(&folder, "sample.html", SAMPLE)?, write(&folder, "hostile.html", HOSTILE)?];
-    let problems = problems(&folder, &browser, picture, &pages)?;
+    let problems = problems(&folder, browser, picture, &pages)?;
     ensure!(problems.is_empty(), "the page is not as it should be:\n{}", problems.join("\n"));
     println!("page: {} pages, in light and dark, wide and narrow, have no problem", pages.len());
     Ok(())

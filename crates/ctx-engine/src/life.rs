@@ -145,7 +145,8 @@ impl<'a> Lives<'a> {
             steps: self.steps(&carriers, &sources),
             decisions: self.late_decisions(&sources),
         };
-        if life.messages.is_empty() && life.end().is_none() {
+        // What a stage has seen and left out without a word is told by its event.
+        if life.messages.is_empty() && life.steps.is_empty() && life.decisions.is_empty() {
             life.decisions.extend(fate::elsewhere(self, wanted));
         }
         life

@@ -33,7 +33,8 @@ pub(crate) fn life(life: &Life) -> String {
 
 fn not_sent(life: &Life) -> String {
     let why = life.end().map(|end| format!("{}, {}", end.outcome.as_str().replace('_', " "), end.reason));
-    let why = why.unwrap_or_else(|| "no stage says why".to_owned());
+    let stage = life.steps.last().map(|step| format!("`{}` left it out and does not say why", step.stage));
+    let why = why.or(stage).unwrap_or_else(|| "nothing says why".to_owned());
     clean_line(&format!("{}{} is not sent: {why}", life.subject, named(life.name.as_deref()))) + "\n"
 }
 
