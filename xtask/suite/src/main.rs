@@ -43,7 +43,9 @@ fn write(file: &Path) -> Result<bool> {
         std::fs::create_dir_all(folder)?;
     }
     std::fs::write(file, &bytes).with_context(|| format!("cannot write {}", file.display()))?;
-    let cases = suite::unpack(&bytes)?.keys().filter(|path| path.ends_with("/expected.json")).count();
+    let files = suite::unpack(&bytes)?;
+    let is_case = |path: &&String| path.starts_with("cases/") && path.ends_with("/expected.json");
+    let cases = files.keys().filter(is_case).count();
     println!(
         "conformance-suite: version {}, {cases} cases, {} bytes in {}",
         suite::VERSION,
