@@ -21,9 +21,6 @@ pub const UNKNOWN_SHAPE: Code = Code::new(607, "unknown shape");
 /// An archive or a picture cannot be unpacked.
 pub const CONTAINER: Code = Code::new(608, "cannot be unpacked");
 
-/// The names of a document's fields are too long for a report of what became of them.
-pub const REPORT_TOO_LARGE: Code = Code::new(609, "report too large");
-
 /// A key stands twice in one object; the last one counts.
 pub const DUPLICATE_KEY: Code = Code::new(610, "duplicate key");
 /// A number cannot be represented as it is written.

@@ -67,10 +67,16 @@ pub enum ImportError {
         /// The limit.
         limit: usize,
     },
-    /// The rows of a report have more text than the limit in [`crate::Limits`], since names of fields are long.
-    #[error("the names of its fields would make the report larger than {limit} bytes")]
-    ReportTooLarge {
-        /// The limit for all files of an import together, in bytes.
+    /// What a file holds would take too much memory once it is imported.
+    #[error("the file has more than {limit} values, of which each object counts for ten")]
+    TooHeavy {
+        /// The limit.
+        limit: usize,
+    },
+    /// The names of fields are so long, and hold so many others, that the places of all take too much memory.
+    #[error("the names of fields are too long: the places of all together have more than {limit} bytes")]
+    LongNames {
+        /// The limit.
         limit: usize,
     },
     /// The document holds nothing but white space.
@@ -103,8 +109,9 @@ impl ImportError {
             Self::Json { .. } => codes::JSON_SYNTAX,
             Self::Yaml { .. } => codes::YAML_SYNTAX,
             Self::TooDeep { .. } => codes::TOO_DEEP,
-            Self::TooManyNodes { .. } => codes::TOO_MANY_NODES,
-            Self::ReportTooLarge { .. } => codes::REPORT_TOO_LARGE,
+            Self::TooManyNodes { .. } | Self::TooHeavy { .. } | Self::LongNames { .. } => {
+                codes::TOO_MANY_NODES
+            }
             Self::Empty => codes::EMPTY,
             Self::Container { .. } => codes::CONTAINER,
             Self::UnknownShape { .. } => codes::UNKNOWN_SHAPE,
@@ -118,10 +125,12 @@ impl ImportError {
             Self::NotText { .. } => Some("save the file as UTF-8"),
             Self::TooDeep { .. } => Some("a document nested so deeply is a mistake or an attack"),
             Self::TooLarge { syntax: Syntax::Yaml, .. } => Some("save the file as JSON, or raise the limit"),
-            Self::ReportTooLarge { .. } => {
-                Some("import fewer files at once; fields with such long names are an attack")
-            }
-            Self::TooLarge { .. } | Self::TooManyNodes { .. } | Self::Empty | Self::Container { .. } => None,
+            Self::TooHeavy { .. } => Some("split the file, or import the files of an archive by themselves"),
+            Self::TooLarge { .. }
+            | Self::TooManyNodes { .. }
+            | Self::LongNames { .. }
+            | Self::Empty
+            | Self::Container { .. } => None,
         }
     }
 

@@ -1,9 +1,11 @@
 //! Several files of other applications at once, as one agent with all that belongs to it.
 
+mod bundled;
 mod finish;
 mod gathered;
 mod rows;
 mod sources;
+mod weight;
 
 use ctx_anchors::AnchorRegistry;
 use ctx_types::{Agent, Diagnostic, Session, UserProfile, Worldbook};
@@ -26,7 +28,11 @@ pub struct SourceFile<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ImportOptions {
-    /// How much a document may ask of us; a million values by default, since each has a row in the report.
+    /// How much a document may ask of us; 24 MiB and half a million values by default, since each value has a row in
+    /// the report, and each text is there several times before all is written.
+    ///
+    /// The documents of one file may have so many bytes together, and a quarter of a million values, of which each
+    /// object counts for ten; a million, where they are worldbooks and conversations.
     pub limits: Limits,
     /// The anchors that presets may use.
     pub anchors: AnchorRegistry,
@@ -34,8 +40,7 @@ pub struct ImportOptions {
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        // Each value has a row in the report.
-        let limits = Limits { json_nodes: 1_000_000, ..Limits::default() };
+        let limits = Limits { json_bytes: 24 << 20, json_nodes: 500_000, ..Limits::default() };
         Self { limits, anchors: AnchorRegistry::system() }
     }
 }

@@ -29,8 +29,6 @@ pub struct Limits {
     pub packed_bytes: usize,
     /// The size of all of them together, unpacked, in bytes; 128 MiB.
     pub packed_total_bytes: usize,
-    /// The size of the names and places in the report of an import, of all its files together, in bytes; 128 MiB.
-    pub report_bytes: usize,
     /// The nesting of lists and objects of any kind; 128, and never more than that.
     pub depth: usize,
 }
@@ -46,7 +44,6 @@ impl Default for Limits {
             packed_files: 512,
             packed_bytes: 64 << 20,
             packed_total_bytes: 128 << 20,
-            report_bytes: 128 << 20,
             depth: MAX_DEPTH,
         }
     }

@@ -32,8 +32,15 @@ pub fn read_regex_scripts(scripts: Value) -> (RegexPreset, Vec<Diagnostic>) {
         }
         script => vec![rule(script, "", &mut findings)],
     };
+    if let Some(more) = findings.len().checked_sub(MOST_FINDINGS + 1) {
+        findings.truncate(MOST_FINDINGS);
+        findings.push(Diagnostic::more(more + 1, "these scripts"));
+    }
     (RegexPreset { rules, ..RegexPreset::default() }, findings)
 }
+
+/// How many findings are told of one list of scripts.
+const MOST_FINDINGS: usize = 1_000;
 
 /// A script that is being read.
 struct Script<'a> {

@@ -3,9 +3,18 @@
 //! There is no published specification of them beside that of character cards: what is read here is what exported
 //! files show. Packed files (`.risum`, `.risup`) are a form of their own and are not read.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::loose::{Object, flag, number, objects, said, text};
+
+/// The endings of files that `RisuAI` packs, by which nothing is told but why they are not read.
+pub(crate) const PACKED: [&str; 2] = ["risum", "risup"];
+
+/// What to do about them.
+pub(crate) const PACKED_HELP: &str =
+    "the form in which RisuAI packs modules and presets is not published; export them there as JSON";
 
 /// The samplers of a preset, each with its name in chat-completion presets and what it is multiplied by there.
 const SAMPLERS: [(&str, &str, f64); 8] = [
@@ -28,11 +37,12 @@ pub(crate) fn as_chat_preset(preset: &Object) -> Object {
         chat.extend(value.map(|value| (ours.to_owned(), whole_or(value))));
     }
     let (mut prompts, mut order) = (Vec::new(), Vec::new());
+    let mut known: BTreeSet<String> = BTreeSet::new();
     for (index, item) in objects(preset, "promptTemplate") {
         let Some(step) = Step::of(item) else { continue };
         let id = step.identifier.map_or_else(|| format!("risu_{index}"), str::to_owned);
-        let is_known = order.iter().any(|step: &Value| step["identifier"] == *id);
-        let id = if is_known { format!("{id}_{index}") } else { id };
+        let id = if known.contains(&id) { format!("{id}_{index}") } else { id };
+        known.insert(id.clone());
         order.push(json!({ "identifier": id, "enabled": true }));
         if let Some(content) = step.content {
             let name = text(item, "name").unwrap_or_default();
@@ -40,16 +50,14 @@ pub(crate) fn as_chat_preset(preset: &Object) -> Object {
         }
     }
     for (id, field) in [("main", "mainPrompt"), ("jailbreak", "globalNote")] {
-        let is_there = order.iter().any(|step| step["identifier"] == *id);
-        if let Some(content) = said(preset, field).filter(|_| !is_there && order.is_empty()) {
+        if let Some(content) = said(preset, field).filter(|_| order.is_empty()) {
             prompts.push(json!({ "identifier": id, "role": "system", "content": content }));
         }
     }
     chat.insert("prompts".to_owned(), Value::Array(prompts));
     if !order.is_empty() {
         let markers = crate::sillytavern::arrange::MARKERS.iter().map(|marker| marker.identifier);
-        let missing: Vec<&str> =
-            markers.filter(|id| !order.iter().any(|step| step["identifier"] == **id)).collect();
+        let missing: Vec<&str> = markers.filter(|id| !known.contains(*id)).collect();
         order.extend(missing.iter().map(|id| json!({ "identifier": id, "enabled": false })));
         chat.insert("prompt_order".to_owned(), json!([{ "character_id": 100_001, "order": order }]));
     }

@@ -266,16 +266,18 @@ fn no_file_asks_for_much_memory() {
 }
 
 #[test]
-fn names_of_fields_that_would_stand_in_each_row_are_limited() {
-    let name = "k".repeat(1 << 20);
-    let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "extensions": { name: vec![1; 100_000] } } })
-        .to_string();
-    let files = [
-        SourceFile { name: "ada.json", bytes: card.as_bytes() },
-        SourceFile { name: "bo.json", bytes: br#"{ "spec": "chara_card_v2", "data": { "name": "Bo" } }"# },
-    ];
-    let made = import(&files, &ImportOptions::default());
-    let told: Vec<String> = made.diagnostics().map(ToString::to_string).collect();
-    assert!(told.len() == 1 && told[0].contains("CTX0609"), "{told:?}");
-    assert_eq!(made.agent.unwrap().name.as_deref(), Some("Bo"));
+fn of_many_chunks_with_one_keyword_the_first_counts() {
+    let chunk = |name: &str| {
+        let text = json!({ "spec": "chara_card_v2", "data": { "name": name } }).to_string();
+        picture(b"tEXt", &[b"chara\0".as_slice(), text.as_bytes()].concat())[8..].to_vec()
+    };
+    let bytes = [b"\x89PNG\r\n\x1a\n".to_vec(), chunk("Ada"), chunk("Bob")].concat();
+    assert_eq!(import_bytes(&bytes).agent.unwrap().name.as_deref(), Some("Ada"));
+}
+
+#[test]
+fn a_packed_file_of_risu_says_why_it_is_not_read() {
+    let made = import(&[SourceFile { name: "m.risum", bytes: b"o\0\xff\0" }], &ImportOptions::default());
+    let found = &made.report.files[0].diagnostics[0];
+    assert!(found.help.as_deref().unwrap().contains("not published"), "{found:?}");
 }

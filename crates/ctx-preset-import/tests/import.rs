@@ -203,3 +203,43 @@ fn a_persona_says_who_chats_and_where_that_stands() {
     assert!(entries.contains(&"persona_at_depth:{{persona}} @1 null -7".to_owned()), "{entries:?}");
     assert!(entries.contains(&"personaDescription:{{persona}} (off)".to_owned()), "{entries:?}");
 }
+
+#[test]
+fn what_is_wrong_in_scripts_is_told_with_its_place() {
+    let check = |value: Value, place: &str| {
+        let made = import_all(&[("file", value)]);
+        let found = &made.report.files[0].diagnostics;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].code.to_string(), "CTX0660");
+        assert_eq!(found[0].location.pointer.as_deref(), Some(place));
+        assert_eq!(found[0].location.document.as_deref(), Some("file"));
+    };
+    let scripts = json!([{ "findRegex": 7, "placement": [1] }]);
+    check(scripts.clone(), "/0/findRegex");
+    check(json!({ "findRegex": 7, "placement": [1] }), "/findRegex");
+    let inside = json!({ "name": "Ada", "extensions": { "regex_scripts": scripts } });
+    check(json!({ "spec": "chara_card_v2", "data": inside }), "/data/extensions/regex_scripts/0/findRegex");
+    let beside = json!({ "name": "Ada", "regex_scripts": scripts });
+    check(json!({ "spec": "chara_card_v2", "data": beside }), "/data/regex_scripts/0/findRegex");
+    let flat = json!({ "name": "Ada", "first_mes": "", "regex_scripts": scripts });
+    check(flat, "/regex_scripts/0/findRegex");
+    let preset = json!({ "prompts": [], "prompt_order": [], "extensions": { "regex_scripts": scripts } });
+    check(preset, "/extensions/regex_scripts/0/findRegex");
+    let settings = json!({ "power_user": {}, "extension_settings": { "regex": scripts } });
+    check(settings, "/extension_settings/regex/0/findRegex");
+}
+
+#[test]
+fn prompts_by_the_thousand_are_arranged_in_their_order() {
+    let id = |index: usize| format!("p{index}");
+    let prompts: Vec<Value> =
+        (0..8_000).map(|index| json!({ "identifier": id(index), "content": "x" })).collect();
+    let steps: Vec<Value> =
+        (0..8_000).rev().map(|index| json!({ "identifier": id(index), "enabled": true })).collect();
+    let preset = json!({ "prompts": prompts, "prompt_order": [{ "character_id": 100_001, "order": steps }] });
+    let agent = import_all(&[("preset", preset)]).agent.unwrap();
+    assert_eq!(agent.preset_messages[0].id.as_deref(), Some("p7999"));
+    let parts = vec![json!({ "type": "plain", "text": "x" }); 15_000];
+    let made = import_all(&[("risu", json!({ "promptTemplate": parts }))]);
+    assert!(made.agent.unwrap().preset_messages.len() > 15_000);
+}

@@ -258,3 +258,27 @@ fn a_picture_that_was_exported_is_imported() {
     let made = import_all(&[("a.png", &export_card_picture(&card, None).unwrap())]);
     assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
 }
+
+#[test]
+fn books_that_an_agent_brings_are_asked_for_by_their_ids() {
+    let book = json!({ "entries": { "0": { "uid": 0, "key": ["moon"], "content": "Hollow." } } });
+    let agent = |item: Value| {
+        json!({ "version": 1, "type": "AIO_Agent_Export", "agents": [{
+            "name": "Ada", "presetMessages": [{ "role": "system", "content": "Hi" }], "worldbookIds": ["w-1"],
+            "bundledWorldbooks": [item],
+        }] })
+    };
+    let inside = agent(json!({ "id": "w-1", "name": "Moon", "content": book }));
+    let beside = agent(json!({ "id": "w-1", "name": "Moon", "fileName": "moonbook.json" }));
+    let packed = archive(&[
+        ("Ada/Ada.agent.json", beside.to_string().as_bytes()),
+        ("Ada/worldbooks/moonbook.json", book.to_string().as_bytes()),
+    ]);
+    for made in [import_values(&[inside]), import_all(&[("a.zip", &packed)])] {
+        let ids: Vec<&str> = made.agent.as_ref().unwrap().worldbook_ids.iter().map(|id| &**id).collect();
+        assert_eq!(ids, ["w-1"]);
+        let books: Vec<&str> = made.worldbooks.iter().map(|book| book.name.as_str()).collect();
+        assert_eq!(books, ["w-1"]);
+        assert_eq!(made.worldbooks[0].book.entries.len(), 1);
+    }
+}

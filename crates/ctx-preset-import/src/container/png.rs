@@ -124,7 +124,10 @@ pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportEr
             let path = path.trim_start_matches(':').to_owned();
             unpacked.files.extend(base64_text::decode(&packed).map(|bytes| PackedFile { path, bytes }));
         } else if KEYWORDS.iter().any(|keyword| text.keyword.eq_ignore_ascii_case(keyword)) {
-            found.push(text);
+            // The first of a keyword counts, and there may be millions.
+            if !found.iter().any(|first| first.keyword.eq_ignore_ascii_case(&text.keyword)) {
+                found.push(text);
+            }
         }
     }
     let with_keyword = |keyword: &&str| found.iter().find(|text| text.keyword.eq_ignore_ascii_case(keyword));

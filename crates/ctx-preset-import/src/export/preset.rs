@@ -55,12 +55,8 @@ fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
     }
     let none = Map::new();
     let settings = now.pointer("/imported/settings").and_then(Value::as_object).unwrap_or(&none);
-    let arrangement = Arrangement {
-        preset: ChatPreset(preset),
-        card: card.map(Card::of),
-        persona: PersonaPlace::Marker,
-        prefers: Preferences::of(settings),
-    };
+    let prefers = Preferences::of(settings);
+    let arrangement = Arrangement::new(ChatPreset(preset), card.map(Card::of), PersonaPlace::Marker, prefers);
     let wanted = Wanted {
         preset: arrangement.preset,
         settings,

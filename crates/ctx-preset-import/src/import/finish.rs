@@ -4,9 +4,10 @@ use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexConfig, RegexPrese
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, Given};
-use super::{Import, rows};
+use super::{Import, bundled, rows};
 use crate::export::CARD_RULES;
 use crate::format::Format;
+use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::{Object, object, said};
 use crate::report::{Change, FieldStatus, FileReport, Target};
@@ -48,7 +49,12 @@ impl Gathered {
 
     /// Puts books and scripts to an agent that was given as such; what would make another one is not used.
     fn beside(&mut self, mut agent: Agent) -> Agent {
-        agent.worldbook_ids.extend(self.made.worldbooks.iter().map(|book| book.name.as_str().into()));
+        bundled::name_books(&agent, &mut self.made.worldbooks);
+        for book in &self.made.worldbooks {
+            if !agent.worldbook_ids.iter().any(|id| **id == *book.name) {
+                agent.worldbook_ids.push(book.name.as_str().into());
+            }
+        }
         let others = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
         for given in others.into_iter().flatten() {
             let Some(report) = self.made.report.files.get_mut(given.report) else { continue };
@@ -62,7 +68,7 @@ impl Gathered {
             let config = agent.regex_config.get_or_insert_default();
             for (name, report, scripts) in scripts {
                 self.number(report, config.presets.len());
-                config.presets.push(rules(&name, &scripts, config.presets.len()));
+                config.presets.push(rules(&name, &scripts, config.presets.len()).0);
             }
         }
         if !self.templates.is_empty() {
@@ -148,14 +154,8 @@ impl Gathered {
         agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
         self.books(card_view, &mut agent);
         let lists = self.lists(card.as_ref(), preset.as_ref(), settings.as_ref());
-        let presets: Vec<RegexPreset> = lists
-            .into_iter()
-            .enumerate()
-            .map(|(number, (name, report, scripts))| {
-                self.number(report, number);
-                rules(&name, &scripts, number)
-            })
-            .collect();
+        let lists = lists.into_iter().enumerate();
+        let presets: Vec<RegexPreset> = lists.map(|(number, list)| self.rules(&list, number)).collect();
         if !presets.is_empty() {
             let config = RegexConfig { presets, ..RegexConfig::default() };
             agent.insert("regexConfig".to_owned(), config.write());
@@ -183,12 +183,8 @@ impl Gathered {
         card: Option<Card<'v>>,
         settings: &Object,
     ) -> Arrangement<'v> {
-        Arrangement {
-            preset,
-            card,
-            persona: self.persona.as_ref().map(|persona| persona.place).unwrap_or_default(),
-            prefers: Preferences::of(settings),
-        }
+        let persona = self.persona.as_ref().map(|persona| persona.place).unwrap_or_default();
+        Arrangement::new(preset, card, persona, Preferences::of(settings))
     }
 
     /// Puts a system prompt of text completion where prompts of chats stand, if these say nothing there.
@@ -214,15 +210,11 @@ impl Gathered {
 
     /// Says what became of the fields of a preset.
     fn preset_rows(&mut self, given: &Given, arrangement: &Arrangement<'_>, entries: &[Value]) {
-        let made = Made { entries, overridden: arrangement.overridden() };
+        let made = Made::new(entries, arrangement.overridden());
         let document = Value::Object(given.object.clone());
         let rules = preset::of(&given.object, &made);
         if let Some(report) = self.made.report.files.get_mut(given.report) {
-            // Places in an agent may have longer names than those where the fields would be kept.
-            let bytes = report.fields.bytes().saturating_mul(2).saturating_add(1 << 20);
-            if let Some(fields) = rules.rows(&document, "", "/imported/preset", bytes) {
-                report.fields = fields;
-            }
+            report.fields = rules.rows(&document, "", "/imported/preset");
         }
     }
 
@@ -242,20 +234,40 @@ impl Gathered {
         card: Option<&Given>,
         preset: Option<&Given>,
         settings: Option<&Given>,
-    ) -> Vec<(String, usize, Value)> {
-        let inside = |given: Option<&Given>, name: &str, scripts: fn(&Object) -> Option<&Value>| {
+    ) -> Vec<Scripts> {
+        let inside = |given: Option<&Given>, name: &str, scripts: fn(&Object) -> Option<Placed<'_>>| {
             let given = given?;
-            Some((name.to_owned(), given.report, scripts(&given.object)?.clone()))
+            let (at, list) = scripts(&given.object)?;
+            Some(Scripts { name: name.to_owned(), report: given.report, at: Some(at), list: list.clone() })
         };
         let global = inside(settings, "Global scripts", |settings| {
             let scripts = object(settings, "extension_settings")?.get("regex");
-            scripts.filter(|scripts| scripts.is_array())
+            Some(("/extension_settings/regex", scripts.filter(|scripts| scripts.is_array())?))
         });
-        let of_preset = inside(preset, "Scripts of the preset", |preset| ChatPreset(preset).scripts());
+        let of_preset = inside(preset, "Scripts of the preset", |preset| {
+            Some(("/extensions/regex_scripts", ChatPreset(preset).scripts()?))
+        });
         let of_card = inside(card, CARD_RULES, |card| Card::of(card).scripts());
-        let files = std::mem::take(&mut self.scripts);
+        let files = std::mem::take(&mut self.scripts).into_iter();
+        let files = files.map(|(name, report, list)| Scripts { name, report, at: None, list });
         let all = global.into_iter().chain(files).chain(of_preset).chain(of_card);
-        all.filter(|(_, _, scripts)| scripts.as_array().is_none_or(|list| !list.is_empty())).collect()
+        all.filter(|scripts| scripts.list.as_array().is_none_or(|list| !list.is_empty())).collect()
+    }
+
+    /// Makes rules of a list of scripts, and puts what is found in those of a card, a preset or settings to the
+    /// findings of their file.
+    fn rules(&mut self, scripts: &Scripts, number: usize) -> RegexPreset {
+        self.number(scripts.report, number);
+        let (preset, mut found) = rules(&scripts.name, &scripts.list, number);
+        if let Some(at) = scripts.at
+            && let Some(report) = self.made.report.files.get_mut(scripts.report)
+        {
+            relocate(&mut found, &[Moved { ours: "", theirs: at }]);
+            let path = report.path.clone();
+            report.diagnostics.extend(found.into_iter().map(|finding| finding.in_document(path.as_str())));
+            report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        }
+        preset
     }
 
     /// Gives a list of scripts its number in the rows of its file.
@@ -269,13 +281,26 @@ impl Gathered {
     }
 }
 
-fn rules(name: &str, scripts: &Value, number: usize) -> RegexPreset {
-    let (mut rules, _) = read_regex_scripts(scripts.clone());
+/// Scripts inside of a file, behind the pointer to them.
+type Placed<'v> = (&'static str, &'v Value);
+
+/// Scripts that become a list of rules.
+struct Scripts {
+    name: String,
+    /// The number of the report of their file.
+    report: usize,
+    /// Where they stand in their file; none if they are all that it holds, and told already.
+    at: Option<&'static str>,
+    list: Value,
+}
+
+fn rules(name: &str, scripts: &Value, number: usize) -> (RegexPreset, Vec<Diagnostic>) {
+    let (mut rules, found) = read_regex_scripts(scripts.clone());
     rules.name = Some(name.into());
     #[expect(clippy::cast_precision_loss, reason = "there are few lists")]
     let order = number as f64;
     rules.order = Some(order);
-    rules
+    (rules, found)
 }
 
 fn parameters(arrangement: &Arrangement<'_>, settings: &Object) -> Value {

@@ -4,8 +4,10 @@ use ctx_types::{Agent, Diagnostic, Worldbook};
 use serde_json::Value;
 
 use super::sources::{Source, stem};
+use super::weight::Allowance;
 use super::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, rows};
 use crate::container;
+use crate::document::ends_with;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::loose::{Object, text};
@@ -54,13 +56,14 @@ type Taken = (Vec<Diagnostic>, bool);
 impl Gathered {
     /// Adds a file, or all documents that it holds.
     pub(super) fn add(&mut self, file: SourceFile<'_>, options: &ImportOptions) {
+        let mut left = Allowance::of(&options.limits);
         match container::unpack(file.bytes, &options.limits) {
-            Ok(None) => self.add_document(file, None, file, options),
+            Ok(None) => self.add_document(file, (None, file), &mut left, options),
             Ok(Some(unpacked)) => {
                 for document in &unpacked.documents {
                     let name = if document.name.is_empty() { file.name } else { &document.name };
                     let inner = SourceFile { name, bytes: &document.bytes };
-                    self.add_document(file, Some(&document.container), inner, options);
+                    self.add_document(file, (Some(&document.container), inner), &mut left, options);
                 }
                 self.made.assets.extend(unpacked.files);
             }
@@ -68,15 +71,19 @@ impl Gathered {
         }
     }
 
-    /// Adds a document of a file.
+    /// Adds a document of a file, with what it was packed in, if there is so much left to the file.
     fn add_document(
         &mut self,
         file: SourceFile<'_>,
-        container: Option<&str>,
-        document: SourceFile<'_>,
+        (container, document): (Option<&str>, SourceFile<'_>),
+        left: &mut Allowance,
         options: &ImportOptions,
     ) {
-        match Source::read(document, &options.limits) {
+        let read = Source::read(document, &left.limits(&options.limits)).and_then(|source| {
+            left.take(document.bytes.len(), source.format, &source.value)?;
+            Ok(source)
+        });
+        match read {
             Ok(mut source) => {
                 file.name.clone_into(&mut source.path);
                 source.container = container.map(str::to_owned);
@@ -88,30 +95,27 @@ impl Gathered {
 
     /// Reports a file that cannot be read.
     fn fail(&mut self, file: SourceFile<'_>, container: Option<&str>, error: &ImportError) {
+        let mut found = error.to_diagnostic().in_document(file.name);
+        if ends_with(file.name, &risu::PACKED) {
+            found = found.with_help(risu::PACKED_HELP);
+        }
         self.made.report.files.push(FileReport {
             path: file.name.to_owned(),
             format: None,
             container: container.map(str::to_owned),
             fields: FieldReports::default(),
-            diagnostics: vec![error.to_diagnostic().in_document(file.name)],
+            diagnostics: vec![found],
         });
     }
 
     fn add_source(&mut self, mut source: Source, file: SourceFile<'_>, options: &ImportOptions) {
         let key = self.key(source.format, source.stem());
         let book = format!("/worldbooks/{}", self.made.worldbooks.len());
-        let limit = options.limits.report_bytes;
-        let left = limit.saturating_sub(self.made.report.files.iter().map(|file| file.fields.bytes()).sum());
-        let Some(fields) = rows::of(source.format, &source.value, &format!("/imported/{key}"), &book, left)
-        else {
-            self.fail(file, source.container.as_deref(), &ImportError::ReportTooLarge { limit });
-            return;
-        };
         let mut report = FileReport {
             path: source.path.clone(),
             format: source.format,
             container: source.container.take(),
-            fields,
+            fields: rows::of(source.format, &source.value, &format!("/imported/{key}"), &book),
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
         let (found, is_used) = self.take(source, &On { file, key: &key, options });

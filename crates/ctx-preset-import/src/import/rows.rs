@@ -13,14 +13,8 @@ use crate::{risu, worldbook};
 
 /// Returns what became of each leaf of a document that is kept at a place; `book` is where its worldbook goes.
 ///
-/// Those of a preset are known when all files are there. None if they would have more than so many bytes.
-pub(super) fn of(
-    format: Option<Format>,
-    document: &Value,
-    kept_at: &str,
-    book: &str,
-    bytes: usize,
-) -> Option<FieldReports> {
+/// Those of a preset are known when all files are there.
+pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: &str) -> FieldReports {
     let none = Object::new();
     let file = document.as_object().unwrap_or(&none);
     let (rules, to, kept_at) = match format {
@@ -29,8 +23,8 @@ pub(super) fn of(
             let rules = scripts::of(document, scripts::LIST);
             let one = format!("{}/rules/0", scripts::LIST);
             return match document.is_array() {
-                true => rules.rows(document, scripts::LIST, scripts::LIST, bytes),
-                false => rules.rows(document, &one, &format!("{one}/imported"), bytes),
+                true => rules.rows(document, scripts::LIST, scripts::LIST),
+                false => rules.rows(document, &one, &format!("{one}/imported")),
             };
         }
         Some(Format::Personas) => (person::of_personas(file), "", kept_at),
@@ -66,7 +60,7 @@ pub(super) fn of(
         }
         _ => (RuleSet::default(), "", kept_at),
     };
-    rules.rows(document, to, kept_at, bytes)
+    rules.rows(document, to, kept_at)
 }
 
 /// A document in our own form, which is AIO Hub's: each field is the same in ours.

@@ -65,11 +65,6 @@ impl FieldReports {
         self.iter().find(|row| row.pointer == pointer)
     }
 
-    /// Returns the size of all texts, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.text.len()
-    }
-
     /// Adds a row; `to` writes where the field goes, and says whether that is anywhere.
     pub(super) fn push(
         &mut self,

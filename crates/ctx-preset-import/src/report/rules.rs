@@ -164,23 +164,15 @@ impl RuleSet {
 
     /// Makes a row for each leaf of a document; what no rule is for is kept below `kept_at`. O(leaves).
     ///
-    /// What becomes of the others stands below `to`. There are none if their texts would have more than so many
-    /// bytes: names of fields can be of any length, and stand in the row of each leaf below.
-    pub(crate) fn rows(
-        &self,
-        document: &Value,
-        to: &str,
-        kept_at: &str,
-        bytes: usize,
-    ) -> Option<FieldReports> {
+    /// What becomes of the others stands below `to`.
+    pub(crate) fn rows(&self, document: &Value, to: &str, kept_at: &str) -> FieldReports {
         let mut walk = Walk {
             way: Way::default(),
             place: Place { start: 0, to, kept_start: 0, kept_at },
             rows: FieldReports::default(),
-            bytes,
         };
         walk.visit(document, Some(&self.root), None);
-        (walk.rows.bytes() <= bytes).then_some(walk.rows)
+        walk.rows
     }
 }
 
@@ -228,8 +220,6 @@ struct Walk<'a> {
     way: Way,
     place: Place<'a>,
     rows: FieldReports,
-    /// How large the texts of the rows may become; beyond it nothing more is looked at.
-    bytes: usize,
 }
 
 /// The rules one step further.
@@ -254,9 +244,6 @@ type Below = (Rule, usize);
 
 impl<'a> Walk<'a> {
     fn visit(&mut self, value: &Value, step: Option<&'a Step>, below: Option<Below>) {
-        if self.rows.bytes() > self.bytes {
-            return;
-        }
         let here = step.and_then(|step| Some((step.below?, self.way.pointer.len())));
         let below = here.or(below);
         let before = self.way.pointer.len();
@@ -401,7 +388,7 @@ mod tests {
             kept("/own/**", "of another application"),
             mapped("/whole/**", Expect::Any, "/there/**"),
         ]);
-        let rows = rules.rows(document, "", "/imported", 1_000).unwrap();
+        let rows = rules.rows(document, "", "/imported");
         let row = |row: FieldReport<'_>| format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"));
         assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
     }
@@ -414,7 +401,7 @@ mod tests {
         rules.link("/list", "1", Link::new(&Rc::new(entry), "/book/7").keeping_at("/book/7/imported"));
         let document =
             json!({ "list": [{ "text": "a" }, { "keys": ["k", 1], "odd": 1, "text": { "b": 1 } }] });
-        let rows = rules.rows(&document, "", "/imported", 1_000).unwrap();
+        let rows = rules.rows(&document, "", "/imported");
         let row = |row: FieldReport<'_>| format!("{} {}", row.pointer, row.to.unwrap_or("-"));
         let expected = [
             "/list/0/text /imported/list/0/text",
@@ -424,17 +411,6 @@ mod tests {
             "/list/1/text/b /book/7/text/b",
         ];
         assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn rows_that_would_be_too_large_are_not_made() {
-        let document = json!({ "a long name": [1, 2, 3] });
-        let rows = |bytes| RuleSet::default().rows(&document, "", "/imported", bytes);
-        assert_eq!(
-            rows(111).unwrap().iter().map(|row| row.pointer.len() + row.to.unwrap().len()).sum::<usize>(),
-            111
-        );
-        assert_eq!(rows(110), None);
     }
 
     #[test]

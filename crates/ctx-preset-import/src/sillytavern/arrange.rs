@@ -1,5 +1,7 @@
 //! The prompts of a preset, and what a card puts in their places, as the entries of an agent's preset.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
 
 use super::card::Card;
@@ -9,12 +11,14 @@ use super::preset::{ChatPreset, InChat, Ordered, Prompt};
 use crate::loose::{Object, flag, object};
 
 /// What is arranged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arrangement<'v> {
     pub(crate) preset: ChatPreset<'v>,
-    pub(crate) card: Option<Card<'v>>,
+    /// The prompts of the preset.
+    prompts: BTreeMap<&'v str, Prompt<'v>>,
+    card: Option<Card<'v>>,
     pub(crate) persona: PersonaPlace,
-    pub(crate) prefers: Preferences,
+    prefers: Preferences,
 }
 
 /// Whether the texts of a card stand over those of a preset.
@@ -94,7 +98,20 @@ pub(crate) fn marker(identifier: &str) -> Option<&'static Marker> {
     MARKERS.iter().find(|marker| marker.identifier == identifier)
 }
 
-impl Arrangement<'_> {
+impl<'v> Arrangement<'v> {
+    pub(crate) fn new(
+        preset: ChatPreset<'v>,
+        card: Option<Card<'v>>,
+        persona: PersonaPlace,
+        prefers: Preferences,
+    ) -> Self {
+        Self { preset, prompts: preset.by_identifier(), card, persona, prefers }
+    }
+
+    fn named(&self, identifier: &str) -> Option<Prompt<'v>> {
+        self.prompts.get(identifier).copied()
+    }
+
     /// Returns the entries in their order.
     pub(crate) fn entries(&self) -> Vec<Value> {
         let order = self.preset.order();
@@ -105,14 +122,15 @@ impl Arrangement<'_> {
                 None => self.prompt(*ordered, &mut entries),
             }
         }
-        let is_ordered = |identifier: &str| order.iter().any(|ordered| ordered.identifier == identifier);
+        let identifiers: BTreeSet<&str> = order.iter().map(|ordered| ordered.identifier).collect();
+        let is_ordered = |identifier: &str| identifiers.contains(identifier);
         let missing = MARKERS.iter().take(ALWAYS_SENT).filter(|marker| !is_ordered(marker.identifier));
         entries.extend(missing.flat_map(|marker| self.marker(marker, true)));
         entries.extend(self.notes());
         let unordered =
             self.preset.prompts().filter(|prompt| !is_ordered(prompt.id) && marker(prompt.id).is_none());
         entries.extend(unordered.map(|prompt| {
-            let content = self.preset.content(prompt.id);
+            let content = self.preset.content(prompt.id, self.named(prompt.id));
             entry(Some(prompt), prompt.id, content, false)
         }));
         entries
@@ -130,11 +148,11 @@ impl Arrangement<'_> {
 
     fn prompt(&self, ordered: Ordered<'_>, entries: &mut Vec<Value>) {
         let Ordered { identifier, is_enabled } = ordered;
-        let prompt = self.preset.prompt(identifier);
+        let prompt = self.named(identifier);
         let is_main = identifier == "main";
         if prompt.is_none()
             && !is_main
-            && self.preset.content(identifier).is_empty()
+            && self.preset.content(identifier, prompt).is_empty()
             && self.over(identifier).is_none()
         {
             return;
@@ -149,8 +167,8 @@ impl Arrangement<'_> {
     }
 
     /// Returns the text of a prompt, or that of the card that stands over it, with the former once in the latter.
-    fn content(&self, identifier: &str, prompt: Option<Prompt<'_>>) -> String {
-        let own = self.preset.content(identifier);
+    fn content(&self, identifier: &str, prompt: Option<Prompt<'v>>) -> String {
+        let own = self.preset.content(identifier, prompt);
         let is_open = !prompt.is_some_and(Prompt::forbids_overrides);
         match self.over(identifier).filter(|_| is_open) {
             Some(over) => with_original(over, own),
@@ -162,7 +180,7 @@ impl Arrangement<'_> {
     pub(crate) fn overridden(&self) -> Vec<&'static str> {
         let is_over = |id: &&str| {
             let over = self.over(id).filter(|over| !has_original(over));
-            over.is_some() && !self.preset.prompt(id).is_some_and(Prompt::forbids_overrides)
+            over.is_some() && !self.named(id).is_some_and(Prompt::forbids_overrides)
         };
         ["main", "jailbreak"].into_iter().filter(is_over).collect()
     }
@@ -178,7 +196,7 @@ impl Arrangement<'_> {
     }
 
     fn marker(&self, marker: &Marker, is_enabled: bool) -> Vec<Value> {
-        let prompt = self.preset.prompt(marker.identifier);
+        let prompt = self.named(marker.identifier);
         let content = marker.content.map(|name| self.formatted(marker, name)).unwrap_or_default();
         if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
             let role = prompt.map_or("system", Prompt::role);

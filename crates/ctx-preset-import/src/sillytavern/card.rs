@@ -75,10 +75,16 @@ impl<'v> Card<'v> {
         object(self.fields(), "extensions")
     }
 
-    /// Returns the scripts that the card brings.
-    pub(crate) fn scripts(self) -> Option<&'v Value> {
-        let scripts = self.extensions().and_then(|extensions| extensions.get("regex_scripts"));
-        scripts.or_else(|| self.fields().get("regex_scripts")).filter(|scripts| scripts.is_array())
+    /// Returns the scripts that the card brings, and where they stand in it.
+    pub(crate) fn scripts(self) -> Option<(&'static str, &'v Value)> {
+        let inside = self.extensions().and_then(|extensions| extensions.get("regex_scripts"));
+        let places = ["/data/extensions/regex_scripts", "/data/regex_scripts"];
+        let places =
+            if self.data.is_some() { places } else { ["/extensions/regex_scripts", "/regex_scripts"] };
+        let [within, beside] = places;
+        let found = inside.map(|list| (within, list));
+        let found = found.or_else(|| Some((beside, self.fields().get("regex_scripts")?)));
+        found.filter(|(_, list)| list.is_array())
     }
 
     /// Returns the name of the book that the card is linked with.

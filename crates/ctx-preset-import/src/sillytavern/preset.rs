@@ -1,5 +1,7 @@
 //! Chat-completion presets: prompts, their order, and the texts around them.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::loose::{Object, flag, object, objects, text, whole};
@@ -76,9 +78,18 @@ impl<'v> ChatPreset<'v> {
         self.prompts().find(|prompt| prompt.id == identifier)
     }
 
-    /// Returns the text of a prompt; in an older preset it stands in a field of its own.
-    pub(crate) fn content(self, identifier: &str) -> &'v str {
-        let own = self.prompt(identifier).and_then(Prompt::content);
+    /// Returns the prompts by their identifiers; of several with one the first.
+    pub(crate) fn by_identifier(self) -> BTreeMap<&'v str, Prompt<'v>> {
+        let mut found = BTreeMap::new();
+        self.prompts().for_each(|prompt| {
+            found.entry(prompt.id).or_insert(prompt);
+        });
+        found
+    }
+
+    /// Returns the text of a prompt, if it is there; in an older preset it stands in a field of its own.
+    pub(crate) fn content(self, identifier: &str, prompt: Option<Prompt<'v>>) -> &'v str {
+        let own = prompt.and_then(Prompt::content);
         let legacy = LEGACY_TEXTS.iter().find(|(id, _)| *id == identifier);
         own.or_else(|| text(self.0, legacy?.1)).unwrap_or_default()
     }

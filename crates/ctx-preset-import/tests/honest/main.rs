@@ -1,8 +1,10 @@
 //! The report is true: each leaf has one row, what a row calls mapped or kept comes back, and what it calls mapped
 //! has an effect.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![recursion_limit = "256"]
 
 mod files;
+mod wrong_types;
 
 use ctx_preset_import::{
     FieldReport, FieldReports, FieldStatus, Import, ImportOptions, SourceFile, export_card, export_lorebook,

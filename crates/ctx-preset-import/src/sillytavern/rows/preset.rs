@@ -1,5 +1,6 @@
 //! What becomes of each field of chat-completion presets.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -14,16 +15,25 @@ use crate::sillytavern::preset::{ChatPreset, LEGACY_TEXTS};
 
 /// What a preset became part of.
 pub(crate) struct Made<'v> {
-    /// The entries of the agent.
-    pub(crate) entries: &'v [Value],
+    /// Where the entries of the agent are, by their ids.
+    entries: BTreeMap<&'v str, usize>,
     /// The identifiers of the prompts over which a card's own text stands, without the former in it.
-    pub(crate) overridden: Vec<&'static str>,
+    overridden: Vec<&'static str>,
 }
 
-impl Made<'_> {
+impl<'v> Made<'v> {
+    pub(crate) fn new(list: &'v [Value], overridden: Vec<&'static str>) -> Self {
+        let ids = list.iter().enumerate().filter_map(|(at, entry)| Some((entry.get("id")?.as_str()?, at)));
+        let mut entries = BTreeMap::new();
+        ids.for_each(|(id, at)| {
+            entries.entry(id).or_insert(at);
+        });
+        Self { entries, overridden }
+    }
+
     /// Returns where the entry of a prompt is.
     fn entry(&self, identifier: &str) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.get("id").and_then(Value::as_str) == Some(identifier))
+        self.entries.get(identifier).copied()
     }
 }
 

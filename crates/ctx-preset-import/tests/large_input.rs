@@ -1,0 +1,91 @@
+//! Small files that hold much: what would take too much memory is refused, and to find that out takes little.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+use std::io::{Cursor, Write as _};
+
+use ctx_preset_import::{Import, ImportOptions, SourceFile, import};
+use serde_json::json;
+
+fn import_bytes(bytes: &[u8]) -> Import {
+    import(&[SourceFile { name: "file", bytes }], &ImportOptions::default())
+}
+
+fn archive(names: &[&str], document: &str) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for name in names {
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        writer.write_all(document.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// A PNG with a text.
+fn picture(text: &str) -> Vec<u8> {
+    let data = [b"aiob\0".as_slice(), text.as_bytes()].concat();
+    let length = u32::try_from(data.len()).unwrap().to_be_bytes();
+    [b"\x89PNG\r\n\x1a\n".as_slice(), &length, b"tEXt", &data, &[0; 4]].concat()
+}
+
+/// Checks that a document of a file is refused.
+#[track_caller]
+fn refuse(bytes: &[u8], expected: &str) {
+    let made = import_bytes(bytes);
+    let found = &made.report.files.last().unwrap().diagnostics[0];
+    assert_eq!((found.code.to_string().as_str(), found.message.as_str()), ("CTX0605", expected));
+}
+
+/// Reads the most memory that this process ever had, in MiB, where the system tells.
+fn peak() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<usize>().ok()? >> 10)
+}
+
+fn book(entries: usize) -> String {
+    format!("{{\"entries\":[{}]}}", vec![r#"{"keys":["a"],"content":"x"}"#; entries].join(","))
+}
+
+fn refuse_many_small_objects() {
+    let heavy =
+        |limit: &str| format!("the file has more than {limit} values, of which each object counts for ten");
+    refuse(book(20_000).as_bytes(), &heavy("250000"));
+    let scripts = vec![r#"{"findRegex":"a"}"#; 30_000].join(",");
+    refuse(format!("[{scripts}]").as_bytes(), &heavy("250000"));
+    let chat = format!("{}\n", r#"{"mes":"a"}"#).repeat(100_000);
+    refuse(chat.as_bytes(), &heavy("1000000"));
+}
+
+fn refuse_more_than_a_file_may_hold_in_all() {
+    let many = format!("{{\"entries\":{{}},\"x\":[{}0]}}", "0,".repeat(300_000));
+    let made = import_bytes(&archive(&["a.json", "b.json", "c.json", "d.json"], &many));
+    let told: Vec<usize> = made.report.files.iter().map(|file| file.fields.len()).collect();
+    assert_eq!(told, [300_002, 300_002, 300_002, 0]);
+    assert_eq!(made.report.files[3].diagnostics[0].code.to_string(), "CTX0605");
+    let large = json!({ "entries": {}, "x": "x".repeat(13 << 20) }).to_string();
+    let made = import_bytes(&archive(&["a.json", "b.json"], &large));
+    assert_eq!(made.report.files[1].diagnostics[0].code.to_string(), "CTX0600");
+}
+
+fn refuse_a_long_name_over_many_fields() {
+    let card = json!({ "spec": "chara_card_v2", "data": { "k".repeat(1 << 20): vec![0; 100_000] } });
+    let long = "the names of fields are too long: the places of all together have more than 33554432 bytes";
+    refuse(card.to_string().as_bytes(), long);
+}
+
+fn refuse_a_bundle_without_an_archive() {
+    let text = format!("{{\"type\":\"AIO_Agent_Bundle\",\"x\":[{}0]}}", "0,".repeat(4_000_000));
+    refuse(&picture(&text), "the document has more than 500000 values");
+}
+
+/// One test, so that nothing else of the process counts.
+#[test]
+fn small_files_that_hold_much_ask_for_little_memory() {
+    refuse_many_small_objects();
+    refuse_more_than_a_file_may_hold_in_all();
+    refuse_a_long_name_over_many_fields();
+    refuse_a_bundle_without_an_archive();
+    assert_eq!(import_bytes(book(10_000).as_bytes()).worldbooks[0].book.entries.len(), 10_000);
+    let peak = peak().unwrap_or_default();
+    std::io::stderr().write_all(format!("peak: {peak} MiB\n").as_bytes()).unwrap();
+    assert!(peak < 300, "{peak} MiB");
+}
