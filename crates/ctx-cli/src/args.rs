@@ -17,6 +17,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use ctx_engine::Dialect;
 use ctx_types::CachePolicy;
 
+use crate::lang::Language;
+
 pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName, StoreArguments};
 pub(crate) use compress::{
     BudgetArguments, CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments,
@@ -52,6 +54,10 @@ pub(crate) use worldbook::{
                   provider, 5 no context fits."
 )]
 pub(crate) struct Arguments {
+    /// The language in which the command speaks to people; also `CTX_LANG`
+    // Looked for before anything is parsed, so that errors are told in it too.
+    #[arg(long = "lang", global = true, value_enum, value_name = "LANG")]
+    _lang: Option<Language>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

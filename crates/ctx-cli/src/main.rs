@@ -20,6 +20,7 @@ mod explanations;
 mod files;
 mod keyed;
 mod keys;
+mod lang;
 mod locate;
 mod page;
 mod schemas;
@@ -27,19 +28,44 @@ mod secrets;
 mod show;
 mod toml_document;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use anyhow::Result;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::args::{Arguments, Command};
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
+use crate::lang::Language;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => return usage(&error),
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let asked = match lang::asked(given.get(1..).unwrap_or_default(), std::env::var_os("CTX_LANG")) {
+        Ok(language) => language,
+        Err(error) => return failed(&UsageError(error).into()),
     };
-    let result = match arguments.command {
+    lang::choose(asked);
+    match parse(given, asked) {
+        Ok(arguments) => match run(arguments.command) {
+            Ok(exit) => exit.into(),
+            Err(error) => failed(&error),
+        },
+        Err(error) => usage(&error, asked),
+    }
+}
+
+/// Reads the command line, whose help is in the language that was asked for.
+fn parse(given: Vec<OsString>, language: Language) -> Result<Arguments, clap::Error> {
+    let mut command = match language {
+        Language::En => Arguments::command(),
+        Language::Zh => lang::help::command(),
+    };
+    let matches = command.try_get_matches_from_mut(given)?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+fn run(command: Command) -> Result<Exit> {
+    match command {
         Command::Assemble(arguments) => commands::assemble::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Diff(arguments) => commands::diff::run(&arguments),
@@ -59,20 +85,22 @@ fn main() -> ExitCode {
         Command::Migrate(arguments) => commands::migrate::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),
         Command::Schema(arguments) => commands::schema::run(&arguments),
-    };
-    match result {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            show::failure(&error);
-            Exit::of(&error).into()
-        }
     }
 }
 
+fn failed(error: &anyhow::Error) -> ExitCode {
+    show::failure(error);
+    Exit::of(error).into()
+}
+
 /// Prints what clap says; help and version are no errors.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error, language: Language) -> ExitCode {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
-    match error.print() {
+    let printed = match language {
+        Language::En => error.print(),
+        Language::Zh => show::usage(&lang::help::laid_out(&error.render().to_string()), error.use_stderr()),
+    };
+    match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Exit::Unreadable.into(),
         _ => exit.into(),
     }

@@ -23,7 +23,7 @@ use anyhow::{Result, anyhow};
 pub(crate) use ctx_types::plural;
 use serde::Serialize;
 
-use crate::files;
+use crate::{files, lang};
 
 pub(crate) use bar::Bar;
 pub(crate) use clean::{clean, clean_line};
@@ -78,9 +78,17 @@ pub(crate) fn piece(text: &str) {
     out.write_all(clean::clean(text).as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
 }
 
+/// Writes what the command line's parser has to say: help to standard output, an error to standard error.
+pub(crate) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
+    match is_error {
+        true => std::io::stderr().lock().write_all(text.as_bytes()),
+        false => std::io::stdout().lock().write_all(text.as_bytes()),
+    }
+}
+
 /// Prints a line about what is going on to standard error, as far as it is wide.
 pub(crate) fn note(text: &str) {
-    to_stderr(&table::cut(&clean::clean_line(text), stderr_width().saturating_sub(1)));
+    to_stderr(&table::cut(&clean::clean_line(&lang::text(text)), stderr_width().saturating_sub(1)));
 }
 
 /// Asks for input: a line on standard error that is not ended.
@@ -107,11 +115,11 @@ pub(crate) fn json_line(value: &serde_json::Value) -> Result<()> {
 /// Says what the command waits for, where standard input is a terminal.
 pub(crate) fn waiting() {
     if std::io::stdin().is_terminal() {
-        to_stderr(if cfg!(windows) {
+        to_stderr(&lang::text(if cfg!(windows) {
             "reading standard input; Ctrl-Z and Enter end it"
         } else {
             "reading standard input; Ctrl-D ends it"
-        });
+        }));
     }
 }
 

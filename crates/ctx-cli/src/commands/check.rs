@@ -25,6 +25,7 @@ use crate::commands::worldbook;
 use crate::edits;
 use crate::exit::Exit;
 use crate::files;
+use crate::lang;
 use crate::show::{self, Position, Sources, plural};
 use fixes::Fixes;
 
@@ -287,7 +288,8 @@ impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let files = plural(self.files.len(), "file");
         let (errors, warnings) = (plural(self.errors, "error"), plural(self.warnings, "warning"));
-        writeln!(f, "{files} checked: {errors}, {warnings}")
+        let told = format!("{files} checked: {errors}, {warnings}");
+        writeln!(f, "{}", lang::text(&told))
     }
 }
 

@@ -3,14 +3,28 @@
 use anyhow::Result;
 
 use crate::exit::{Exit, UsageError};
-use crate::{explanations, show};
+use crate::{explanations, lang, show};
 
 /// Prints what is said about a code; another one is a usage error.
 pub(crate) fn run(code: &str, as_json: bool) -> Result<Exit> {
     let explanation = explanations::find(code).map_err(UsageError)?;
     match as_json {
         true => show::json(&explanation.to_json())?,
-        false => show::result(&explanation.to_string())?,
+        false => show::result(&translated(&explanation.to_string(), explanation.code))?,
     }
     Ok(Exit::Success)
+}
+
+/// Writes title, headings and the way out in the language of the run; causes and examples are English.
+fn translated(english: &str, code: &str) -> String {
+    let Some((title, way_out)) = lang::of_code(code) else { return english.to_owned() };
+    let line = |(index, line): (usize, &str)| match line {
+        _ if index == 0 => format!("{code}: {title}\n"),
+        line if line.starts_with("Way out: ") => {
+            lang::text(&format!("Way out: {way_out}")).into_owned() + "\n"
+        }
+        line if line.starts_with(' ') => format!("{line}\n"),
+        line => lang::text(line).into_owned() + "\n",
+    };
+    english.lines().enumerate().map(line).collect()
 }

@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ctx_types::{Diagnostic, Severity};
 
+use crate::lang;
 use crate::show::clean::{clean, clean_line};
 use crate::show::excerpt::Excerpt;
 use crate::show::sources::Mark;
@@ -27,8 +28,10 @@ pub(crate) fn failure(error: &anyhow::Error) {
     }
     let text = format!("{error:#}");
     // What was drawn already, for a result, says itself that it is an error.
-    let head = if text.starts_with("error[") { "" } else { "error: " };
-    to_stderr(&clean(&format!("{head}{text}")));
+    let name = lang::text("error");
+    let is_drawn = text.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('['));
+    let head = if is_drawn { String::new() } else { format!("{name}: ") };
+    to_stderr(&clean(&format!("{head}{}", lang::text(&text))));
 }
 
 /// Writes an error without colours, for a result.
@@ -47,7 +50,9 @@ pub(super) fn draw(finding: &Diagnostic, mark: Option<&Mark<'_>>) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let title = level.primary_title(clean_line(&finding.message)).id(finding.code.to_string());
+    let level = level.with_name(lang::text(&finding.severity.to_string()).into_owned());
+    let message = lang::of_finding(finding.code, &finding.message);
+    let title = level.primary_title(clean_line(&message)).id(finding.code.to_string());
     let group = Group::with_title(title);
     let excerpt = mark.and_then(|mark| Some((mark, Excerpt::of(mark.text, mark.line_start, &mark.range)?)));
     match excerpt {
@@ -70,7 +75,9 @@ fn draw_excerpt(group: Group<'_>, finding: &Diagnostic, mark: &Mark<'_>, excerpt
 
 fn render(mut group: Group<'_>, finding: &Diagnostic) -> String {
     if let Some(help) = &finding.help {
-        group = group.element(Level::HELP.message(clean_line(help)));
+        let help = clean_line(&lang::of_finding(finding.code, help));
+        let level = Level::HELP.with_name(lang::text("help").into_owned());
+        group = group.element(level.message(help));
     }
     let renderer = if is_coloured() { Renderer::styled() } else { Renderer::plain() };
     renderer.term_width(stderr_width()).render(&[group])

@@ -9,6 +9,7 @@ use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Diagnostic, Span};
 
 use crate::files::{self, FilesRead};
+use crate::lang;
 use crate::locate::Places;
 use crate::show::excerpt::Lines;
 use crate::show::findings::{Explained, draw};
@@ -90,7 +91,8 @@ impl Sources {
         let more = findings.len() - shown.len();
         if more > 0 {
             let more = plural(more, "more finding");
-            to_stderr(&format!("and {more}; `check`, `assemble` and `explain` list them with `--json`"));
+            let told = format!("and {more}; `check`, `assemble` and `explain` list them with `--json`");
+            to_stderr(&lang::text(&told));
         }
     }
 

@@ -6,6 +6,7 @@ use ctx_types::{Content, ContentPart, Decision, Message, Source, SourceKind, Spa
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::lang;
 use crate::show::clean::{clean, clean_line};
 use crate::show::{plural, stdout_width};
 
@@ -30,7 +31,7 @@ const MAX_JOINED: usize = 50;
 /// Writes the messages of a context as a table, one line each, and below it what was moved or left out.
 pub(crate) fn context(context: &Context) -> String {
     let rows = match context.messages.is_empty() {
-        true => "no messages\n".to_owned(),
+        true => lang::text("no messages").into_owned() + "\n",
         false => rows(context, stdout_width()),
     };
     let changes: Vec<&Decision> = context.report.changes().collect();
@@ -95,6 +96,7 @@ const GAP: usize = 3;
 
 fn rows(context: &Context, width: usize) -> String {
     let counts = context.tokens();
+    let header = HEADER.map(lang::text);
     let source_width = MIN_SOURCE.max(width / 3);
     let head = |(index, (message, tokens)): (usize, (&Message, &u32))| {
         let (index, role, tokens) = (index.to_string(), message.role.to_string(), tokens.to_string());
@@ -111,12 +113,12 @@ fn rows(context: &Context, width: usize) -> String {
         let cells = heads.iter().map(|head| head[column].width());
         let sources = joined.iter().flatten().map(|[_, source, _]| source.width());
         let sources = sources.max().filter(|_| column == 3).map_or(0, |widest| widest.min(source_width));
-        cells.max().unwrap_or(0).max(HEADER[column].width()).max(sources)
+        cells.max().unwrap_or(0).max(header[column].width()).max(sources)
     };
     let taken = (0..4).map(widest).sum::<usize>() + PADDING;
     let text_width = width.saturating_sub(taken).max(MIN_TEXT);
     let mut table = empty();
-    table.set_header(HEADER);
+    table.set_header(header);
     for (([index, role, tokens, source], message), joined) in
         heads.into_iter().zip(&context.messages).zip(joined)
     {
@@ -159,7 +161,8 @@ fn joined(message: &Message, shares: &[TokenShare]) -> Vec<[String; 3]> {
     let mut rows: Vec<[String; 3]> = said.by_ref().take(MAX_JOINED).map(row).collect();
     let more = said.count();
     if more > 0 {
-        rows.push([String::new(), format!("  and {more} more"), String::new()]);
+        let told = lang::text(&format!("  and {more} more")).into_owned();
+        rows.push([String::new(), told, String::new()]);
     }
     rows
 }
@@ -179,12 +182,13 @@ fn total(context: &Context, tokens: u64) -> String {
     let messages = plural(context.messages.len(), "message");
     let usage = context.report.usage.as_ref();
     let about = if usage.is_some_and(|usage| usage.is_exact) { "" } else { "about " };
-    match usage.and_then(|usage| usage.available) {
+    let told = match usage.and_then(|usage| usage.available) {
         Some(available) => format!("{messages}, {about}{tokens} of {}", plural(available as usize, "token")),
         None => {
             format!("{messages}, {about}{}", plural(usize::try_from(tokens).unwrap_or(usize::MAX), "token"))
         }
-    }
+    };
+    lang::text(&told).into_owned()
 }
 
 fn decisions(changes: &[&Decision]) -> String {
@@ -192,12 +196,12 @@ fn decisions(changes: &[&Decision]) -> String {
         return String::new();
     }
     let shown = changes.iter().take(MAX_DECISIONS);
-    let mut lines: Vec<String> = shown.map(|decision| clean_line(&decision.to_string())).collect();
+    let mut lines: Vec<String> = shown.map(|decision| clean_line(&lang::decision(decision))).collect();
     let more = changes.len() - lines.len();
     if more > 0 {
-        lines.push(format!("and {more} more; `--format json` has them all"));
+        lines.push(lang::text(&format!("and {more} more; `--format json` has them all")).into_owned());
     }
-    format!("\nmoved, merged or left out:\n  {}\n", lines.join("\n  "))
+    format!("\n{}\n  {}\n", lang::text("moved, merged or left out:"), lines.join("\n  "))
 }
 
 fn source(message: &Message) -> String {

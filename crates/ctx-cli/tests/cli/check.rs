@@ -163,6 +163,10 @@ fn json_has_every_finding_with_its_position() {
             "file": "a.yaml",
             "line": 2,
             "column": 31
+          },
+          "fix": {
+            "pointer": "/presetMessages/0/anchorTarget",
+            "value": "chat_history"
           }
         },
         {
@@ -182,6 +186,11 @@ fn json_has_every_finding_with_its_position() {
             "file": "a.yaml",
             "line": 2,
             "column": 61
+          },
+          "fix": {
+            "pointer": "/presetMessages/0/content",
+            "old": "usr",
+            "new": "user"
           }
         }
       ]

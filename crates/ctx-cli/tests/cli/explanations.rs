@@ -100,3 +100,33 @@ fn examples_are_reported_as_they_say() {
     }
     assert!(shown >= 160, "{shown} examples are shown");
 }
+
+/// What stands behind the code is Chinese then, names of files and of things excepted.
+#[test]
+fn examples_are_told_in_chinese_too() {
+    let mut missing = std::collections::BTreeSet::new();
+    for explanation in texts::all() {
+        let Some(command) = explanation
+            .shown_by
+            .filter(|command| !command.contains("--json") && !command.contains("format json"))
+        else {
+            continue;
+        };
+        let file = explanation.file.map(|name| (name, explanation.example));
+        let folder = Folder::with(file.as_slice());
+        let answer = folder.ctx(&format!("{} --lang zh", command.strip_prefix("ctx ").unwrap_or_default()));
+        let is_finding = |line: &&str| line.contains("[CTX") && line.contains("]: ");
+        let told = answer.lines().filter(is_finding).filter_map(|line| line.split_once("]: "));
+        let is_chinese = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+        missing
+            .extend(told.filter(|(_, text)| !is_chinese(text)).map(|(code, text)| format!("{code} {text}")));
+        let helps = answer.lines().filter_map(|line| line.split_once("= 解决办法: "));
+        missing.extend(helps.filter(|(_, text)| !is_chinese(text)).map(|(_, text)| text.to_owned()));
+    }
+    assert!(
+        missing.is_empty(),
+        "{} are missing:\n{}",
+        missing.len(),
+        missing.into_iter().collect::<Vec<_>>().join("\n")
+    );
+}

@@ -15,13 +15,13 @@ fn the_version_is_one_line() {
 
 #[test]
 fn help_names_the_verbs_and_how_to_begin() {
-    assert_snapshot!(ctx("--help", &[]), @r"
+    assert_snapshot!(ctx("--help", &[]), @"
     exit code 0
     === output
     Turns a preset with named anchors and a conversation into exactly the messages that a model
     receives, and explains every one of them
 
-    Usage: ctx <COMMAND>
+    Usage: ctx [OPTIONS] <COMMAND>
 
     Commands:
       assemble     Shows the messages that a model receives, and why
@@ -52,8 +52,18 @@ fn help_names_the_verbs_and_how_to_begin() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help     Print help
-      -V, --version  Print version
+          --lang <LANG>
+              The language in which the command speaks to people; also `CTX_LANG`
+
+              Possible values:
+              - en: English
+              - zh: Chinese
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
 
     Begin with a small project, and look at what its model would receive:
       ctx init demo
@@ -84,6 +94,8 @@ fn help_of_assemble() {
       [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is looked at
 
     Options:
+          --lang <LANG>            The language in which the command speaks to people; also `CTX_LANG`
+                                   [possible values: en, zh]
           --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
                                    JSONL)
           --input <TEXT>           What the user is about to send
@@ -144,6 +156,8 @@ fn help_of_explain() {
                it
 
     Options:
+          --lang <LANG>            The language in which the command speaks to people; also `CTX_LANG`
+                                   [possible values: en, zh]
           --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
                                    JSONL)
           --input <TEXT>           What the user is about to send
@@ -189,7 +203,7 @@ fn help_of_explain() {
 
 #[test]
 fn help_of_check() {
-    assert_snapshot!(ctx("check -h", &[]), @r"
+    assert_snapshot!(ctx("check -h", &[]), @"
     exit code 0
     === output
     Reports what is wrong with agents, presets, worldbooks, conversations, profiles and request bodies
@@ -200,6 +214,8 @@ fn help_of_check() {
       [PATHS]...  Files, or folders whose JSON, JSON Lines and YAML files are checked
 
     Options:
+          --lang <LANG>       The language in which the command speaks to people; also `CTX_LANG`
+                              [possible values: en, zh]
           --worldbook <FILE>  A worldbook that is at hand for the agents; may be given several times
           --fix               Writes what can only be meant, such as the right name of an anchor, into
                               the files, and shows what changes
@@ -232,12 +248,25 @@ fn help_of_anchors_list() {
     Usage: ctx anchors list [OPTIONS] [AGENT]
 
     Arguments:
-      [AGENT]  The agent or preset (JSON or YAML)
+      [AGENT]
+              The agent or preset (JSON or YAML)
 
     Options:
-          --json       Prints the list as JSON
-          --no-config  Ignores `ctx.toml`, which in this folder or one above gives defaults
-      -h, --help       Print help
+          --json
+              Prints the list as JSON
+
+          --lang <LANG>
+              The language in which the command speaks to people; also `CTX_LANG`
+
+              Possible values:
+              - en: English
+              - zh: Chinese
+
+          --no-config
+              Ignores `ctx.toml`, which in this folder or one above gives defaults
+
+      -h, --help
+              Print help (see a summary with '-h')
 
     Examples:
       ctx anchors list
@@ -262,6 +291,13 @@ fn help_of_processors_list() {
               The agent or preset (JSON or YAML)
 
     Options:
+          --lang <LANG>
+              The language in which the command speaks to people; also `CTX_LANG`
+
+              Possible values:
+              - en: English
+              - zh: Chinese
+
           --model-settings <FILE>
               The model's own settings of processors: an object like an agent's `parameters`
 
@@ -305,6 +341,13 @@ fn help_of_test() {
               Folders; each folder below them that holds an agent, a conversation or options is a case
 
     Options:
+          --lang <LANG>
+              The language in which the command speaks to people; also `CTX_LANG`
+
+              Possible values:
+              - en: English
+              - zh: Chinese
+
           --update
               Writes the results as what is expected from now on
 
@@ -344,6 +387,8 @@ fn help_of_count() {
       [FILE]  A conversation, or any other text; standard input if absent
 
     Options:
+          --lang <LANG>    The language in which the command speaks to people; also `CTX_LANG` [possible
+                           values: en, zh]
           --model <NAME>   The model whose tokens are counted
           --models <FILE>  A table of models, whose rows are tried before the built-in ones
           --json           Prints the figures as JSON
@@ -393,8 +438,10 @@ fn help_of_completions() {
       <SHELL>  The shell [possible values: bash, elvish, fish, powershell, zsh]
 
     Options:
-          --json  Prints the script within JSON
-      -h, --help  Print help
+          --json         Prints the script within JSON
+          --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
+                         values: en, zh]
+      -h, --help         Print help (see more with '--help')
 
     Examples:
       ctx completions bash > ~/.local/share/bash-completion/completions/ctx
@@ -415,9 +462,11 @@ fn help_of_init() {
       [FOLDER]  The folder to write to [default: .]
 
     Options:
-          --force  Replaces files that exist
-          --json   Prints the written files as JSON
-      -h, --help   Print help (see more with '--help')
+          --force        Replaces files that exist
+          --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
+                         values: en, zh]
+          --json         Prints the written files as JSON
+      -h, --help         Print help (see more with '--help')
 
     Example:
       ctx init demo
@@ -433,7 +482,7 @@ fn an_unknown_verb_is_a_usage_error() {
 
       tip: a similar subcommand exists: 'assemble'
 
-    Usage: ctx <COMMAND>
+    Usage: ctx [OPTIONS] <COMMAND>
 
     For more information, try '--help'.
     ");
@@ -452,6 +501,8 @@ fn help_of_worldbook_scan() {
       <BOOK>...  Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
 
     Options:
+          --lang <LANG>         The language in which the command speaks to people; also `CTX_LANG`
+                                [possible values: en, zh]
           --session <FILE>      The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
                                 JSONL)
           --input <TEXT>        What the user is about to send
@@ -500,6 +551,8 @@ fn help_of_worldbook_check() {
       <BOOK>...  Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
 
     Options:
+          --lang <LANG>         The language in which the command speaks to people; also `CTX_LANG`
+                                [possible values: en, zh]
           --settings <FILE>     Settings of worldbooks (SillyTavern's settings, or an object as an
                                 agent's `worldbookSettings`)
           --model <NAME>        The model, whose window entries may have a part of

@@ -193,6 +193,8 @@ fn an_environment_that_cannot_be_used_is_told() {
       |
     3 |   "usr": "Mei"
       |          ^^^^^
+      |
+      = help: did you mean `user`?
     "#);
     assert_snapshot!(ctx("macros expand {{user}} --env none.json", &[]), @r"
     exit code 3

@@ -36,6 +36,7 @@ mod hostile;
 mod import;
 mod init;
 mod kept;
+mod lang;
 mod life;
 mod limits;
 mod macros;

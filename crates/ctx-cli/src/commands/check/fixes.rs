@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::mend::{Look, mend};
 use crate::edits;
 use crate::files::{self, Existing, FilesRead};
-use crate::show;
+use crate::{lang, show};
 
 /// What is mended in the files of a run.
 pub(super) struct Fixes {
@@ -86,13 +86,14 @@ impl Fixes {
         for file in self.changed() {
             let after = String::from_utf8_lossy(file.after.as_deref().unwrap_or_default());
             let verb = if self.is_dry { "would change" } else { "changed" };
-            text.extend([verb, " ", &show::clean_line(&file.name), "\n"]);
+            let changed = format!("{verb} {}", show::clean_line(&file.name));
+            text.extend([&*lang::text(&changed), "\n"]);
             text += &show::diff(&String::from_utf8_lossy(&file.before), &after);
         }
         let fixed: usize = self.files.iter().map(|file| file.fixed.len()).sum();
         let verb = if self.is_dry { "would be fixed" } else { "fixed" };
         let (fixed, files) = (plural(fixed, "finding"), plural(self.changed().count(), "file"));
-        text + &format!("{fixed} {verb} in {files}") + "\n"
+        text + &lang::text(&format!("{fixed} {verb} in {files}")) + "\n"
     }
 
     /// Writes for programs what changed and what did not.

@@ -1,0 +1,98 @@
+//! The language in which the command speaks to people: English, or Chinese from a catalogue.
+//!
+//! Only `--lang` and `CTX_LANG` choose it, so that no result depends on the locale of a machine. What programs
+//! read is the same in all languages: JSON, snapshots, request bodies, codes.
+
+mod catalogue;
+pub(crate) mod help;
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::sync::OnceLock;
+
+use clap::ValueEnum;
+use ctx_types::{Code, Decision};
+
+use catalogue::Catalogue;
+
+/// A language of the command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    /// English
+    #[default]
+    En,
+    /// Chinese
+    Zh,
+}
+
+/// What a person has chosen; English until then.
+static CHOSEN: OnceLock<Language> = OnceLock::new();
+
+/// Chooses the language of the run, once.
+pub(crate) fn choose(language: Language) {
+    CHOSEN.get_or_init(|| language);
+}
+
+/// Returns what the arguments and `CTX_LANG` ask for, before anything is parsed, so that errors are told in it too.
+///
+/// A language that there is not is left to the parser, or, as the variable, is the error.
+pub(crate) fn asked(arguments: &[OsString], variable: Option<OsString>) -> Result<Language, String> {
+    let texts: Vec<Cow<'_, str>> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let own = texts.iter().take_while(|text| *text != "--").enumerate().find_map(|(at, text)| {
+        let following = || texts.get(at + 1).map(|text| &**text);
+        let value = if text == "--lang" { following() } else { text.strip_prefix("--lang=") };
+        Language::from_str(value?, false).ok()
+    });
+    match (own, variable.filter(|name| !name.is_empty())) {
+        (Some(own), _) => Ok(own),
+        (None, None) => Ok(Language::default()),
+        (None, Some(name)) => {
+            let name = name.to_string_lossy();
+            let known = Language::from_str(&name, false);
+            known.map_err(|_| format!("`CTX_LANG` is `{name}`; there are `en` and `zh`"))
+        }
+    }
+}
+
+/// Writes a line of the command itself (a heading, a count, an error, a note) in the language of the run.
+pub(crate) fn text(english: &str) -> Cow<'_, str> {
+    translated(english, |catalogue| catalogue.text(english))
+}
+
+/// Writes the message or the way out of a finding in the language of the run.
+pub(crate) fn of_finding(code: Code, english: &str) -> Cow<'_, str> {
+    translated(english, |catalogue| catalogue.of_code(code.number(), english))
+}
+
+/// Writes a decision in the language of the run, on one line.
+pub(crate) fn decision(decision: &Decision) -> String {
+    let Some(catalogue) = catalogue() else { return decision.to_string() };
+    let outcome = catalogue.text(decision.outcome.as_str());
+    let outcome = outcome.unwrap_or_else(|| decision.outcome.to_string());
+    let more = match decision.count {
+        0 | 1 => String::new(),
+        count => format!(" 等 {count} 条"),
+    };
+    let reason = catalogue.text(&decision.reason).unwrap_or_else(|| decision.reason.clone());
+    format!("{outcome} {}{more}：{reason}", decision.source)
+}
+
+/// Returns the title and the way out of a code, in another language than English.
+pub(crate) fn of_code(code: &str) -> Option<(&'static str, &'static str)> {
+    catalogue()?.explanation(code)
+}
+
+fn translated<'t>(english: &'t str, translate: impl FnOnce(&Catalogue) -> Option<String>) -> Cow<'t, str> {
+    catalogue().and_then(translate).map_or(Cow::Borrowed(english), Cow::Owned)
+}
+
+/// The catalogue of the language of the run; none for English.
+fn catalogue() -> Option<&'static Catalogue> {
+    match CHOSEN.get() {
+        Some(Language::Zh) => Some(catalogue::chinese()),
+        Some(Language::En) | None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

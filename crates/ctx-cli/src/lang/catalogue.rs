@@ -1,0 +1,204 @@
+//! A catalogue: English texts with holes, and the same in another language.
+//!
+//! Its files are pairs of lines, divided by blank ones, in sections. A hole is `{}`; where the other language says
+//! things in another order, its holes are `{0}`, `{1}` and so on. What stands in a hole is a stranger's if it is
+//! quoted in backticks, and stays; any other is looked for among the terms.
+
+use std::collections::BTreeMap;
+use std::ops::Bound::{Included, Unbounded};
+use std::sync::OnceLock;
+
+/// The Chinese catalogue, read when it is first needed.
+pub(super) fn chinese() -> &'static Catalogue {
+    static CHINESE: OnceLock<Catalogue> = OnceLock::new();
+    CHINESE.get_or_init(|| Catalogue::read(&CHINESE_FILES))
+}
+
+/// The files of the Chinese catalogue.
+const CHINESE_FILES: [&str; 4] = [
+    include_str!("zh/findings.txt"),
+    include_str!("zh/texts.txt"),
+    include_str!("zh/help.txt"),
+    include_str!("zh/codes.txt"),
+];
+
+/// How deeply what stands in holes is translated.
+const MAX_DEPTH: usize = 4;
+
+/// The texts of one language, by sections.
+#[derive(Debug, Default)]
+pub(super) struct Catalogue(BTreeMap<&'static str, Section>);
+
+#[derive(Debug, Default)]
+struct Section {
+    /// Texts without holes, which are found at once.
+    whole: BTreeMap<&'static str, &'static str>,
+    /// The others, of which the first that fits counts.
+    patterns: Vec<Pattern>,
+}
+
+/// An English text with holes, and its translation.
+#[derive(Debug)]
+struct Pattern {
+    literals: Vec<&'static str>,
+    translation: Vec<Piece>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Literal(&'static str),
+    Hole(usize),
+}
+
+impl Piece {
+    #[cfg(test)]
+    const fn hole(&self) -> Option<usize> {
+        match self {
+            Self::Literal(_) => None,
+            Self::Hole(index) => Some(*index),
+        }
+    }
+}
+
+impl Catalogue {
+    fn read(files: &[&'static str]) -> Self {
+        let mut catalogue = Self::default();
+        for file in files {
+            let mut section = "";
+            for block in file.split("\n\n") {
+                let mut lines = block.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+                let mut first = lines.next();
+                if let Some(name) = first.and_then(|line| line.strip_prefix('[')?.strip_suffix(']')) {
+                    section = name;
+                    first = lines.next();
+                }
+                if let (Some(english), Some(other)) = (first, lines.next()) {
+                    catalogue.add(section, english, other);
+                }
+            }
+        }
+        catalogue
+    }
+
+    fn add(&mut self, section: &'static str, english: &'static str, other: &'static str) {
+        let has_holes = english.contains("{}") && !matches!(section, "help" | "codes");
+        let section = self.0.entry(section).or_default();
+        if !has_holes {
+            section.whole.insert(english, other);
+            return;
+        }
+        let pattern = Pattern { literals: english.split("{}").collect(), translation: pieces(other) };
+        section.patterns.push(pattern);
+    }
+
+    /// Translates a line of the command itself.
+    pub(super) fn text(&self, english: &str) -> Option<String> {
+        self.in_section("texts", english, 0)
+    }
+
+    /// Translates what a finding says: as the code says it, or as several do.
+    pub(super) fn of_code(&self, code: u16, english: &str) -> Option<String> {
+        let section = format!("CTX{code:04}");
+        self.in_section(&section, english, 0).or_else(|| self.in_section("findings", english, 0))
+    }
+
+    /// Translates a paragraph of a help text.
+    pub(super) fn help(&self, english: &str) -> Option<&'static str> {
+        self.0.get("help")?.whole.get(english).copied()
+    }
+
+    /// Returns the title and the way out of a code.
+    pub(super) fn explanation(&self, code: &str) -> Option<(&'static str, &'static str)> {
+        let (head, way_out) =
+            self.0.get("codes")?.whole.range::<str, _>((Included(code), Unbounded)).next()?;
+        let title = head.strip_prefix(code)?.strip_prefix(": ")?;
+        Some((title, way_out))
+    }
+
+    /// Returns the texts whose translation does not name each of their holes once.
+    #[cfg(test)]
+    pub(super) fn disagreeing(&self) -> Vec<&'static str> {
+        let patterns = self.0.values().flat_map(|section| &section.patterns);
+        let is_odd = |pattern: &&Pattern| {
+            let mut holes: Vec<usize> = pattern.translation.iter().filter_map(Piece::hole).collect();
+            holes.sort_unstable();
+            holes != (0..pattern.literals.len() - 1).collect::<Vec<_>>()
+        };
+        patterns.filter(is_odd).filter_map(|pattern| pattern.literals.first().copied()).collect()
+    }
+
+    fn in_section(&self, section: &str, english: &str, depth: usize) -> Option<String> {
+        let section = self.0.get(section)?;
+        if let Some(other) = section.whole.get(english) {
+            return Some((*other).to_owned());
+        }
+        section.patterns.iter().find_map(|pattern| {
+            let held = pattern.fits(english)?;
+            Some(pattern.write(&held.iter().map(|held| self.hole(held, depth)).collect::<Vec<_>>()))
+        })
+    }
+
+    fn hole(&self, held: &Held<'_>, depth: usize) -> String {
+        let term = if held.is_quoted || depth == MAX_DEPTH {
+            None
+        } else {
+            self.in_section("terms", held.text, depth + 1)
+        };
+        term.unwrap_or_else(|| held.text.to_owned())
+    }
+}
+
+/// What stands in a hole.
+struct Held<'t> {
+    text: &'t str,
+    is_quoted: bool,
+}
+
+impl Pattern {
+    /// Returns what stands in the holes of a text, if it is this one.
+    fn fits<'t>(&self, text: &'t str) -> Option<Vec<Held<'t>>> {
+        let (first, literals) = self.literals.split_first()?;
+        let (last, between) = literals.split_last()?;
+        let mut rest = text.strip_prefix(*first)?.strip_suffix(*last)?;
+        let mut held = Vec::with_capacity(literals.len());
+        let mut before = *first;
+        for literal in between {
+            let (inner, after) = rest.split_once(*literal)?;
+            held.push(Held { text: inner, is_quoted: before.ends_with('`') });
+            (rest, before) = (after, *literal);
+        }
+        held.push(Held { text: rest, is_quoted: before.ends_with('`') });
+        Some(held)
+    }
+
+    fn write(&self, held: &[String]) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Literal(literal) => *literal,
+            Piece::Hole(index) => held.get(*index).map_or("", String::as_str),
+        };
+        self.translation.iter().map(|one| piece(one).to_owned()).collect()
+    }
+}
+
+fn pieces(other: &'static str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut next = 0;
+    let mut rest = other;
+    while let Some((literal, behind)) = rest.split_once('{') {
+        let Some((hole, after)) =
+            behind.split_once('}').filter(|(hole, _)| hole.bytes().all(|b| b.is_ascii_digit()))
+        else {
+            // A brace that is no hole stands for itself.
+            let (own, after) = rest.split_at(literal.len() + 1);
+            pieces.push(Piece::Literal(own));
+            rest = after;
+            continue;
+        };
+        pieces.push(Piece::Literal(literal));
+        pieces.push(Piece::Hole(hole.parse().unwrap_or(next)));
+        next += 1;
+        rest = after;
+    }
+    pieces.push(Piece::Literal(rest));
+    pieces
+}

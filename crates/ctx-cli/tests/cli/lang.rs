@@ -1,0 +1,238 @@
+//! `--lang` and `CTX_LANG`: what people read is in their language, what programs read is not.
+
+use insta::assert_snapshot;
+
+use crate::Folder;
+
+const BROKEN: &str = "\
+presetMessages:
+  - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+  - { type: chat_history }
+";
+
+fn folder() -> Folder {
+    let chat =
+        "[{\"role\": \"user\", \"content\": \"你好，世界\"}, {\"role\": \"assistant\", \"content\": \"Hi\"}]";
+    Folder::with(&[("a.yaml", BROKEN), ("chat.json", chat)])
+}
+
+#[test]
+fn the_help_of_the_command_is_chinese() {
+    assert_snapshot!(folder().ctx("--lang zh --help"), @"
+    exit code 0
+    === output
+    把带命名锚点的预设和一段对话变成模型实际收到的消息，并逐条说明缘由
+
+    用法：ctx [OPTIONS] <COMMAND>
+
+    命令：
+      assemble     显示模型收到的消息，以及缘由
+      explain      解释一个上下文：经过的各阶段、预算，以及每样内容的去向
+      diff         显示两个上下文开头的共同部分，以及服务商会重新计费的部分
+      check        报告智能体、预设、世界书、对话、档案和请求体中的问题
+      test         把上下文与预期结果比较
+      anchors      列出预设可用的锚点，以及放到各锚点的内容
+      processors   列出生成上下文的处理器及其设置
+      macros       列出宏，并展开文本
+      worldbook    说明对话激活了世界书的哪些条目，以及世界书的问题
+      chat         与模型对话，并保存对话
+      count        统计一段文本或对话中每条消息的令牌数
+      compress     缩短对话，并显示每条消息的去向
+      session      显示对话、撤销步骤，并在聊天存储与文件之间移动
+      import       由 SillyTavern、RisuAI 和 AIO Hub 的文件生成智能体，并说明每个字段的去向
+      export       把智能体写成其他应用的文件
+      migrate      更新 AIO Hub 的文件：旧写法改成现行写法
+      init         写出一个入门小项目：智能体、档案、对话
+      completions  输出 shell 命令行补全脚本
+      help         显示本说明或指定子命令的帮助
+
+    选项：
+          --lang <LANG>
+              命令对人所用的语言；也可用 `CTX_LANG` 设置
+
+              可选值：
+              - en：英文
+              - zh：中文
+
+      -h, --help
+              显示帮助（`-h` 为摘要）
+
+      -V, --version
+              显示版本
+
+    从一个小项目开始，看看它的模型会收到什么：
+      ctx init demo
+      ctx assemble demo/agent.yaml --session demo/conversation.json
+
+    结果写到标准输出，其余写到标准错误。`-` 表示标准输入。退出码：0 正常（含警告），1 有问题，2 用法错误，3 输入无法读取，4 服务商没有回答，5 放不下任何上下文。
+    ");
+}
+
+#[test]
+fn the_help_of_a_verb_is_chinese() {
+    assert_snapshot!(folder().ctx("check -h --lang zh"), @"
+    exit code 0
+    === output
+    报告智能体、预设、世界书、对话、档案和请求体中的问题
+
+    用法：ctx check [OPTIONS] [PATHS]...
+
+    参数：
+      [PATHS]...  文件，或文件夹（检查其中的 JSON、JSON Lines 和 YAML 文件）
+
+    选项：
+          --lang <LANG>       命令对人所用的语言；也可用 `CTX_LANG` 设置 [可选值：en, zh]
+          --worldbook <FILE>  供智能体使用的世界书；可多次给出
+          --fix               把只可能如此的修正（如锚点的正确名称）写入文件，并显示改动
+          --dry-run           与 `--fix` 同用：只显示会有哪些改动
+          --deny-warnings     有警告也算检查失败
+          --explain <CODE>    不检查文件，而是说明某个问题代码的含义，附示例和解决办法
+          --json              以 JSON 输出问题或代码的含义
+      -h, --help              显示帮助（`--help` 更详细）
+
+    示例：
+      ctx check presets/ chat.json
+      ctx check presets/ --deny-warnings --json
+      ctx check agent.yaml --worldbook sky.json
+      ctx check agent.yaml --fix
+      ctx check --explain CTX0200
+
+    退出码：0 没有问题（警告放行，除非禁止），1 有问题，2 用法错误，3 文件无法读取。
+    ");
+    let long = folder().ctx("assemble --help --lang zh");
+    assert!(long.contains("- table：供阅读的表格"), "{long}");
+    assert!(long.contains("[默认值：table]"), "{long}");
+}
+
+#[test]
+fn findings_are_chinese() {
+    assert_snapshot!(folder().ctx("--lang zh check a.yaml"), @"
+    exit code 1
+    === output
+    检查了 1 个文件：1 个错误，1 个警告
+    === errors
+    错误[CTX0200]: 没有锚点 `chat_histroy`；该条目留在列表中的原位
+     --> a.yaml:2:31
+      |
+    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+      |                               ^^^^^^^^^^^^
+      |
+      = 解决办法: 是不是想写 `chat_history`？
+
+    警告[CTX0300]: 没有名为 `usr` 的宏
+     --> a.yaml:2:61
+      |
+    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+      |                                                             ^^^^^^^
+      |
+      = 解决办法: 是不是想写 `user`？
+    ");
+}
+
+#[test]
+fn the_table_of_a_context_is_chinese_and_its_columns_stand() {
+    let arguments = "assemble a.yaml --session chat.json --lang zh --at 2026-01-31T12:00:00Z";
+    assert_snapshot!(folder().ctx(arguments), @"
+    exit code 0
+    === output
+     #   角色        令牌数   来源                            文本
+    ────────────────────────────────────────────────────────────────────────
+     0   user            11   merged:preset:lost+history:n1
+                          3     preset:lost                   Hello {{usr}}
+                          3     history:n1                    你好，世界
+     1   assistant        4   history:n2                      Hi
+
+    2 条消息，约 15 个令牌
+
+    被移动、合并或略去：
+      移动 preset:lost：没有锚点 `chat_histroy`；留在列表中的原位
+      合并 preset:lost：与相邻的同角色消息合并
+      合并 history:n1：与相邻的同角色消息合并
+    === errors
+    错误[CTX0200]: 没有锚点 `chat_histroy`；该条目留在列表中的原位
+     --> a.yaml:2:31
+      |
+    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+      |                               ^^^^^^^^^^^^
+      |
+      = 解决办法: 是不是想写 `chat_history`？
+
+    警告[CTX0300]: 没有名为 `usr` 的宏
+     --> a.yaml:2:61
+      |
+    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
+      |                                                             ^^^^^^^
+      |
+      = 解决办法: 是不是想写 `user`？
+    ");
+}
+
+#[test]
+fn an_explanation_has_its_title_and_its_way_out_in_chinese() {
+    assert_snapshot!(folder().ctx("check --explain 200 --lang zh"), @"
+    exit code 0
+    === output
+    CTX0200: 缺少锚点目标
+
+    An entry goes to an anchor that no entry of the preset declares, so that it stays where the list has it.
+
+    示例，agent.yaml：
+      presetMessages:
+        - { content: Be kind., anchorTarget: chat_histroy }
+        - { type: chat_history }
+    查看命令：ctx check agent.yaml
+
+    解决办法：更正名称，或添加声明该锚点的条目：带该 `id` 的 `type: placeholder`，或 `ctx anchors list` 列出的类型。
+    ");
+}
+
+#[test]
+fn errors_are_chinese() {
+    assert_snapshot!(folder().ctx("check none.yaml --lang zh --jsno"), @"
+    exit code 2
+    === errors
+    错误: 没有参数 '--jsno'
+
+      提示: 有相近的参数 '--json'
+
+    用法：ctx check --lang <LANG> --json <PATHS>...
+
+    详情请用 '--help'。
+    ");
+    assert_snapshot!(folder().ctx("count none.txt --lang zh"), @"
+    exit code 3
+    === errors
+    错误: 无法读取 `none.txt`：没有这个文件或文件夹
+    ");
+}
+
+#[test]
+fn what_programs_read_is_the_same() {
+    let check = |arguments: &str| {
+        let english = folder().ctx(arguments);
+        assert_eq!(folder().ctx(&format!("{arguments} --lang zh")), english);
+    };
+    check("check a.yaml --json");
+    check("check --explain 200 --json");
+    check("assemble --session chat.json --json --at 2026-01-31T12:00:00Z");
+    check("assemble --session chat.json --format text --at 2026-01-31T12:00:00Z");
+}
+
+#[test]
+fn the_variable_asks_for_a_language_and_the_locale_does_not() {
+    let with = |name: &str, value: &str, arguments: &str| {
+        let output = folder().command(arguments).env(name, value).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (_, chinese) = with("CTX_LANG", "zh", "check a.yaml");
+    assert!(chinese.contains("检查了 1 个文件"), "{chinese}");
+    let (_, english) = with("CTX_LANG", "zh", "check a.yaml --lang en");
+    assert!(english.contains("1 file checked"), "{english}");
+    for name in ["LANG", "LC_ALL", "LC_MESSAGES"] {
+        let (_, english) = with(name, "zh_CN.UTF-8", "check a.yaml");
+        assert!(english.contains("1 file checked"), "{english}");
+    }
+    let refused = with("CTX_LANG", "fr", "check a.yaml");
+    assert_eq!(refused, (Some(2), "error: `CTX_LANG` is `fr`; there are `en` and `zh`\n".to_owned()));
+}
