@@ -17,6 +17,7 @@ use crate::json::Json;
 pub(crate) use anthropic::check as anthropic;
 pub(crate) use completion::check as completion;
 pub(crate) use gemini::check as gemini;
+pub(crate) use openai_chat::check as openai_chat;
 pub(crate) use openai_responses::check as openai_responses;
 
 /// Finds what a provider would refuse in a request body, ours or anybody's.
@@ -40,11 +41,11 @@ pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
 /// Finds the same in a body that is a tree already.
 pub(crate) fn check_tree(body: &Json<'_>, dialect: Dialect) -> Vec<Diagnostic> {
     match dialect {
-        Dialect::OpenaiChat => openai_chat::check(body),
-        Dialect::OpenaiResponses => openai_responses::check(body),
-        Dialect::Anthropic => anthropic::check(body),
-        Dialect::Gemini => gemini::check(body),
-        Dialect::Completion => completion::check(body),
+        Dialect::OpenaiChat => openai_chat(body),
+        Dialect::OpenaiResponses => openai_responses(body),
+        Dialect::Anthropic => anthropic(body),
+        Dialect::Gemini => gemini(body),
+        Dialect::Completion => completion(body),
     }
 }
 

@@ -7,13 +7,12 @@ mod message;
 mod reply;
 pub(crate) mod stream;
 
-use ctx_types::{Diagnostic, Message};
+use ctx_types::Message;
 use serde_json::Value;
 
-use crate::codes;
 use crate::json::{self, Json, Object, object};
+use crate::lint;
 use crate::marks;
-use crate::pairing;
 use crate::request::{Encoded, Options, Request, put_parameters};
 use crate::tools::Tool;
 use message::Writer;
@@ -25,8 +24,8 @@ pub use reply::decode;
 /// The keys are `model`, `messages`, `tools` if there are any, then the parameters. Every message is written
 /// in its place, with its role; text alone is a string, tool calls alone have `"content": null`. Media stand
 /// behind the text; those of a message whose role has none follow in a user's message of their own, after all
-/// results of the same calls. Findings come in this order: the request, the messages, the pairs of calls and
-/// results; their pointers lead into the body.
+/// results of the same calls. Findings come in this order: the messages, the parameters, what [`lint`] finds in the
+/// body; their pointers lead into the body.
 ///
 /// Left out with a finding: attachments without bytes, media that the API has no part for, reasoning state,
 /// names that the API refuses, tool calls on a message that is not the assistant's. O(size of the body).
@@ -37,7 +36,6 @@ pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a>
 /// Writes the request body as [`encode`] does, for a target of which more is known.
 pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
-    check_request(messages, request, &mut found);
     let mut body = Object::default();
     body.push("model", request.model);
     let marks = marks::written(messages, &mut found);
@@ -45,26 +43,15 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     for (message, mark) in messages.iter().zip(marks) {
         writer.add(message, mark);
     }
-    let (written, places) = writer.finish();
-    body.push("messages", written);
+    body.push("messages", writer.finish());
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
     let parameters = json::fields(request.parameters);
     put_parameters(&mut body, parameters, &["model", "messages", "tools"], &mut found);
-    found.extend(pairing::check_at(messages, |index| places.get(index).copied().unwrap_or(index)));
-    Encoded::new(body.into(), found)
-}
-
-fn check_request(messages: &[Message], request: &Request<'_>, found: &mut Vec<Diagnostic>) {
-    if request.model.is_empty() {
-        let finding = Diagnostic::warning(codes::NO_MODEL, "the request names no model");
-        found.push(finding.at_pointer("/model"));
-    }
-    if messages.is_empty() {
-        let finding = Diagnostic::error(codes::NO_MESSAGES, "the request has no messages");
-        found.push(finding.at_pointer("/messages").with_help("the provider will refuse the request"));
-    }
+    let body = body.into();
+    found.extend(lint::openai_chat(&body));
+    Encoded::new(body, found)
 }
 
 /// A function in this dialect's envelope; what is in it already, and what is no function, stays.

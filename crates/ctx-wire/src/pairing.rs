@@ -24,14 +24,8 @@ use crate::codes;
 /// assert_eq!(found[0].code, codes::ORPHAN_RESULT);
 /// ```
 pub fn check(messages: &[Message]) -> Vec<Diagnostic> {
-    check_at(messages, |index| index)
-}
-
-/// Checks messages that stand in the body where `place` says.
-pub(crate) fn check_at(messages: &[Message], place: impl Fn(usize) -> usize) -> Vec<Diagnostic> {
     let mut pairing = Pairing::default();
     for (index, message) in messages.iter().enumerate() {
-        let index = place(index);
         match message.role {
             Role::Tool => pairing.add_result(index, message.tool_call_id.as_deref()),
             Role::Assistant => pairing.add_calls(index, &message.tool_calls),

@@ -1,5 +1,7 @@
 //! Answers that come in pieces.
 
+mod halves;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use crate::dialect::Dialect;
 use crate::failure::Failure;
 use crate::reply::{Finish, Reply, ReplyUsage};
 use crate::{anthropic, completion, gemini, openai_chat, openai_responses};
+use halves::Halves;
 
 /// What one answer may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +154,12 @@ impl ReplyStream {
             return Ok(Vec::new());
         }
         let malformed = || StreamError::Malformed { excerpt: excerpt(data).into_owned() };
-        let value: Value = serde_json::from_str(data).map_err(|_| malformed())?;
+        let value: Value = serde_json::from_str(data)
+            .or_else(|error| match self.building.halves.join(data) {
+                Some(joined) => serde_json::from_str(&joined),
+                None => Err(error),
+            })
+            .map_err(|_| malformed())?;
         if !value.is_object() {
             return Err(malformed());
         }
@@ -236,6 +244,8 @@ pub(crate) struct Building {
     /// The latest call of each of the provider's numbers.
     places: BTreeMap<u64, usize>,
     bytes: usize,
+    /// Characters of which one half came.
+    halves: Halves,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -378,6 +388,7 @@ impl Building {
             reasoning: reasoning(&self.reasoning, artifacts),
             finish: self.finish.unwrap_or_default(),
             usage: self.usage,
+            diagnostics: self.halves.finding().into_iter().collect(),
             ..Reply::default()
         };
         for call in self.calls {

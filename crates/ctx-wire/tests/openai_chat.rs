@@ -63,7 +63,10 @@ fn an_empty_message_is_written() {
     check(
         &[message(Role::User, ""), message(Role::Assistant, "")],
         r#"[{"role":"user","content":""},{"role":"assistant","content":""}]"#,
-        &[],
+        &[
+            "error[CTX0532]: the message of role `user` is empty (at /messages/0/content)",
+            "warning[CTX0532]: the message of role `assistant` is empty (at /messages/1/content)",
+        ],
     );
 }
 
@@ -74,7 +77,11 @@ fn a_single_text_part_is_a_string() {
 
 #[test]
 fn no_parts_are_an_empty_string() {
-    check(&[with_parts(Role::User, &[])], r#"[{"role":"user","content":""}]"#, &[]);
+    check(
+        &[with_parts(Role::User, &[])],
+        r#"[{"role":"user","content":""}]"#,
+        &["error[CTX0532]: the message of role `user` is empty (at /messages/0/content)"],
+    );
 }
 
 #[test]
@@ -127,6 +134,7 @@ fn a_part_without_a_type_is_reported_everywhere() {
         r#"[{"role":"user","content":[42]}]"#,
         &[
             "error[CTX0514]: a message of role `user` cannot have a part without a type (at /messages/0/content/0)",
+            "error[CTX0532]: the message of role `user` is empty (at /messages/0/content)",
         ],
     );
 }
@@ -275,6 +283,7 @@ fn a_message_of_nothing_but_reasoning_is_reported() {
         &[
             "warning[CTX0512]: it is sent without words: it has only reasoning, for which this dialect has no \
            place (at /messages/0)",
+            "warning[CTX0532]: the message of role `assistant` is empty (at /messages/0/content)",
         ],
     );
 }

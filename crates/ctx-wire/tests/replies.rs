@@ -1,4 +1,5 @@
 //! What comes back: whole replies, streams, and errors.
+#![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
 use ctx_types::{Role, Source};
 use ctx_wire::{
@@ -56,6 +57,50 @@ fn words_are_joined_in_order() {
         ],
         "[Hi there]  Stop",
     );
+}
+
+/// Feeds pieces of a text as they are written in JSON, and compares the words and the findings.
+#[track_caller]
+fn check_written(pieces: &[&str], expected: &str, findings: &[&str]) {
+    let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits::default());
+    for piece in pieces {
+        stream.push(&format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{piece}"}}}}]}}"#)).unwrap();
+    }
+    stream.push(&end("stop").to_string()).unwrap();
+    let reply = stream.finish().unwrap();
+    assert_eq!(reply.text, expected);
+    assert_eq!(reply.diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>(), findings);
+}
+
+#[test]
+fn a_character_that_is_cut_in_two_is_whole_again() {
+    check_written(&["Hi \\ud83d", "\\ude00 there"], "Hi 😀 there", &[]);
+    check_written(&["\\ud83d", "", "\\ude00\\ud83d", "\\ude01"], "😀😁", &[]);
+    check_written(&["\\\"\\ud83d", "\\ude00\\\\\\ud83d\\ude00\\n"], "\"😀\\😀\n", &[]);
+}
+
+#[test]
+fn half_a_character_alone_is_told() {
+    let one = "warning[CTX0540]: the answer has 1 half character, which cannot be kept";
+    check_written(&["a\\ud83d"], "a", &[one]);
+    check_written(&["a\\ud83db", "c"], "a\u{fffd}bc", &[one]);
+    check_written(&["a", "\\ude00"], "a\u{fffd}", &[one]);
+    let two = "warning[CTX0540]: the answer has 2 half characters, which cannot be kept";
+    check_written(&["a\\ud83d", "b\\ud83d", "c"], "abc", &[two]);
+}
+
+#[test]
+fn arguments_may_be_cut_within_a_character() {
+    let piece = |arguments: &str| {
+        format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"f","arguments":"{arguments}"}}}}]}}}}]}}"#
+        )
+    };
+    let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits::default());
+    stream.push(&piece(r#"{\"x\":\"\ud83d"#)).unwrap();
+    stream.push(&piece(r#"\ude00\"}"#)).unwrap();
+    stream.push(&end("tool_calls").to_string()).unwrap();
+    assert_eq!(stream.finish().unwrap().tool_calls[0].arguments.as_str(), r#"{"x":"😀"}"#);
 }
 
 #[test]

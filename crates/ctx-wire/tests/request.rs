@@ -29,7 +29,10 @@ fn tools_follow_the_messages_as_they_are() {
         &[json!({ "z": 1, "a": null }), json!("odd")],
         &json!({ "temperature": 0.5 }),
         r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"z":1,"a":null},"odd"],"temperature":0.5}"#,
-        &[],
+        &[
+            "error[CTX0534]: the tool has no name (at /tools/0)",
+            "error[CTX0534]: the tool has no name (at /tools/1)",
+        ],
     );
 }
 

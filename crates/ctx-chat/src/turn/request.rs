@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Message, ToolDefinition, excerpt};
+use ctx_types::{Diagnostic, Message, ToolCall, ToolDefinition, excerpt};
 use ctx_wire::{Dialect, Options, Request, tool_definition};
 use serde_json::{Map, Value, json};
 
@@ -28,21 +28,16 @@ impl Default for RequestShape {
 impl RequestShape {
     /// Writes a request body. These are the bytes that are sent: previews show them too.
     ///
-    /// `model` is asked unless the shape names one. What [`ctx_wire::Encoded::lint`] finds in the body is among the findings.
+    /// `model` is asked unless the shape names one. What [`ctx_wire::lint`] finds in the body is among the findings.
     pub fn encode(&self, target: &Target<'_>, messages: &[Message], tools: &[ToolDefinition]) -> RequestBody {
         let Target { dialect, model, options } = *target;
+        let (messages, mended) = sendable(messages, tools);
         let tools: Vec<Value> = tools.iter().map(tool_definition).collect();
         let parameters = self.parameters_for(dialect);
         let model = if self.model.is_empty() { model } else { &self.model };
         let request = Request { model, tools: &tools, parameters: &parameters };
-        let (messages, wrapped) = readable(messages);
         let mut encoded = dialect.encode_with(&messages, &request, &options);
-        encoded.diagnostics.extend(wrapped);
-        for finding in encoded.lint(dialect) {
-            if !encoded.diagnostics.contains(&finding) {
-                encoded.diagnostics.push(finding);
-            }
-        }
+        encoded.diagnostics.extend(mended);
         RequestBody { bytes: encoded.to_bytes(), diagnostics: encoded.diagnostics }
     }
 
@@ -83,24 +78,58 @@ pub struct Target<'a> {
 /// request from then on.
 const UNREADABLE: &str = "unreadable";
 
-/// Wraps arguments of calls that are no JSON objects.
-fn readable(messages: &[Message]) -> (Cow<'_, [Message]>, Vec<Diagnostic>) {
+/// The longest name of a tool that providers take, in characters.
+const MAX_NAME: usize = 64;
+
+/// Makes calls what providers take again, whatever a model wrote: objects as arguments, and names that could be those of
+/// tools.
+fn sendable<'a>(messages: &'a [Message], tools: &[ToolDefinition]) -> (Cow<'a, [Message]>, Vec<Diagnostic>) {
     let (mut messages, mut found) = (Cow::Borrowed(messages), Vec::new());
     for index in 0..messages.len() {
         let calls = messages[index].tool_calls.clone();
-        for (position, call) in calls.iter().enumerate().filter(|(_, call)| !is_object(&call.arguments)) {
-            let text = format!("the arguments of the call `{}` are no JSON object", excerpt(&call.id));
-            let finding = Diagnostic::warning(codes::WRAPPED_ARGUMENTS, text);
+        for (position, call) in calls.iter().enumerate() {
+            let mut mended = call.clone();
+            let wrapped = wrap(&mut mended);
+            let renamed = rename(&mut mended, tools);
             let pointer = format!("/messages/{index}/tool_calls/{position}");
-            found.push(finding.at_pointer(pointer).with_help("they are sent as a text within one"));
-            let wrapped = json!({ UNREADABLE: call.arguments.as_str() }).to_string();
-            let message = messages.to_mut().get_mut(index);
-            if let Some(call) = message.and_then(|message| message.tool_calls.get_mut(position)) {
-                call.arguments = wrapped.into();
+            found.extend(
+                [wrapped, renamed].into_iter().flatten().map(|finding| finding.at_pointer(&*pointer)),
+            );
+            if mended != *call
+                && let Some(message) = messages.to_mut().get_mut(index)
+                && let Some(call) = message.tool_calls.get_mut(position)
+            {
+                *call = mended;
             }
         }
     }
     (messages, found)
+}
+
+/// Wraps arguments that are no JSON object.
+fn wrap(call: &mut ToolCall) -> Option<Diagnostic> {
+    if is_object(&call.arguments) {
+        return None;
+    }
+    call.arguments = json!({ UNREADABLE: call.arguments.as_str() }).to_string().into();
+    let text = format!("the arguments of the call `{}` are no JSON object", excerpt(&call.id));
+    Some(Diagnostic::warning(codes::WRAPPED_ARGUMENTS, text).with_help("they are sent as a text within one"))
+}
+
+/// Gives a call of a tool that there is not a name that there could be.
+fn rename(call: &mut ToolCall, tools: &[ToolDefinition]) -> Option<Diagnostic> {
+    let is_fine = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+    let is_name = (1..=MAX_NAME).contains(&call.name.len()) && call.name.chars().all(is_fine);
+    if is_name || tools.iter().any(|tool| tool.name == call.name) {
+        return None;
+    }
+    let plain = call.name.chars().map(|character| if is_fine(character) { character } else { '_' });
+    let plain: String = plain.take(MAX_NAME).collect();
+    let name = if plain.is_empty() { "unnamed" } else { &plain };
+    let text = format!("the call `{}` names the tool `{}`", excerpt(&call.id), excerpt(&call.name));
+    let help = format!("it is sent as `{name}`: providers refuse a name that no tool can have");
+    call.name = name.into();
+    Some(Diagnostic::warning(codes::RENAMED_TOOL, text).with_help(help))
 }
 
 fn is_object(text: &str) -> bool {

@@ -293,3 +293,21 @@ fn arguments_that_are_no_json_do_not_spoil_later_requests() {
     assert_eq!(kept.arguments.as_ref().unwrap().as_str(), "{\"x");
     assert!(room.told.contains(&"found CTX0851".to_owned()), "{:?}", room.told);
 }
+
+#[test]
+fn names_that_no_tool_can_have_do_not_spoil_later_requests() {
+    let long = "x".repeat(70);
+    let names = ["functions.read file", "", "工具", &long, "echo"];
+    let calls: Vec<_> = names.iter().map(|name| (*name, *name, "{}")).collect();
+    let mut room = Room::new([Answer::calls(&calls), Answer::text("Done.")]);
+    room.turn("Go", |chat| with_bench(chat, &Bench));
+    let sent = room.server.requests()[1].json();
+    let sent = sent["messages"][2]["tool_calls"].as_array().unwrap().iter();
+    let sent: Vec<&str> = sent.map(|call| call["function"]["name"].as_str().unwrap()).collect();
+    assert_eq!(sent, ["functions_read_file", "unnamed", "__", &long[..64], "echo"]);
+    let kept = room.conversation.session().path()[1].tool_calls.clone();
+    let kept: Vec<_> = kept.iter().map(|call| call.name.clone().unwrap_or_default()).collect();
+    assert_eq!(kept, names.map(Into::into));
+    assert!(room.told.contains(&"found CTX0852".to_owned()), "{:?}", room.told);
+    room.check_requests();
+}

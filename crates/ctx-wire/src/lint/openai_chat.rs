@@ -11,7 +11,7 @@ use crate::pairing;
 const MAX_CALLS: usize = 128;
 
 /// Checks a body.
-pub(super) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
     let messages = messages(body, &mut found);
@@ -83,20 +83,36 @@ fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diag
         found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(place.clone()));
     }
     for (index, call) in calls.iter().enumerate() {
-        let text = match call.at(["function", "arguments"]) {
-            None => "the call has no arguments; write `{}` for none",
-            Some(Json::Text(text)) if serde_json::from_str::<serde_json::Value>(text).is_ok() => continue,
-            Some(value) if value.is_text() => {
-                let text = "the arguments of the call are not JSON";
-                let finding =
-                    Diagnostic::warning(codes::ARGUMENTS, text).with_help("some servers refuse them");
-                found.push(finding.at_pointer(format!("{place}/{index}/function/arguments")));
-                continue;
-            }
-            Some(_) => "the arguments of the call are not a text",
-        };
-        found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/{index}/function")));
+        let place = format!("{place}/{index}/function");
+        check_name(call, &place, found);
+        check_arguments(call, place, found);
     }
+}
+
+fn check_name(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
+    let name = call.at(["function", "name"]).and_then(Json::as_str).unwrap_or_default();
+    if !tools::is_valid_name(name) {
+        let text = format!(
+            "the name `{}` of the call is not 1 to 64 ASCII letters, digits, `_` and `-`",
+            excerpt(name)
+        );
+        found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/name")));
+    }
+}
+
+fn check_arguments(call: &Json<'_>, place: String, found: &mut Vec<Diagnostic>) {
+    let text = match call.at(["function", "arguments"]) {
+        None => "the call has no arguments; write `{}` for none",
+        Some(Json::Text(text)) if serde_json::from_str::<serde_json::Value>(text).is_ok() => return,
+        Some(value) if value.is_text() => {
+            let finding = Diagnostic::warning(codes::ARGUMENTS, "the arguments of the call are not JSON");
+            let finding = finding.with_help("some servers refuse them");
+            found.push(finding.at_pointer(format!("{place}/arguments")));
+            return;
+        }
+        Some(_) => "the arguments of the call are not a text",
+    };
+    found.push(refused(codes::SHAPE, text).at_pointer(place));
 }
 
 /// A message with nothing but what pairs calls and results.

@@ -64,7 +64,8 @@ pub(super) fn check_names<'a>(
     }
 }
 
-fn is_valid_name(name: &str) -> bool {
+/// Tells whether a tool may have this name.
+pub(super) fn is_valid_name(name: &str) -> bool {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_valid)
 }

@@ -18,11 +18,11 @@ const USUAL_FIELDS: usize = 3;
 /// The name under which messages keep fields for this dialect.
 const DIALECT: &str = "openai";
 
-/// Writes one message after the other and knows the place in the body.
+/// Writes one message after the other.
 pub(super) struct Writer<'a, 'f> {
     written: Vec<Json<'a>>,
-    /// Where in the body each message stands.
-    places: Vec<usize>,
+    /// How many of the given messages were begun.
+    begun: usize,
     homeless: Homeless<'a>,
     last: usize,
     options: &'f Options<'f>,
@@ -37,7 +37,7 @@ impl<'a, 'f> Writer<'a, 'f> {
     ) -> Self {
         Self {
             written: Vec::with_capacity(messages.len()),
-            places: Vec::with_capacity(messages.len()),
+            begun: 0,
             homeless: Homeless::default(),
             last: messages.len().saturating_sub(1),
             options,
@@ -50,7 +50,7 @@ impl<'a, 'f> Writer<'a, 'f> {
         if message.role != Role::Tool {
             self.settle();
         }
-        self.places.push(self.written.len());
+        self.begun += 1;
         let mut map = Object::with_capacity(USUAL_FIELDS);
         map.push("role", message.role.as_str());
         self.put_call_id(message, &mut map);
@@ -68,10 +68,10 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
     }
 
-    /// Returns the messages of the body, and where each of the given ones stands in it.
-    pub(super) fn finish(mut self) -> (Vec<Json<'a>>, Vec<usize>) {
+    /// Returns the messages of the body.
+    pub(super) fn finish(mut self) -> Vec<Json<'a>> {
         self.settle();
-        (self.written, self.places)
+        self.written
     }
 
     /// Writes the message of media that had no place where they were, if there are any.
@@ -156,7 +156,7 @@ impl<'a, 'f> Writer<'a, 'f> {
         if !message.is_continuation_prefix {
             return;
         }
-        let found = if self.places.len() == self.last + 1 {
+        let found = if self.begun == self.last + 1 {
             let text = "the unfinished answer is sent as the last message, without a mark";
             let help = "this dialect has no mark for it, and some servers begin a new answer";
             Diagnostic::info(codes::CONTINUATION, text).with_help(help)
