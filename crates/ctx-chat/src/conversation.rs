@@ -1,5 +1,6 @@
 //! A conversation in memory and its log in the store, which say the same.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ctx_types::{History, HistoryError, Node, NodeId, Session, SessionOp};
@@ -189,12 +190,23 @@ impl Conversation {
 
     fn fold(id: &str, stored: Stored) -> Result<Self, StoreError> {
         let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
+        // Sessions are read from whatever there is: what never was one would look like an empty one.
+        if stored.checkpoint.session.get("nodes").is_none() {
+            return Err(damaged(0, "it is no conversation".to_owned()));
+        }
         let session = serde_json::from_value(stored.checkpoint.session);
         let mut session: Session = session.map_err(|error| damaged(0, error.to_string()))?;
         let (mut history, _) = History::take(&mut session.header);
         let uncovered = stored.steps.len() as u64;
-        for (entry, number) in stored.steps.iter().zip(stored.checkpoint.revision + 1..) {
-            let taken = take(&mut session, &mut history, &entry.step, entry.at_millis);
+        let forgotten = forgotten(&stored.steps);
+        let numbers = stored.checkpoint.revision + 1..;
+        for (index, (entry, number)) in stored.steps.iter().zip(numbers).enumerate() {
+            let taken = match &entry.step {
+                Step::Do { op, .. } if forgotten.contains(&index) => {
+                    session.apply(op).map(|_| ()).map_err(StoreError::from)
+                }
+                step => take(&mut session, &mut history, step, entry.at_millis).map(|_| ()),
+            };
             taken.map_err(|error| damaged(number, error.to_string()))?;
         }
         Ok(Self::new(id, session, history, stored.revision, uncovered))
@@ -234,6 +246,14 @@ fn newest_name(session: &Session) -> u64 {
 /// How many steps may follow a checkpoint of this conversation. O(nodes), so it is asked for once a checkpoint.
 fn patience(session: &Session) -> u64 {
     MIN_STEPS + session.nodes().count() as u64 / 4
+}
+
+/// The steps of which nothing is left in the log of what can be undone: as many operations follow as that holds, and
+/// nothing is undone or done again after them.
+fn forgotten(steps: &[LogEntry]) -> Range<usize> {
+    let is_op = |entry: &LogEntry| matches!(entry.step, Step::Do { .. });
+    let begin = steps.iter().rposition(|entry| !is_op(entry)).map_or(0, |last| last + 1);
+    begin..steps.len().saturating_sub(History::CAPACITY).max(begin)
 }
 
 /// Takes a step and returns the operation that takes it back in memory, if there is one.

@@ -8,7 +8,7 @@ use ctx_wire::OverflowFigures;
 use crate::store::{ConversationStore, LearnedLimit, StoreError};
 
 /// How long what was learned counts, in milliseconds: a day. Servers of one's own get other windows.
-const LIFETIME_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+const LIFETIME_MILLIS: u64 = 24 * 60 * 60 * 1_000;
 
 /// Below this many tokens a figure is taken for a misreading.
 const LEAST: u64 = 256;
@@ -33,9 +33,11 @@ impl LearnedLimits {
     /// 1970-01-01T00:00:00Z.
     pub async fn load(store: &dyn ConversationStore, now_millis: i64) -> Result<Self, StoreError> {
         let kept = store.limits().await?.into_iter();
-        let is_fresh = |limit: &LearnedLimit| now_millis.saturating_sub(limit.at_millis) < LIFETIME_MILLIS;
-        let limits = kept.filter(is_fresh).map(|limit| (limit.model, limit.tokens));
-        Ok(Self(Mutex::new(limits.collect())))
+        // One from days ahead was learned by a wrong clock, and would hold until then.
+        let is_fresh = |limit: &LearnedLimit| now_millis.abs_diff(limit.at_millis) < LIFETIME_MILLIS;
+        let limits = Self::default();
+        kept.filter(is_fresh).for_each(|limit| limits.learn(&limit.model, limit.tokens));
+        Ok(limits)
     }
 
     /// Returns how many tokens messages to a model may have, as far as is known.
@@ -43,8 +45,11 @@ impl LearnedLimits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied()
     }
 
-    /// Notes a limit; the smallest one counts.
+    /// Notes a limit; the smallest one counts, and one below 256 tokens is taken for a misreading.
     pub fn learn(&self, model: &str, tokens: u64) {
+        if tokens < LEAST {
+            return;
+        }
         let mut limits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let limit = limits.entry(model.to_owned()).or_insert(tokens);
         *limit = tokens.min(*limit);

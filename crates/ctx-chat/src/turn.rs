@@ -179,7 +179,7 @@ pub async fn run_turn(
 ) -> Result<TurnEnd, TurnError> {
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
     let continued = continued(log.as_ref(), &request.turn);
-    let recorder = Recorder::new(log, is_kept, chat.clock);
+    let recorder = Recorder::new(log, is_kept, chat.clock, cancel);
     let mut running = Running { continued, ..Running::new(chat, recorder, request, watch, cancel) };
     let stop = running.run().await;
     running.finish(stop).await

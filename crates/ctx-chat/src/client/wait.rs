@@ -52,14 +52,16 @@ impl Until {
 
 /// Reads how long a provider wants to be left alone: in milliseconds, in seconds, or until a date.
 pub(super) fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
+    // More seconds than a wait can have are as many as it can have: that is longer than anybody waits.
+    let wait = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     if let Some(millis) = text("retry-after-ms").and_then(number) {
-        return Duration::try_from_secs_f64(millis / 1_000.0).ok();
+        return Some(wait(millis / 1_000.0));
     }
     let after = text("retry-after")?;
     match number(after) {
-        Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Some(seconds) => Some(wait(seconds)),
         None => until_date(after, jiff::Timestamp::now()),
     }
 }
@@ -87,6 +89,14 @@ mod tests {
         check("retry-after", "2", Some(2.0));
         check("retry-after", " 0.25 ", Some(0.25));
         check("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(0.0));
+        check("retry-after", "1000000000000", Some(1e12));
+    }
+
+    #[test]
+    fn a_wait_without_end_is_the_longest() {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", "1e300".parse().unwrap());
+        assert_eq!(asked_wait(&headers), Some(Duration::MAX));
     }
 
     #[test]

@@ -60,6 +60,12 @@ pub enum StoreError {
         /// The newest that is known.
         known: i64,
     },
+    /// The file is a database, but no store: nothing in it was touched.
+    #[error("it is a database of another program")]
+    Foreign,
+    /// Whoever waited for a change gave up before the store had answered.
+    #[error("the store took too long, and may have it or not")]
+    GivenUp,
     /// Another process holds the store for too long.
     #[error("the store is in use by another process")]
     Busy(StoreFault),

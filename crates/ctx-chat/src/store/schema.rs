@@ -1,6 +1,7 @@
 //! The tables of the store, and how older files get them.
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use crate::store::StoreError;
 
@@ -54,27 +55,67 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// Prepares a connection: durable writes, several processes, nothing left behind; and brings the tables up to date.
+///
+/// Nothing is written into a file that is no store of this program's, nor into one that needs nothing: that can be
+/// read also while another process writes.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
+    disarm(connection)?;
+    let found = version(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     // What is deleted is overwritten.
     connection.pragma_update(None, "secure_delete", true)?;
-    migrate(connection)
+    match found < MIGRATIONS.len() {
+        true => migrate(connection),
+        false => Ok(()),
+    }
+}
+
+/// Switches off what a file could bring that runs by itself: a store has none, and nobody knows whose file it is.
+fn disarm(connection: &Connection) -> Result<(), StoreError> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    Ok(())
+}
+
+/// Returns how many of the steps a file has.
+fn version(connection: &Connection) -> Result<usize, StoreError> {
+    // Both questions are about one state of the file.
+    let transaction = connection.unchecked_transaction()?;
+    let found = stated_version(&transaction)?;
+    let sql = "SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'conversations')
+               FROM sqlite_schema";
+    let (all, own): (i64, i64) = transaction.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let known = newest();
+    match found {
+        0 if all == 0 => Ok(0),
+        1.. if own == 0 => Err(StoreError::Foreign),
+        1.. if found > known => Err(StoreError::Newer { found, known }),
+        1.. => Ok(usize::try_from(found).unwrap_or(0)),
+        _ => Err(StoreError::Foreign),
+    }
 }
 
 fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if found > known {
-        return Err(StoreError::Newer { found, known });
-    }
-    let done = usize::try_from(found).unwrap_or(0);
-    for migration in &MIGRATIONS[done..] {
+    // Another process may have been here meanwhile.
+    let done = usize::try_from(stated_version(&transaction)?).unwrap_or(MIGRATIONS.len());
+    for migration in MIGRATIONS.get(done..).unwrap_or_default() {
         transaction.execute_batch(migration)?;
     }
-    transaction.pragma_update(None, "user_version", known)?;
+    transaction.pragma_update(None, "user_version", newest())?;
     transaction.commit()?;
     Ok(())
+}
+
+fn stated_version(connection: &Connection) -> Result<i64, StoreError> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// The version of a file that has all steps.
+fn newest() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }

@@ -19,10 +19,13 @@ use crate::store::{
 /// How long a call waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The longest of these waits; the database counts their milliseconds with few bits.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Keeps conversations in one `SQLite` file, which several processes may use at once.
 ///
 /// Writes wait for the disk (WAL, `synchronous = FULL`); those that come together share one wait. What is deleted
-/// is overwritten in the file.
+/// is overwritten in the file. Triggers and views that a file brings along do nothing.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     worker: Worker,
@@ -32,12 +35,14 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens a file, which is made if there is none, and brings its tables up to date.
     ///
-    /// Errors: [`StoreError::Newer`], [`StoreError::Corrupt`], [`StoreError::Unwritable`], [`StoreError::Busy`].
+    /// Errors: [`StoreError::Newer`], [`StoreError::Foreign`], [`StoreError::Corrupt`], [`StoreError::Unwritable`],
+    /// [`StoreError::Busy`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with_patience(path, PATIENCE)
     }
 
-    /// Opens a file, and sets how long each call waits for another process that writes; 5 s by default.
+    /// Opens a file, and sets how long each call waits for another process that writes; 5 s by default,
+    /// a day at the most.
     pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         Self::start(Connection::open(path)?, patience)
     }
@@ -58,9 +63,10 @@ impl SqliteStore {
     }
 
     fn start(mut connection: Connection, patience: Duration) -> Result<Self, StoreError> {
+        let patience = patience.min(LONGEST_PATIENCE);
         connection.busy_timeout(patience)?;
         schema::prepare(&mut connection)?;
-        Ok(Self { worker: Worker::start(connection)?, notices: Notices::default() })
+        Ok(Self { worker: Worker::start(connection, patience)?, notices: Notices::default() })
     }
 }
 

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::store::StoreError;
 
 /// How many writes share one transaction, and so one wait for the disk.
 const MAX_BATCH: usize = 256;
+
+/// After how long, while another process writes, the thread looks whether anybody still wants what it waits for.
+const SLICE: Duration = Duration::from_millis(50);
 
 /// Work for the thread.
 pub(super) enum Job {
@@ -26,6 +30,8 @@ pub(super) trait Write: Send {
     fn run(&mut self, transaction: &Connection);
     /// Tells why the work itself failed, if it did.
     fn failure(&self) -> Option<&StoreError>;
+    /// Tells whether somebody still waits for the answer.
+    fn is_wanted(&self) -> bool;
     /// Gives the answer; `commit` is why nothing is durable, if so.
     fn answer(self: Box<Self>, commit: Option<StoreError>);
 }
@@ -52,6 +58,10 @@ where
 
     fn failure(&self) -> Option<&StoreError> {
         self.result.as_ref()?.as_ref().err()
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.reply.is_closed()
     }
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
@@ -92,11 +102,12 @@ impl Drop for Running {
 }
 
 impl Worker {
-    /// Starts the thread on a connection.
-    pub(super) fn start(connection: Connection) -> Result<Self, StoreError> {
+    /// Starts the thread on a connection; `patience` is how long a write waits for another process.
+    pub(super) fn start(connection: Connection, patience: Duration) -> Result<Self, StoreError> {
         let (sender, jobs) = channel();
         let thread = thread::Builder::new().name("ctx-store".to_owned());
-        let thread = thread.spawn(move || serve(connection, &jobs)).map_err(|_| StoreError::Closed)?;
+        let thread =
+            thread.spawn(move || serve(&connection, patience, &jobs)).map_err(|_| StoreError::Closed)?;
         Ok(Self(Arc::new(Running { jobs: Some(sender), thread: Some(thread) })))
     }
 
@@ -135,11 +146,11 @@ impl Worker {
     }
 }
 
-fn serve(mut connection: Connection, jobs: &Receiver<Job>) {
+fn serve(connection: &Connection, patience: Duration, jobs: &Receiver<Job>) {
     let mut next = jobs.recv().ok();
     while let Some(job) = next.take() {
         match job {
-            Job::Alone(work) => work(&connection),
+            Job::Alone(work) => work(connection),
             Job::Write(first) => {
                 let mut batch = vec![first];
                 while batch.len() < MAX_BATCH {
@@ -152,7 +163,7 @@ fn serve(mut connection: Connection, jobs: &Receiver<Job>) {
                         Err(_) => break,
                     }
                 }
-                commit(&mut connection, batch);
+                commit(connection, patience, batch);
             }
         }
         if next.is_none() {
@@ -162,8 +173,8 @@ fn serve(mut connection: Connection, jobs: &Receiver<Job>) {
 }
 
 /// Runs writes in one transaction, each in a savepoint of its own, and answers when all is durable.
-fn commit(connection: &mut Connection, mut batch: Vec<Box<dyn Write>>) {
-    let done = run(connection, &mut batch);
+fn commit(connection: &Connection, patience: Duration, mut batch: Vec<Box<dyn Write>>) {
+    let done = run(connection, patience, &mut batch);
     let mut error = done.err();
     for write in batch {
         // Everybody hears why; the first gets the error itself, the others one of the same kind.
@@ -173,8 +184,8 @@ fn commit(connection: &mut Connection, mut batch: Vec<Box<dyn Write>>) {
     }
 }
 
-fn run(connection: &mut Connection, batch: &mut [Box<dyn Write>]) -> Result<(), StoreError> {
-    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+fn run(connection: &Connection, patience: Duration, batch: &mut [Box<dyn Write>]) -> Result<(), StoreError> {
+    let mut transaction = begin(connection, patience, batch)?;
     for write in batch {
         let savepoint = transaction.savepoint()?;
         write.run(&savepoint);
@@ -189,6 +200,34 @@ fn run(connection: &mut Connection, batch: &mut [Box<dyn Write>]) -> Result<(), 
     }
     transaction.commit()?;
     Ok(())
+}
+
+/// Begins a transaction; waits for another process that writes, but not for what nobody wants any more.
+fn begin<'c>(
+    connection: &'c Connection,
+    patience: Duration,
+    batch: &[Box<dyn Write>],
+) -> Result<Transaction<'c>, StoreError> {
+    let begun = Instant::now();
+    let mut busy = None;
+    connection.busy_timeout(SLICE.min(patience))?;
+    let transaction = loop {
+        let tried = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
+        let is_wanted = batch.iter().any(|write| write.is_wanted());
+        match (tried, busy.take()) {
+            (Ok(_), Some(error)) if !is_wanted => break Err(error),
+            (Err(error), _) if is_busy(&error) && is_wanted && begun.elapsed() < patience => {
+                busy = Some(error);
+            }
+            (tried, _) => break tried,
+        }
+    };
+    connection.busy_timeout(patience)?;
+    Ok(transaction?)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 /// The same error once more.
@@ -218,7 +257,7 @@ mod tests {
 
     #[test]
     fn what_is_told_to_be_kept_is_kept_and_nothing_else_where_the_disk_is_full() {
-        let mut connection = Connection::open_in_memory().unwrap();
+        let connection = Connection::open_in_memory().unwrap();
         connection
             .execute_batch("CREATE TABLE kept (name TEXT, bytes BLOB); PRAGMA max_page_count = 16")
             .unwrap();
@@ -226,14 +265,31 @@ mod tests {
             .map(|(name, bytes)| write(name, bytes))
             .into_iter()
             .unzip();
-        commit(&mut connection, writes);
+        commit(&connection, Duration::ZERO, writes);
         for mut answer in answers {
             assert!(matches!(answer.try_recv().unwrap(), Err(StoreError::Unwritable(_))));
         }
         let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();
         assert_eq!((kept, connection.is_autocommit()), (0, true));
         let (small, mut answer) = write("again", 1);
-        commit(&mut connection, vec![small]);
+        commit(&connection, Duration::ZERO, vec![small]);
         assert!(answer.try_recv().unwrap().is_ok());
+    }
+
+    #[test]
+    fn what_nobody_wants_any_more_is_not_waited_for_and_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kept.db");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("CREATE TABLE kept (name TEXT, bytes BLOB)").unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let (unwanted, answer) = write("unwanted", 1);
+        drop(answer);
+        // The other one never ends: without the look at who wants it, this would take as long as that.
+        commit(&connection, Duration::from_secs(3_600), vec![unwanted]);
+        other.execute_batch("ROLLBACK").unwrap();
+        let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, 0);
     }
 }

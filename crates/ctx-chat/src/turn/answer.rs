@@ -30,10 +30,11 @@ impl Running<'_, '_> {
             let mut heard = |progress| watch(TurnEvent::from(progress));
             match self.chat.model.ask(&body, &mut heard, self.cancel).await {
                 Ok(reply) => {
+                    self.learn().await;
                     self.emit(TurnEvent::Replied { usage: reply.usage });
                     return Ok(reply);
                 }
-                Err(failure) => self.relieve(failure).await?,
+                Err(failure) => self.relieve(failure)?,
             }
         }
     }

@@ -21,6 +21,8 @@ pub(super) struct Fit {
     watch: UsageWatch,
     budget: Option<u64>,
     compression: Option<RequestCompression>,
+    /// What a refusal taught, until a smaller request shows that it was the size.
+    lesson: Option<u64>,
 }
 
 impl Fit {
@@ -36,6 +38,7 @@ impl Fit {
             watch: UsageWatch::default(),
             budget: least(compression.and_then(|compression| compression.token_budget).or(allowed), learned),
             compression: compression.cloned(),
+            lesson: None,
         }
     }
 
@@ -141,8 +144,9 @@ impl Running<'_, '_> {
     /// After a request was too large for the provider: makes it smaller, once in a turn; else the turn ends.
     ///
     /// Where the provider says how large it may be, it is brought a tenth below that, since not all count as we do;
-    /// else down to half of what it was. What was learned holds from then on, also for later turns.
-    pub(super) async fn relieve(&mut self, failure: AskFailure) -> Result<(), Stop> {
+    /// else down to half of what it was. What was learned holds from then on; also for later turns if the smaller
+    /// request is answered: some refusals say that it is the size, and it is not.
+    pub(super) fn relieve(&mut self, failure: AskFailure) -> Result<(), Stop> {
         let is_new = self.end.learned_budget.is_none() && self.fit.compression.is_some();
         if !failure.cause.is_overflow() || failure.partial.is_some() || !is_new {
             return Err(failure.into());
@@ -155,21 +159,22 @@ impl Running<'_, '_> {
             Some(limit) => (limit, limit / 10 * 9),
             None => (used.saturating_sub(1), used / 2),
         };
-        self.learn(least(Some(most), self.fit.budget).unwrap_or(most)).await;
         match self.compress(RequestConfig::to_fit(target)) {
             Ok(true) => {}
             Ok(false) | Err(_) => return Err(failure.into()),
         }
+        let most = least(Some(most), self.fit.budget);
+        (self.end.learned_budget, self.fit.budget, self.fit.lesson) = (most, most, most);
         if let Some(usage) = self.fit.usage(&self.messages) {
             self.tell_usage(usage, UsageLevel::of(&usage));
         }
         Ok(())
     }
 
-    /// Keeps the most that a request may have; that it cannot be kept for others is no failure of the turn.
-    async fn learn(&mut self, most: u64) {
-        self.end.learned_budget = Some(most);
-        self.fit.budget = Some(most);
+    /// Keeps what a refusal taught once the smaller request was answered; that it cannot be kept is no failure of the
+    /// turn.
+    pub(super) async fn learn(&mut self) {
+        let Some(most) = self.fit.lesson.take() else { return };
         let model = self.model_key();
         if let Some(limits) = self.chat.limits {
             limits.learn(&model, most);

@@ -21,11 +21,11 @@ pub async fn preview_turn(
     request: TurnRequest,
 ) -> Result<TurnPreview, TurnFailure> {
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
-    let recorder = match session {
-        Some(session) => Recorder::preview(session.clone(), is_kept, chat.clock),
-        None => Recorder::new(None, is_kept, chat.clock),
-    };
     let (mut events, cancel) = (Vec::new(), Cancel::default());
+    let recorder = match session {
+        Some(session) => Recorder::preview(session.clone(), is_kept, chat.clock, &cancel),
+        None => Recorder::new(None, is_kept, chat.clock, &cancel),
+    };
     let mut watch = |event| events.push(event);
     let mut running = Running::new(chat, recorder, request, &mut watch, &cancel);
     running.request.turn.preview = true;

@@ -1,6 +1,9 @@
 //! The conversation that a turn writes into, or none.
 
+use std::time::Duration;
+
 use ctx_engine::ConversationMemory;
+use ctx_pipeline::Cancel;
 use ctx_types::{Diagnostic, Message, Node, NodeId, Session, SessionOp};
 
 use crate::conversation::Conversation;
@@ -9,6 +12,9 @@ use crate::store::{ConversationStore, LearnedLimit, StoreError};
 
 /// How often a message is tried to be stored while others hold or change the store.
 const ATTEMPTS: usize = 8;
+
+/// How long a store may still take once the caller has cancelled.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// A conversation and the store that has it.
 pub struct ChatLog<'a> {
@@ -36,6 +42,7 @@ pub(super) struct Recorder<'a> {
     /// The message below which the next one goes, whatever others do; none where there is no conversation.
     last: Option<NodeId>,
     clock: &'a (dyn Fn() -> i64 + Send + Sync),
+    cancel: &'a Cancel,
     unstored: usize,
 }
 
@@ -44,9 +51,10 @@ impl<'a> Recorder<'a> {
         log: Option<ChatLog<'a>>,
         is_kept: bool,
         clock: &'a (dyn Fn() -> i64 + Send + Sync),
+        cancel: &'a Cancel,
     ) -> Self {
         let last = log.as_ref().map(|log| log.conversation.session().active_leaf_id().clone());
-        Self { log, is_kept, scratch: Session::new("none"), last, clock, unstored: 0 }
+        Self { log, is_kept, scratch: Session::new("none"), last, clock, cancel, unstored: 0 }
     }
 
     /// Writes into a copy of a conversation, to find out what would be sent.
@@ -54,9 +62,10 @@ impl<'a> Recorder<'a> {
         session: Session,
         is_kept: bool,
         clock: &'a (dyn Fn() -> i64 + Send + Sync),
+        cancel: &'a Cancel,
     ) -> Self {
         let last = Some(session.active_leaf_id().clone());
-        Self { log: None, is_kept, scratch: session, last, clock, unstored: 0 }
+        Self { log: None, is_kept, scratch: session, last, clock, cancel, unstored: 0 }
     }
 
     /// Tells whether what is said belongs to the conversation.
@@ -103,7 +112,7 @@ impl<'a> Recorder<'a> {
         let at = self.now();
         let found = match &mut self.log {
             Some(log) if recovery::ends_dangling(log.conversation.session()) => {
-                log.conversation.recover(log.store, Some(at)).await?
+                within(self.cancel, log.conversation.recover(log.store, Some(at))).await?
             }
             Some(_) => Vec::new(),
             None => recovery::recover_copy(&mut self.scratch),
@@ -119,7 +128,7 @@ impl<'a> Recorder<'a> {
         let at = self.now();
         node.timestamp = jiff::Timestamp::from_millisecond(at).ok().map(|at| at.to_string().into());
         let id = if let Some(log) = self.log.as_mut().filter(|_| self.is_kept) {
-            log.add(self.last.as_ref(), &node, at).await?
+            within(self.cancel, log.add(self.last.as_ref(), &node, at)).await?
         } else {
             self.add_to_scratch(&node)?
         };
@@ -154,9 +163,25 @@ impl<'a> Recorder<'a> {
     pub(super) async fn apply(&mut self, label: &str, op: SessionOp) -> Result<(), StoreError> {
         let at = self.now();
         match self.log.as_mut().filter(|_| self.is_kept) {
-            Some(log) => log.apply(label, &op, at).await,
+            Some(log) => within(self.cancel, log.apply(label, &op, at)).await,
             None => Ok(()),
         }
+    }
+}
+
+/// Waits for a store, and not much longer once the caller has cancelled: then it has the change as a whole, or not.
+async fn within<T>(
+    cancel: &Cancel,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let over = async {
+        cancel.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        biased;
+        done = work => done,
+        () = over => Err(StoreError::GivenUp),
     }
 }
 

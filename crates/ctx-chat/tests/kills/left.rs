@@ -14,8 +14,8 @@ pub(crate) fn long_arguments() -> String {
 }
 
 /// Checks a store after its program was killed: it is sound, and what was told to be stored is there, once and in
-/// its order, and at most one message more.
-pub(crate) fn check(store: &Path, told: &[String]) {
+/// its order, and at most one message more. Returns the store and the conversation as they were left.
+pub(crate) fn check(store: &Path, told: &[String]) -> (SqliteStore, Conversation) {
     check_file(store);
     let opened = SqliteStore::open(store).unwrap();
     let conversation = block_on(Conversation::load(&opened, "c")).unwrap();
@@ -32,6 +32,7 @@ pub(crate) fn check(store: &Path, told: &[String]) {
     for (index, node) in path.iter().enumerate() {
         check_whole(node, &stored[index]);
     }
+    (opened, conversation)
 }
 
 /// Lets the database look at itself.

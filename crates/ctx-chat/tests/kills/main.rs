@@ -85,7 +85,7 @@ fn kill_talks(count: u64, seed: u64) {
         // Nobody else has the file open while a program writes it.
         room.store = SqliteStore::in_memory().unwrap();
         let told = interrupt(&store, &room.server.base_url(), &mut chance);
-        left::check(&store, &told);
+        (room.store, room.conversation) = left::check(&store, &told);
         go_on(&store, &mut room);
     }
 }
@@ -121,10 +121,9 @@ fn interrupt(store: &Path, url: &str, chance: &mut Chance) -> Vec<String> {
     told.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Opens what is left, says `continue`, and checks what was sent meanwhile.
+/// Goes on with what is left as whoever opens it does, says `continue`, and checks what was sent meanwhile.
 fn go_on(store: &Path, room: &mut Room) {
-    room.store = SqliteStore::open(store).unwrap();
-    (room.conversation, _) = block_on(Conversation::open(&room.store, "c", Some(1))).unwrap();
+    block_on(room.conversation.recover(&room.store, Some(1))).unwrap();
     let spill = child::spill(store);
     let end = room.turn("continue", |chat| child::equip(chat, &spill));
     assert_eq!(ending(&end), "answered", "{:?}", room.stored());

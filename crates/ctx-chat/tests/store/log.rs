@@ -88,6 +88,26 @@ fn many_steps_are_loaded_through_checkpoints() {
 }
 
 #[test]
+fn what_can_be_undone_is_the_same_after_loading_however_much_was_said() {
+    on_every_store(|place| async move {
+        let store = place.open().await;
+        let mut chat = chat(&*store, &["a", "b", "c"]).await.unwrap();
+        chat.undo(&*store, None).await.unwrap();
+        chat.undo(&*store, None).await.unwrap();
+        chat.redo(&*store, None).await.unwrap();
+        for said in 1..=60 {
+            chat.append(&*store, Node::new(Role::User, said.to_string()), Some(said)).await.unwrap();
+            if ![1, 49, 50, 51, 60].contains(&said) {
+                continue;
+            }
+            let loaded = Conversation::load(&*store, "c").await.unwrap();
+            assert_eq!(loaded.history(), chat.history(), "{said}");
+            assert!(loaded.session() == chat.session(), "{said}");
+        }
+    });
+}
+
+#[test]
 fn new_messages_have_ids_that_an_imported_conversation_has_not() {
     on_every_store(|place| async move {
         let nodes = ["n7", "n2", "n99999999999999999999", "na", "m3"];

@@ -1,9 +1,12 @@
 //! How turns end: answers, aborts, failures; nothing is lost and nothing is said twice.
 
+use std::time::Duration;
+
+use ctx_chat::Conversation;
 use ctx_types::{GenerationKind, TurnInput};
 use serde_json::json;
 
-use crate::room::{Bench, Room, ending, with_bench};
+use crate::room::{Bench, Room, block_on, ending, with_bench};
 use crate::server::{Answer, Step, delta, end, sse, word};
 
 fn half() -> Answer {
@@ -151,4 +154,23 @@ fn an_answer_that_the_store_cannot_take_is_handed_back() {
     assert!(matches!(error.source, ctx_chat::StoreError::Unwritable(_)), "{error}");
     assert_eq!(error.unstored.as_str(), text);
     assert_eq!(room.stored(), ["user: Hello"]);
+}
+
+#[test]
+fn whoever_cancels_waits_for_no_store_that_another_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    let mut room = Room::new([Answer::text("no")]);
+    room.store = ctx_chat::SqliteStore::open_with_patience(&path, Duration::MAX).unwrap();
+    room.conversation = block_on(Conversation::create(&room.store, "c", None)).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    room.cancel.cancel();
+    // The store has a day: without giving up, this would take as long.
+    let error = room.request(Room::says("Hello"), |_| ()).unwrap_err();
+    assert!(matches!(error.source, ctx_chat::StoreError::GivenUp), "{error}");
+    assert_eq!(error.unstored.as_str(), "Hello");
+    other.execute_batch("ROLLBACK").unwrap();
+    room.conversation = block_on(Conversation::load(&room.store, "c")).unwrap();
+    assert_eq!(room.stored(), [""; 0]);
 }

@@ -115,6 +115,29 @@ fn what_was_learned_long_ago_counts_no_more() {
 }
 
 #[test]
+fn what_a_wrong_clock_or_a_damaged_store_says_counts_not() {
+    let store = ctx_chat::SqliteStore::in_memory().unwrap();
+    let limits = [("ahead@h", 900, i64::MAX), ("none@h", 0, 5), ("tiny@h", 200, 5), ("fine@h", 900, 5)];
+    for (model, tokens, at_millis) in limits {
+        block_on(store.learn(ctx_chat::LearnedLimit { model: model.to_owned(), tokens, at_millis })).unwrap();
+    }
+    let known = block_on(LearnedLimits::load(&store, 5)).unwrap();
+    assert_eq!(limits.map(|(model, ..)| known.of(model)), [None, None, None, Some(900)]);
+}
+
+#[test]
+fn a_refusal_that_nothing_confirms_teaches_nothing() {
+    // Nothing can be made smaller here; and there a smaller request is refused as well.
+    for mut room in [Room::new([overflow()]), long([overflow(), overflow()])] {
+        let limits: &'static LearnedLimits = Box::leak(Box::default());
+        let end = room.turn("Hello", |chat| chat.limits = Some(limits));
+        assert_eq!(ending(&end), "LLM_CONTEXT_OVERFLOW");
+        assert_eq!(block_on(room.store.limits()).unwrap(), []);
+        assert_eq!(limits.of("test-model@127.0.0.1"), None);
+    }
+}
+
+#[test]
 fn the_level_of_usage_is_a_warning_above_sixty_percent() {
     let line = "word ".repeat(200);
     let mut room = Room::new([Answer::text("a"), Answer::text("b")]).said(&[&line, "word"]);

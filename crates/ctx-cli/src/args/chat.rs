@@ -35,7 +35,7 @@ pub(crate) struct ChatArguments {
     #[arg(long, conflicts_with = "conversation")]
     pub(crate) resume: bool,
     /// Says this, prints the answer and ends
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = words)]
     pub(crate) once: Option<String>,
     /// Prints the exact body of the request, and sends and stores nothing
     #[arg(long, requires = "once")]
@@ -68,6 +68,14 @@ pub(crate) struct ChatArguments {
     /// Prints what came of `--once` as JSON
     #[arg(long, requires = "once", conflicts_with = "dry_run")]
     pub(crate) json: bool,
+}
+
+/// Takes a text that says something: what is blank would ask the model for nothing.
+fn words(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        true => Err("there is nothing to say".to_owned()),
+        false => Ok(text.to_owned()),
+    }
 }
 
 /// The agent, and what its contexts are made with.

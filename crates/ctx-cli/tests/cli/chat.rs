@@ -115,6 +115,22 @@ fn a_failure_of_the_provider_has_an_exit_code() {
 }
 
 #[test]
+fn nothing_is_asked_where_nothing_is_said() {
+    let place = Place::new([Answer::text("no")]);
+    let base = place.server.base_url();
+    for words in ["", " \n"] {
+        let arguments = format!("chat agent.yaml --base-url {base} --store s.db --conversation c");
+        let mut command = place.folder.command(&arguments);
+        let output = command.args(["--once", words]).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains("there is nothing to say"), "{errors}");
+    }
+    assert!(place.requests().is_empty());
+    assert!(!place.folder.path().join("s.db").exists());
+}
+
+#[test]
 fn a_missing_key_is_told_with_a_way_out() {
     let folder = Folder::with(&[("agent.yaml", AGENT)]);
     assert_snapshot!(folder.ctx("chat agent.yaml --once Hello"), @r"

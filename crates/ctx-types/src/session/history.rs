@@ -22,9 +22,6 @@ const FOREIGN: &str = "otherVersion";
 /// The version of the form in which the log is written.
 const VERSION: u64 = 1;
 
-/// How many operations a log keeps, those that were undone included; older ones go.
-const MAX_ENTRIES: usize = 50;
-
 /// How many bytes of JSON a log may have; older operations go.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -85,6 +82,9 @@ pub enum HistoryError {
 }
 
 impl History {
+    /// How many operations a log keeps, those that were undone included; older ones go.
+    pub const CAPACITY: usize = 50;
+
     /// Reads the log of a session; an operation that cannot be read, and older ones, are reported and left out.
     pub fn read(header: &SessionHeader) -> (Self, Vec<Diagnostic>) {
         let mut found = Vec::new();
@@ -182,9 +182,9 @@ impl History {
 
     /// Forgets the oldest operations until the rest is within the limits.
     fn cap(&mut self) {
-        let over = (self.undo.len() + self.redo.len()).saturating_sub(MAX_ENTRIES);
+        let over = (self.undo.len() + self.redo.len()).saturating_sub(Self::CAPACITY);
         self.undo.drain(..over.min(self.undo.len()));
-        let over = self.redo.len().saturating_sub(MAX_ENTRIES);
+        let over = self.redo.len().saturating_sub(Self::CAPACITY);
         self.redo.drain(..over);
         let mut room = MAX_BYTES;
         let mut fits = |entry: &Arc<HistoryEntry>| {
