@@ -39,15 +39,23 @@ pub(super) fn runs(before: &str, after: &str, room: &mut Room) -> Vec<Run> {
     let run = |(at, (tag, text)): (usize, (ChangeTag, String))| match tag {
         ChangeTag::Delete => vec![Run { tag: "gone", text: shown(&text) }],
         ChangeTag::Insert => vec![Run { tag: "new", text: shown(&text) }],
-        ChangeTag::Equal => same(&text, at == 0, at == last),
+        ChangeTag::Equal => same(&text, "unchanged characters", at == 0, at == last),
     };
     let mut runs: Vec<Run> = runs.into_iter().enumerate().flat_map(run).collect();
     runs.extend(missing(before.missing.max(after.missing)).map(|text| Run { tag: "note", text }));
     runs
 }
 
+/// Shows a text that nothing is compared with; of a long one its ends.
+pub(super) fn whole(text: &str, room: &mut Room) -> Vec<Run> {
+    let cut = room.take(text);
+    let mut runs = same(cut.text, "characters between", false, false);
+    runs.extend(missing(cut.missing).map(|text| Run { tag: "note", text }));
+    runs
+}
+
 /// A stretch that both have; of a long one the middle is left out, or the end that touches no change.
-fn same(text: &str, is_first: bool, is_last: bool) -> Vec<Run> {
+fn same(text: &str, what: &str, is_first: bool, is_last: bool) -> Vec<Run> {
     let count = text.chars().count();
     let whole = |text: &str| Run { tag: "same", text: shown(text) };
     if count <= 3 * CONTEXT {
@@ -60,7 +68,7 @@ fn same(text: &str, is_first: bool, is_last: bool) -> Vec<Run> {
         _ => (CONTEXT, CONTEXT),
     };
     let (head_end, tail_start) = (byte(head), byte(count - tail));
-    let note = format!(" … {} unchanged characters … ", count - head - tail);
+    let note = format!(" … {} {what} … ", count - head - tail);
     let ends = [text.get(..head_end), text.get(tail_start..)].map(Option::unwrap_or_default);
     let [head, tail] = ends.map(whole);
     vec![head, Run { tag: "note", text: note }, tail]

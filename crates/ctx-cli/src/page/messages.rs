@@ -207,7 +207,7 @@ fn event(event: &Event, text: &str, room: &mut Room) -> EventRow {
     let runs = match (&event.before, &event.after) {
         (Some(before), Some(after)) => difference::runs(before, after, room),
         // What is the message's text in the end stands above.
-        (None, Some(after)) if after != text => difference::runs(after, after, room),
+        (None, Some(after)) if after != text => difference::whole(after, room),
         _ => Vec::new(),
     };
     EventRow { what: shown(&what(event)), runs }
