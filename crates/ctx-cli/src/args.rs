@@ -210,6 +210,7 @@ pub(crate) struct ExplainArguments {
 /// whatever else is not what its author meant. Of a request body: what its provider would refuse.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "Examples:\n  \
     ctx check presets/ chat.json\n  \
     ctx check presets/ --deny-warnings --json\n  \

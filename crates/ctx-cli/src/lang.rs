@@ -82,7 +82,7 @@ pub(crate) fn of_code(code: &str) -> Option<(&'static str, &'static str)> {
     catalogue()?.explanation(code)
 }
 
-fn translated<'t>(english: &'t str, translate: impl FnOnce(&Catalogue) -> Option<String>) -> Cow<'t, str> {
+fn translated(english: &str, translate: impl FnOnce(&Catalogue) -> Option<String>) -> Cow<'_, str> {
     catalogue().and_then(translate).map_or(Cow::Borrowed(english), Cow::Owned)
 }
 

@@ -69,6 +69,8 @@ fn each_finding_and_each_reason_of_the_fixtures_has_a_translation() {
     assert!(missing.is_empty(), "{} are missing:\n{}", missing.len(), missing.join("\n"));
 }
 
+const OUTCOMES: [&str; 7] = ["kept ", "dropped ", "cut ", "moved ", "merged ", "hidden ", "degraded "];
+
 /// Returns what has no translation in a line of a snapshot.
 fn of_line(line: &str) -> impl Iterator<Item = String> + use<> {
     let catalogue = catalogue::chinese();
@@ -80,7 +82,6 @@ fn of_line(line: &str) -> impl Iterator<Item = String> + use<> {
         let message = placed.map_or(message, |(message, _)| message);
         catalogue.of_code(code, message).is_none().then(|| format!("CTX{code:04} {message}"))
     });
-    const OUTCOMES: [&str; 7] = ["kept ", "dropped ", "cut ", "moved ", "merged ", "hidden ", "degraded "];
     let reason = OUTCOMES.iter().find_map(|outcome| line.strip_prefix(outcome)).and_then(|rest| {
         let (_, reason) = rest.split_once(": ")?;
         let is_figures = |rest: &str| {

@@ -87,7 +87,8 @@ impl Fixes {
             let after = String::from_utf8_lossy(file.after.as_deref().unwrap_or_default());
             let verb = if self.is_dry { "would change" } else { "changed" };
             let changed = format!("{verb} {}", show::clean_line(&file.name));
-            text.extend([&*lang::text(&changed), "\n"]);
+            text += &lang::text(&changed);
+            text += "\n";
             text += &show::diff(&String::from_utf8_lossy(&file.before), &after);
         }
         let fixed: usize = self.files.iter().map(|file| file.fixed.len()).sum();

@@ -25,7 +25,7 @@ pub(super) struct Mended {
     pub(super) declined: Vec<(Diagnostic, String)>,
 }
 
-/// How many edits of one document are tried one by one, where all together are not possible.
+/// How often edits of one document are tried, where all together are not possible.
 const MAX_TRIES: usize = 200;
 
 /// Makes all edits that the findings about a document ask for.
@@ -45,18 +45,16 @@ pub(super) fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, I
         };
         let open: Vec<&Diagnostic> = found.iter().filter(is_open).collect();
         let Some(first) = open.first().copied() else { break };
+        if tries >= MAX_TRIES {
+            let reason = "too many edits cannot be made at once";
+            mended.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.to_owned())));
+            break;
+        }
         let attempt = Attempt { bytes: &now, name, found: &found, look };
-        let all = if open.len() > 1 { attempt.make(&open).ok() } else { None };
-        let made = all.map(|bytes| (bytes, open.clone()));
-        let made = match made {
-            Some(made) => Ok(made),
-            None if tries == MAX_TRIES => Err("too many edits cannot be made at once".to_owned()),
-            None => attempt.make(&[first]).map(|bytes| (bytes, vec![first])),
-        };
-        tries = (tries + 1).min(MAX_TRIES);
+        let made = attempt.make_most(&open, &mut tries);
         match made {
-            Ok((bytes, fixed)) => {
-                mended.fixed.extend(fixed.into_iter().cloned());
+            Ok((bytes, count)) => {
+                mended.fixed.extend(open.iter().take(count).map(|finding| (*finding).clone()));
                 now = bytes;
                 mended.bytes = Some(now.clone());
             }
@@ -84,6 +82,19 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
+    /// Makes all edits at once, or else half of them, and so on; returns how many were made, or why the first
+    /// alone cannot be.
+    fn make_most(&self, asking: &[&Diagnostic], tries: &mut usize) -> Result<(Vec<u8>, usize), String> {
+        let mut count = asking.len();
+        loop {
+            *tries += 1;
+            match self.make(asking.get(..count).unwrap_or_default()) {
+                Err(_) if count > 1 => count /= 2,
+                made => return made.map(|bytes| (bytes, count)),
+            }
+        }
+    }
+
     /// Makes edits all at once; else says why not.
     fn make(&self, asking: &[&Diagnostic]) -> Result<Vec<u8>, String> {
         let mut asked: Vec<Asked<'_>> = asking.iter().filter_map(|finding| Asked::of(finding)).collect();
