@@ -134,17 +134,6 @@ fn each_kind_of_name_has_a_suggestion() {
 }
 
 #[test]
-fn a_key_of_the_commands_own_settings_has_a_suggestion() {
-    let told = ctx(
-        "assemble --input Hi",
-        &[("ctx.toml", "modle = \"gpt-4o\"\n[endpoint]\ndialect = \"antropic\"\n")],
-    );
-    assert!(told.contains("did you mean `model`?"), "{told}");
-    let told = ctx("chat --once Hi --dry-run", &[("ctx.toml", "[endpoint]\ndialect = \"antropic\"\n")]);
-    assert!(told.contains("did you mean `anthropic`?"), "{told}");
-}
-
-#[test]
 fn a_key_of_a_case_has_a_suggestion() {
     let files = [("t/a/agent.yaml", "presetMessages: []"), ("t/a/case.yaml", "inptu: Hi\n")];
     let told = ctx("test t", &files);
