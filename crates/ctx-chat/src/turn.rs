@@ -180,9 +180,10 @@ pub async fn run_turn(
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
     let continued = continued(log.as_ref(), &request.turn);
     let recorder = Recorder::new(log, is_kept, chat.clock, cancel);
-    let mut running = Running { continued, ..Running::new(chat, recorder, request, watch, cancel) };
-    let stop = running.run().await;
-    running.finish(stop).await
+    // A turn is large; whoever waits for one need not hold it.
+    let mut running = Box::new(Running { continued, ..Running::new(chat, recorder, request, watch, cancel) });
+    let stop = Box::pin(running.run()).await;
+    Box::pin(running.finish(stop)).await
 }
 
 /// A turn under way.

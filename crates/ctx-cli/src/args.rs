@@ -208,7 +208,6 @@ pub(crate) struct ExplainArguments {
 ///
 /// Unknown anchors and macros, targets that no entry declares, values of wrong types, broken links, and
 /// whatever else is not what its author meant. Of a request body: what its provider would refuse.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "Examples:\n  \
