@@ -13,11 +13,11 @@ use crate::files;
 use crate::show::Sources;
 
 /// The worldbooks of a run, with the files that they were read from.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Books(Vec<BookFile>);
 
 /// A worldbook and its file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct BookFile {
     book: LoadedWorldbook,
     file: String,

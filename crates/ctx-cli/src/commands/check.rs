@@ -150,11 +150,11 @@ fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<
         Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
         Ok(mut bytes) => {
             if let Some(fixes) = fixes {
-                bytes = fixes.mend(path, &name, bytes, &|bytes| findings(bytes, &name, checker));
+                bytes = fixes.mend(path, &name, bytes, &|bytes| findings(bytes, path, checker));
                 sources = Sources::default();
                 sources.add(&name, &bytes);
             }
-            match findings(&bytes, &name, checker) {
+            match findings(&bytes, path, checker) {
                 Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
                 Err(ImportError::UnknownShape { found, .. }) => {
                     Err(sources.explained(&name, &nothing_known(found)))
@@ -178,8 +178,8 @@ fn nothing_known(found: String) -> ImportError {
 }
 
 /// Reads a file as what it is.
-fn findings(bytes: &[u8], name: &str, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
-    let limits = Limits::default();
+fn findings(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
+    let (name, limits) = (&*files::name(path), Limits::default());
     let format = detect(bytes, name, &limits)?;
     if format.is_none()
         && let Some(found) = request_body(bytes, name, &limits)
@@ -199,9 +199,12 @@ fn findings(bytes: &[u8], name: &str, checker: &Checker) -> Result<Vec<Diagnosti
         Some(format) if format.is_worldbook() => worldbook::check::findings(bytes, name),
         Some(Format::Profile) => read_profile(bytes, name, &limits).map(|profile| profile.diagnostics),
         _ => {
-            let Checker { engine, with, books } = checker;
+            let engine = &checker.engine;
             let file = AgentFile::parse(bytes, name, engine)?;
-            let compiled = engine.compile(&file.agent, with);
+            let mut books = checker.books.clone();
+            books.add_beside(path, &file.agent, &mut Sources::default());
+            let with = Compile { worldbooks: books.loaded(), ..checker.with.clone() };
+            let compiled = engine.compile(&file.agent, &with);
             let is_of_book = |finding: &Diagnostic| finding.location.document.is_some();
             let (mut of_books, breakers): (Vec<_>, Vec<_>) =
                 engine.cache_breakers(&compiled).into_iter().partition(is_of_book);

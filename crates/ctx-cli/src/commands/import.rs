@@ -2,9 +2,10 @@
 
 mod names;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use ctx_preset_import::{
     FieldStatus, FileReport, Import, ImportOptions, ImportReport, SourceFile, import, write_document,
 };
@@ -13,7 +14,7 @@ use serde::Serialize;
 
 use crate::args::AgentImportArguments;
 use crate::commands::inputs;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing};
 use crate::schemas;
 use crate::show::{self, Bar, Sources};
@@ -35,12 +36,10 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
         bail!("nothing can be imported");
     }
     if let Some(path) = &arguments.report {
-        written.push((path.clone(), pretty(&made.report)));
+        refuse_twice(path, &written)?;
+        written.push((path.clone(), pretty(&made.report).into()));
     }
-    make_folders(&arguments.out, &written)?;
-    let files: Vec<(PathBuf, &[u8])> =
-        written.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect();
-    files::write(&files, Existing::Replace, &sources.files_read)?;
+    write(&arguments.out, &written, &sources)?;
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
     match arguments.json {
         true => show::json(&Answer { files: &made.report.files, written: &names })?,
@@ -91,44 +90,81 @@ fn pretty(value: &impl Serialize) -> Vec<u8> {
     text
 }
 
+/// A file that is written.
+type Output<'a> = (PathBuf, Cow<'a, [u8]>);
+
+/// Refuses a report onto a file that the import itself makes.
+fn refuse_twice(report: &Path, written: &[Output<'_>]) -> Result<(), UsageError> {
+    let is_same = |path: &Path| std::path::absolute(path).ok() == std::path::absolute(report).ok();
+    match written.iter().any(|(path, _)| is_same(path)) {
+        true => Err(UsageError(format!(
+            "`{}` is a file that the import makes; name another file for the report",
+            files::name(report)
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Writes all files or none, the agent last: where it is, all is there that it asks for.
+fn write(out: &Path, written: &[Output<'_>], sources: &Sources) -> Result<()> {
+    let mut folders = Vec::new();
+    let files: Vec<(PathBuf, &[u8])> =
+        written.iter().rev().map(|(path, bytes)| (path.clone(), bytes.as_ref())).collect();
+    let done = make_folders(out, written, &mut folders)
+        .and_then(|()| files::write(&files, Existing::Replace, &sources.files_read));
+    if done.is_err() {
+        // Only empty ones go, so that nothing of anybody is lost.
+        folders.iter().rev().for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());
+    }
+    done
+}
+
 /// Returns the files that are written, below a folder.
-fn outputs(made: &Import, out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+fn outputs<'a>(made: &'a Import, out: &Path) -> Vec<Output<'a>> {
     let mut names = Names::default();
     let mut written = Vec::new();
-    let mut add = |path: PathBuf, bytes: Vec<u8>| written.push((out.join(path), bytes));
+    let mut add = |path: PathBuf, bytes: Cow<'a, [u8]>| written.push((out.join(path), bytes));
     if let Some(agent) = &made.agent {
         let text = write_document(&agent.write());
-        add(names.of(&["agent.yaml"]), schemas::with_line("agent", &text).into_bytes());
+        add(names.of(&["agent.yaml"]), schemas::with_line("agent", &text).into_bytes().into());
     }
     if let Some(profile) = &made.profile {
         let text = write_document(&profile.write());
-        add(names.of(&["profile.yaml"]), schemas::with_line("profile", &text).into_bytes());
+        add(names.of(&["profile.yaml"]), schemas::with_line("profile", &text).into_bytes().into());
     }
     if let Some(template) = &made.template {
-        add(names.of(&["template.yaml"]), write_document(template).into_bytes());
+        add(names.of(&["template.yaml"]), write_document(template).into_bytes().into());
     }
     for book in &made.worldbooks {
         let file = format!("{}.json", book.name);
-        add(names.of(&["worldbooks", &file]), pretty(&book.book.write()));
+        add(names.of(&["worldbooks", &file]), pretty(&book.book.write()).into());
     }
     for chat in &made.conversations {
         let file = format!("{}.json", chat.name);
-        add(names.of(&["conversations", &file]), pretty(&chat.session.write()));
+        add(names.of(&["conversations", &file]), pretty(&chat.session.write()).into());
     }
     for asset in &made.assets {
         let steps: Vec<&str> = std::iter::once("assets").chain(asset.path.split('/')).collect();
-        add(names.of(&steps), asset.bytes.clone());
+        add(names.of(&steps), asset.bytes.as_slice().into());
     }
     let followed = [made.agent.as_ref().map(|_| "agent"), made.profile.as_ref().map(|_| "profile")];
     let followed: Vec<&str> = followed.into_iter().flatten().collect();
     let beside = schemas::beside(&followed);
-    written.extend(beside.into_iter().map(|(path, text)| (out.join(path), text.into_bytes())));
+    written.extend(beside.into_iter().map(|(path, text)| (out.join(path), text.into_bytes().into())));
     written
 }
 
-/// Makes the folders of files; one that is a link could lead elsewhere and is refused.
-fn make_folders(out: &Path, written: &[(PathBuf, Vec<u8>)]) -> Result<()> {
-    files::make_folder(out)?;
+/// Makes the folders of files and notes which were not there; one that is a link could lead elsewhere and is refused.
+fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> Result<()> {
+    let mut make = |folder: &Path| {
+        let failed = |error: std::io::Error| {
+            anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(&error))
+        };
+        std::fs::create_dir(folder).map_err(failed).map(|()| made.push(folder.to_owned()))
+    };
+    let missing: Vec<&Path> =
+        out.ancestors().take_while(|folder| *folder != Path::new("") && !folder.is_dir()).collect();
+    missing.into_iter().rev().try_for_each(&mut make)?;
     for (path, _) in written {
         let Ok(below) = path.strip_prefix(out) else { continue };
         let mut folder = out.to_owned();
@@ -138,7 +174,7 @@ fn make_folders(out: &Path, written: &[(PathBuf, Vec<u8>)]) -> Result<()> {
                 bail!("cannot write below `{}`: it is a link", files::name(&folder));
             }
             if !folder.is_dir() {
-                files::make_folder(&folder)?;
+                make(&folder)?;
             }
         }
     }

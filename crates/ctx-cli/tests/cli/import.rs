@@ -54,7 +54,8 @@ fn what_is_imported_is_checked_and_assembled() {
     let report: Value =
         serde_json::from_slice(&fs::read(folder.path().join("report.json")).unwrap()).unwrap();
     assert_eq!(report["files"][0]["fields"][0]["pointer"], "/spec");
-    assert_eq!(ctx_in(folder.path(), "check out").0, 0);
+    let (code, _, errors) = ctx_in(folder.path(), "check out");
+    assert_eq!((code, errors.as_str()), (0, ""), "the book beside the agent is at hand");
     let (code, body, errors) =
         ctx_in(folder.path(), "assemble out/agent.yaml --session chat.jsonl --format openai");
     assert_eq!(code, 0, "{errors}");

@@ -34,6 +34,7 @@ mod foreign_servers;
 mod help;
 mod hostile;
 mod import;
+mod import_writing;
 mod init;
 mod kept;
 mod lang;

@@ -1,34 +1,67 @@
 //! Names of files that hold on every system, whatever a stranger's file calls them.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The names that are given already.
+/// The names that are given already, in small letters, since some systems know no others.
 #[derive(Debug, Default)]
-pub(super) struct Names(BTreeSet<String>);
+pub(super) struct Names {
+    files: BTreeSet<String>,
+    folders: BTreeSet<String>,
+}
 
-/// How long a name may be, in characters.
+/// How long a name may be, in characters and in bytes, so that a number has room beside it.
 const LONGEST: usize = 80;
+const LONGEST_BYTES: usize = 200;
+
+/// How many steps a path may have; of more the last ones stay.
+const DEEPEST: usize = 12;
 
 /// Names that mean devices on Windows.
-const DEVICES: [&str; 8] = ["con", "prn", "aux", "nul", "com1", "com2", "lpt1", "lpt2"];
+const DEVICES: [&str; 22] = [
+    "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
+    "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+];
 
 impl Names {
-    /// Returns a relative path of plain names that no other file has.
+    /// Returns a relative path of plain names that no other file has, and that leads through none.
     pub(super) fn of(&mut self, steps: &[&str]) -> PathBuf {
-        let mut steps: Vec<String> = steps.iter().map(|step| plain(step)).collect();
-        let name = steps.pop().unwrap_or_default();
-        let (stem, ending) = name
-            .rsplit_once('.')
-            .map_or((name.as_str(), String::new()), |(stem, ending)| (stem, format!(".{ending}")));
-        let numbered = (2..).map(|number| format!("{stem} {number}{ending}"));
-        for name in std::iter::once(name.clone()).chain(numbered) {
-            let path: PathBuf = steps.iter().chain([&name]).collect();
-            if self.0.insert(path.to_string_lossy().to_lowercase()) {
-                return path;
-            }
+        let (first, rest) = steps.split_at(steps.len().min(1));
+        let rest = rest.get(rest.len().saturating_sub(DEEPEST)..).unwrap_or_default();
+        let steps: Vec<String> = first.iter().chain(rest).map(|step| plain(step)).collect();
+        let (name, folders) = match steps.split_last() {
+            Some((name, folders)) => (name.as_str(), folders),
+            None => ("_", [].as_slice()),
+        };
+        let mut path = PathBuf::new();
+        for folder in folders {
+            let is_free = |name: &str| !self.files.contains(name);
+            let (folder, key) = free(&path, folder, "", is_free);
+            self.folders.insert(key);
+            path = folder;
         }
-        PathBuf::from(name)
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+        let is_free = |name: &str| !self.files.contains(name) && !self.folders.contains(name);
+        let (file, key) = free(&path, stem, ending, is_free);
+        self.files.insert(key);
+        file
+    }
+}
+
+/// Returns the first path that is free, with a number in its name if need be, and how it is remembered.
+fn free(folder: &Path, stem: &str, ending: &str, is_free: impl Fn(&str) -> bool) -> (PathBuf, String) {
+    let ending = if ending.is_empty() { String::new() } else { format!(".{ending}") };
+    let mut number = 1_u64;
+    loop {
+        let path = match number {
+            1 => folder.join(format!("{stem}{ending}")),
+            number => folder.join(format!("{stem} {number}{ending}")),
+        };
+        let key = path.to_string_lossy().to_lowercase();
+        if is_free(&key) {
+            return (path, key);
+        }
+        number += 1;
     }
 }
 
@@ -39,10 +72,9 @@ fn plain(step: &str) -> String {
         letter if letter.is_alphanumeric() => letter,
         _ => '_',
     };
-    let cut = match step.char_indices().nth_back(LONGEST - 1) {
-        Some((at, _)) => step.get(at..).unwrap_or_default(),
-        None => step,
-    };
+    let ends = step.char_indices().rev().take(LONGEST).map(|(at, _)| at);
+    let at = ends.take_while(|at| step.len() - at <= LONGEST_BYTES).last().unwrap_or(step.len());
+    let cut = step.get(at..).unwrap_or_default();
     let name: String = cut.chars().map(letter).collect();
     let name = name.trim_matches([' ', '.']);
     let stem = name.split('.').next().unwrap_or_default().to_lowercase();
@@ -76,5 +108,26 @@ mod tests {
         let mut names = Names::default();
         assert_eq!(names.of(&["a.json"]), PathBuf::from("a.json"));
         assert_eq!(names.of(&["A.json"]), PathBuf::from("A 2.json"));
+    }
+
+    #[test]
+    fn no_path_leads_through_a_file() {
+        let mut names = Names::default();
+        let mut named = |steps: &[&str]| names.of(steps).to_string_lossy().replace('\\', "/");
+        assert_eq!(named(&["assets", "x"]), "assets/x");
+        assert_eq!(named(&["assets", "X", "y"]), "assets/X 2/y");
+        assert_eq!(named(&["assets", "z", "y"]), "assets/z/y");
+        assert_eq!(named(&["assets", "z"]), "assets/z 2");
+    }
+
+    #[test]
+    fn names_and_paths_have_an_end() {
+        let long = "\u{20000}".repeat(90);
+        let path = Names::default().of(&["worldbooks", &format!("{long}.json")]);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(name.len() <= 200 && name.strip_suffix(".json").is_some(), "{name}");
+        let deep = vec!["a"; 4_000];
+        assert_eq!(Names::default().of(&deep).components().count(), 13);
+        check(&["COM7.json"], "_COM7.json");
     }
 }

@@ -1,5 +1,7 @@
 //! Whatever a file looks like: what is fixed is gone, nothing else comes, and a second time changes nothing.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 
 use super::super::{Checker, findings};
@@ -8,7 +10,7 @@ use super::*;
 /// Mends a document as `ctx check --fix` does.
 fn mended(bytes: &[u8], name: &str) -> (Vec<u8>, Mended) {
     let checker = Checker::new(&[]).unwrap();
-    let mended = mend(bytes, name, &|bytes| findings(bytes, name, &checker)).unwrap();
+    let mended = mend(bytes, name, &|bytes| findings(bytes, Path::new(name), &checker)).unwrap();
     (mended.bytes.clone().unwrap_or_else(|| bytes.to_vec()), mended)
 }
 
@@ -16,7 +18,7 @@ fn mended(bytes: &[u8], name: &str) -> (Vec<u8>, Mended) {
 #[track_caller]
 fn check(text: &str, name: &str) {
     let checker = Checker::new(&[]).unwrap();
-    let look = |bytes: &[u8]| findings(bytes, name, &checker).unwrap();
+    let look = |bytes: &[u8]| findings(bytes, Path::new(name), &checker).unwrap();
     let (after, mended) = self::mended(text.as_bytes(), name);
     let (before, left) = (look(text.as_bytes()), look(&after));
     assert!(before.len() >= left.len() + mended.fixed.len(), "{text}\n{left:#?}");
