@@ -7,9 +7,10 @@ mod message;
 mod reply;
 pub(crate) mod stream;
 
-use ctx_types::Message;
+use ctx_types::{Diagnostic, Message};
 use serde_json::Value;
 
+use crate::codes;
 use crate::json::{self, Json, Object, object};
 use crate::lint;
 use crate::marks;
@@ -50,8 +51,19 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let parameters = json::fields(request.parameters);
     put_parameters(&mut body, parameters, &["model", "messages", "tools"], &mut found);
     let body = body.into();
-    found.extend(lint::openai_chat(&body));
+    let news: Vec<Diagnostic> =
+        lint::openai_chat(&body).into_iter().filter(|finding| !is_told(finding, &found)).collect();
+    found.extend(news);
     Encoded::new(body, found)
+}
+
+/// Tells whether a message is empty because its reasoning has no place here, which is told with it.
+fn is_told(finding: &Diagnostic, found: &[Diagnostic]) -> bool {
+    let message = finding.location.pointer.as_deref().and_then(|pointer| pointer.strip_suffix("/content"));
+    let is_cause = |earlier: &Diagnostic| {
+        earlier.code == codes::REASONING_NOT_SENT && earlier.location.pointer.as_deref() == message
+    };
+    finding.code == codes::EMPTY_CONTENT && message.is_some() && found.iter().any(is_cause)
 }
 
 /// A function in this dialect's envelope; what is in it already, and what is no function, stays.

@@ -6,10 +6,9 @@ use clap::Args;
 
 /// Prints JSON Schemas of files and reports, for editors that complete and check them
 ///
-/// Without a name it lists the schemas. A YAML file says which one it follows in its first line; this is how agents
-/// begin that `ctx init` and `ctx import` write, which put the schema beside them:
-///
-///   # yaml-language-server: $schema=.ctx/agent.schema.json
+/// Without a name it lists the schemas. A YAML file says in its first line which one it follows, such as
+/// `# yaml-language-server: $schema=.ctx/agent.schema.json`: so begin the agents that `ctx init` and `ctx import`
+/// write, with the schema beside them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx schema\n  \

@@ -414,9 +414,11 @@ fn help_of_schema() {
       [NAME]  Which schema is printed
 
     Options:
-          --out <DIR>  Writes the schema, or all of them, to a folder, as `NAME.schema.json`
-          --json       Prints the list, or the written files, as JSON; a schema is JSON already
-      -h, --help       Print help (see more with '--help')
+          --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
+                         values: en, zh]
+          --out <DIR>    Writes the schema, or all of them, to a folder, as `NAME.schema.json`
+          --json         Prints the list, or the written files, as JSON; a schema is JSON already
+      -h, --help         Print help (see more with '--help')
 
     Examples:
       ctx schema

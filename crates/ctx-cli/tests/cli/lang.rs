@@ -43,6 +43,7 @@ fn the_help_of_the_command_is_chinese() {
       export       把智能体写成其他应用的文件
       migrate      更新 AIO Hub 的文件：旧写法改成现行写法
       init         写出一个入门小项目：智能体、档案、对话
+      schema       输出文件和报告的 JSON Schema，供编辑器补全和检查
       completions  输出 shell 命令行补全脚本
       help         显示本说明或指定子命令的帮助
 
