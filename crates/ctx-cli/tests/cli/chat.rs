@@ -230,6 +230,26 @@ fn the_context_of_a_chat_can_be_looked_at() {
 }
 
 #[test]
+fn a_chat_is_compressed_where_that_is_asked_for() {
+    let place = Place::with(Server::start(|request| {
+        let asks_for_summary =
+            request.messages().iter().any(|(_, text)| text.contains("=== conversation ==="));
+        Answer::text(if asks_for_summary { "They talked of basil." } else { "Basil likes it warm." })
+    }));
+    let talk = "Tell me again, and at length, what basil likes.\n".repeat(8);
+    let output = place.talk(&format!("/compress\n{talk}/compress\n/context\n"));
+    let has = |text: &str| assert!(output.contains(text), "no `{text}` in {output}");
+    [
+        "nothing was said yet",
+        "compressed 6 messages, saved ",
+        "They talked of basil.",
+        "hidden history:n1 and 5 more",
+    ]
+    .into_iter()
+    .for_each(has);
+}
+
+#[test]
 fn a_new_conversation_begins_with_the_greeting_that_was_chosen() {
     let place = Place::with(echo());
     let agent = format!(
