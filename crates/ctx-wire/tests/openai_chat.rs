@@ -283,7 +283,6 @@ fn a_message_of_nothing_but_reasoning_is_reported() {
         &[
             "warning[CTX0512]: it is sent without words: it has only reasoning, for which this dialect has no \
            place (at /messages/0)",
-            "warning[CTX0532]: the message of role `assistant` is empty (at /messages/0/content)",
         ],
     );
 }
