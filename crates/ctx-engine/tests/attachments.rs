@@ -1,6 +1,7 @@
 //! What attached files cost before and after they are resolved.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its own files has failed")]
 
+#[path = "../../../xtask/suite/src/attached.rs"]
 mod attached;
 
 use std::path::Path;

@@ -9,7 +9,9 @@
     reason = "a test that cannot read its own files has failed"
 )]
 
+#[path = "../../../xtask/suite/src/attached.rs"]
 mod attached;
+#[path = "../../../xtask/suite/src/cases.rs"]
 mod cases;
 mod test_processors;
 

@@ -9,7 +9,7 @@ use ctx_types::Diagnostic;
 use serde::{Serialize, Serializer};
 
 pub use fields::FieldReports;
-pub(crate) use fields::{Change, Target};
+pub(crate) use fields::{Change, Extent, Target};
 pub(crate) use rules::{Expect, Link, NOT_READ, Rule, RuleSet, SAME, approximated, kept, mapped};
 
 use crate::format::Format;

@@ -248,6 +248,14 @@ pub(crate) trait Field: Sized {
     }
 }
 
+/// Reads the field at a key, which the reader enters if something is there.
+pub(crate) fn take_at<T: Field>(key: &str, slot: Option<&mut Value>, reader: &mut Reader) -> T {
+    match slot {
+        None => T::take(None, reader),
+        Some(slot) => reader.at_key(key, |reader| T::take(Some(slot), reader)),
+    }
+}
+
 /// Writes a field of a small type: only if reading the slot again would give another value.
 pub(crate) fn put_if_changed<T: Field + PartialEq>(
     field: &T,
@@ -337,9 +345,15 @@ macro_rules! noun {
                     reader.wrong_type("an object", &value);
                     return Self { kept: $crate::persist::Kept(value), ..Self::default() };
                 };
-                $( let $field = reader.at_key($key, |reader| {
-                    <$Type as $crate::persist::Field>::take(map.get_mut($key), reader)
-                }); )*
+                // Each key of the file is compared with ours: fewer have a value than could, and hashing costs more.
+                $( let mut $field = None; )*
+                for (key, slot) in map.iter_mut() {
+                    match key.as_str() {
+                        $( $key => $field = Some(slot), )*
+                        _ => {}
+                    }
+                }
+                $( let $field: $Type = $crate::persist::take_at($key, $field, reader); )*
                 Self { $( $field, )* kept: $crate::persist::Kept(value) }
             }
 

@@ -18,6 +18,9 @@ const UNWANTED: &[(&str, &str)] = &[
     ("should_panic", "assert the error value"),
 ];
 
+/// How a file names another one that is compiled with it. Doctests, which are marked `#[doc`, are in no package.
+const PARTS: &[&str] = &["#[path = \"", "include!(\"", "include_str!(\"", "include_bytes!(\""];
+
 /// Checks shape and contents; files in other languages pass.
 pub(super) fn check(file: &File) -> Vec<Finding> {
     if !file.is_rust() {
@@ -28,6 +31,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     findings.extend(size(file));
     findings.extend(white_space(file));
     findings.extend(unwanted(file));
+    findings.extend(leaves_package(file));
     findings
 }
 
@@ -72,6 +76,20 @@ fn unwanted(file: &File) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// A package holds nothing from outside of its folder, so what is built from `src` must not need any of it.
+fn leaves_package(file: &File) -> Vec<Finding> {
+    let Some((_, inside)) = file.path.split_once("/src/") else { return Vec::new() };
+    let depth = 1 + inside.matches('/').count();
+    let is_outside = |line: &str| {
+        let mut paths = PARTS.iter().filter_map(|part| line.split_once(part));
+        paths.any(|(_, path)| path.split('/').take_while(|it| *it == "..").count() > depth)
+    };
+    let lines = (1..).zip(file.text.lines());
+    let found = lines.filter(|(_, line)| !line.trim_start().starts_with("#[doc") && is_outside(line));
+    let message = "this file lies outside of the package, which does not build without it";
+    found.map(|(number, _)| Finding::at(&file.path, number, message)).collect()
 }
 
 /// Says whether `word` occurs and is not the end of a longer identifier.
@@ -142,6 +160,16 @@ mod tests {
                 "error: crates/a/tests/b.rs:2: `should_panic`: assert the error value",
             ],
         );
+    }
+
+    #[test]
+    fn a_package_is_built_from_its_own_folder() {
+        let text =
+            "//! B.\n#[path = \"../../x.rs\"]\nmod x;\n#[doc = include_str!(\"../../../x.md\")]\nmod y;\n";
+        let message = "this file lies outside of the package, which does not build without it";
+        findings("crates/a/src/b.rs", text, &[&format!("error: crates/a/src/b.rs:2: {message}")]);
+        findings("crates/a/src/b/c.rs", text, &[]);
+        findings("crates/a/tests/b.rs", text, &[]);
     }
 
     #[test]

@@ -4,9 +4,7 @@
 //! bytes each time; [`unpack`] reads one. [`outcome`] is what our own engine makes of the folder of a case, and
 //! [`compare`] what two outcomes differ in. `format/FORMAT.md`, which is part of the archive, describes all of it.
 
-#[path = "../../../crates/ctx-engine/tests/attached/mod.rs"]
 mod attached;
-#[path = "../../../crates/ctx-engine/tests/cases/mod.rs"]
 #[expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,6 +1,6 @@
 //! The agent that is made of what the files hold.
 
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexConfig, RegexPreset, UserProfile};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile};
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, Given};
@@ -10,7 +10,7 @@ use crate::format::Format;
 use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::{Object, object, said};
-use crate::report::{Change, FieldStatus, FileReport, Target};
+use crate::report::{Change, Extent, FieldStatus, FileReport, Target};
 use crate::sillytavern::arrange::{Arrangement, Preferences};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::preset::ChatPreset;
@@ -32,8 +32,12 @@ impl Gathered {
             self.made.template = self.turns();
             self.made.agent = Some(self.beside(agent));
         } else if self.has_parts() {
-            let value = Value::Object(self.foreign_agent());
-            self.made.agent = Some(Agent::read(value, &mut Reader::new()));
+            let (file, rules) = self.foreign_agent();
+            let mut agent = Agent::read(Value::Object(file), &mut Reader::new());
+            if let Some(config) = &mut agent.regex_config {
+                config.presets = rules;
+            }
+            self.made.agent = Some(agent);
         }
         self.made
     }
@@ -66,9 +70,9 @@ impl Gathered {
         let scripts = std::mem::take(&mut self.scripts);
         if !scripts.is_empty() {
             let config = agent.regex_config.get_or_insert_default();
-            for (name, report, scripts) in scripts {
+            for (name, report, rules) in scripts {
                 self.number(report, config.presets.len());
-                config.presets.push(rules(&name, &scripts, config.presets.len()).0);
+                config.presets.push(named(rules, &name, config.presets.len()));
             }
         }
         if !self.templates.is_empty() {
@@ -121,8 +125,8 @@ impl Gathered {
         None
     }
 
-    /// Makes the file of an agent of what `SillyTavern` wrote.
-    fn foreign_agent(&mut self) -> Object {
+    /// Makes the file of an agent of what `SillyTavern` wrote, and its regex rules, for which there is a place in it.
+    fn foreign_agent(&mut self) -> (Object, Vec<RegexPreset>) {
         self.made.template = self.turns();
         self.take_master_prompt();
         let instead = self.preset_instead();
@@ -155,13 +159,12 @@ impl Gathered {
         self.books(card_view, &mut agent);
         let lists = self.lists(card.as_ref(), preset.as_ref(), settings.as_ref());
         let lists = lists.into_iter().enumerate();
-        let presets: Vec<RegexPreset> = lists.map(|(number, list)| self.rules(&list, number)).collect();
-        if !presets.is_empty() {
-            let config = RegexConfig { presets, ..RegexConfig::default() };
-            agent.insert("regexConfig".to_owned(), config.write());
+        let rules: Vec<RegexPreset> = lists.map(|(number, list)| self.rules(list, number)).collect();
+        if !rules.is_empty() {
+            agent.insert("regexConfig".to_owned(), json!({ "presets": [] }));
         }
         agent.insert(kept::IMPORTED.to_owned(), Value::Object(self.imported(given)));
-        agent
+        (agent, rules)
     }
 
     /// Returns what is kept of the files.
@@ -214,7 +217,7 @@ impl Gathered {
         let document = Value::Object(given.object.clone());
         let rules = preset::of(&given.object, &made);
         if let Some(report) = self.made.report.files.get_mut(given.report) {
-            report.fields = rules.rows(&document, "", "/imported/preset");
+            report.fields = rules.rows(&document, "", "/imported/preset", Extent::default());
         }
     }
 
@@ -238,7 +241,8 @@ impl Gathered {
         let inside = |given: Option<&Given>, name: &str, scripts: fn(&Object) -> Option<Placed<'_>>| {
             let given = given?;
             let (at, list) = scripts(&given.object)?;
-            Some(Scripts { name: name.to_owned(), report: given.report, at: Some(at), list: list.clone() })
+            let (rules, found) = read_regex_scripts(list.clone());
+            Some(Scripts { name: name.to_owned(), report: given.report, rules, inside: Some((at, found)) })
         };
         let global = inside(settings, "Global scripts", |settings| {
             let scripts = object(settings, "extension_settings")?.get("regex");
@@ -249,17 +253,16 @@ impl Gathered {
         });
         let of_card = inside(card, CARD_RULES, |card| Card::of(card).scripts());
         let files = std::mem::take(&mut self.scripts).into_iter();
-        let files = files.map(|(name, report, list)| Scripts { name, report, at: None, list });
+        let files = files.map(|(name, report, rules)| Scripts { name, report, rules, inside: None });
         let all = global.into_iter().chain(files).chain(of_preset).chain(of_card);
-        all.filter(|scripts| scripts.list.as_array().is_none_or(|list| !list.is_empty())).collect()
+        all.filter(|scripts| !scripts.rules.rules.is_empty()).collect()
     }
 
-    /// Makes rules of a list of scripts, and puts what is found in those of a card, a preset or settings to the
-    /// findings of their file.
-    fn rules(&mut self, scripts: &Scripts, number: usize) -> RegexPreset {
+    /// Gives a list its number, and puts what is found in the scripts of a card, a preset or settings to the findings
+    /// of their file.
+    fn rules(&mut self, scripts: Scripts, number: usize) -> RegexPreset {
         self.number(scripts.report, number);
-        let (preset, mut found) = rules(&scripts.name, &scripts.list, number);
-        if let Some(at) = scripts.at
+        if let Some((at, mut found)) = scripts.inside
             && let Some(report) = self.made.report.files.get_mut(scripts.report)
         {
             relocate(&mut found, &[Moved { ours: "", theirs: at }]);
@@ -267,7 +270,7 @@ impl Gathered {
             report.diagnostics.extend(found.into_iter().map(|finding| finding.in_document(path.as_str())));
             report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         }
-        preset
+        named(scripts.rules, &scripts.name, number)
     }
 
     /// Gives a list of scripts its number in the rows of its file.
@@ -289,18 +292,17 @@ struct Scripts {
     name: String,
     /// The number of the report of their file.
     report: usize,
-    /// Where they stand in their file; none if they are all that it holds, and told already.
-    at: Option<&'static str>,
-    list: Value,
+    rules: RegexPreset,
+    /// Where they stand in their file, and what was found; none if they are all that it holds, and that is told.
+    inside: Option<(&'static str, Vec<Diagnostic>)>,
 }
 
-fn rules(name: &str, scripts: &Value, number: usize) -> (RegexPreset, Vec<Diagnostic>) {
-    let (mut rules, found) = read_regex_scripts(scripts.clone());
+fn named(mut rules: RegexPreset, name: &str, number: usize) -> RegexPreset {
     rules.name = Some(name.into());
     #[expect(clippy::cast_precision_loss, reason = "there are few lists")]
     let order = number as f64;
     rules.order = Some(order);
-    (rules, found)
+    rules
 }
 
 fn parameters(arrangement: &Arrangement<'_>, settings: &Object) -> Value {

@@ -1,6 +1,6 @@
 //! What the files hold, sorted by what it is.
 
-use ctx_types::{Agent, Diagnostic, Worldbook};
+use ctx_types::{Agent, Diagnostic, RegexPreset, Worldbook};
 use serde_json::Value;
 
 use super::sources::{Source, stem};
@@ -25,8 +25,8 @@ pub(super) struct Gathered {
     pub(super) system_prompt: Option<Given>,
     pub(super) persona: Option<Persona>,
     pub(super) agent: Option<Agent>,
-    /// Scripts of files, each with a name and the number of its report.
-    pub(super) scripts: Vec<(String, usize, Value)>,
+    /// Regex rules of files that hold scripts, each list with a name and the number of its report.
+    pub(super) scripts: Vec<(String, usize, RegexPreset)>,
     /// Templates and other files that are kept, by their names.
     pub(super) templates: Object,
     pub(super) made: Import,
@@ -79,8 +79,8 @@ impl Gathered {
         left: &mut Allowance,
         options: &ImportOptions,
     ) {
-        let read = Source::read(document, &left.limits(&options.limits)).and_then(|source| {
-            left.take(document.bytes.len(), source.format, &source.value)?;
+        let read = Source::read(document, &left.limits(&options.limits)).and_then(|mut source| {
+            source.extent = left.take(document.bytes.len(), source.format, &source.value)?;
             Ok(source)
         });
         match read {
@@ -115,7 +115,7 @@ impl Gathered {
             path: source.path.clone(),
             format: source.format,
             container: source.container.take(),
-            fields: rows::of(source.format, &source.value, &format!("/imported/{key}"), &book),
+            fields: rows::of(source.format, &source.value, &format!("/imported/{key}"), &book, source.extent),
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
         let (found, is_used) = self.take(source, &On { file, key: &key, options });
@@ -174,8 +174,8 @@ impl Gathered {
                 (found, is_used)
             }
             (Some(Format::RegexScripts), scripts) => {
-                let (_, found) = read_regex_scripts(scripts.clone());
-                self.scripts.push((name, report, scripts));
+                let (rules, found) = read_regex_scripts(scripts);
+                self.scripts.push((name, report, rules));
                 (found, true)
             }
             (Some(Format::Worldbook | Format::CardBook | Format::OtherLorebook), value) => {
@@ -254,7 +254,8 @@ impl Gathered {
         }
         if let Some(scripts) = risu::scripts(module) {
             let name = text(module, "name").unwrap_or(name).to_owned();
-            self.scripts.push((name, self.made.report.files.len(), scripts));
+            let rules = read_regex_scripts(scripts).0;
+            self.scripts.push((name, self.made.report.files.len(), rules));
         }
         found
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::format::Format;
 use crate::loose::Object;
 use crate::report::{
-    Change, Expect, FieldReports, FieldStatus, FileReport, NOT_READ, RuleSet, SAME, Target, mapped,
+    Change, Expect, Extent, FieldReports, FieldStatus, FileReport, NOT_READ, RuleSet, SAME, Target, mapped,
 };
 use crate::sillytavern::rows::{card, chat, person, scripts, templates};
 use crate::{risu, worldbook};
@@ -14,7 +14,13 @@ use crate::{risu, worldbook};
 /// Returns what became of each leaf of a document that is kept at a place; `book` is where its worldbook goes.
 ///
 /// Those of a preset are known when all files are there.
-pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: &str) -> FieldReports {
+pub(super) fn of(
+    format: Option<Format>,
+    document: &Value,
+    kept_at: &str,
+    book: &str,
+    extent: Extent,
+) -> FieldReports {
     let none = Object::new();
     let file = document.as_object().unwrap_or(&none);
     let (rules, to, kept_at) = match format {
@@ -23,8 +29,8 @@ pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: 
             let rules = scripts::of(document, scripts::LIST);
             let one = format!("{}/rules/0", scripts::LIST);
             return match document.is_array() {
-                true => rules.rows(document, scripts::LIST, scripts::LIST),
-                false => rules.rows(document, &one, &format!("{one}/imported")),
+                true => rules.rows(document, scripts::LIST, scripts::LIST, extent),
+                false => rules.rows(document, &one, &format!("{one}/imported"), extent),
             };
         }
         Some(Format::Personas) => (person::of_personas(file), "", kept_at),
@@ -60,7 +66,7 @@ pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, book: 
         }
         _ => (RuleSet::default(), "", kept_at),
     };
-    rules.rows(document, to, kept_at)
+    rules.rows(document, to, kept_at, extent)
 }
 
 /// A document in our own form, which is AIO Hub's: each field is the same in ours.

@@ -8,6 +8,7 @@ use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::format::{Format, source_format};
 use crate::limits::Limits;
+use crate::report::Extent;
 
 /// A document of a file.
 pub(super) struct Source {
@@ -18,6 +19,7 @@ pub(super) struct Source {
     pub(super) container: Option<String>,
     pub(super) value: Value,
     pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) extent: Extent,
 }
 
 impl Source {
@@ -35,6 +37,7 @@ impl Source {
             container: None,
             value: document.value,
             diagnostics: document.diagnostics,
+            extent: Extent::default(),
         })
     }
 

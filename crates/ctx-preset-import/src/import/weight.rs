@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::limits::Limits;
+use crate::report::Extent;
 
 /// How many values an object counts for, itself included: entries, rules and messages are made of them.
 const OBJECT: usize = 10;
@@ -40,18 +41,19 @@ impl Allowance {
         Limits { json_bytes: self.bytes, ..*limits }
     }
 
-    /// Takes what a document needs; an error if there is not so much left. O(values).
+    /// Takes what a document needs, and returns how large its report is; an error if there is not so much left.
+    /// O(values).
     pub(super) fn take(
         &mut self,
         bytes: usize,
         format: Option<Format>,
         value: &Value,
-    ) -> Result<(), ImportError> {
+    ) -> Result<Extent, ImportError> {
         let is_light = format.is_some_and(|format| format.is_conversation() || format == Format::Worldbook);
         let (limit, share) = if is_light { (LIGHT_VALUES, 1) } else { (VALUES, LIGHT_VALUES / VALUES) };
-        let mut weight = Weight { values: 0, pointers: 0, most: self.pointer_bytes };
+        let mut weight = Weight { values: 0, extent: Extent::default(), most: self.pointer_bytes };
         weight.add(value, 0);
-        if weight.pointers > self.pointer_bytes {
+        if weight.extent.pointer_bytes > self.pointer_bytes {
             return Err(ImportError::LongNames { limit: POINTER_BYTES });
         }
         let used = self.used.saturating_add(weight.values.saturating_mul(share));
@@ -60,15 +62,15 @@ impl Allowance {
         }
         self.bytes = self.bytes.saturating_sub(bytes);
         self.used = used;
-        self.pointer_bytes -= weight.pointers;
-        Ok(())
+        self.pointer_bytes -= weight.extent.pointer_bytes;
+        Ok(weight.extent)
     }
 }
 
 /// What a document holds.
 struct Weight {
     values: usize,
-    pointers: usize,
+    extent: Extent,
     /// More bytes of pointers than these need not be counted.
     most: usize,
 }
@@ -76,17 +78,17 @@ struct Weight {
 impl Weight {
     fn add(&mut self, value: &Value, pointer: usize) {
         match value {
-            _ if self.pointers > self.most => {}
+            _ if self.extent.pointer_bytes > self.most => {}
             Value::Object(map) => {
                 self.values += OBJECT;
-                self.pointers += if map.is_empty() { pointer } else { 0 };
+                self.leaf(pointer, map.is_empty());
                 for (key, value) in map {
                     self.add(value, pointer + 1 + key.len());
                 }
             }
             Value::Array(items) => {
                 self.values += 1;
-                self.pointers += if items.is_empty() { pointer } else { 0 };
+                self.leaf(pointer, items.is_empty());
                 let digits = items.len().to_string().len();
                 for value in items {
                     self.add(value, pointer + 1 + digits);
@@ -94,8 +96,15 @@ impl Weight {
             }
             _ => {
                 self.values += 1;
-                self.pointers += pointer;
+                self.leaf(pointer, true);
             }
+        }
+    }
+
+    fn leaf(&mut self, pointer: usize, is_leaf: bool) {
+        if is_leaf {
+            self.extent.leaves += 1;
+            self.extent.pointer_bytes += pointer;
         }
     }
 }

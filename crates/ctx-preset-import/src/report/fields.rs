@@ -44,7 +44,20 @@ pub(crate) enum Target {
     At(String),
 }
 
+/// How many leaves a document has, and how many bytes the pointers to them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    pub(crate) leaves: usize,
+    pub(crate) pointer_bytes: usize,
+}
+
 impl FieldReports {
+    /// Has room for the rows of a document, if their fields go where the pointers are about as long.
+    pub(super) fn with_room(extent: Extent) -> Self {
+        let text = String::with_capacity(2 * extent.pointer_bytes);
+        Self { text, rows: Vec::with_capacity(extent.leaves) }
+    }
+
     /// Returns how many rows there are.
     pub fn len(&self) -> usize {
         self.rows.len()

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{FieldReports, FieldStatus};
+use super::{Extent, FieldReports, FieldStatus};
 use crate::loose::{number_of, whole_of};
 
 /// What becomes of the fields at some pointers.
@@ -90,7 +90,8 @@ pub(crate) struct RuleSet {
 /// The rules that agree in the steps so far.
 #[derive(Debug, Default)]
 struct Step {
-    named: BTreeMap<&'static str, Step>,
+    /// By the length of the name and then the name, so that few have to be read to find one.
+    named: Vec<(&'static str, Step)>,
     linked: BTreeMap<String, Link>,
     any: Option<Box<Step>>,
     here: Option<Rule>,
@@ -103,18 +104,34 @@ pub(crate) struct Link {
     rules: Rc<RuleSet>,
     /// Where that goes; none if where it went without the link.
     to: Option<String>,
-    kept_at: Option<String>,
+    keeping: Keeping,
+}
+
+/// Where fields that are kept are.
+#[derive(Clone, Debug)]
+enum Keeping {
+    /// As without the link.
+    Same,
+    /// Below a place.
+    At(String),
+    /// Below this place of where the link goes.
+    Below(&'static str),
 }
 
 impl Link {
     /// Rules whose `to` are below a place.
     pub(crate) fn new(rules: &Rc<RuleSet>, to: impl Into<String>) -> Self {
-        Self { rules: Rc::clone(rules), to: Some(to.into()), kept_at: None }
+        Self { rules: Rc::clone(rules), to: Some(to.into()), keeping: Keeping::Same }
     }
 
     /// The same, where fields that are kept are so below another place than those of the document.
     pub(crate) fn keeping_at(self, place: impl Into<String>) -> Self {
-        Self { kept_at: Some(place.into()), ..self }
+        Self { keeping: Keeping::At(place.into()), ..self }
+    }
+
+    /// The same, where fields that are kept are below this place of where the link goes.
+    pub(crate) fn keeping_below(self, place: &'static str) -> Self {
+        Self { keeping: Keeping::Below(place), ..self }
     }
 }
 
@@ -139,13 +156,13 @@ impl RuleSet {
     pub(crate) fn same(&mut self, at: &'static str, keys: &[&'static str]) {
         let step = self.root.at(at);
         for key in keys {
-            step.named.entry(key).or_default().below.get_or_insert(mapped("", Expect::Any, SAME));
+            step.named_mut(key).below.get_or_insert(mapped("", Expect::Any, SAME));
         }
     }
 
     /// Adds a rule for a field of what stands at a pointer.
     pub(crate) fn field(&mut self, at: &'static str, key: &'static str, rule: Rule) {
-        self.root.at(at).named.entry(key).or_default().here.get_or_insert(rule);
+        self.root.at(at).named_mut(key).here.get_or_insert(rule);
     }
 
     /// Has rules of their own for one field of what stands at a pointer; they hold before all others.
@@ -159,17 +176,17 @@ impl RuleSet {
         self.root
             .at(at)
             .linked
-            .insert(key.into(), Link { rules: Rc::new(Self { root }), to: None, kept_at: None });
+            .insert(key.into(), Link { rules: Rc::new(Self { root }), to: None, keeping: Keeping::Same });
     }
 
     /// Makes a row for each leaf of a document; what no rule is for is kept below `kept_at`. O(leaves).
     ///
-    /// What becomes of the others stands below `to`.
-    pub(crate) fn rows(&self, document: &Value, to: &str, kept_at: &str) -> FieldReports {
+    /// What becomes of the others stands below `to`. There is room for rows that were counted before.
+    pub(crate) fn rows(&self, document: &Value, to: &str, kept_at: &str, extent: Extent) -> FieldReports {
         let mut walk = Walk {
             way: Way::default(),
-            place: Place { start: 0, to, kept_start: 0, kept_at },
-            rows: FieldReports::default(),
+            place: Place { start: 0, to, kept_start: 0, kept_at: (kept_at, "") },
+            rows: FieldReports::with_room(extent),
         };
         walk.visit(document, Some(&self.root), None);
         walk.rows
@@ -182,10 +199,28 @@ impl Step {
         for name in pointer.split('/').skip(1) {
             step = match name {
                 "*" => step.any.get_or_insert_default(),
-                name => step.named.entry(name).or_default(),
+                name => step.named_mut(name),
             };
         }
         step
+    }
+
+    fn named(&self, name: &str) -> Option<&Self> {
+        self.named.get(self.position(name).ok()?).map(|(_, step)| step)
+    }
+
+    fn named_mut(&mut self, name: &'static str) -> &mut Self {
+        let at = self.position(name).unwrap_or_else(|at| {
+            self.named.insert(at, (name, Self::default()));
+            at
+        });
+        &mut self.named[at].1
+    }
+
+    /// Finds where a name is, or else where it would be.
+    fn position(&self, name: &str) -> Result<usize, usize> {
+        self.named
+            .binary_search_by(|(other, _)| other.len().cmp(&name.len()).then_with(|| (*other).cmp(name)))
     }
 }
 
@@ -197,7 +232,8 @@ struct Place<'a> {
     to: &'a str,
     /// How long the pointer was where `kept_at` began to hold.
     kept_start: usize,
-    kept_at: &'a str,
+    /// The place below which fields are kept, and what follows it.
+    kept_at: (&'a str, &'static str),
 }
 
 /// The way to a field.
@@ -233,7 +269,7 @@ struct Next<'a> {
 
 impl<'a> Next<'a> {
     fn of(step: Option<&'a Step>, key: &str, below: Option<Below>) -> Self {
-        let named = step.and_then(|step| step.named.get(key));
+        let named = step.and_then(|step| step.named(key));
         let any = step.and_then(|step| step.any.as_deref()).filter(|_| named.is_none());
         Self { step: named.or(any), is_any: any.is_some(), below }
     }
@@ -294,12 +330,14 @@ impl<'a> Walk<'a> {
 
     fn follow(&mut self, link: &'a Link, value: &Value) {
         let (place, start) = (self.place, self.way.pointer.len());
-        let (kept_start, kept_at) = match &link.kept_at {
-            Some(kept_at) => (start, kept_at.as_str()),
-            None => (place.kept_start, place.kept_at),
+        let (to_start, to) = link.to.as_deref().map_or((place.start, place.to), |to| (start, to));
+        self.place = match &link.keeping {
+            Keeping::Same => Place { start: to_start, to, ..place },
+            Keeping::At(kept_at) => Place { start: to_start, to, kept_start: start, kept_at: (kept_at, "") },
+            Keeping::Below(kept_at) => {
+                Place { start: to_start, to, kept_start: start, kept_at: (to, kept_at) }
+            }
         };
-        let (start, to) = link.to.as_deref().map_or((place.start, place.to), |to| (start, to));
-        self.place = Place { start, to, kept_start, kept_at };
         let steps = std::mem::take(&mut self.way.steps);
         self.visit(value, Some(&link.rules.root), None);
         self.way.steps = steps;
@@ -321,7 +359,8 @@ impl<'a> Walk<'a> {
 impl Place<'_> {
     /// Writes where a field is kept.
     fn write_kept(&self, text: &mut String, way: &Way) -> bool {
-        text.push_str(self.kept_at);
+        text.push_str(self.kept_at.0);
+        text.push_str(self.kept_at.1);
         text.push_str(way.from(self.kept_start));
         true
     }
@@ -388,7 +427,7 @@ mod tests {
             kept("/own/**", "of another application"),
             mapped("/whole/**", Expect::Any, "/there/**"),
         ]);
-        let rows = rules.rows(document, "", "/imported");
+        let rows = rules.rows(document, "", "/imported", Extent::default());
         let row = |row: FieldReport<'_>| format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"));
         assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
     }
@@ -401,7 +440,7 @@ mod tests {
         rules.link("/list", "1", Link::new(&Rc::new(entry), "/book/7").keeping_at("/book/7/imported"));
         let document =
             json!({ "list": [{ "text": "a" }, { "keys": ["k", 1], "odd": 1, "text": { "b": 1 } }] });
-        let rows = rules.rows(&document, "", "/imported");
+        let rows = rules.rows(&document, "", "/imported", Extent::default());
         let row = |row: FieldReport<'_>| format!("{} {}", row.pointer, row.to.unwrap_or("-"));
         let expected = [
             "/list/0/text /imported/list/0/text",

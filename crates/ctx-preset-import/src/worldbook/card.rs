@@ -59,7 +59,9 @@ pub(super) fn read(mut book: Map<String, Value>, place: &str, is_v3: bool) -> Fo
     };
     let (ours, is_list) = entry_keys(&entries.iter().collect::<Vec<_>>());
     let keys = ours.iter().map(|key| escaped(key)).zip(theirs.iter().map(|key| escaped(key)));
-    let moved: BTreeMap<String, String> = keys.filter(|(ours, theirs)| ours != theirs).collect();
+    let moved = keys.filter(|(ours, theirs)| ours != theirs);
+    let moved: BTreeMap<String, String> =
+        moved.map(|(ours, theirs)| (ours.into_owned(), theirs.into_owned())).collect();
     if is_there {
         let entries = entries.into_iter().map(|value| entry(value, is_v3));
         let entries = match is_list {
@@ -183,13 +185,13 @@ pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
         copy(map.get("name"), "comment");
     }
     copy(map.get("constant"), "constant");
-    let extensions = map.get("extensions");
+    let extensions = map.get("extensions").and_then(Value::as_object);
     let extension = |key: &str| extensions.and_then(|extensions| extensions.get(key));
     copy(Some(map.get("selective").unwrap_or(&Value::Bool(false))), "selective");
     let is_off = map.get("enabled").and_then(Value::as_bool).map(|enabled| Value::Bool(!enabled));
     copy(is_off.as_ref(), "disable");
-    for (from, to) in CARD_EXTENSIONS {
-        copy(extension(from), to);
+    for ((_, to), value) in CARD_EXTENSIONS.iter().zip(extensions.map(extended).unwrap_or_default()) {
+        copy(value, to);
     }
     if is_v3 && extension("case_sensitive").is_none_or(Value::is_null) {
         copy(map.get("case_sensitive"), "caseSensitive");
@@ -199,6 +201,24 @@ pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
     entry.insert("position".to_owned(), position.unwrap_or(json!(u8::from(!is_before))));
     entry.insert(IMPORTED.to_owned(), value);
     Value::Object(entry)
+}
+
+/// Finds the values of [`CARD_EXTENSIONS`].
+fn extended(extensions: &Map<String, Value>) -> [Option<&Value>; CARD_EXTENSIONS.len()] {
+    let mut found = [None; CARD_EXTENSIONS.len()];
+    // Applications write them in nearly this order, so the next one is most often the right one.
+    let mut next = 0;
+    for (key, value) in extensions {
+        let (before, behind) = CARD_EXTENSIONS.split_at(next);
+        let at = behind.iter().chain(before).position(|(theirs, _)| theirs == key);
+        if let Some(place) = at.and_then(|at| {
+            next = (next + at) % CARD_EXTENSIONS.len();
+            found.get_mut(next)
+        }) {
+            *place = Some(value);
+        }
+    }
+    found
 }
 
 fn is_blank(value: &Value) -> bool {

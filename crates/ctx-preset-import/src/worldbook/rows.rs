@@ -12,6 +12,9 @@ use crate::loose::{Object, text};
 use crate::report::Expect::{Any, Flag, List, Named, Number, Switch, Text, Texts, Value as Scalar};
 use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
 
+/// Where an entry has the one that it was made of.
+const ORIGINAL: &str = "/imported";
+
 /// Returns the rules for world info, which is our own form of worldbooks too.
 pub(crate) fn of_world_info() -> RuleSet {
     let mut rules = RuleSet::new([
@@ -55,8 +58,7 @@ pub(crate) fn of_card_book(book: &Object, to: &str, is_v3: bool) -> RuleSet {
         let kind = EntryKind::of(entry, is_v3);
         let set = kinds.entry(kind).or_insert_with(|| Rc::new(kind.map_or_else(our_entry, EntryKind::rules)));
         let place = format!("{to}/entries/{}", super::origin::escaped(&ours));
-        let kept_at = format!("{place}/imported");
-        rules.link("/entries", theirs, Link::new(set, place).keeping_at(kept_at));
+        rules.link("/entries", theirs, Link::new(set, place).keeping_below(ORIGINAL));
     }
     rules
 }
@@ -157,8 +159,11 @@ pub(crate) fn of_other(file: &Object, to: &str) -> RuleSet {
     let entries = file.get(application.list()).and_then(Value::as_array).into_iter().flatten();
     for (index, _) in entries.enumerate().filter(|(_, entry)| entry.is_object()) {
         let place = format!("{to}/entries/{index}");
-        let kept_at = format!("{place}/imported");
-        rules.link(application.list_at(), index.to_string(), Link::new(&entry, place).keeping_at(kept_at));
+        rules.link(
+            application.list_at(),
+            index.to_string(),
+            Link::new(&entry, place).keeping_below(ORIGINAL),
+        );
     }
     rules
 }

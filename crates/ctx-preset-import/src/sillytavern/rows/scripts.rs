@@ -39,12 +39,11 @@ const EVERYWHERE: [Rule; 2] = [
 pub(crate) fn of(scripts: &Value, to: &str) -> RuleSet {
     let mut rules = RuleSet::default();
     let place = |index: usize| format!("{to}/rules/{index}");
-    let keeping = |link: Link, place: &str| link.keeping_at(format!("{place}/imported"));
     match scripts {
         Value::Array(list) => {
             for (index, script) in list.iter().enumerate() {
-                let (place, set) = (place(index), Rc::new(script_rules(script)));
-                rules.link("", index.to_string(), keeping(Link::new(&set, place.clone()), &place));
+                let set = Rc::new(script_rules(script));
+                rules.link("", index.to_string(), Link::new(&set, place(index)).keeping_below("/imported"));
             }
             rules.add([mapped("", List, "")]);
         }
