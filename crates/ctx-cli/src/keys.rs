@@ -1,7 +1,7 @@
 //! Objects in the command's own files, read key by key.
 
 use ctx_tokens::read_tokens;
-use ctx_types::{Diagnostic, Fix, excerpt, nearest};
+use ctx_types::{Diagnostic, Fix, excerpt, nearest, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::args::tokens_expected;
@@ -85,7 +85,7 @@ impl<'v> Keys<'v> {
                 Some(near) => unknown.guessing(near, Fix::key),
                 None => unknown.with_help(format!("known are {known}")),
             };
-            let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("/{}", pointer_step(key));
             self.found.push(unknown.at_pointer(pointer));
         }
         self.found

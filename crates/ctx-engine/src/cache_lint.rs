@@ -11,7 +11,7 @@ use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
 use ctx_tokens::estimate;
 use ctx_types::{
     Content, ContentPart, Diagnostic, EntryFilter, EntryPosition, Flag, LoadedWorldbook, Order, Placement,
-    Role, Side, Span, Text, WorldbookEntry, plural,
+    Role, Side, Span, Text, WorldbookEntry, plural, pointer_step,
 };
 
 use crate::codes;
@@ -71,7 +71,7 @@ pub(crate) fn of_books<'b>(
             let Some(text) = &entry.content else { continue };
             let template = Template::parse(text, dialect, macros);
             if let Some(used) = template.volatile_macros(variables).first() {
-                let pointer = format!("/entries/{}/content", key.replace('~', "~0").replace('/', "~1"));
+                let pointer = format!("/entries/{}/content", pointer_step(key));
                 found.push(
                     of_entry(used.name).at_pointer(pointer).at_span(used.span).in_document(&*book.name),
                 );

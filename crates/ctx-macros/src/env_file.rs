@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Fix, Text, Trust, excerpt, nearest};
+use ctx_types::{Diagnostic, Fix, Text, Trust, excerpt, nearest, pointer_step};
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde_json::{Map, Value};
@@ -355,5 +355,5 @@ impl Reader {
 
 /// Returns the JSON pointer of a field of what stands at another.
 fn below(at: &str, name: &str) -> String {
-    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
+    format!("{at}/{}", pointer_step(name))
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::Fix;
+use crate::pointer::pointer_step;
 use crate::wording::excerpt;
 
 /// A noun that is stored as a JSON value.
@@ -150,10 +151,7 @@ impl Reader {
 
     /// Goes one step down at `key`, where a closure is in the way; [`Reader::leave`] takes what it returns.
     pub fn enter_key(&mut self, key: &str) -> usize {
-        match key.contains(['~', '/']) {
-            true => self.enter(&key.replace('~', "~0").replace('/', "~1")),
-            false => self.enter(key),
-        }
+        self.enter(&pointer_step(key))
     }
 
     /// Goes one step down at `index`, as [`Reader::enter_key`].

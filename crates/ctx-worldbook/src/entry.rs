@@ -5,7 +5,7 @@ mod read;
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{Order, Role, SelectiveLogic, Text, excerpt};
+use ctx_types::{Order, Role, SelectiveLogic, Text, excerpt, pointer_step};
 
 use crate::decorators::Condition;
 use crate::input::Part;
@@ -207,7 +207,7 @@ impl Default for Entry {
 impl Entry {
     /// Returns the JSON pointer of the entry in its file.
     pub fn pointer(&self) -> String {
-        format!("/entries/{}", self.key.replace('~', "~0").replace('/', "~1"))
+        format!("/entries/{}", pointer_step(&self.key))
     }
 
     /// Returns the JSON pointer of a part of the entry in its file.

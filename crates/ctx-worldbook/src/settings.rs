@@ -1,6 +1,6 @@
 //! The settings of a scan, which hold where an entry says nothing of its own.
 
-use ctx_types::{Diagnostic, Fix, excerpt, nearest};
+use ctx_types::{Diagnostic, Fix, excerpt, nearest, pointer_step};
 use serde_json::Value;
 
 use crate::codes;
@@ -126,7 +126,7 @@ impl Settings {
         let mut findings = Vec::new();
         for (key, value) in map.iter().filter(|(_, value)| !value.is_null()) {
             let found = self.set_one(key, value);
-            let pointer = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("{place}/{}", pointer_step(key));
             findings.extend(found.map(|finding| finding.at_pointer(pointer)));
         }
         findings

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use ctx_types::pointer_step;
 use serde_json::Value;
 
 use crate::pack::Files;
@@ -68,7 +69,7 @@ fn walk(pointer: &str, expected: Option<&Value>, actual: Option<&Value>, found: 
         (Some(Value::Object(expected)), Some(Value::Object(actual))) => {
             let keys: BTreeSet<&String> = expected.keys().chain(actual.keys()).collect();
             for key in keys {
-                let below = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let below = format!("{pointer}/{}", pointer_step(key));
                 walk(&below, expected.get(key), actual.get(key), found);
             }
         }

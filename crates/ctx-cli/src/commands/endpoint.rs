@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
-use ctx_types::{Diagnostic, closest};
+use ctx_types::{Diagnostic, closest, pointer_step};
 use ctx_wire::Dialect;
 use schemars::Schema;
 use serde_json::Value;
@@ -192,7 +192,7 @@ fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, S
         Some(Value::Object(headers)) => {
             let read = |(name, value): (&String, &Value)| {
                 let text = value.as_str().map(|text| (name.clone(), text.to_owned()));
-                let pointer = format!("/headers/{}", name.replace('~', "~0").replace('/', "~1"));
+                let pointer = format!("/headers/{}", pointer_step(name));
                 text.or_else(|| {
                     found.push(wrong("a text as the value of a header", pointer));
                     None

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ctx_types::pointer_step;
+
 /// A value that is searched, or is on the way to one.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
@@ -30,5 +32,5 @@ impl Wanted {
 
 /// Adds a step to a JSON pointer.
 pub(super) fn step(pointer: &str, step: &str) -> String {
-    format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
+    format!("{pointer}/{}", pointer_step(step))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ctx_types::{Code, Diagnostic, DisplayState, Node, NodeId, Session, display_path, excerpt};
+use ctx_types::{Code, Diagnostic, DisplayState, Node, NodeId, Session, display_path, excerpt, pointer_step};
 
 use crate::codes;
 
@@ -43,7 +43,7 @@ pub fn check_summaries(session: &Session) -> Vec<Diagnostic> {
 
 /// Makes a warning about the ids of a summary, or one of them.
 fn finding(code: Code, message: String, summary: &NodeId, index: Option<usize>) -> Diagnostic {
-    let summary = summary.replace('~', "~0").replace('/', "~1");
+    let summary = pointer_step(summary);
     let item = index.map(|index| format!("/{index}")).unwrap_or_default();
     let pointer = format!("/nodes/{summary}/metadata/compressedNodeIds{item}");
     Diagnostic::warning(code, message).at_pointer(pointer)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{ConfigField, Diagnostic, Fix, Role, Text, excerpt, nearest};
+use ctx_types::{ConfigField, Diagnostic, Fix, Role, Text, excerpt, nearest, pointer_step};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -295,7 +295,7 @@ fn apply(
     let places = nested.map(|nested| (nested, format!("{}/defaultStrategy", layer.pointer)));
     for (object, pointer) in places.into_iter().chain([(object, layer.pointer.clone())]) {
         for (key, value) in object {
-            let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("{pointer}/{}", pointer_step(key));
             let found = set(key, value, layer.level, fields, values);
             diagnostics.extend(found.map(|found| found.at_pointer(pointer)));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest};
+use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest, pointer_step};
 
 use super::merge::Winner;
 use super::{Origin, ProcessorSetting};
@@ -44,7 +44,7 @@ impl Findings {
             (None, _) => diagnostic,
             (Some(place), None) => diagnostic.at_pointer(&*place.entry),
             (Some(place), Some(key)) => {
-                let key = key.replace('~', "~0").replace('/', "~1");
+                let key = pointer_step(key);
                 diagnostic.at_pointer(format!("{}/{key}", place.config))
             }
         });

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use ctx_types::pointer_step;
 use serde_json::Value;
 
 use super::{Extent, FieldReports, FieldStatus};
@@ -287,10 +288,7 @@ impl<'a> Walk<'a> {
             Value::Object(map) if !map.is_empty() => {
                 for (key, value) in map {
                     self.way.pointer.push('/');
-                    match key.contains(['~', '/']) {
-                        true => self.way.pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-                        false => self.way.pointer.push_str(key),
-                    }
+                    self.way.pointer.push_str(&pointer_step(key));
                     let linked = step.and_then(|step| step.linked.get(key));
                     self.enter(before, value, linked, Next::of(step, key, below));
                 }

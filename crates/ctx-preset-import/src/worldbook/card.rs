@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ctx_types::pointer_step;
 use serde_json::{Map, Value, json};
 
 use super::Form;
 use super::around;
-use super::origin::{WorldbookOrigin, escaped};
+use super::origin::WorldbookOrigin;
 use crate::format::Format;
 use crate::kept::{self, IMPORTED};
 
@@ -58,7 +59,7 @@ pub(super) fn read(mut book: Map<String, Value>, place: &str, is_v3: bool) -> Fo
         None => Default::default(),
     };
     let (ours, is_list) = entry_keys(&entries.iter().collect::<Vec<_>>());
-    let keys = ours.iter().map(|key| escaped(key)).zip(theirs.iter().map(|key| escaped(key)));
+    let keys = ours.iter().map(|key| pointer_step(key)).zip(theirs.iter().map(|key| pointer_step(key)));
     let moved = keys.filter(|(ours, theirs)| ours != theirs);
     let moved: BTreeMap<String, String> =
         moved.map(|(ours, theirs)| (ours.into_owned(), theirs.into_owned())).collect();
@@ -163,11 +164,26 @@ pub(crate) const CARD_EXTENSIONS: [(&str, &str); 30] = [
     ("display_index", "displayIndex"),
 ];
 
+/// What else counts in an entry.
+const OTHERS: [&str; 9] = [
+    "comment",
+    "name",
+    "constant",
+    "selective",
+    "enabled",
+    "case_sensitive",
+    "position",
+    "extensions",
+    "key",
+];
+
 /// Brings an entry into the unified form, with what it was beside.
 pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
     let Value::Object(map) = &value else { return value };
+    let [comment, name, constant, selective, enabled, case_sensitive, place, extensions, key] =
+        find_each(map, &OTHERS, |name| name);
     // A file that several applications wrote may have both forms side by side.
-    if map.contains_key("key") {
+    if key.is_some() {
         let mut entry = map.clone();
         entry.insert(IMPORTED.to_owned(), value);
         return Value::Object(entry);
@@ -178,44 +194,47 @@ pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
             entry.insert(to.to_owned(), value.clone());
         }
     };
-    for (from, to) in CARD_FIELDS {
-        copy(map.get(from), to);
-    }
-    if map.get("comment").is_none_or(is_blank) {
-        copy(map.get("name"), "comment");
-    }
-    copy(map.get("constant"), "constant");
-    let extensions = map.get("extensions").and_then(Value::as_object);
-    let extension = |key: &str| extensions.and_then(|extensions| extensions.get(key));
-    copy(Some(map.get("selective").unwrap_or(&Value::Bool(false))), "selective");
-    let is_off = map.get("enabled").and_then(Value::as_bool).map(|enabled| Value::Bool(!enabled));
-    copy(is_off.as_ref(), "disable");
-    for ((_, to), value) in CARD_EXTENSIONS.iter().zip(extensions.map(extended).unwrap_or_default()) {
+    for ((_, to), value) in CARD_FIELDS.iter().zip(find_each(map, &CARD_FIELDS, |(theirs, _)| theirs)) {
         copy(value, to);
     }
-    if is_v3 && extension("case_sensitive").is_none_or(Value::is_null) {
-        copy(map.get("case_sensitive"), "caseSensitive");
+    if comment.is_none_or(is_blank) {
+        copy(name, "comment");
     }
-    let position = extension("position").filter(|position| !position.is_null()).cloned();
-    let is_before = map.get("position").and_then(Value::as_str) == Some("before_char");
+    copy(constant, "constant");
+    copy(selective.or(Some(&Value::Bool(false))), "selective");
+    let is_off = enabled.and_then(Value::as_bool).map(|enabled| Value::Bool(!enabled));
+    copy(is_off.as_ref(), "disable");
+    let none = Map::new();
+    let extensions = extensions.and_then(Value::as_object).unwrap_or(&none);
+    let extended = find_each(extensions, &CARD_EXTENSIONS, |(theirs, _)| theirs);
+    for ((_, to), value) in CARD_EXTENSIONS.iter().zip(extended) {
+        copy(value, to);
+    }
+    if is_v3 && extensions.get("case_sensitive").is_none_or(Value::is_null) {
+        copy(case_sensitive, "caseSensitive");
+    }
+    let position = extensions.get("position").filter(|position| !position.is_null()).cloned();
+    let is_before = place.and_then(Value::as_str) == Some("before_char");
     entry.insert("position".to_owned(), position.unwrap_or(json!(u8::from(!is_before))));
     entry.insert(IMPORTED.to_owned(), value);
     Value::Object(entry)
 }
 
-/// Finds the values of [`CARD_EXTENSIONS`].
-fn extended(extensions: &Map<String, Value>) -> [Option<&Value>; CARD_EXTENSIONS.len()] {
-    let mut found = [None; CARD_EXTENSIONS.len()];
-    // Applications write them in nearly this order, so the next one is most often the right one.
+/// Finds the values of fields. O(keys) where they stand in nearly this order, as applications write them.
+fn find_each<'v, T, const N: usize>(
+    map: &'v Map<String, Value>,
+    fields: &[T; N],
+    name: impl Fn(&T) -> &str,
+) -> [Option<&'v Value>; N] {
+    let mut found = [None; N];
     let mut next = 0;
-    for (key, value) in extensions {
-        let (before, behind) = CARD_EXTENSIONS.split_at(next);
-        let at = behind.iter().chain(before).position(|(theirs, _)| theirs == key);
-        if let Some(place) = at.and_then(|at| {
-            next = (next + at) % CARD_EXTENSIONS.len();
-            found.get_mut(next)
-        }) {
-            *place = Some(value);
+    for (key, value) in map {
+        let (before, behind) = fields.split_at(next);
+        let ahead = behind.iter().chain(before).position(|field| name(field) == key);
+        if let Some(ahead) = ahead {
+            let at = (next + ahead) % N;
+            found[at] = Some(value);
+            next = (at + 1) % N;
         }
     }
     found

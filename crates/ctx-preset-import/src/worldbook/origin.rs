@@ -1,6 +1,5 @@
 //! From the unified form of a worldbook back into the document that it was read from.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Where a document has what the unified form of its worldbook says.
@@ -60,13 +59,5 @@ impl WorldbookOrigin {
             pointer.push_str(rest);
         }
         pointer
-    }
-}
-
-/// Writes a key as JSON pointers have it.
-pub(super) fn escaped(key: &str) -> Cow<'_, str> {
-    match key.contains(['~', '/']) {
-        true => Cow::Owned(key.replace('~', "~0").replace('/', "~1")),
-        false => Cow::Borrowed(key),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use ctx_types::{Worldbook, WorldbookEntry};
+use ctx_types::{Worldbook, WorldbookEntry, pointer_step};
 use serde_json::Value;
 
 use super::card::{self, CARD_EXTENSIONS};
@@ -57,7 +57,7 @@ pub(crate) fn of_card_book(book: &Object, to: &str, is_v3: bool) -> RuleSet {
         let Some(entry) = entry.as_object() else { continue };
         let kind = EntryKind::of(entry, is_v3);
         let set = kinds.entry(kind).or_insert_with(|| Rc::new(kind.map_or_else(our_entry, EntryKind::rules)));
-        let place = format!("{to}/entries/{}", super::origin::escaped(&ours));
+        let place = format!("{to}/entries/{}", pointer_step(&ours));
         rules.link("/entries", theirs, Link::new(set, place).keeping_below(ORIGINAL));
     }
     rules

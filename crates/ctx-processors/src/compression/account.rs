@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use ctx_compress::request::{PassOutcome, Repaired};
 use ctx_pipeline::PipelineContext;
-use ctx_types::{Decision, Diagnostic, LogLine, Message, Outcome as Outcomes, TokenFigure, plural};
+use ctx_types::{
+    Decision, Diagnostic, LogLine, Message, Outcome as Outcomes, TokenFigure, plural, pointer_step,
+};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -127,7 +129,7 @@ fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
     let id = index.and_then(|index| messages.get(index)?.source.id.as_deref());
     match id {
         Some(id) => {
-            let pointer = format!("/nodes/{}", id.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("/nodes/{}", pointer_step(id));
             finding.location.pointer = Some(pointer);
             finding.in_document(CONVERSATION)
         }

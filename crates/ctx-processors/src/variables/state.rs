@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Node, NodeId, Role, Session, Source, Trust, excerpt};
+use ctx_types::{
+    Content, ContentPart, Diagnostic, Node, NodeId, Role, Session, Source, Trust, excerpt, pointer_step,
+};
 use indexmap::IndexMap;
 
 use crate::codes;
@@ -128,7 +130,7 @@ impl Variables {
         }
         let Some(content) = &node.content else { return };
         let source = Source::history(id.clone(), role);
-        let pointer = || format!("/nodes/{}/content", id.replace('~', "~0").replace('/', "~1"));
+        let pointer = || format!("/nodes/{}/content", pointer_step(id));
         if self.read(definitions, content, source.trust, &pointer) {
             self.changed_by = Some(id.clone());
         }
