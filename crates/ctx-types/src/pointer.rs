@@ -10,6 +10,7 @@ use std::borrow::Cow;
 /// assert_eq!(pointer_step("content"), "content");
 /// assert_eq!(pointer_step("a~b/c"), "a~0b~1c");
 /// ```
+#[inline]
 pub fn pointer_step(key: &str) -> Cow<'_, str> {
     // Bytes are looked through faster than characters, and this is done for every key of a file.
     match key.bytes().any(|byte| matches!(byte, b'~' | b'/')) {

@@ -37,7 +37,7 @@ pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, Impo
 fn utf8(bytes: &[u8], before: usize) -> Result<&str, ImportError> {
     let not_text = |offset: usize| ImportError::NotText { offset: before + offset };
     let text = std::str::from_utf8(bytes).map_err(|error| not_text(error.valid_up_to()))?;
-    match text.find('\0') {
+    match memchr::memchr(0, bytes) {
         Some(offset) => Err(not_text(offset)),
         None => Ok(text),
     }

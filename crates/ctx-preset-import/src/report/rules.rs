@@ -20,6 +20,8 @@ pub(crate) struct Rule {
     expect: Expect,
     status: FieldStatus,
     to: &'static str,
+    /// Whether there is a `*` in `to`.
+    has_steps: bool,
     note: Option<&'static str>,
 }
 
@@ -52,17 +54,33 @@ pub(crate) enum Expect {
 
 /// A field that is mapped.
 pub(crate) const fn mapped(at: &'static str, expect: Expect, to: &'static str) -> Rule {
-    Rule { at, expect, status: FieldStatus::Mapped, to, note: None }
+    rule(at, expect, FieldStatus::Mapped, to, None)
 }
 
 /// A field that means nearly the same here.
 pub(crate) const fn approximated(at: &'static str, to: &'static str, note: &'static str) -> Rule {
-    Rule { at, expect: Expect::Any, status: FieldStatus::Approximated, to, note: Some(note) }
+    rule(at, Expect::Any, FieldStatus::Approximated, to, Some(note))
 }
 
 /// A field that is kept, with the reason why it is no more than that.
 pub(crate) const fn kept(at: &'static str, note: &'static str) -> Rule {
-    Rule { at, expect: Expect::Any, status: FieldStatus::Kept, to: "", note: Some(note) }
+    rule(at, Expect::Any, FieldStatus::Kept, "", Some(note))
+}
+
+const fn rule(
+    at: &'static str,
+    expect: Expect,
+    status: FieldStatus,
+    to: &'static str,
+    note: Option<&'static str>,
+) -> Rule {
+    let mut has_steps = false;
+    let mut index = 0;
+    while index < to.len() {
+        has_steps |= to.as_bytes()[index] == b'*';
+        index += 1;
+    }
+    Rule { at, expect, status, to, has_steps, note }
 }
 
 impl Rule {
@@ -373,6 +391,13 @@ impl Place<'_> {
         text.push_str(self.to);
         if rule.to == SAME {
             text.push_str(way.from(self.start));
+            return true;
+        }
+        if !rule.has_steps {
+            if !rule.to.is_empty() && !rule.to.starts_with('/') {
+                text.push('/');
+            }
+            text.push_str(rule.to);
             return true;
         }
         let mut steps = way.steps.iter().filter_map(|(start, end)| way.pointer.get(*start..*end));

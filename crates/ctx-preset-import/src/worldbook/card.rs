@@ -95,8 +95,11 @@ pub(super) fn listed(book: &Map<String, Value>) -> (Vec<String>, Vec<&Value>) {
 /// a list, so that none is lost, under their places; then the other value is true.
 pub(super) fn entry_keys(entries: &[&Value]) -> (Vec<String>, bool) {
     let id = |(index, entry): (usize, &&Value)| {
-        let name = if entry.get("key").is_some() { "uid" } else { "id" };
-        match entry.get(name) {
+        let name = |entry| {
+            let [key, id, uid] = find_each(entry, &["key", "id", "uid"], |name| name);
+            if key.is_some() { uid } else { id }
+        };
+        match entry.as_object().and_then(name) {
             Some(Value::String(id)) => id.clone(),
             Some(Value::Number(id)) => id.to_string(),
             _ => index.to_string(),
@@ -188,13 +191,19 @@ pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
         entry.insert(IMPORTED.to_owned(), value);
         return Value::Object(entry);
     }
-    let mut entry = Map::with_capacity(CARD_FIELDS.len() + CARD_EXTENSIONS.len() + 6);
+    let none = Map::new();
+    let extensions = extensions.and_then(Value::as_object).unwrap_or(&none);
+    let fields = find_each(map, &CARD_FIELDS, |(theirs, _)| theirs);
+    let extended = find_each(extensions, &CARD_EXTENSIONS, |(theirs, _)| theirs);
+    // A value takes a hundred bytes, so there is room for these and the six below and no more.
+    let room = fields.iter().chain(&extended).flatten().count() + 6;
+    let mut entry = Map::with_capacity(room);
     let mut copy = |from: Option<&Value>, to: &str| {
         if let Some(value) = from {
             entry.insert(to.to_owned(), value.clone());
         }
     };
-    for ((_, to), value) in CARD_FIELDS.iter().zip(find_each(map, &CARD_FIELDS, |(theirs, _)| theirs)) {
+    for ((_, to), value) in CARD_FIELDS.iter().zip(fields) {
         copy(value, to);
     }
     if comment.is_none_or(is_blank) {
@@ -204,9 +213,6 @@ pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
     copy(selective.or(Some(&Value::Bool(false))), "selective");
     let is_off = enabled.and_then(Value::as_bool).map(|enabled| Value::Bool(!enabled));
     copy(is_off.as_ref(), "disable");
-    let none = Map::new();
-    let extensions = extensions.and_then(Value::as_object).unwrap_or(&none);
-    let extended = find_each(extensions, &CARD_EXTENSIONS, |(theirs, _)| theirs);
     for ((_, to), value) in CARD_EXTENSIONS.iter().zip(extended) {
         copy(value, to);
     }
@@ -221,7 +227,7 @@ pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
 }
 
 /// Finds the values of fields. O(keys) where they stand in nearly this order, as applications write them.
-fn find_each<'v, T, const N: usize>(
+pub(super) fn find_each<'v, T, const N: usize>(
     map: &'v Map<String, Value>,
     fields: &[T; N],
     name: impl Fn(&T) -> &str,
@@ -229,17 +235,16 @@ fn find_each<'v, T, const N: usize>(
     let mut found = [None; N];
     let mut next = 0;
     for (key, value) in map {
-        let (before, behind) = fields.split_at(next);
-        let ahead = behind.iter().chain(before).position(|field| name(field) == key);
-        if let Some(ahead) = ahead {
-            let at = (next + ahead) % N;
+        let is_next = fields.get(next).is_some_and(|field| name(field) == key);
+        let at = if is_next { Some(next) } else { fields.iter().position(|field| name(field) == key) };
+        if let Some(at) = at {
             found[at] = Some(value);
-            next = (at + 1) % N;
+            next = at + 1;
         }
     }
     found
 }
 
-fn is_blank(value: &Value) -> bool {
+pub(super) fn is_blank(value: &Value) -> bool {
     value.as_str().is_none_or(|text| text.trim().is_empty())
 }

@@ -83,10 +83,12 @@ struct EntryKind {
 impl EntryKind {
     /// Returns the kind of an entry; none for one in our own form.
     fn of(entry: &Object, is_v3: bool) -> Option<Self> {
-        let extension = |key: &str| entry.get("extensions").and_then(|all| all.get(key));
+        let [comment, extensions, key] =
+            card::find_each(entry, &["comment", "extensions", "key"], |name| name);
+        let extension = |key: &str| extensions.and_then(|all| all.get(key));
         let is_said = |key: &str| extension(key).is_some_and(|value| !value.is_null());
-        (!entry.contains_key("key")).then(|| Self {
-            has_comment: text(entry, "comment").is_some_and(|comment| !comment.trim().is_empty()),
+        key.is_none().then(|| Self {
+            has_comment: comment.is_some_and(|comment| !card::is_blank(comment)),
             has_position: is_said("position"),
             reads_case: is_v3 && !is_said("case_sensitive"),
         })
