@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::workspace;
 
@@ -37,6 +37,8 @@ impl<'a> Wanted<'a> {
                 _ => bail!(USAGE),
             }
         }
+        // libFuzzer takes no minutes for all there are.
+        ensure!(wanted.minutes > 0, "`--minutes` must be 1 or more");
         Ok(wanted)
     }
 }

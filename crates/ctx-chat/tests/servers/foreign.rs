@@ -52,6 +52,8 @@ pub(crate) fn start_llmock() -> Foreign {
     let mut command = Command::new("python3");
     command.args(["-m", "llmock.cli", "serve", "--host", "127.0.0.1", "--port", "0"]);
     command.args(["--tool-mode", "auto", "--response-style", "echo", "--context-window", "2000"]);
+    // Without pauses it has written all, and sees nobody hang up, before a client has read a chunk that is broken.
+    command.args(["--stream-chunk-delay-ms", "20"]);
     Foreign::start(command.env("PYTHONPATH", folder().join("python")))
 }
 
