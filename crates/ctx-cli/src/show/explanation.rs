@@ -126,13 +126,12 @@ fn budget(usage: &Usage, tokens: Vec<u32>) -> String {
 /// What the provider's prompt cache can find again next turn, and what ends it.
 fn cache(stable: &StablePart, context: &Context) -> String {
     let tokens: u64 = context.tokens().into_iter().take(stable.messages).map(u64::from).sum();
-    let (is, messages) =
-        (if stable.messages == 1 { "is" } else { "are" }, plural(stable.messages, "message"));
     let mut text = match stable.messages {
         0 => "cache\n  no message is sure to be sent again as it is\n".to_owned(),
-        _ => {
-            format!("cache\n  the first {messages} {is} sent again next turn as they are: {tokens} tokens\n")
-        }
+        1 => format!("cache\n  the first message is sent again next turn as it is: {tokens} tokens\n"),
+        count => format!(
+            "cache\n  the first {count} messages are sent again next turn as they are: {tokens} tokens\n"
+        ),
     };
     if let Some(end) = &stable.ended_by {
         let message = context.messages.get(end.message).map(|message| message.source.to_string());

@@ -230,6 +230,9 @@ presetMessages:
     cache
       the first 2 messages are sent again next turn as they are: 10 tokens
     ");
+    let one = [("a.yaml", "presetMessages: [{ role: user, content: First. }]")];
+    let shown = ctx("explain a.yaml", &one);
+    assert!(shown.contains("the first message is sent again next turn as it is: 5 tokens"), "{shown}");
     assert_snapshot!(ctx("explain a.yaml --model-settings bad.json", &files), @"
     exit code 3
     === errors

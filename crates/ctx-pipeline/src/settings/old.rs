@@ -51,14 +51,17 @@ pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<Processor
     })
 }
 
-/// Takes out what the newer list names too, and says so.
+/// Takes out what the newer list names too, and says so where that says anything else.
 pub(super) fn give_way(settings: &mut Vec<ProcessorSetting>, new: &[ProcessorSetting], reader: &mut Reader) {
     let mut named: BTreeSet<&str> = new.iter().map(|setting| canonical_id(&setting.id)).collect();
     named.extend(new.iter().filter_map(|setting| group_members(&setting.id)).flatten());
     settings.retain(|setting| {
         let id = canonical_id(&setting.id);
         let gives_way = named.contains(id);
-        if gives_way {
+        let is_same = |newer: &ProcessorSetting| {
+            canonical_id(&newer.id) == id && newer.enabled == setting.enabled && setting.config.is_empty()
+        };
+        if gives_way && !new.iter().any(is_same) {
             let message = format!("`processors` says how `{id}` is set; this older spelling is ignored");
             let older = Diagnostic::info(codes::DUPLICATE_SETTING, message);
             let entry = setting.place.as_ref().map(|place| place.entry.to_string());

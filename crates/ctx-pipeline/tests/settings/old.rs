@@ -53,6 +53,19 @@ fn every_rule_is_whole() {
 }
 
 #[test]
+fn an_older_spelling_that_says_the_same_is_no_finding() {
+    let both = |management: Value| {
+        let newer = json!([{ "id": "token-limiter", "enabled": true }]);
+        json!([["agent", { "contextManagement": management, "processors": newer }]])
+    };
+    let expected = ["token-limiter: enabled=true (agent)"];
+    check(both(json!({ "enabled": true, "maxContextTokens": 9 })), &expected, &[]);
+    let ignored = "info /parameters/contextManagement: `processors` says how `token-limiter` is set; this older spelling is ignored";
+    check(both(json!({ "enabled": false })), &expected, &[ignored]);
+    check(both(json!({ "enabled": true, "retainedCharacters": 9 })), &expected, &[ignored]);
+}
+
+#[test]
 fn an_empty_separator_is_taken_as_it_stands() {
     check(
         rules(json!([{ "type": "post:merge-system-to-head", "separator": "" }])),

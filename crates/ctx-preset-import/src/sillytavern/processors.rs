@@ -33,7 +33,7 @@ pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
         on("speaker-names", &json!({ "mode": names(preset) })),
         on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true })),
         on("generation-prompt", &generation(preset)),
-        json!({ "id": "token-limiter", "config": { "extraTokensPerMessage": 1 } }),
+        on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
         json!({ "id": "merge-system-to-head", "enabled": false }),
         json!({
             "id": "squash-system",
