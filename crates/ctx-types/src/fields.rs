@@ -14,6 +14,7 @@ use {
 use crate::content::{Content, ContentPart};
 use crate::message::Role;
 use crate::persist::{Described, Field, Persist, Reader, put_if_changed, put_value};
+use crate::suggest::nearest;
 use crate::text::Text;
 
 /// Reads a slot that holds nothing, null or a string; moves the string out and leaves `""`.
@@ -70,6 +71,9 @@ impl Field for Option<Arc<str>> {
 /// Declares a field type of one small JSON value that is copied out of its slot.
 macro_rules! small_field {
     ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr) => {
+        small_field!($Type, $expected, $schema, $read, $write, words []);
+    };
+    ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr, words $words:expr) => {
         impl Field for Option<$Type> {
             fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
                 let read: fn(&Value) -> Option<$Type> = $read;
@@ -79,6 +83,8 @@ macro_rules! small_field {
                     // A value in quotes is none, though nothing else can be meant.
                     let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
                     let meant = unquoted.filter(|meant| !Value::is_null(meant) && read(meant).is_some());
+                    let word = || nearest(value.as_str()?, $words).filter(|near| near.is_certain);
+                    let meant = meant.or_else(|| Some(Value::from(word()?.name)));
                     reader.wrong_type_for($expected, value, meant);
                 }
                 found
@@ -106,7 +112,8 @@ small_field!(
     "one of `system`, `developer`, `user`, `assistant`, `tool`",
     schema::optional::<Role>,
     |value| value.as_str().and_then(Role::parse),
-    |role| Value::from(role.as_str())
+    |role| Value::from(role.as_str()),
+    words Role::WORDS
 );
 
 /// 2^53: beyond it JavaScript, from which these files come, has no exact whole numbers.

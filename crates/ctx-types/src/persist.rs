@@ -116,7 +116,12 @@ impl Reader {
             return;
         }
         let message = format!("expected {expected}, found {}", describe(found));
-        let help = "the value is kept as it is and otherwise ignored";
+        let help = match &meant {
+            Some(Value::String(word)) => {
+                format!("did you mean `{word}`? The value is kept as it is and otherwise ignored")
+            }
+            _ => "the value is kept as it is and otherwise ignored".to_owned(),
+        };
         let mut wrong = Diagnostic::error(codes::WRONG_TYPE, message).with_help(help);
         wrong.fix = meant.map(|meant| Box::new(Fix::value(meant)));
         self.report(wrong);

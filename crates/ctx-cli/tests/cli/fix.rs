@@ -115,8 +115,8 @@ fn programs_get_each_edit() {
 fn names_and_keys_of_all_kinds_are_corrected() {
     check(
         "a.yaml",
-        "dialect: silytavern\npresetMessages: []\n",
-        "dialect: sillytavern\npresetMessages: []\n",
+        "dialect: silytavern\npresetMessages: [{ role: SYSTEM, content: a }, { role: usr, content: b }]\n",
+        "dialect: sillytavern\npresetMessages: [{ role: system, content: a }, { role: user, content: b }]\n",
     );
     check(
         "book.json",

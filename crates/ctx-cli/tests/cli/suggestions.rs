@@ -12,6 +12,7 @@ const ROWS: &[Row] = &[
         "presetMessages: [{ content: a, anchorTarget: chat_histroy }]",
         "chat_history",
     ),
+    ("role", "check a.yaml", "presetMessages: [{ role: sytem, content: a }]", "system"),
     ("type of an entry", "check a.yaml", "presetMessages: [{ type: chat_histroy }]", "chat_history"),
     (
         "group",
