@@ -254,13 +254,13 @@ pub(crate) struct CheckArguments {
     ctx test tests --junit results.xml   also writes what build servers read\n\n\
     Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be read.")]
 pub(crate) struct TestArguments {
-    /// Folders; each folder below them that holds an agent, a conversation or options is a case
-    #[arg(required = true, value_name = "DIR")]
+    /// Folders, or else the current one; each below them with an agent, a conversation or options is a case
+    #[arg(default_value = ".", hide_default_value = true, value_name = "DIR")]
     pub(crate) folders: Vec<PathBuf>,
     /// Writes the results as what is expected from now on
     #[arg(long)]
     pub(crate) update: bool,
-    /// Runs the cases again whenever a file below the folders changes, until Ctrl-C
+    /// Runs the cases again whenever a file below the folders, or one that a case names, changes, until Ctrl-C
     #[arg(long, conflicts_with_all = ["update", "json"])]
     pub(crate) watch: bool,
     /// Also writes the outcomes as `JUnit` XML

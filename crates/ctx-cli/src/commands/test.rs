@@ -4,6 +4,7 @@ mod case;
 mod changes;
 mod find;
 mod junit;
+mod snapshot;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -26,12 +27,14 @@ const EXPECTED: &str = "expected.txt";
 /// Runs the cases below folders, in the order of their names; with `--watch` again after each change.
 pub(crate) fn run(arguments: &TestArguments) -> Result<Exit> {
     if !arguments.watch {
-        return run_once(arguments);
+        return run_once(arguments, &mut FilesRead::default());
     }
     // What changes while the tests run is seen afterwards.
-    let watched = Watched::new(&arguments.folders)?;
+    let mut watched = Watched::new(&arguments.folders)?;
     loop {
-        if let Err(error) = run_once(arguments) {
+        let mut read = FilesRead::default();
+        let result = run_once(arguments, &mut read).and_then(|_| watched.add(read.folders()));
+        if let Err(error) = result {
             show::note(&format!("error: {}", show::plain(&error)));
         }
         show::note("waiting for changes; Ctrl-C ends it");
@@ -39,27 +42,27 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<Exit> {
     }
 }
 
-fn run_once(arguments: &TestArguments) -> Result<Exit> {
+fn run_once(arguments: &TestArguments, read: &mut FilesRead) -> Result<Exit> {
     let folders = find::cases(&arguments.folders)?;
     let mut progress = Progress::new();
-    let (mut results, mut read) = (Vec::new(), FilesRead::default());
+    let mut results = Vec::new();
     let count = folders.len();
     for (index, (folder, closed)) in folders.into_iter().enumerate() {
         progress.show(&format!("{} of {count}: {}", index + 1, files::name(&folder)));
         results.push(match closed {
-            None => Tested::of(folder, arguments.update, &mut read),
+            None => Tested::of(folder, arguments.update, read),
             Some(reason) => Tested { folder, outcome: Outcome::Unreadable(anyhow!(reason)) },
         });
     }
     drop(progress);
     if arguments.update {
-        write(&results, &read)?;
+        write(&results, read)?;
     }
     if let Some(path) = &arguments.junit {
         let xml = junit::to_xml(&results)?;
         // A file that is watched itself would start the tests again and again.
         if std::fs::read(path).ok().as_deref() != Some(&*xml) {
-            files::write(&[(path.clone(), &xml)], Existing::Replace, &read)?;
+            files::write(&[(path.clone(), &xml)], Existing::Replace, read)?;
         }
     }
     match arguments.json {
@@ -173,7 +176,7 @@ fn part(tested: &Tested) -> Option<String> {
     match &tested.outcome {
         Outcome::Passed => None,
         Outcome::Differs { expected, result, changes } => {
-            let details = changes::to_text(changes) + &show::diff(expected, result);
+            let details = changes::to_text(changes, expected, result) + &show::diff(expected, result);
             failed("the context is not the expected one", &details)
         }
         Outcome::New => failed(&format!("no `{EXPECTED}`; `--update` writes it"), ""),

@@ -29,6 +29,11 @@ impl FilesRead {
         self.0.extend(other.0);
     }
 
+    /// Returns the folders of the files that were read, without links.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter_map(|(_, read)| read.path.as_deref()?.parent())
+    }
+
     /// Refuses a path to a file that was read, or that standard output goes to.
     pub(super) fn refuse(&self, path: &Path) -> Result<(), UsageError> {
         let identity = Identity::of(path);

@@ -334,11 +334,12 @@ fn help_of_test() {
     (`profile.yaml`), a worldbook (`worldbook.json`) and options (`case.yaml`), each as it is needed,
     and the expected result, `expected.txt`.
 
-    Usage: ctx test [OPTIONS] <DIR>...
+    Usage: ctx test [OPTIONS] [DIR]...
 
     Arguments:
-      <DIR>...
-              Folders; each folder below them that holds an agent, a conversation or options is a case
+      [DIR]...
+              Folders, or else the current one; each below them with an agent, a conversation or options
+              is a case
 
     Options:
           --lang <LANG>
@@ -352,7 +353,8 @@ fn help_of_test() {
               Writes the results as what is expected from now on
 
           --watch
-              Runs the cases again whenever a file below the folders changes, until Ctrl-C
+              Runs the cases again whenever a file below the folders, or one that a case names, changes,
+              until Ctrl-C
 
           --junit <FILE>
               Also writes the outcomes as `JUnit` XML

@@ -129,7 +129,8 @@ fn results_are_written_for_build_servers() {
     <testsuites name="ctx test" tests="2" failures="2" errors="0">
       <testsuite name="ctx test" tests="2" failures="2" errors="0">
         <testcase classname="ctx test" name="tests/basil">
-          <failure message="preset entry `tail` changed (message 3)">@@ line 9 @@
+          <failure message="preset entry `tail` changed (message 3)">  preset entry `tail` changed (message 3)
+    @@ line 9 @@
       Hello
       --- 2 assistant · history:n2 · history · 5 tokens
       Hi!
@@ -175,6 +176,27 @@ fn what_changes_is_tested_again() {
     folder.write("tests/basil/agent.yaml", AGENT.replace("Be brief.", "Be very brief.").as_bytes());
     assert_eq!(shown.next().unwrap().unwrap(), "FAILED tests/basil: the context is not the expected one");
     assert_eq!(shown.next().unwrap().unwrap(), "  preset entry `tail` changed (message 3)");
+    running.kill().unwrap();
+    running.wait().unwrap();
+}
+
+#[test]
+fn a_file_elsewhere_that_a_case_names_is_watched_too() {
+    let folder = Folder::with(&[
+        ("src/agent.yaml", "presetMessages: [{ id: tail, role: user, content: Old. }]"),
+        ("tests/a/case.yaml", "agent: ../../src/agent.yaml"),
+    ]);
+    folder.ctx("test tests --update");
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+    command.args(["test", "tests", "--watch"]).current_dir(folder.path());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let mut told = BufReader::new(running.stderr.take().unwrap()).lines();
+    let mut shown = BufReader::new(running.stdout.take().unwrap()).lines();
+    assert_eq!(told.next().unwrap().unwrap(), "waiting for changes; Ctrl-C ends it");
+    assert_eq!(shown.next().unwrap().unwrap(), "1 case: 1 passed, 0 failed");
+    folder.write("src/agent.yaml", b"presetMessages: [{ id: tail, role: user, content: New. }]");
+    assert_eq!(shown.next().unwrap().unwrap(), "FAILED tests/a: the context is not the expected one");
     running.kill().unwrap();
     running.wait().unwrap();
 }

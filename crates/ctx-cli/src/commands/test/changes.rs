@@ -8,35 +8,64 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
+use crate::commands::test::snapshot::{Block, blocks, report};
 use crate::show::TIMEOUT;
 
 /// How many changes are told before the rest is counted.
 const MAX_CHANGES: usize = 20;
 
-/// Finds what wrote the messages that differ between two snapshots of a context.
+/// Finds what wrote the texts that differ between two snapshots of a context.
 ///
-/// Messages with the same source and place belong together. Within one that was written by several sources only
-/// those are named whose part differs. O(size of the snapshots), but for the search of the shortest difference, which
-/// is given up after [`TIMEOUT`] for a longer one.
+/// Texts are compared by who wrote them, not by messages: what was joined with others is told for itself. O(size of
+/// the snapshots), but for the search of the shortest difference, which is given up after [`TIMEOUT`] for a longer one.
 pub(super) fn changes(expected: &str, result: &str) -> Vec<Change> {
-    let (old, new) = (sections(expected), sections(result));
+    let (old, new) = (blocks(expected), blocks(result));
     let mut found = Vec::new();
-    for op in difference(&keys(&old), &keys(&new)) {
-        match op {
-            DiffOp::Equal { old_index, new_index, len } => {
-                let pairs = old.iter().skip(old_index).zip(new.iter().skip(new_index)).take(len);
-                found.extend(pairs.flat_map(|(old, new)| within(old, new)));
-            }
-            op => {
-                let gone = old.get(op.old_range()).unwrap_or_default();
-                let come = new.get(op.new_range()).unwrap_or_default();
-                found.extend(gone.iter().map(|section| section.change(ChangeKind::Gone)));
-                found.extend(come.iter().map(|section| section.change(ChangeKind::Added)));
-            }
-        }
+    let (mut old_at, mut new_at) = (0, 0);
+    for (old_end, new_end) in conversation(&old, &new).into_iter().chain([(old.len(), new.len())]) {
+        let between = (old.get(old_at..old_end), new.get(new_at..new_end));
+        found.extend(between.0.zip(between.1).map(|(old, new)| aligned(old, new)).unwrap_or_default());
+        found.extend(
+            old.get(old_end).zip(new.get(new_end)).map(|(old, new)| within(old, new)).unwrap_or_default(),
+        );
+        (old_at, new_at) = (old_end + 1, new_end + 1);
     }
-    let mut found = joined(found);
+    let mut found = moved(found, &old, &new);
     found.dedup();
+    found
+}
+
+/// Pairs the messages of the conversation, which stand still: what changes places with them is what moved.
+fn conversation(old: &[Block<'_>], new: &[Block<'_>]) -> Vec<(usize, usize)> {
+    let spoken = |blocks: &[Block<'_>]| -> (Vec<usize>, Vec<String>) {
+        let blocks = blocks.iter().enumerate();
+        let spoken = blocks.filter(|(_, block)| block.owner.starts_with("history") || block.owner == "input");
+        spoken.map(|(index, block)| (index, block.owner.to_owned())).unzip()
+    };
+    let ((old, old_owners), (new, new_owners)) = (spoken(old), spoken(new));
+    let equal = difference(&old_owners, &new_owners).into_iter().filter_map(|op| match op {
+        DiffOp::Equal { old_index, new_index, len } => {
+            Some(old.iter().skip(old_index).zip(new.iter().skip(new_index)).take(len))
+        }
+        _ => None,
+    });
+    equal.flatten().map(|(old, new)| (*old, *new)).collect()
+}
+
+/// Finds what came, went and changed between two messages of the conversation.
+fn aligned(old: &[Block<'_>], new: &[Block<'_>]) -> Vec<Change> {
+    let owners = |blocks: &[Block<'_>]| blocks.iter().map(|block| block.owner.to_owned()).collect::<Vec<_>>();
+    let mut found = Vec::new();
+    for op in difference(&owners(old), &owners(new)) {
+        let gone = old.get(op.old_range()).unwrap_or_default();
+        let come = new.get(op.new_range()).unwrap_or_default();
+        if let DiffOp::Equal { .. } = op {
+            found.extend(gone.iter().zip(come).flat_map(|(old, new)| within(old, new)));
+            continue;
+        }
+        found.extend(gone.iter().map(|block| Change::of(ChangeKind::Gone, block)));
+        found.extend(come.iter().map(|block| Change::of(ChangeKind::Added, block)));
+    }
     found
 }
 
@@ -44,21 +73,31 @@ fn difference<T: Hash + Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
     capture_diff_slices_deadline(Algorithm::Patience, old, new, Instant::now().checked_add(TIMEOUT))
 }
 
-fn keys<'a>(sections: &[Section<'a>]) -> Vec<(&'a str, &'a str)> {
-    sections.iter().map(Section::key).collect()
-}
-
-/// Writes changes for people, a line each.
-pub(super) fn to_text(changes: &[Change]) -> String {
-    let mut lines: Vec<String> = changes.iter().take(MAX_CHANGES).map(Change::to_string).collect();
-    match changes.len().checked_sub(MAX_CHANGES) {
-        Some(more @ 1..) => lines.push(format!("and {more} more")),
-        _ if changes.is_empty() => {
-            lines.push("the messages are the same; figures, decisions or findings differ".to_owned());
-        }
-        _ => {}
+/// Writes changes for people, a line each; without any, the lines of the report that differ.
+pub(super) fn to_text(changes: &[Change], expected: &str, result: &str) -> String {
+    let mut lines: Vec<String> = match changes {
+        [] => report_changes(expected, result),
+        changes => changes.iter().map(Change::to_string).collect(),
+    };
+    if let Some(more @ 1..) = lines.len().checked_sub(MAX_CHANGES) {
+        lines.truncate(MAX_CHANGES);
+        lines.push(format!("and {more} more"));
     }
     lines.iter().flat_map(|line| ["  ", line, "\n"]).collect()
+}
+
+/// Says what differs where each text is the same: how texts are joined, or what is said of them.
+fn report_changes(expected: &str, result: &str) -> Vec<String> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (report(expected).collect(), report(result).collect());
+    let mut lines =
+        vec!["each text is the same; how they are joined, or what is said of them, differs:".to_owned()];
+    for op in difference(&old, &new).into_iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
+        let gone =
+            old.get(op.old_range()).unwrap_or_default().iter().map(|line| format!("not any more: {line}"));
+        let come = new.get(op.new_range()).unwrap_or_default().iter().map(|line| format!("now: {line}"));
+        lines.extend(gone.chain(come));
+    }
+    lines
 }
 
 /// One thing that changed.
@@ -72,7 +111,7 @@ pub(super) struct Change {
 }
 
 /// What became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum ChangeKind {
     /// It writes something else.
     Changed,
@@ -82,15 +121,22 @@ enum ChangeKind {
     Gone,
     /// It stands elsewhere.
     Moved,
+    /// Another one says it.
+    Role { old: String, new: String },
 }
 
 impl Change {
+    fn of(kind: ChangeKind, block: &Block<'_>) -> Self {
+        Self { kind, sources: vec![block.owner.to_owned()], message: block.message }
+    }
+
     pub(super) fn to_json(&self) -> Value {
         let kind = match self.kind {
             ChangeKind::Changed => "changed",
             ChangeKind::Added => "added",
             ChangeKind::Gone => "gone",
             ChangeKind::Moved => "moved",
+            ChangeKind::Role { .. } => "role",
         };
         let (source, via) = self.sources.split_first().map_or(("", &[][..]), |(first, via)| (first, via));
         json!({ "change": kind, "source": source, "via": via, "message": self.message })
@@ -101,18 +147,26 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named: Vec<String> = self.sources.iter().map(|source| noun(source)).collect();
         let (what, message) = (named.join(" of "), self.message);
-        match self.kind {
+        match &self.kind {
             ChangeKind::Changed => write!(f, "{what} changed (message {message})"),
             ChangeKind::Added => write!(f, "{what} is new (message {message})"),
             ChangeKind::Gone => write!(f, "{what} is not sent any more (it was message {message})"),
             ChangeKind::Moved => write!(f, "{what} stands elsewhere (message {message})"),
+            ChangeKind::Role { old, new } => {
+                write!(f, "{what} is said by `{new}` and was by `{old}` (message {message})")
+            }
         }
     }
 }
 
 /// Says what a source is, in words.
 fn noun(source: &str) -> String {
-    let Some((kind, id)) = source.split_once([':', '#']) else { return format!("`{source}`") };
+    let (is_numbered, named) = match (source.split_once(':'), source.split_once('#')) {
+        (Some((kind, id)), Some((other, _))) if kind.len() < other.len() => (false, Some((kind, id))),
+        (Some((kind, id)), None) => (false, Some((kind, id))),
+        (_, numbered) => (true, numbered),
+    };
+    let Some((kind, id)) = named else { return format!("`{source}`") };
     let kind = match kind {
         "preset" => "preset entry",
         "worldbook" => "worldbook entry",
@@ -123,124 +177,62 @@ fn noun(source: &str) -> String {
         "macro" => "macro",
         _ => return format!("`{source}`"),
     };
-    format!("{kind} `{id}`")
-}
-
-/// One message of a snapshot.
-struct Section<'a> {
-    index: usize,
-    /// The head without number and tokens.
-    head: &'a str,
-    /// All lines below the head.
-    body: &'a str,
-}
-
-/// Splits a snapshot into its messages; what follows them is left out.
-fn sections<'a>(text: &'a str) -> Vec<Section<'a>> {
-    // Where each message begins, where its lines do, and its head.
-    let mut starts: Vec<(usize, usize, &'a str)> = Vec::new();
-    let (mut at, mut end) = (0, text.len());
-    for line in text.split_inclusive('\n') {
-        if let Some(head) = head(line.trim_end_matches('\n'), starts.len()) {
-            starts.push((at, at + line.len(), head));
-        } else if matches!(line.trim_end(), "=== usage" | "=== decisions" | "=== diagnostics") {
-            end = at;
-            break;
-        }
-        at += line.len();
+    match is_numbered {
+        // People count from 1.
+        true => format!("{kind} no. {}", id.parse::<usize>().map_or(0, |index| index.saturating_add(1))),
+        false => format!("{kind} `{id}`"),
     }
-    let ends = starts.iter().skip(1).map(|(start, ..)| *start).chain([end]);
-    let section = |(index, ((_, begin, head), end)): (usize, (&(usize, usize, &'a str), usize))| Section {
-        index,
-        head,
-        body: text.get(*begin..end).unwrap_or_default(),
+}
+
+/// Finds what differs between two texts of one owner.
+fn within(old: &Block<'_>, new: &Block<'_>) -> Vec<Change> {
+    let change = |kind, who: &str| Change {
+        kind,
+        sources: who.split(" via ").map(str::to_owned).collect(),
+        message: new.message,
     };
-    starts.iter().zip(ends).enumerate().map(section).collect()
-}
-
-/// Returns what a head says beside its number, which is the one that is due, and its tokens.
-fn head(line: &str, due: usize) -> Option<&str> {
-    let rest = line.strip_prefix("--- ")?.strip_prefix(due.to_string().as_str())?.strip_prefix(' ')?;
-    let (head, tokens) = rest.rsplit_once(" · ")?;
-    tokens.ends_with(" tokens").then_some(head)
-}
-
-impl<'a> Section<'a> {
-    /// Source and place: what tells which message of the other snapshot is the same one.
-    ///
-    /// Of what was joined, the first part counts: it stays the same message when another one joins.
-    fn key(&self) -> (&'a str, &'a str) {
-        let (_, rest) = self.head.split_once(" · ").unwrap_or_default();
-        let (source, place) = rest.split_once(" · ").unwrap_or_default();
-        match source.starts_with("merged:") {
-            true => (source.split('+').next().unwrap_or_default(), place),
-            false => (source, place),
-        }
-    }
-
-    fn source(&self) -> &'a str {
-        self.head.split(" · ").nth(1).unwrap_or_default()
-    }
-
-    fn change(&self, kind: ChangeKind) -> Change {
-        Change { kind, sources: vec![self.source().to_owned()], message: self.index }
-    }
-
-    /// Returns who wrote which part; the message's own source where one wrote all of it.
-    fn parts(&self) -> Vec<(&'a str, &'a str)> {
-        let is_part = |line: &&str| part(line).is_some();
-        let lines: Vec<&str> = self.body.lines().rev().take_while(is_part).collect();
-        let parts = lines.into_iter().rev().filter_map(part);
-        let named: Vec<_> = parts.map(|(from, to, who)| (who, self.body.get(from..to))).collect();
-        let whole: Option<Vec<_>> = named.into_iter().map(|(who, text)| Some((who, text?))).collect();
-        whole.filter(|parts| !parts.is_empty()).unwrap_or_else(|| vec![(self.source(), self.body)])
-    }
-}
-
-/// Reads a line such as `  8..13 macro:char via preset:identity`.
-fn part(line: &str) -> Option<(usize, usize, &str)> {
-    let (span, who) = line.strip_prefix("  ")?.split_once(' ')?;
-    let (from, to) = span.split_once("..")?;
-    Some((from.parse().ok()?, to.parse().ok()?, who))
-}
-
-/// Finds which parts of a message differ.
-fn within(old: &Section<'_>, new: &Section<'_>) -> Vec<Change> {
-    if (old.head, old.body) == (new.head, new.body) {
-        return Vec::new();
-    }
-    let (before, after) = (old.parts(), new.parts());
     let mut who = BTreeSet::new();
-    for op in difference(&before, &after) {
+    for op in difference(&old.parts, &new.parts) {
         if !matches!(op, DiffOp::Equal { .. }) {
-            let gone = before.get(op.old_range()).unwrap_or_default();
-            let come = after.get(op.new_range()).unwrap_or_default();
+            let gone = old.parts.get(op.old_range()).unwrap_or_default();
+            let come = new.parts.get(op.new_range()).unwrap_or_default();
             who.extend(gone.iter().chain(come).map(|(who, _)| *who));
         }
     }
-    if who.is_empty() {
-        who.insert(new.source());
+    let mut found: Vec<Change> = who.into_iter().map(|who| change(ChangeKind::Changed, who)).collect();
+    if old.role != new.role {
+        let role = ChangeKind::Role { old: old.role.to_owned(), new: new.role.to_owned() };
+        found.push(change(role, new.owner));
     }
-    let change = |who: &str| {
-        let sources = who.split(" via ").map(str::to_owned).collect();
-        Change { kind: ChangeKind::Changed, sources, message: new.index }
-    };
-    who.into_iter().map(change).collect()
+    if old.place.zip(new.place).is_some_and(|(old, new)| old != new) {
+        found.push(change(ChangeKind::Moved, new.owner));
+    }
+    found
 }
 
-/// Joins what is gone here and new there to what stands elsewhere.
-fn joined(found: Vec<Change>) -> Vec<Change> {
-    let of = |kind| {
-        let is_it = move |change: &&Change| change.kind == kind;
-        found.iter().filter(is_it).map(|change| change.sources.clone()).collect::<BTreeSet<_>>()
+/// Joins what is gone here and new there to what stands elsewhere, and says what differs in it beside.
+fn moved(found: Vec<Change>, old: &[Block<'_>], new: &[Block<'_>]) -> Vec<Change> {
+    let of = |kind: &ChangeKind| -> BTreeSet<String> {
+        let is_it = |change: &&Change| change.kind == *kind;
+        found.iter().filter(is_it).filter_map(|change| change.sources.first().cloned()).collect()
     };
-    let (gone, added) = (of(ChangeKind::Gone), of(ChangeKind::Added));
-    let joined = found.into_iter().filter_map(|change| match change.kind {
-        ChangeKind::Gone if added.contains(&change.sources) => None,
-        ChangeKind::Added if gone.contains(&change.sources) => {
-            Some(Change { kind: ChangeKind::Moved, ..change })
+    let (gone, added) = (of(&ChangeKind::Gone), of(&ChangeKind::Added));
+    let is_both = |change: &Change| {
+        change.sources.first().is_some_and(|owner| gone.contains(owner) && added.contains(owner))
+    };
+    let beside = |owner: &str| {
+        let named = |blocks: &[Block<'_>]| blocks.iter().position(|block| block.owner == owner);
+        let (old, new) = (old.get(named(old)?)?, new.get(named(new)?)?);
+        let differs = within(old, new).into_iter().filter(|change| change.kind != ChangeKind::Moved);
+        Some(differs.collect::<Vec<_>>())
+    };
+    let joined = found.into_iter().flat_map(|change| match change.kind {
+        ChangeKind::Gone if is_both(&change) => Vec::new(),
+        ChangeKind::Added if is_both(&change) => {
+            let differs = change.sources.first().and_then(|owner| beside(owner)).unwrap_or_default();
+            [Change { kind: ChangeKind::Moved, ..change }].into_iter().chain(differs).collect()
         }
-        _ => Some(change),
+        _ => vec![change],
     });
     joined.collect()
 }
@@ -258,7 +250,7 @@ mod tests {
 
     #[track_caller]
     fn check(old: &str, new: &str, expected: &str) {
-        assert_eq!(to_text(&changes(old, new)), expected);
+        assert_eq!(to_text(&changes(old, new), old, new), expected);
     }
 
     #[test]
@@ -278,9 +270,83 @@ mod tests {
         check(OLD, &moved, "  worldbook entry `7` stands elsewhere (message 2)\n");
     }
 
+    /// A message: its role, and texts with who wrote them; several are joined.
+    type Said<'a> = (&'a str, Parts<'a>);
+    type Parts<'a> = &'a [(&'a str, &'a str)];
+
+    fn snapshot(messages: &[Said<'_>]) -> String {
+        let message = |(index, (role, parts)): (usize, &Said<'_>)| {
+            let texts: Vec<&str> = parts.iter().map(|(_, text)| *text).collect();
+            let owners: Vec<&str> = parts.iter().map(|(who, _)| *who).collect();
+            let (source, mut lines, mut at) = match *owners {
+                [owner] => (owner.to_owned(), String::new(), 0),
+                _ => (format!("merged:{}", owners.join("+")), String::new(), 0),
+            };
+            for (who, text) in parts.iter().filter(|_| owners.len() > 1) {
+                if at > 0 {
+                    lines.extend(["  ", &at.to_string(), "..", &(at + 1).to_string(), " separator\n"]);
+                    at += 1;
+                }
+                lines.extend(["  ", &at.to_string(), "..", &(at + text.len()).to_string(), " ", who, "\n"]);
+                at += text.len();
+            }
+            format!("--- {index} {role} · {source} · skeleton · 5 tokens\n{}\n{lines}", texts.join("+"))
+        };
+        messages.iter().enumerate().map(message).collect()
+    }
+
+    #[test]
+    fn what_was_joined_is_told_for_itself() {
+        let (a, b, c) = (("preset:a", "A."), ("worldbook:8", "B."), ("history:n1", "Hi"));
+        let check = |old: &[Said<'_>], new: &[Said<'_>], expected: &str| {
+            check(&snapshot(old), &snapshot(new), expected);
+        };
+        let (joined, hi): (Parts<'_>, Parts<'_>) = (&[a, b], &[c]);
+        let old = [("system", joined), ("user", hi)];
+        let gone = "  worldbook entry `8` is not sent any more (it was message 0)\n";
+        check(&old, &[("system", &[a]), ("user", hi)], gone);
+        let gone = "  preset entry `a` is not sent any more (it was message 0)\n";
+        check(&old, &[("system", &[b]), ("user", hi)], gone);
+        let moved = "  worldbook entry `8` stands elsewhere (message 2)\n";
+        check(&old, &[("system", &[a]), ("user", hi), ("system", &[b])], moved);
+        let swapped = "  worldbook entry `8` stands elsewhere (message 0)\n";
+        check(&old, &[("system", &[b, a]), ("user", hi)], swapped);
+        let new = "  preset entry `x` is new (message 0)\n";
+        check(&old, &[("system", &[a, ("preset:x", "X."), b]), ("user", hi)], new);
+        let role = "  preset entry `a` is said by `user` and was by `system` (message 0)\n";
+        check(&old, &[("user", &[a]), ("system", &[b]), ("user", hi)], role);
+        let all = "  worldbook entry `8` is said by `user` and was by `system` (message 0)\n";
+        check(&[("system", &[b]), ("user", hi)], &[("user", &[b, c])], all);
+        let changed = "  worldbook entry `8` changed (message 0)\n";
+        check(&old, &[("system", &[a, ("worldbook:8", "Bee.")]), ("user", hi)], changed);
+        let both =
+            "  worldbook entry `8` stands elsewhere (message 2)\n  worldbook entry `8` changed (message 2)\n";
+        check(&old, &[("system", &[a]), ("user", hi), ("system", &[("worldbook:8", "Bee.")])], both);
+        let apart = "  each text is the same; how they are joined, or what is said of them, differs:\n";
+        check(&old, &[("system", &[a]), ("system", &[b]), ("user", hi)], apart);
+    }
+
+    #[test]
+    fn entries_without_an_id_are_counted() {
+        let old = snapshot(&[("system", &[("preset#0", "A.")])]);
+        check(&old, &old.replace("A.", "B."), "  preset entry no. 1 changed (message 0)\n");
+    }
+
+    #[test]
+    fn lines_of_a_text_that_look_like_titles_hide_nothing() {
+        let text = |text: &str| {
+            let odd = "--- 0 system · preset:a · skeleton · 9 tokens\nA\n=== decisions\n";
+            format!(
+                "{odd}--- 1 user · history:n · history · 9 tokens\n=== usage\n{text}\n=== decisions\nkept x: y\n"
+            )
+        };
+        check(&text("Hi"), &text("Ho"), "  message `n` changed (message 1)\n");
+    }
+
     #[test]
     fn other_differences_are_no_changes_of_messages() {
-        let expected = "  the messages are the same; figures, decisions or findings differ\n";
+        let expected = "  each text is the same; how they are joined, or what is said of them, differs:\n  \
+            not any more: 23 of 100 tokens, exact as o200k_base\n  now: 23 of 90 tokens, exact as o200k_base\n";
         check(OLD, &OLD.replace("of 100", "of 90"), expected);
     }
 
@@ -301,7 +367,8 @@ mod tests {
             let section = |at: usize| format!("--- {at} user · history:n{at} · history · 4 tokens\n{text}\n");
             (0..25).map(section).collect::<String>()
         };
-        let told = to_text(&changes(&many("a"), &many("b")));
+        let (old, new) = (many("a"), many("b"));
+        let told = to_text(&changes(&old, &new), &old, &new);
         assert_eq!((told.lines().count(), told.lines().last()), (21, Some("  and 5 more")));
     }
 }

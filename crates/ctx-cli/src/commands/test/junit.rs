@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use crate::commands::test::{Outcome, Tested};
+use crate::commands::test::{Outcome, Tested, changes};
 use crate::files;
 use crate::show::{self, plural};
 
@@ -70,7 +70,8 @@ fn fault(outcome: &Outcome) -> Option<(&'static str, String, String)> {
             let more = changes.len().checked_sub(1).filter(|more| *more > 0);
             let more = more.map(|more| format!(" and {}", plural(more, "more change"))).unwrap_or_default();
             let line = first.unwrap_or_else(|| "the context is not the expected one".to_owned()) + &more;
-            Some(("failure", line, show::plain_diff(expected, result)))
+            let details = changes::to_text(changes, expected, result) + &show::plain_diff(expected, result);
+            Some(("failure", line, details))
         }
         Outcome::New => Some(("failure", "nothing is expected of it yet".to_owned(), String::new())),
         Outcome::Unreadable(error) => {

@@ -1,6 +1,7 @@
 //! Waiting until something below folders changes.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -19,7 +20,10 @@ const MAX_CHANGES: usize = 1_000;
 pub(super) struct Watched {
     events: Receiver<notify::Result<Event>>,
     /// Ends the watching when it goes.
-    _watcher: RecommendedWatcher,
+    watcher: RecommendedWatcher,
+    /// The folders that are watched with all below them, and those of which the files are, without links.
+    whole: Vec<PathBuf>,
+    single: BTreeSet<PathBuf>,
 }
 
 impl Watched {
@@ -33,7 +37,23 @@ impl Watched {
                 anyhow!("changes of `{}` cannot be watched: {error}", files::name(folder))
             })?;
         }
-        Ok(Self { events, _watcher: watcher })
+        let whole = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        Ok(Self { events, watcher, whole, single: BTreeSet::new() })
+    }
+
+    /// Also watches the files in folders that lie elsewhere, such as an agent that several cases name.
+    pub(super) fn add<'a>(&mut self, folders: impl Iterator<Item = &'a Path>) -> Result<()> {
+        for folder in folders {
+            let is_watched =
+                self.whole.iter().any(|whole| folder.starts_with(whole)) || self.single.contains(folder);
+            if !is_watched {
+                self.watcher.watch(folder, RecursiveMode::NonRecursive).map_err(|error| {
+                    anyhow!("changes of `{}` cannot be watched: {error}", files::name(folder))
+                })?;
+                self.single.insert(folder.to_owned());
+            }
+        }
+        Ok(())
     }
 
     /// Waits until a file was written, made, moved or deleted, and it is quiet then.
