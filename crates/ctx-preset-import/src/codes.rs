@@ -67,6 +67,9 @@ pub const UNKNOWN_FILE: Code = Code::new(622, "unknown file");
 /// Of several files of a kind only the first is used.
 pub const ANOTHER_OF_KIND: Code = Code::new(623, "another file of the kind");
 
+/// A picture ends before its end.
+pub const CUT_PICTURE: Code = Code::new(624, "picture cut off");
+
 /// A text was taken for a user profile without any fields.
 pub const PLAIN_PROFILE: Code = Code::new(640, "plain text profile");
 

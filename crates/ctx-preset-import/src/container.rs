@@ -4,6 +4,8 @@ pub(crate) mod archive;
 pub(crate) mod base64_text;
 pub(crate) mod png;
 
+use ctx_types::Diagnostic;
+
 use crate::error::ImportError;
 use crate::limits::Limits;
 
@@ -14,6 +16,8 @@ pub(crate) struct Unpacked {
     pub(crate) documents: Vec<PackedDocument>,
     /// The other files.
     pub(crate) files: Vec<PackedFile>,
+    /// What is wrong with what they were packed in.
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 /// A document that was packed in something.
@@ -53,7 +57,7 @@ fn unpack_nested(bytes: &[u8], limits: &Limits, nested: usize) -> Result<Option<
         archive::unpack(bytes, limits)?
     } else if let Some(inner) = base64_text::decode_file(bytes) {
         let document = PackedDocument { container: "base64".to_owned(), name: String::new(), bytes: inner };
-        Unpacked { documents: vec![document], files: Vec::new() }
+        Unpacked { documents: vec![document], ..Unpacked::default() }
     } else {
         return Ok(None);
     };
@@ -71,6 +75,7 @@ fn unpack_nested(bytes: &[u8], limits: &Limits, nested: usize) -> Result<Option<
                 };
                 unpacked.documents.extend(inner.documents.into_iter().map(within));
                 unpacked.files.extend(inner.files);
+                unpacked.diagnostics.extend(inner.diagnostics);
             }
             None => unpacked.documents.push(document),
         }

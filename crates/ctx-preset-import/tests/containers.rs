@@ -121,7 +121,7 @@ fn what_asks_for_too_much_is_refused() {
     refuse(
         &picture(b"tEXt", b"other\0x"),
         &small(),
-        "cannot unpack the file: the picture holds no character, no lorebook and no agent",
+        "cannot unpack the file: the picture is cut off before its end, and what there is of it holds no character, no lorebook and no agent",
     );
     refuse(
         &picture(b"tEXt", b"chara\0?"),
@@ -150,5 +150,48 @@ fn a_file_that_is_cut_off_anywhere_is_no_panic() {
         for end in (0..whole.len()).step_by(64) {
             assert_eq!(import_bytes(&whole[..end]).report.files.len(), 1);
         }
+    }
+}
+
+/// A picture whose card has version 2, as applications save it: in both chunks, with two labels.
+fn both(card: &serde_json::Value) -> Vec<u8> {
+    export_card_picture(card, None).unwrap()
+}
+
+#[test]
+fn a_card_that_only_got_another_label_keeps_its_own() {
+    let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": "Ada" } });
+    let made = import_bytes(&both(&card));
+    assert_eq!(made.report.files[0].container.as_deref(), Some("png:chara"));
+    assert_eq!(made.report.files[0].format.map(|format| format.id()), Some("card_v2"));
+    let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": { "name": "Ada" } });
+    assert_eq!(import_bytes(&both(&card)).report.files[0].container.as_deref(), Some("png:ccv3"));
+}
+
+#[test]
+fn a_card_without_a_version_has_one_chunk() {
+    let card = json!({ "name": "Ada", "description": "Counts.", "personality": "", "scenario": "", "first_mes": "Hi", "mes_example": "" });
+    let made = import_bytes(&both(&card));
+    assert_eq!(made.report.files[0].container.as_deref(), Some("png:chara"));
+    assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
+}
+
+#[test]
+fn a_picture_that_is_cut_off_is_told() {
+    let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": { "name": "Ada", "description": "long ".repeat(90) } });
+    let whole = both(&card);
+    assert!(import_bytes(&whole).report.files[0].diagnostics.is_empty());
+    let told = |bytes: &[u8]| -> Vec<String> {
+        import_bytes(bytes).report.files[0].diagnostics.iter().map(ToString::to_string).collect()
+    };
+    let end = whole.len();
+    // The last chunk has twelve bytes.
+    let found = told(&whole[..end - 12]);
+    assert!(found[0].contains("CTX0624") && found[0].contains("cut off before its end"), "{found:?}");
+    let found = told(&whole[..end - 60]);
+    let expected = "the picture is cut off in its text `ccv3`; `chara` is read instead";
+    assert!(found[0].contains("CTX0624") && found[0].contains(expected), "{found:?}");
+    for length in (0..end).step_by(16) {
+        assert!(!told(&whole[..length]).is_empty(), "{length} bytes");
     }
 }

@@ -160,7 +160,7 @@ fn a_picture_keeps_its_chunks_and_both_documents() {
     let twice = export_card_picture(&card, Some(&once)).unwrap();
     assert_eq!(once, twice);
     let made = import(&[SourceFile { name: "a.png", bytes: &once }], &ImportOptions::default());
-    assert_eq!(made.report.files[0].container.as_deref(), Some("png:ccv3"));
+    assert_eq!(made.report.files[0].container.as_deref(), Some("png:chara"));
     assert_eq!(made.assets[0].bytes, once);
     assert_eq!(export_card_picture(&card, Some(b"GIF89a")), None);
 }

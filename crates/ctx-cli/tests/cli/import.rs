@@ -80,7 +80,7 @@ fn export_gives_back_what_was_imported() {
     let (code, answer, errors) = ctx_in(folder.path(), "import again.png --out again --json");
     assert_eq!(code, 0, "{errors}");
     let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!(answer["files"][0]["container"], "png:ccv3");
+    assert_eq!(answer["files"][0]["container"], "png:chara");
     assert!(folder.path().join("again/worldbooks/Ada.json").is_file());
 }
 

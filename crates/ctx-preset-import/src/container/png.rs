@@ -6,9 +6,11 @@
 use std::borrow::Cow;
 use std::io::Read as _;
 
+use ctx_types::Diagnostic;
 use flate2::read::ZlibDecoder;
 
 use super::{PackedDocument, PackedFile, Unpacked, base64_text};
+use crate::codes;
 use crate::error::ImportError;
 use crate::limits::Limits;
 
@@ -31,8 +33,10 @@ pub(crate) fn is_png(bytes: &[u8]) -> bool {
 /// A chunk: its kind, its content, and where it begins.
 struct Chunk<'a> {
     kind: &'a [u8],
+    /// Less than there should be, if the file is cut off here.
     data: &'a [u8],
     start: usize,
+    is_whole: bool,
 }
 
 /// Walks the chunks up to the end, or to where the file is cut off.
@@ -42,8 +46,9 @@ fn chunks(bytes: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
         let length = bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;
         let length = usize::try_from(length).ok()?;
         let kind = bytes.get(at + 4..at + 8)?;
-        let data = bytes.get(at + 8..(at + 8).checked_add(length)?)?;
-        let chunk = Chunk { kind, data, start: at };
+        let rest = bytes.get(at + 8..)?;
+        let data = rest.get(..length);
+        let chunk = Chunk { kind, data: data.unwrap_or(rest), start: at, is_whole: data.is_some() };
         at = (at + 12).checked_add(length)?;
         Some(chunk)
     })
@@ -111,8 +116,18 @@ pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportEr
     let mut found: Vec<TextChunk<'_>> = Vec::new();
     let mut unpacked = Unpacked::default();
     let mut total = 0;
+    // The keyword of the text in which the file is cut off, or nothing if that is no text; none for a whole file.
+    let mut cut = Some(String::new());
     for chunk in chunks(bytes) {
-        let Some(text) = text_chunk(&chunk) else { continue };
+        if chunk.kind == b"IEND" {
+            cut = None;
+        }
+        let text = text_chunk(&chunk);
+        if !chunk.is_whole {
+            cut = Some(text.map(|text| text.keyword).unwrap_or_default());
+            break;
+        }
+        let Some(text) = text else { continue };
         if let Some(path) = text.keyword.strip_prefix(ASSET) {
             let packed = text.packing.unpack(limits.packed_bytes)?;
             total += packed.len();
@@ -131,24 +146,69 @@ pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportEr
         }
     }
     let with_keyword = |keyword: &&str| found.iter().find(|text| text.keyword.eq_ignore_ascii_case(keyword));
-    let Some(winner) = KEYWORDS.iter().find_map(with_keyword) else {
-        let message = "the picture holds no character, no lorebook and no agent".to_owned();
-        return Err(ImportError::Container { message });
+    let Some(mut winner) = KEYWORDS.iter().find_map(with_keyword) else {
+        let message = match cut {
+            Some(_) => {
+                "the picture is cut off before its end, and what there is of it holds no character, no \
+                lorebook and no agent"
+            }
+            None => "the picture holds no character, no lorebook and no agent",
+        };
+        return Err(ImportError::Container { message: message.to_owned() });
     };
-    let text = winner.packing.unpack(limits.packed_bytes)?;
-    // A few tools write the JSON as it is.
-    let decoded = match text.trim_ascii_start().first() {
-        Some(b'{') => Some(text.into_owned()),
-        _ => base64_text::decode(&text),
-    };
-    let Some(decoded) = decoded else {
-        let message = format!("the text `{}` of the picture is no base64", winner.keyword);
-        return Err(ImportError::Container { message });
-    };
+    let mut decoded = document(winner, limits)?;
+    if winner.keyword.eq_ignore_ascii_case(KEYWORDS[0])
+        && let Some(plain) = with_keyword(&KEYWORDS[1])
+        && let Ok(text) = document(plain, limits)
+        && is_relabelled(&decoded, &text)
+    {
+        (winner, decoded) = (plain, text);
+    }
+    unpacked.diagnostics.extend(cut.map(|keyword| cut_off(&keyword, &winner.keyword)));
     let container = format!("png:{}", winner.keyword.to_ascii_lowercase());
     unpacked.documents.push(PackedDocument { container, name: String::new(), bytes: decoded });
     unpacked.files.push(PackedFile { path: PICTURE.to_owned(), bytes: bytes.to_vec() });
     Ok(unpacked)
+}
+
+/// Reads the document of a text.
+fn document(text: &TextChunk<'_>, limits: &Limits) -> Result<Vec<u8>, ImportError> {
+    let unpacked = text.packing.unpack(limits.packed_bytes)?;
+    // A few tools write the JSON as it is.
+    let decoded = match unpacked.trim_ascii_start().first() {
+        Some(b'{') => Some(unpacked.into_owned()),
+        _ => base64_text::decode(&unpacked),
+    };
+    let message = || format!("the text `{}` of the picture is no base64", text.keyword);
+    decoded.ok_or_else(|| ImportError::Container { message: message() })
+}
+
+/// Tells whether a card of version 3 is one of version 2 with another label: so applications write each card that they
+/// save, and it stays what it was.
+fn is_relabelled(labelled: &[u8], plain: &[u8]) -> bool {
+    const LABELS: [&[u8]; 3] = [b"\"chara_card_v", b"\"spec_version\":\"", b"\"spec_version\": \""];
+    let mut differ = (0..).zip(labelled.iter().zip(plain)).filter(|(_, (one, other))| one != other);
+    let is_label = |(at, (one, other)): (usize, (&u8, &u8))| {
+        let before = labelled.get(..at).unwrap_or_default();
+        (*one, *other) == (b'3', b'2') && LABELS.iter().any(|label| before.ends_with(label))
+    };
+    let is_other = labelled != plain && labelled.len() == plain.len();
+    is_other && differ.by_ref().take(2).all(is_label) && differ.next().is_none()
+}
+
+/// Says that a picture is cut off, in a text or elsewhere, and what is read of it.
+fn cut_off(keyword: &str, read: &str) -> Diagnostic {
+    let is_document = KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(keyword));
+    let help = "get the file again; what is behind the cut is lost";
+    match is_document {
+        true => {
+            let message = format!("the picture is cut off in its text `{keyword}`; `{read}` is read instead");
+            Diagnostic::error(codes::CUT_PICTURE, message).with_help(help)
+        }
+        false => {
+            Diagnostic::warning(codes::CUT_PICTURE, "the picture is cut off before its end").with_help(help)
+        }
+    }
 }
 
 /// The smallest picture: one grey point.
@@ -159,19 +219,20 @@ pub(crate) const BLANK: &[u8] = &[
     0x82,
 ];
 
-/// Puts texts into a picture just before its end, instead of those of the same keywords. None for what is no whole
-/// picture.
-pub(crate) fn with_texts(picture: &[u8], texts: &[(&str, &[u8])]) -> Option<Vec<u8>> {
+/// Puts texts into a picture just before its end, instead of those of the same keywords; without a text only that goes.
+/// None for what is no whole picture.
+pub(crate) fn with_texts(picture: &[u8], texts: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {
     if !is_png(picture) {
         return None;
     }
-    let added: usize = texts.iter().map(|(keyword, text)| keyword.len() + text.len() * 4 / 3 + 32).sum();
+    let added: usize =
+        texts.iter().map(|(keyword, text)| keyword.len() + text.map_or(0, <[u8]>::len) * 4 / 3 + 32).sum();
     let mut written = Vec::with_capacity(picture.len() + added);
     written.extend_from_slice(SIGNATURE);
-    for chunk in chunks(picture) {
+    for chunk in chunks(picture).take_while(|chunk| chunk.is_whole) {
         let end = chunk.start + 12 + chunk.data.len();
         if chunk.kind == b"IEND" {
-            for (keyword, text) in texts {
+            for (keyword, text) in texts.iter().filter_map(|(keyword, text)| Some((keyword, (*text)?))) {
                 write_text(keyword, text, &mut written);
             }
             written.extend_from_slice(picture.get(chunk.start..end)?);

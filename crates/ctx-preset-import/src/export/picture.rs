@@ -6,7 +6,8 @@ use crate::container::png;
 
 /// Puts a card into a PNG, in both chunks that applications read: `chara`, and `ccv3` with the label of version 3.
 ///
-/// Without a picture it is a single grey point. None if the picture is no whole PNG.
+/// A card without `data`, as versions before 2 have it, stands in `chara` alone: with that label nothing of it would be
+/// found. Without a picture it is a single grey point. None if the picture is no whole PNG.
 ///
 /// ```
 /// use ctx_preset_import::{ImportOptions, SourceFile, export_card_picture, import};
@@ -17,12 +18,15 @@ use crate::container::png;
 /// assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
 /// ```
 pub fn export_card_picture(card: &Value, picture: Option<&[u8]>) -> Option<Vec<u8>> {
-    let mut labelled = card.clone();
-    if let Some(map) = labelled.as_object_mut() {
-        map.insert("spec".to_owned(), json!("chara_card_v3"));
-        map.insert("spec_version".to_owned(), json!("3.0"));
-    }
-    let (plain, labelled) = (card.to_string(), labelled.to_string());
-    let texts = [("chara", plain.as_bytes()), ("ccv3", labelled.as_bytes())];
+    let plain = card.to_string();
+    let labelled =
+        card.as_object().filter(|card| card.get("data").is_some_and(Value::is_object)).map(|card| {
+            let mut card = card.clone();
+            card.insert("spec".to_owned(), json!("chara_card_v3"));
+            card.insert("spec_version".to_owned(), json!("3.0"));
+            Value::Object(card).to_string()
+        });
+    let labelled = labelled.as_ref().map(|text| text.as_bytes());
+    let texts = [("chara", Some(plain.as_bytes())), ("ccv3", labelled)];
     png::with_texts(picture.unwrap_or(png::BLANK), &texts)
 }

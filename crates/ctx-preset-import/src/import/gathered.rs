@@ -66,6 +66,7 @@ impl Gathered {
                     self.add_document(file, (Some(&document.container), inner), &mut left, options);
                 }
                 self.made.assets.extend(unpacked.files);
+                self.tell(unpacked.diagnostics);
             }
             Err(error) => self.fail(file, None, &error),
         }
@@ -90,6 +91,15 @@ impl Gathered {
                 self.add_source(source, document, options);
             }
             Err(error) => self.fail(file, container, &error),
+        }
+    }
+
+    /// Puts findings about a file to those of its last document.
+    fn tell(&mut self, found: Vec<Diagnostic>) {
+        if let Some(report) = self.made.report.files.last_mut() {
+            let path = report.path.as_str();
+            report.diagnostics.splice(..0, found.into_iter().map(|finding| finding.in_document(path)));
+            report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         }
     }
 
