@@ -2,7 +2,7 @@
 
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, WindowSize};
-use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelFacts, message_cost, tools_cost};
+use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
     AttachmentPorts, Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput,
     Usage, UsageLine,
@@ -106,16 +106,10 @@ impl<'a> Assembly<'a> {
         let (counter, estimated) = Counter::for_model(&model);
         found.extend(estimated.filter(|_| has_model));
         let counter = Recall { counter, memory: agent.memory() };
-        let context_tokens = turn.context_tokens.or_else(|| agent.context_tokens());
-        let request = BudgetRequest {
-            context_tokens,
-            reserve: turn.reserve,
-            tools: tools_cost(&turn.tools, &model, &counter),
-            fixed: Vec::new(),
-        };
+        let request = agent.limit().request(turn, tools_cost(&turn.tools, &model, &counter));
         let (budget, unlimited) = Budget::compute(&model, &request)?;
         // Whoever neither names a model nor asks for its window is not told each time that there is none.
-        let wants_window = has_model || context_tokens.is_some();
+        let wants_window = has_model || request.context_tokens.is_some();
         let is_wanted = |finding: &Diagnostic| wants_window || finding.code != ctx_tokens::codes::NO_WINDOW;
         found.extend(unlimited.into_iter().filter(is_wanted));
         let cancel = ports.cancel.cloned().unwrap_or_default();

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use ctx_anchors::Preset;
 use ctx_macros::{Dialect, Registry};
 use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundings};
-use ctx_tokens::{MAX_TOKENS, ModelFacts, ModelTable, read_tokens};
+use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
-    Agent, Content, Diagnostic, Fix, LoadedWorldbook, Message, Placement, PresetMessage, Session, TextMemory,
-    TurnInput, UserProfile, excerpt,
+    Agent, Content, Diagnostic, LoadedWorldbook, Message, Placement, PresetMessage, Session, TextMemory,
+    TurnInput, UserProfile,
 };
 use serde_json::Value;
 
 use crate::assembly::{AssembleError, Assembly, Ports};
-use crate::codes;
 use crate::context::Context;
+use crate::context_limit::ContextLimit;
 use crate::engine::{Compile, Engine};
 use crate::limiting;
 use crate::prepared_input::InputMacros;
@@ -30,7 +30,7 @@ pub struct CompiledAgent {
     worldbooks: Vec<LoadedWorldbook>,
     pipeline: Pipeline,
     models: Arc<ModelTable>,
-    context_tokens: Option<i64>,
+    limit: ContextLimit,
     diagnostics: Vec<Diagnostic>,
     /// The positions of entries whose place is counted from the end of the conversation.
     moving: BTreeSet<usize>,
@@ -44,7 +44,7 @@ impl CompiledAgent {
     pub(crate) fn new(engine: &Engine, agent: &Agent, with: &Compile) -> Self {
         let mut diagnostics = Vec::new();
         let layers = layers(agent, with, &mut diagnostics);
-        let context_tokens = context_tokens(agent, with, &mut diagnostics);
+        let limit = ContextLimit::read(agent, with, &mut diagnostics);
         let around = Surroundings { profile: with.profile.as_ref(), worldbooks: &with.worldbooks };
         let pipeline = Pipeline::compile_for(&engine.processors(), agent, around, &layers);
         let pipeline = match with.time_limit {
@@ -64,7 +64,7 @@ impl CompiledAgent {
             worldbooks: with.worldbooks.clone(),
             pipeline,
             models: engine.models.clone(),
-            context_tokens,
+            limit,
             diagnostics,
             moving: moving(agent),
             input_macros: InputMacros::new(engine, agent),
@@ -170,9 +170,9 @@ impl CompiledAgent {
         turn.model.as_deref().or(self.agent.model_id.as_deref()).filter(|name| !name.is_empty())
     }
 
-    /// Returns how many tokens settings allow a context to have; 0 means the model's window.
-    pub(crate) fn context_tokens(&self) -> Option<i64> {
-        self.context_tokens
+    /// Returns what settings say of the size of a context.
+    pub(crate) const fn limit(&self) -> ContextLimit {
+        self.limit
     }
 }
 
@@ -206,7 +206,7 @@ pub const MODEL_SETTINGS: &str = "model settings";
 
 /// The pointer at which the settings of a layer are read: one of its own, by which whatever is found in them
 /// later, when layers are merged, is known again.
-fn root(origin: Origin) -> String {
+pub(crate) fn root(origin: Origin) -> String {
     match document(origin) {
         Some(document) => format!("/{document}"),
         None => "/parameters".to_owned(),
@@ -236,48 +236,16 @@ fn in_document(mut diagnostic: Diagnostic) -> Diagnostic {
 }
 
 /// Returns the parameters that exist, the ones that win last.
-fn stored<'a>(agent: &'a Agent, with: &'a Compile) -> impl DoubleEndedIterator<Item = (Origin, &'a Value)> {
+pub(crate) fn stored<'a>(
+    agent: &'a Agent,
+    with: &'a Compile,
+) -> impl DoubleEndedIterator<Item = (Origin, &'a Value)> {
     let stored = [
         (Origin::User, with.user_parameters.as_ref()),
         (Origin::Model, with.model_parameters.as_ref()),
         (Origin::Agent, agent.parameters.as_ref()),
     ];
     stored.into_iter().filter_map(|(origin, parameters)| Some((origin, parameters?)))
-}
-
-/// Reads how many tokens AIO Hub's `contextManagement` allows: that of the highest layer that has one, whole.
-///
-/// 0 means the model's window. What is no number of tokens is reported in every layer, and allows nothing.
-fn context_tokens(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Option<i64> {
-    let mut allowed = None;
-    for (origin, parameters) in stored(agent, with) {
-        let Some(management) = parameters.get("contextManagement").filter(|value| value.is_object()) else {
-            continue;
-        };
-        let value = management.get("maxContextTokens").filter(|value| !value.is_null());
-        let tokens = value.and_then(read_tokens);
-        diagnostics.extend(value.filter(|_| tokens.is_none()).map(|value| bad_tokens(origin, value)));
-        let is_on = management.get("enabled").and_then(Value::as_bool) == Some(true);
-        allowed = tokens.filter(|_| is_on).map(i64::from);
-    }
-    allowed
-}
-
-fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
-    let shown = value.to_string();
-    let message = format!(
-        "expected a whole number from 0 to {MAX_TOKENS} as `maxContextTokens`, found `{}`",
-        excerpt(&shown)
-    );
-    let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
-    let meant = unquoted.as_ref().and_then(read_tokens);
-    let help = match meant {
-        Some(number) => format!("write `{number}` without quotes; in quotes it is ignored"),
-        None => "it is ignored; 0 means the model's window".to_owned(),
-    };
-    let mut wrong = Diagnostic::error(codes::CONTEXT_TOKENS, message).with_help(help);
-    wrong.fix = meant.map(|number| Box::new(Fix::value(number)));
-    wrong.at_pointer(format!("{}/contextManagement/maxContextTokens", root(origin)))
 }
 
 fn switch_layer(switches: &Switches) -> SettingsLayer {

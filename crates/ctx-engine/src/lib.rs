@@ -28,6 +28,7 @@ pub mod codes;
 mod comparison;
 mod compiled;
 mod context;
+mod context_limit;
 mod encode;
 mod engine;
 #[cfg(doctest)]

@@ -191,6 +191,8 @@ impl Compiled {
         state: &'a TimedState,
     ) -> ScanInput<'a> {
         let Inputs { session, turn, budget, agent, .. } = *inputs;
+        // A part of what question and answer may have without the answer, as in SillyTavern.
+        let max_context = budget.window().map(|window| window.saturating_sub(budget.reserve()).into());
         ScanInput {
             messages: &transcript.messages,
             length: Some(transcript.length),
@@ -199,7 +201,7 @@ impl Compiled {
             names: &self.names,
             tags: self.tags.as_deref(),
             state,
-            max_context: budget.available.map(u64::from),
+            max_context,
             greeting: greeting(session, agent),
             ..ScanInput::default()
         }

@@ -35,8 +35,11 @@ pub struct BudgetRequest {
     /// What is kept free for the answer.
     ///
     /// Absent: nothing if the user allows a number of tokens, for that number is then meant for the context;
-    /// otherwise the model's longest answer, but no more than a quarter of the window.
+    /// otherwise the longest answer that is asked for, but no more than half of the window; otherwise the model's
+    /// longest answer, but no more than a quarter of the window.
     pub reserve: Option<u32>,
+    /// The longest answer that is asked for, such as `maxTokens` of an agent, where `reserve` is absent.
+    pub answer: Option<u32>,
     /// The tokens of the definitions of tools, as [`tools_cost`](crate::tools_cost) counts them.
     pub tools: u32,
     /// Anything else that is sent in any case, by name.
@@ -195,12 +198,13 @@ fn no_window(model: &ModelFacts) -> Diagnostic {
 }
 
 fn reserve(model: &ModelFacts, request: &BudgetRequest) -> u32 {
-    let is_allowed = request.context_tokens.is_some_and(|tokens| tokens > 0);
-    match (request.reserve, model.max_output, model.context_window) {
-        (Some(reserve), _, _) => reserve,
-        (None, Some(output), Some(window)) if !is_allowed => output.min(window / 4),
-        (None, _, _) => 0,
+    if let Some(reserve) = request.reserve {
+        return reserve;
     }
+    let is_allowed = request.context_tokens.is_some_and(|tokens| tokens > 0);
+    let Some(window) = model.context_window.filter(|_| !is_allowed) else { return 0 };
+    let answer = request.answer.map(|answer| answer.min(window / 2));
+    answer.or_else(|| Some(model.max_output?.min(window / 4))).unwrap_or_default()
 }
 
 fn account(lines: &[BudgetLine]) -> String {

@@ -38,6 +38,15 @@ fn the_default_reserve_is_a_quarter_of_the_window_at_most() {
 }
 
 #[test]
+fn the_longest_answer_that_is_asked_for_is_kept_free() {
+    let asked = |answer| BudgetRequest { answer: Some(answer), ..BudgetRequest::default() };
+    check(&model(), &asked(300), Some(9_697), &[]);
+    check(&model(), &asked(9_000), Some(4_997), &[]);
+    check(&model(), &BudgetRequest { reserve: Some(100), ..asked(300) }, Some(9_897), &[]);
+    check(&model(), &BudgetRequest { context_tokens: Some(5_000), ..asked(300) }, Some(4_997), &[]);
+}
+
+#[test]
 fn what_the_user_allows_is_for_the_context_alone() {
     check(&model(), &request(Some(5_000), None), Some(4_997), &[]);
     check(&model(), &request(Some(5_000), Some(1_000)), Some(3_997), &[]);
@@ -119,6 +128,7 @@ fn everything_that_goes_off_is_a_line() {
     let request = BudgetRequest {
         context_tokens: None,
         reserve: Some(1_000),
+        answer: None,
         tools: 250,
         fixed: vec![("summary prompt".to_owned(), 50), ("nothing".to_owned(), 0)],
     };
@@ -153,6 +163,7 @@ fn the_largest_numbers_do_not_overflow() {
     let request = BudgetRequest {
         context_tokens: Some(1),
         reserve: Some(u32::MAX),
+        answer: None,
         tools: u32::MAX,
         fixed: vec![("more".to_owned(), u32::MAX)],
     };

@@ -43,7 +43,7 @@ pub struct TurnInput {
     /// How many tokens the context may have in place of the model's window; 0 means the window. A negative number
     /// and one above a billion are refused.
     pub context_tokens: Option<i64>,
-    /// How many tokens are kept free for the answer; by default what the model needs.
+    /// How many tokens are kept free for the answer; by default what the agent asks for, or the model needs.
     pub reserve: Option<u32>,
     /// The tools that the model may call; their definitions are part of the budget.
     pub tools: Vec<ToolDefinition>,

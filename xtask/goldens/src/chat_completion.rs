@@ -21,7 +21,6 @@ pub(crate) fn run(input: &Value) -> Result<Value> {
 
 fn assemble(made: Import, input: &Value) -> Result<Vec<Message>> {
     let agent = made.agent.context("no agent was made")?;
-    let reserve = agent.parameters.as_ref().and_then(|parameters| parameters.get("maxTokens"));
     let kind = match text(input, "generationType") {
         "continue" => GenerationKind::Continue,
         "impersonate" => GenerationKind::Impersonate,
@@ -31,7 +30,6 @@ fn assemble(made: Import, input: &Value) -> Result<Vec<Message>> {
     let turn = TurnInput {
         kind,
         model: Some(MODEL.into()),
-        reserve: reserve.and_then(Value::as_u64).and_then(|reserve| u32::try_from(reserve).ok()),
         input: Some(text(input, "quietPrompt").into()).filter(|_| kind == GenerationKind::Quiet),
         ..TurnInput::default()
     };

@@ -101,7 +101,7 @@ pub(crate) struct SetupArguments {
     /// How many tokens the context may have in place of the model's window; 0 means the window
     #[arg(long, value_name = "N", value_parser = turn::context_tokens, allow_negative_numbers = true)]
     pub(crate) context_tokens: Option<u32>,
-    /// How many tokens are kept free for the answer; by default what the model needs
+    /// How many tokens are kept free for the answer; by default what the agent or the model needs
     #[arg(long, value_name = "N", value_parser = turn::tokens, allow_negative_numbers = true)]
     pub(crate) reserve: Option<u32>,
     /// The time of the turn, such as 2026-01-31T12:00:00Z; now if absent

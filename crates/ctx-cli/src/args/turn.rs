@@ -41,7 +41,7 @@ pub(crate) struct TurnArguments {
     /// How many tokens the context may have in place of the model's window; 0 means the window
     #[arg(long, value_name = "N", value_parser = context_tokens, allow_negative_numbers = true)]
     pub(crate) context_tokens: Option<u32>,
-    /// How many tokens are kept free for the answer; by default what the model needs
+    /// How many tokens are kept free for the answer; by default what the agent or the model needs
     #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true)]
     pub(crate) reserve: Option<u32>,
     /// What is to be generated

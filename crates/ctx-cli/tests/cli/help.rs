@@ -112,7 +112,7 @@ fn help_of_assemble() {
           --context-tokens <N>     How many tokens the context may have in place of the model's window;
                                    0 means the window
           --reserve <N>            How many tokens are kept free for the answer; by default what the
-                                   model needs
+                                   agent or the model needs
           --kind <KIND>            What is to be generated [default: normal] [possible values: normal,
                                    continue, impersonate, quiet]
           --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
@@ -174,7 +174,7 @@ fn help_of_explain() {
           --context-tokens <N>     How many tokens the context may have in place of the model's window;
                                    0 means the window
           --reserve <N>            How many tokens are kept free for the answer; by default what the
-                                   model needs
+                                   agent or the model needs
           --kind <KIND>            What is to be generated [default: normal] [possible values: normal,
                                    continue, impersonate, quiet]
           --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent

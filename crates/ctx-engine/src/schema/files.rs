@@ -41,7 +41,13 @@ impl JsonSchema for Parameters {
             "contextManagement": {
                 "description": "How large the context may be.",
                 "type": ["object", "null"],
-                "properties": { "enabled": { "type": ["boolean", "null"] }, "maxContextTokens": tokens },
+                "properties": {
+                    "enabled": { "type": ["boolean", "null"] }, "maxContextTokens": tokens,
+                    "includesAnswer": {
+                        "description": "Whether `maxTokens` of the parameters, the answer, is among those tokens.",
+                        "type": ["boolean", "null"],
+                    },
+                },
             },
             "contextPostProcessing": {
                 "description": "An older spelling of `processors`.",

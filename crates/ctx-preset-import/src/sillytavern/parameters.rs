@@ -42,7 +42,8 @@ pub(crate) fn of_preset(preset: &Object) -> Object {
         parameters.insert("stream".to_owned(), is_stream.clone());
     }
     if let Some(tokens) = whole(preset, "openai_max_context").filter(|tokens| *tokens > 0) {
-        let management = json!({ "enabled": true, "maxContextTokens": tokens });
+        // There the answer is a part of the context.
+        let management = json!({ "enabled": true, "maxContextTokens": tokens, "includesAnswer": true });
         parameters.insert("contextManagement".to_owned(), management);
     }
     let sources = sources(preset);

@@ -1,0 +1,73 @@
+//! How many tokens settings allow a context to have, and how long an answer they ask for.
+
+use ctx_pipeline::Origin;
+use ctx_tokens::{BudgetRequest, MAX_TOKENS, read_tokens};
+use ctx_types::{Agent, Diagnostic, Fix, TurnInput, excerpt};
+use serde_json::Value;
+
+use crate::codes;
+use crate::compiled::{root, stored};
+use crate::engine::Compile;
+
+/// What settings say of the size of a context.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ContextLimit {
+    /// How many tokens a context may have; 0 means the model's window.
+    tokens: Option<i64>,
+    /// Whether the answer is among those tokens.
+    includes_answer: bool,
+    /// The longest answer that is asked for.
+    answer: Option<u32>,
+}
+
+impl ContextLimit {
+    /// Reads AIO Hub's `contextManagement` of the highest layer that has one, whole, and `maxTokens` of the highest
+    /// that has a number of tokens there.
+    ///
+    /// What is no number of tokens is reported in every layer for `maxContextTokens`, and allows nothing.
+    pub(crate) fn read(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut limit = Self::default();
+        for (origin, parameters) in stored(agent, with) {
+            let answer = parameters.get("maxTokens").and_then(read_tokens).filter(|tokens| *tokens > 0);
+            limit.answer = answer.or(limit.answer);
+            let management = parameters.get("contextManagement").filter(|value| value.is_object());
+            let Some(management) = management else { continue };
+            let value = management.get("maxContextTokens").filter(|value| !value.is_null());
+            let tokens = value.and_then(read_tokens);
+            diagnostics.extend(value.filter(|_| tokens.is_none()).map(|value| bad_tokens(origin, value)));
+            let is_on = |key: &str| management.get(key).and_then(Value::as_bool) == Some(true);
+            limit.tokens = tokens.filter(|_| is_on("enabled")).map(i64::from);
+            limit.includes_answer = is_on("includesAnswer");
+        }
+        limit
+    }
+
+    /// Returns what a turn asks for, where it says nothing else; `tools` are the tokens of its tools.
+    pub(crate) fn request(&self, turn: &TurnInput, tools: u32) -> BudgetRequest {
+        let is_shared = self.includes_answer && turn.context_tokens.is_none() && self.tokens > Some(0);
+        BudgetRequest {
+            context_tokens: turn.context_tokens.or(self.tokens),
+            reserve: turn.reserve.or(self.answer.filter(|_| is_shared)),
+            answer: self.answer,
+            tools,
+            fixed: Vec::new(),
+        }
+    }
+}
+
+fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
+    let shown = value.to_string();
+    let message = format!(
+        "expected a whole number from 0 to {MAX_TOKENS} as `maxContextTokens`, found `{}`",
+        excerpt(&shown)
+    );
+    let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
+    let meant = unquoted.as_ref().and_then(read_tokens);
+    let help = match meant {
+        Some(number) => format!("write `{number}` without quotes; in quotes it is ignored"),
+        None => "it is ignored; 0 means the model's window".to_owned(),
+    };
+    let mut wrong = Diagnostic::error(codes::CONTEXT_TOKENS, message).with_help(help);
+    wrong.fix = meant.map(|number| Box::new(Fix::value(number)));
+    wrong.at_pointer(format!("{}/contextManagement/maxContextTokens", root(origin)))
+}
