@@ -106,3 +106,18 @@ fn the_budget_of_world_info_is_a_part_of_the_context_without_the_answer() {
     check(&[limits(20), settings.clone(), book.clone()], &["Main.", entry]);
     check(&[limits(120), settings, book], &["Main."]);
 }
+
+#[test]
+fn a_card_shows_the_main_prompt_where_it_says_original() {
+    let check = |system_prompt: &str, expected: &[&str]| {
+        let card = card(&json!({ "system_prompt": system_prompt }));
+        check(&[card, preset(&json!({}))], expected);
+    };
+    check("Card.", &["Card."]);
+    check("{{original}} Card.", &["Main. Card."]);
+    check("{{ original }} Card.", &["Main. Card."]);
+    check("{{\nORIGINAL\t}} Card {{original}}.", &["Main. Card ."]);
+    check("{{{original}}}", &["{Main.}"]);
+    check("{{original}", &["{{original}"]);
+    check("{{ originals }}{{ original }}", &["{{ originals }}Main."]);
+}

@@ -1,6 +1,7 @@
 //! The prompts of a preset, and what a card puts in their places, as the entries of an agent's preset.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
@@ -313,25 +314,37 @@ fn depth(in_chat: InChat, lane: i64) -> Value {
     json!({ "type": "depth", "depth": in_chat.depth, "order": in_chat.order, "lane": lane })
 }
 
-/// What stands for the text over which another one stands.
-const CALL: &str = "{{original}}";
+/// The macro that stands for the text over which another one stands.
+const ORIGINAL: &str = "original";
 
 fn has_original(text: &str) -> bool {
     find_original(text).is_some()
 }
 
-fn find_original(text: &str) -> Option<usize> {
-    text.as_bytes().windows(CALL.len()).position(|window| window.eq_ignore_ascii_case(CALL.as_bytes()))
+/// Finds the first call of the macro, in any letters and with any white space in it. O(length).
+fn find_original(text: &str) -> Option<Range<usize>> {
+    let mut from = 0;
+    while let Some(found) = text.get(from..).and_then(|rest| rest.find("{{")) {
+        let at = from + found;
+        let inner = text.get(at + 2..).unwrap_or_default().trim_start();
+        let is_named = inner.get(..ORIGINAL.len()).is_some_and(|name| name.eq_ignore_ascii_case(ORIGINAL));
+        let rest = inner.get(ORIGINAL.len()..).filter(|_| is_named).map(str::trim_start);
+        if let Some(rest) = rest.and_then(|rest| rest.strip_prefix("}}")) {
+            return Some(at..text.len() - rest.len());
+        }
+        from = at + 1;
+    }
+    None
 }
 
 /// Puts a text in the place of the first `{{original}}` of another, and nothing in that of the others.
 pub(crate) fn with_original(text: &str, original: &str) -> String {
     let mut result = String::with_capacity(text.len() + original.len());
     let (mut rest, mut original) = (text, Some(original));
-    while let Some(at) = find_original(rest) {
-        result.push_str(rest.get(..at).unwrap_or_default());
+    while let Some(call) = find_original(rest) {
+        result.push_str(rest.get(..call.start).unwrap_or_default());
         result.push_str(original.take().unwrap_or_default());
-        rest = rest.get(at + CALL.len()..).unwrap_or_default();
+        rest = rest.get(call.end..).unwrap_or_default();
     }
     result + rest
 }
