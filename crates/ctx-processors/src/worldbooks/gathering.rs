@@ -10,12 +10,15 @@ use crate::composed::Composed;
 /// What stands around the texts at one anchor.
 #[derive(Clone, Debug)]
 pub(crate) struct Gathering {
-    before: Template,
-    after: Template,
+    /// What stands before, between and behind the texts; two at least.
+    parts: Vec<Template>,
 }
 
 /// What stands for the texts in the setting.
 const TEXTS: &str = "{0}";
+
+/// How often the texts may stand in the setting; further marks stay as they are written.
+const MOST: usize = 16;
 
 /// The anchors whose texts are one message; what stands around a note or examples is not for these.
 const ANCHORS: [&str; 2] = ["world_info_before", "world_info_after"];
@@ -24,13 +27,15 @@ impl Gathering {
     /// Compiles the setting; none if each text is a message of its own.
     pub(crate) fn of(config: &Config, dialect: Dialect, macros: &Registry) -> Option<Self> {
         let format = config.text(ANCHOR_FORMAT);
-        let (before, after) = match format.split_once(TEXTS) {
-            _ if format.is_empty() => return None,
-            Some(parts) => parts,
-            None => (format, ""),
-        };
+        if format.is_empty() {
+            return None;
+        }
         let compile = |text: &str| Template::parse(&Text::from(text), dialect, macros);
-        Some(Self { before: compile(before), after: compile(after) })
+        let mut parts: Vec<Template> = format.splitn(MOST + 1, TEXTS).map(compile).collect();
+        if parts.len() == 1 {
+            parts.push(compile(""));
+        }
+        Some(Self { parts })
     }
 
     /// Joins what goes to one anchor, a line each, in the order given; the rest stays as it is.
@@ -56,9 +61,12 @@ impl Gathering {
         let mut joined = list.first()?.clone();
         let format = Source::new(SourceKind::Preset, Trust::Preset).with_id(ANCHOR_FORMAT);
         let mut text = Composed::default();
-        text.push_expansion(&self.before.expand(env, state, &format), &format);
-        text.push_lines(list);
-        text.push_expansion(&self.after.expand(env, state, &format), &format);
+        for (number, part) in self.parts.iter().enumerate() {
+            if number > 0 {
+                text.push_lines(list.clone());
+            }
+            text.push_expansion(&part.expand(env, state, &format), &format);
+        }
         (joined.text, joined.written) = text.finish();
         joined.role = Role::System;
         if let Placement::Anchor { order, .. } = &mut joined.placement {
