@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::composed::Composed;
 use crate::gap_lanes::{lane, lane_fields};
 use crate::macro_values::{MacroValues, macro_dialect};
+use crate::window::InstructingInput;
 use crate::worldbooks::Outlets;
 
 /// Brings in the note of a conversation, every so many messages of the user, as one message with the entries of
@@ -100,7 +101,7 @@ impl ContextProcessor for AuthorNote {
             return Ok(());
         }
         let mut state = cx.draft.macros_mut().clone();
-        let mut env = compiled.values.of_run(&cx.inputs, &mut state.clone());
+        let mut env = compiled.values.of_run(cx, &mut state.clone());
         env.outlets = Outlets::texts(cx.blackboard);
         let text = compiled.compose(&note, around, (&env, &mut state), cx.config.text("persona"));
         cx.draft.set_macros(state);
@@ -179,7 +180,8 @@ fn said(cx: &PipelineContext<'_>) -> u64 {
     let questions = cx.inputs.session.fold_path(0, Questions::default, |questions, _, node| {
         questions.0 += u64::from(node.role == Some(Role::User) && !node.is_summary());
     });
-    let is_pending = cx.inputs.turn.input.as_ref().is_some_and(|input| !input.trim().is_empty());
+    let is_said = cx.blackboard.get::<InstructingInput>().is_none();
+    let is_pending = cx.inputs.turn.input.as_ref().is_some_and(|input| is_said && !input.trim().is_empty());
     questions.0 + u64::from(is_pending)
 }
 

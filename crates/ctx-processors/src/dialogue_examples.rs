@@ -116,7 +116,7 @@ impl Compiled {
         around: Vec<Injection>,
         state: &mut State,
     ) -> Vec<Injection> {
-        let mut env = self.values.of_run(&cx.inputs, &mut state.clone());
+        let mut env = self.values.of_run(cx, &mut state.clone());
         env.outlets = Outlets::texts(cx.blackboard);
         let own = env.card.examples.clone().unwrap_or_default();
         let mut examples: Vec<(Source, String)> =

@@ -115,7 +115,7 @@ impl Compiled {
         let at = TEXTS.iter().position(|(known, _)| *known == key)?;
         let template = self.templates.get(at).filter(|template| !template.text().is_empty())?;
         let mut state = cx.draft.macros_mut().clone();
-        let mut env = self.values.of_run(&cx.inputs, &mut state.clone());
+        let mut env = self.values.of_run(cx, &mut state.clone());
         env.outlets = Outlets::texts(cx.blackboard);
         env.texts.extend(said.map(|said| ("lastChatMessage".into(), said)));
         let source = Source::new(SourceKind::Preset, Trust::Preset).with_id(format!("{key}_prompt"));

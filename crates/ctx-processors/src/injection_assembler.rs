@@ -80,7 +80,7 @@ impl ContextProcessor for InjectionAssembler {
         };
         let turn = cx.inputs.turn;
         let mut state = cx.draft.macros_mut().clone();
-        let mut env = compiled.values.of_run(&cx.inputs, &mut state);
+        let mut env = compiled.values.of_run(cx, &mut state);
         env.outlets = Outlets::texts(cx.blackboard);
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);

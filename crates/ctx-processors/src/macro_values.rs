@@ -6,7 +6,7 @@ use ctx_macros::{
     AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, Said, State,
     VirtualTime, VolatileVariables, codes, read_instant,
 };
-use ctx_pipeline::Inputs;
+use ctx_pipeline::PipelineContext;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
 use ctx_types::{
     Agent, Character, Content, Diagnostic, Fix, Node, Role, Session, Source, Text, Trust, TurnInput,
@@ -15,6 +15,7 @@ use ctx_types::{
 use serde_json::Value;
 
 use crate::card_expansion::CardExpansion;
+use crate::window::InstructingInput;
 
 /// How many of the newest messages are looked at for one of the user and one of the agent.
 const LOOK_BACK: usize = 1_024;
@@ -75,8 +76,21 @@ impl MacroValues {
 
     /// Adds what the person who chats, the conversation and the turn say. O(1) for most conversations.
     pub fn of_turn(&self, profile: Option<&UserProfile>, session: &Session, turn: &TurnInput) -> Env {
+        self.of_input(profile, session, (turn, turn.input.clone()))
+    }
+
+    /// Adds the same, with what the user is about to say.
+    fn of_input(
+        &self,
+        profile: Option<&UserProfile>,
+        session: &Session,
+        (turn, pending): (&TurnInput, Option<Text>),
+    ) -> Env {
         let mut env = Env {
-            user: profile.and_then(|profile| profile.name.as_deref()).map(Text::from),
+            user: profile
+                .and_then(|profile| profile.name.as_deref())
+                .or_else(|| user_name(session))
+                .map(Text::from),
             persona: profile.and_then(|profile| profile.content.clone()),
             model: ModelValues {
                 id: turn.model.as_deref().map(Text::from).or_else(|| self.env.model.id.clone()),
@@ -88,7 +102,7 @@ impl MacroValues {
             },
             input: turn.input.clone(),
             generation: Some(Arc::from(turn.kind.as_str())),
-            conversation: conversation(session, turn),
+            conversation: conversation(session, turn, pending),
             at_millis: turn.at_millis,
             zone: turn.zone.clone(),
             seed: turn.seed,
@@ -104,9 +118,12 @@ impl MacroValues {
 impl MacroValues {
     /// Adds what a run of the pipeline knows: what a turn says, and how many tokens it and its answer may have.
     ///
-    /// What macros in the texts of the card set is set in `state`.
-    pub fn of_run(&self, inputs: &Inputs<'_>, state: &mut State) -> Env {
-        let mut env = self.of_turn(inputs.profile, inputs.session, inputs.turn);
+    /// What macros in the texts of the card set is set in `state`. An input that is an instruction is no message.
+    pub fn of_run(&self, cx: &PipelineContext<'_>, state: &mut State) -> Env {
+        let inputs = &cx.inputs;
+        let is_said = cx.blackboard.get::<InstructingInput>().is_none();
+        let pending = inputs.turn.input.clone().filter(|_| is_said);
+        let mut env = self.of_input(inputs.profile, inputs.session, (inputs.turn, pending));
         env.model.context_tokens = inputs.budget.window().map(u64::from);
         env.model.response_tokens = Some(u64::from(inputs.budget.reserve()));
         if let Some(card) = &self.card {
@@ -166,9 +183,15 @@ fn virtual_time(agent: &Agent, report: &mut dyn FnMut(Diagnostic)) -> Option<Vir
     }
 }
 
+/// Returns the name of the user that the header of a chat of `SillyTavern` has; newer ones say `unused` there.
+fn user_name(session: &Session) -> Option<&str> {
+    let name = session.header.kept.get("user_name")?.as_str()?;
+    Some(name).filter(|name| !name.trim().is_empty() && *name != "unused")
+}
+
 /// What is about to be sent is the newest message; an answer that is being written is none yet.
-fn conversation(session: &Session, turn: &TurnInput) -> Conversation {
-    let pending = turn.input.clone().filter(|input| !input.trim().is_empty());
+fn conversation(session: &Session, turn: &TurnInput, pending: Option<Text>) -> Conversation {
+    let pending = pending.filter(|input| !input.trim().is_empty());
     let pending = pending.map(|text| Said { text, trust: Trust::User });
     let mut found = Conversation {
         id: session.header.id.clone(),

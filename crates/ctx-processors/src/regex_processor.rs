@@ -127,8 +127,8 @@ impl ContextProcessor for RegexProcessor {
         if compiled.rules.rules().is_empty() {
             return Ok(());
         }
-        let env = compiled.values.of_run(&cx.inputs, &mut cx.draft.macros_mut().clone());
         let mut state = cx.draft.macros_mut().clone();
+        let env = compiled.values.of_run(cx, &mut state.clone());
         let mut found = Vec::new();
         let mut expand = |template: &Template, source: &Source| {
             let expansion = template.expand(&env, &mut state, source);

@@ -1,16 +1,17 @@
 //! `session-loader`: the conversation as messages, as much of it as can matter.
 
 use async_trait::async_trait;
+use ctx_macros::Scope;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, NodeId, Note, Outcome, Place,
-    Role, Session, Source, SourceKind, TokenFigure, Trust, TurnInput, plural,
+    Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, plural,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::costing::Costing;
 use crate::loaded_form::LoadedForm;
-use crate::window::{LoadedWindow, WindowSize};
+use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 
 /// Loads the end of the active path: leading instructions, then the newest messages up to a size.
 ///
@@ -46,6 +47,7 @@ impl ContextProcessor for SessionLoader {
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let session = cx.inputs.session;
+        set_variables(cx);
         let pinned = pinned_len(session);
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
@@ -203,13 +205,33 @@ const QUIETS: [(&str, &str); 2] = [
 ];
 
 /// Has the input of a quiet turn stand last, outside of the conversation, where the setting wants that.
-fn settle_quiet(cx: &PipelineContext<'_>, messages: &mut [Message]) {
+fn settle_quiet(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
     if cx.inputs.turn.kind != GenerationKind::Quiet || cx.config.text(QUIET) != "instruction" {
         return;
     }
     if let Some(input) = messages.last_mut().filter(|message| message.source.kind == SourceKind::Input) {
         input.role = Role::System;
         input.is_continuation_prefix = true;
+        cx.blackboard.insert(InstructingInput);
+    }
+}
+
+/// Sets the variables that a chat of `SillyTavern` brings along, before any macro reads them.
+fn set_variables(cx: &mut PipelineContext<'_>) {
+    let metadata = cx.inputs.session.header.kept.get("chat_metadata");
+    let stored = metadata.and_then(|metadata| metadata.get("variables")).and_then(Value::as_object);
+    for (name, value) in stored.into_iter().flatten() {
+        let text = match value {
+            Value::Null => continue,
+            Value::String(text) => Text::from(text.as_str()),
+            other => Text::from(other.to_string()),
+        };
+        if cx.draft.macros_mut().set_variable(Scope::Local, name, text, Trust::User).is_err() {
+            cx.log(LogLine::info(
+                "the chat has more variables than there may be; the last ones are left out",
+            ));
+            return;
+        }
     }
 }
 

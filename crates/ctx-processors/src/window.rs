@@ -35,3 +35,7 @@ pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
     let prefix = prefix.map(|prefix| messages.remove(prefix));
     Window { pinned, skipped, messages, prefix }
 }
+
+/// Left on the blackboard where the input of the turn is an instruction, and nothing that the user said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InstructingInput;

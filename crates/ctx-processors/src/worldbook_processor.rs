@@ -128,7 +128,7 @@ impl ContextProcessor for WorldbookProcessor {
             return Ok(());
         }
         let mut state = cx.draft.macros_mut().clone();
-        let env = compiled.values.of_run(&cx.inputs, &mut state.clone());
+        let env = compiled.values.of_run(cx, &mut state.clone());
         let names = shelf.set.settings().include_names.then_some(&env);
         let transcript = Transcript::of(cx, shelf.set.depth(), names);
         let mut scan = compiled.scan(cx, &shelf, &transcript, (&env, &mut state));

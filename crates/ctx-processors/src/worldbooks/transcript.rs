@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use ctx_macros::Env;
 use ctx_pipeline::PipelineContext;
-use ctx_types::{Content, Message, Place, Role, Session, Source, Text};
+use ctx_types::{Content, Message, Place, Role, Session, Source, SourceKind, Text};
 use ctx_worldbook::ScanMessage;
 
 use crate::session_loader::{message_at, pinned_len};
-use crate::window::LoadedWindow;
+use crate::window::{InstructingInput, LoadedWindow};
 
 /// The newest messages, as many as are searched.
 ///
@@ -27,11 +27,14 @@ impl Transcript {
     /// Takes messages of the draft, and further ones of the conversation, down to a depth. O(depth).
     pub(crate) fn of(cx: &PipelineContext<'_>, depth: usize, names: Option<&Env>) -> Self {
         let mut transcript = Self { messages: Vec::new(), sources: Vec::new(), length: 0 };
+        let has_instruction = cx.blackboard.get::<InstructingInput>().is_some();
+        let is_instruction = |message: &Message| has_instruction && message.source.kind == SourceKind::Input;
         let drafted = cx.draft.messages();
-        let spoken = drafted.iter().rev().filter(|message| message.place != Place::Pinned);
+        let spoken = drafted.iter().rev();
+        let spoken = spoken.filter(|message| message.place != Place::Pinned && !is_instruction(message));
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let pinned = drafted.iter().filter(|message| message.place == Place::Pinned).count();
-        transcript.length = (drafted.len() - pinned + skipped) as u64;
+        transcript.length = (drafted.len() - pinned - usize::from(has_instruction) + skipped) as u64;
         for message in spoken {
             if transcript.messages.len() == depth {
                 break;

@@ -4,7 +4,7 @@ use crate::report::Expect::{Any, Flag, Number, Text};
 use crate::report::{Rule, mapped};
 
 /// The lines of a chat; the first may be its header.
-pub(crate) const CHAT: [Rule; 13] = [
+pub(crate) const CHAT: [Rule; 15] = [
     mapped("/*/mes", Text, "/nodes/*/content"),
     mapped("/*/name", Text, "/nodes/*/name"),
     mapped("/*/is_user", Flag, "/nodes/*/role"),
@@ -18,4 +18,6 @@ pub(crate) const CHAT: [Rule; 13] = [
     mapped("/*/chat_metadata/note_depth", Number, "/authorNote/injectionStrategy/depth"),
     mapped("/*/chat_metadata/note_role", Number, "/authorNote/role"),
     mapped("/*/chat_metadata/world_info", Text, "/chat_metadata/world_info"),
+    mapped("/*/chat_metadata/variables/**", Any, "/chat_metadata/variables"),
+    mapped("/*/user_name", Text, "/user_name"),
 ];
