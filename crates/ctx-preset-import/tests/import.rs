@@ -243,3 +243,33 @@ fn prompts_by_the_thousand_are_arranged_in_their_order() {
     let made = import_all(&[("risu", json!({ "promptTemplate": parts }))]);
     assert!(made.agent.unwrap().preset_messages.len() > 15_000);
 }
+
+#[test]
+fn a_persona_of_settings_beside_another_one_is_kept() {
+    let persona = || {
+        json!({
+            "personas": { "a.png": "Kim" }, "default_persona": "a.png",
+            "persona_descriptions": { "a.png": { "description": "Kind.", "position": 0 } },
+        })
+    };
+    let settings =
+        json!({ "username": "Mei", "user_avatar": "a.png", "power_user": persona(), "world_info_depth": 3 });
+    let made = import_all(&[("personas.json", persona()), ("settings.json", settings)]);
+    let rows: Vec<String> = made.report.files[1]
+        .fields
+        .iter()
+        .map(|row| format!("{} {:?} {}", row.pointer, row.status, row.to.unwrap_or_default()))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "/username Kept /imported/settings/username",
+            "/user_avatar Kept /imported/settings/user_avatar",
+            "/power_user/personas/a.png Kept /imported/settings/power_user/personas/a.png",
+            "/power_user/default_persona Kept /imported/settings/power_user/default_persona",
+            "/power_user/persona_descriptions/a.png/description Kept /imported/settings/power_user/persona_descriptions/a.png/description",
+            "/power_user/persona_descriptions/a.png/position Kept /imported/settings/power_user/persona_descriptions/a.png/position",
+            "/world_info_depth Mapped /parameters/processors/worldbook-processor/config/depth",
+        ]
+    );
+}

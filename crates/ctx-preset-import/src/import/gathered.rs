@@ -11,7 +11,7 @@ use crate::document::ends_with;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::loose::{Object, text};
-use crate::report::{FieldReports, FileReport};
+use crate::report::{Change, FieldReports, FieldStatus, FileReport, Target};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::person::Persona;
 use crate::{agent, codes, conversation, profile, read_regex_scripts, risu, worldbook};
@@ -128,9 +128,13 @@ impl Gathered {
             fields: rows::of(source.format, &source.value, &format!("/imported/{key}"), &book, source.extent),
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
+        let has_persona = source.format == Some(Format::Settings) && self.persona.is_some();
         let (found, is_used) = self.take(source, &On { file, key: &key, options });
         report.diagnostics.extend(found);
         rows::demote(&mut report);
+        if has_persona {
+            outdo_persona(&mut report, &format!("/imported/{key}"));
+        }
         if !is_used {
             rows::refuse(&mut report, "another file of the kind was given before");
         }
@@ -168,7 +172,9 @@ impl Gathered {
                 first(&mut self.preset, Given { report, at: "", object }, "chat completion preset")
             }
             (Some(Format::Settings), Value::Object(object)) => {
-                self.persona = self.persona.take().or_else(|| Persona::of(&object));
+                if self.settings.is_none() {
+                    self.persona = self.persona.take().or_else(|| Persona::of(&object));
+                }
                 first(&mut self.settings, Given { report, at: "", object }, "SillyTavern settings")
             }
             (Some(Format::SystemPrompt), Value::Object(object)) => {
@@ -302,6 +308,22 @@ impl Gathered {
         self.made.worldbooks.push(NamedBook { name: name.clone(), book });
         name
     }
+}
+
+/// The fields of settings that tell of the person who chats: their beginnings.
+const PERSON: [&str; 4] = ["/username", "/user_avatar", "/power_user/persona", "/power_user/default_persona"];
+
+/// Says of the fields of settings that tell of a persona that they are no more than kept.
+fn outdo_persona(report: &mut FileReport, kept_at: &str) {
+    report.fields.change(|row| {
+        let is_meant =
+            row.status != FieldStatus::Kept && PERSON.iter().any(|start| row.pointer.starts_with(start));
+        is_meant.then(|| Change {
+            status: FieldStatus::Kept,
+            to: Target::At(format!("{kept_at}{}", row.pointer)),
+            note: Some("another file says who chats"),
+        })
+    });
 }
 
 /// Returns a name, with a number behind it where others have it.
