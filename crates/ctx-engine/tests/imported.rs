@@ -121,3 +121,76 @@ fn a_card_shows_the_main_prompt_where_it_says_original() {
     check("{{original}", &["{{original}"]);
     check("{{ originals }}{{ original }}", &["{{ originals }}Main."]);
 }
+
+#[test]
+fn a_quiet_prompt_is_nothing_that_the_user_said() {
+    let book = json!({ "name": "Sea", "entries": { "0": {
+        "uid": 0, "key": ["tide"], "content": "The tide is high.", "position": 0,
+    } } });
+    let note = |interval: i64| json!({ "note_prompt": "Note.", "note_interval": interval, "note_position": 1, "note_depth": 0 });
+    let last = preset(&json!({ "prompts": [{ "identifier": "main", "content": "<{{lastMessage}}>" }] }));
+    let files = |interval: i64| [last.clone(), book.clone(), chat(&note(interval), &["Hello.", "Well?"])];
+    let ask = quiet("Sum up the tide.");
+    check_turn(&files(2), &ask, &["<Well?>", "Hello.", "Well?", "Sum up the tide."]);
+    check_turn(&files(1), &ask, &["<Well?>", "Hello.", "Well?", "Note.", "Sum up the tide."]);
+    let said = TurnInput { kind: GenerationKind::Normal, ..ask };
+    let expected =
+        ["<Sum up the tide.>", "The tide is high.", "Hello.", "Well?", "Sum up the tide.", "Note."];
+    check_turn(&files(2), &said, &expected);
+}
+
+#[test]
+fn texts_that_a_preset_does_not_have_are_those_of_the_application() {
+    let examples = card(&json!({ "mes_example": "<START>\n{{char}}: One." }));
+    let said = chat(&json!({}), &["Hello."]);
+    check(&[examples.clone(), said.clone()], &["[Example Chat]", "One.", "[Start a new Chat]", "Hello."]);
+    check(
+        &[said.clone(), preset(&json!({ "new_chat_prompt": null }))],
+        &["Main.", "[Start a new Chat]", "Hello."],
+    );
+    check(&[said.clone(), preset(&json!({}))], &["Main.", "Hello."]);
+    let go_on = TurnInput { kind: GenerationKind::Continue, ..TurnInput::default() };
+    let nudge = "[Continue your last message without repeating its original content.]";
+    check_turn(&[said.clone(), preset(&json!({}))], &go_on, &["Main.", "Hello.", nudge]);
+    let blank = preset(&json!({ "continue_nudge_prompt": "" }));
+    check_turn(&[said.clone(), blank], &go_on, &["Main.", "Hello."]);
+    let story = json!({ "story_string": "{{description}}", "name": "Plain" });
+    check(&[examples, story, said], &["One.", "Hello."]);
+}
+
+#[test]
+fn a_system_prompt_of_text_completion_has_its_text_below_the_conversation() {
+    let prompt = || json!({ "name": "Plain", "content": "Main.", "post_history": "Last." });
+    let said = || chat(&json!({}), &["Hello."]);
+    check(&[prompt(), said()], &["Main.", "[Start a new Chat]", "Hello.", "Last."]);
+    check(&[prompt(), card(&json!({})), said()], &["Main.", "[Start a new Chat]", "Hello.", "Last."]);
+    let own = card(&json!({ "post_history_instructions": "Card." }));
+    check(&[prompt(), own, said()], &["Main.", "[Start a new Chat]", "Hello.", "Card."]);
+}
+
+#[test]
+fn world_info_stands_wherever_its_format_has_it() {
+    let book = json!({ "name": "Sea", "entries": { "0": {
+        "uid": 0, "key": [], "constant": true, "content": "Tide.", "position": 0,
+    } } });
+    let check = |format: &str, expected: &str| {
+        check(&[preset(&json!({ "wi_format": format })), book.clone()], &["Main.", expected]);
+    };
+    check("<{0}{0}>", "<Tide.Tide.>");
+    check("{0}", "Tide.");
+    check("", "Tide.");
+    check("Lore: ", "Lore: Tide.");
+}
+
+#[test]
+fn a_chat_brings_its_variables_and_the_name_of_its_user() {
+    let variables = json!({ "variables": { "mood": "calm", "count": 2, "list": ["a"], "none": null } });
+    let main = "{{user}}: {{getvar::mood}} {{incvar::count}} {{getvar::list}} [{{getvar::none}}]";
+    let shown = preset(&json!({ "prompts": [{ "identifier": "main", "content": main }] }));
+    check(&[shown.clone(), chat(&variables, &["Hello."])], &["Kim: calm 3 [\"a\"] []", "Hello."]);
+    let mut unused = chat(&json!({}), &["Hello."]);
+    unused[0]["user_name"] = "unused".into();
+    check(&[shown.clone(), unused], &["User:  1  []", "Hello."]);
+    let settings = json!({ "username": "Mei", "power_user": {} });
+    check(&[shown, settings, chat(&json!({}), &["Hello."])], &["Mei:  1  []", "Hello."]);
+}

@@ -107,12 +107,14 @@ impl Gathered {
         let context = self.template(Format::ContextTemplate, "context");
         let samplers = self.template(Format::TextPreset, "preset");
         let risu = self.templates.get(Format::RisuPreset.id()).and_then(Value::as_object);
-        let instead = match (risu, context, samplers) {
+        let mut instead = match (risu, context, samplers) {
             (Some(risu), _, _) => risu::as_chat_preset(risu),
             (None, None, None) => return None,
             (None, context, samplers) => templates::as_chat_preset(context, samplers),
         };
         if self.preset.is_none() {
+            // Their applications have no such texts.
+            ChatPreset::without_default_texts(&mut instead);
             return Some(instead);
         }
         let outdone = [Format::RisuPreset, Format::ContextTemplate, Format::TextPreset];
@@ -141,7 +143,10 @@ impl Gathered {
         if let Some(card) = card_view {
             card.write(&mut agent);
         }
+        let has_post_history =
+            prompt.as_ref().is_some_and(|prompt| said(&prompt.object, "post_history").is_some());
         let arrangement = self.arrangement(preset_view, card_view, settings_view);
+        let arrangement = arrangement.with_post_history(has_post_history);
         let mut entries = arrangement.entries();
         if let Some(prompt) = prompt {
             self.system_prompt(prompt, &mut entries);

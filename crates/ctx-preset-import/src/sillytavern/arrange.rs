@@ -20,6 +20,8 @@ pub(crate) struct Arrangement<'v> {
     card: Option<Card<'v>>,
     pub(crate) persona: PersonaPlace,
     prefers: Preferences,
+    /// Whether a text of another file stands below the conversation where preset and card say nothing.
+    has_post_history: bool,
 }
 
 /// Whether the texts of a card stand over those of a preset.
@@ -106,7 +108,13 @@ impl<'v> Arrangement<'v> {
         persona: PersonaPlace,
         prefers: Preferences,
     ) -> Self {
-        Self { preset, prompts: preset.by_identifier(), card, persona, prefers }
+        Self { preset, prompts: preset.by_identifier(), card, persona, prefers, has_post_history: false }
+    }
+
+    /// Keeps a place below the conversation, also where preset and card say nothing there.
+    pub(crate) fn with_post_history(mut self, is_wanted: bool) -> Self {
+        self.has_post_history = is_wanted;
+        self
     }
 
     fn named(&self, identifier: &str) -> Option<Prompt<'v>> {
@@ -151,8 +159,9 @@ impl<'v> Arrangement<'v> {
         let Ordered { identifier, is_enabled } = ordered;
         let prompt = self.named(identifier);
         let is_main = identifier == "main";
+        let is_wanted = is_main || (identifier == "jailbreak" && self.has_post_history);
         if prompt.is_none()
-            && !is_main
+            && !is_wanted
             && self.preset.content(identifier, prompt).is_empty()
             && self.over(identifier).is_none()
         {
@@ -232,7 +241,7 @@ impl<'v> Arrangement<'v> {
 
     /// Returns what stands above the conversation.
     fn new_chat(&self) -> Value {
-        let text = self.preset.text("new_chat_prompt").unwrap_or_default();
+        let text = self.preset.text_or_default("new_chat_prompt");
         json!({ "id": "new_chat", "name": "New chat", "role": "system", "content": text })
     }
 

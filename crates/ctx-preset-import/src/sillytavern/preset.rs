@@ -40,6 +40,13 @@ const ORDER_OWNERS: [&str; 2] = ["100001", "100000"];
 pub(crate) const LEGACY_TEXTS: [(&str, &str); 3] =
     [("main", "main_prompt"), ("nsfw", "nsfw_prompt"), ("jailbreak", "jailbreak_prompt")];
 
+/// The texts that `SillyTavern` takes where a preset has no such field; one that is blank stays so.
+const DEFAULT_TEXTS: [(&str, &str); 3] = [
+    ("new_chat_prompt", "[Start a new Chat]"),
+    ("new_example_chat_prompt", "[Example Chat]"),
+    ("continue_nudge_prompt", "[Continue your last message without repeating its original content.]"),
+];
+
 impl<'v> ChatPreset<'v> {
     /// Returns the order that counts, with its place among the orders of the file.
     pub(crate) fn ordered_by(self) -> Option<(usize, &'v Object)> {
@@ -101,6 +108,19 @@ impl<'v> ChatPreset<'v> {
 
     pub(crate) fn text(self, key: &str) -> Option<&'v str> {
         text(self.0, key)
+    }
+
+    /// Returns a text, or what the application takes in its place.
+    pub(crate) fn text_or_default(self, key: &str) -> &'v str {
+        let default = || DEFAULT_TEXTS.iter().find(|(known, _)| *known == key).map(|(_, text)| *text);
+        self.text(key).or_else(default).unwrap_or_default()
+    }
+
+    /// Has none of the texts that are taken where a preset has no such field.
+    pub(crate) fn without_default_texts(preset: &mut Object) {
+        for (key, _) in DEFAULT_TEXTS {
+            preset.entry(key).or_insert_with(|| "".into());
+        }
     }
 }
 

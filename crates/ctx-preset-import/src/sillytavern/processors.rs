@@ -20,7 +20,7 @@ pub(crate) struct Wanted<'v> {
 /// Returns the settings of processors that differ from what is built in.
 pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
     let preset = wanted.preset;
-    let text = |key: &str| preset.text(key).unwrap_or_default();
+    let text = |key: &str| preset.text_or_default(key);
     let squash = flag(preset.0, "squash_system_messages") == Some(true);
     let is_prefilled = flag(preset.0, "continue_prefill") == Some(true);
     let continuation = if is_prefilled { "prefix" } else { "in_place" };
@@ -59,7 +59,7 @@ fn names(preset: ChatPreset<'_>) -> &'static str {
 }
 
 fn generation(preset: ChatPreset<'_>) -> Value {
-    let text = |key: &str| preset.text(key).unwrap_or_default();
+    let text = |key: &str| preset.text_or_default(key);
     let mut config = json!({
         "impersonate": text("impersonation_prompt"),
         "continue": text("continue_nudge_prompt"),
