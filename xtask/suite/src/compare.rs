@@ -1,6 +1,6 @@
 //! What two outcomes differ in, and how many of the cases another implementation passes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -24,30 +24,66 @@ pub struct Comparison {
     pub missing: Vec<String>,
     /// The cases that differ, with the JSON pointers at which they do.
     pub different: Vec<(String, Vec<String>)>,
+    /// How many cases with a need agree, of how many; `nothing` for those that need nothing. A case with two needs
+    /// counts for both.
+    pub by_need: BTreeMap<String, Tally>,
 }
+
+/// How many cases agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Those that agree.
+    pub equal: usize,
+    /// All of them.
+    pub all: usize,
+}
+
+/// What stands for the needs of a case that has none.
+pub const NO_NEED: &str = "nothing";
 
 /// Compares the results of another implementation, `AREA/CASE.json` in a folder, with those of a suite.
 ///
 /// Errors: a result is no JSON, or the suite has none for a case.
 pub fn compare(suite: &Files, results: &Path) -> Result<Comparison> {
+    let manifest = suite.get("manifest.json").context("the suite has no `manifest.json`")?;
+    let manifest: Value = serde_json::from_slice(manifest)?;
     let mut comparison = Comparison::default();
-    for (path, bytes) in suite {
-        let name = path.strip_prefix("cases/").and_then(|path| path.strip_suffix("/expected.json"));
-        let Some(name) = name else { continue };
-        let expected: Value = serde_json::from_slice(bytes)?;
-        let Ok(actual) = std::fs::read(results.join(format!("{name}.json"))) else {
-            comparison.missing.push(name.to_owned());
-            continue;
-        };
-        let actual =
-            serde_json::from_slice(&actual).with_context(|| format!("the result of {name} is no JSON"))?;
-        let differences = differences(&expected, &actual);
-        match differences.is_empty() {
-            true => comparison.equal += 1,
-            false => comparison.different.push((name.to_owned(), differences)),
+    for case in manifest.get("cases").and_then(Value::as_array).into_iter().flatten() {
+        let name = case.get("name").and_then(Value::as_str).context("a case has no name")?;
+        let is_equal = compare_one(suite, results, name, &mut comparison)?;
+        for need in needs_of(case) {
+            let tally = comparison.by_need.entry(need.to_owned()).or_default();
+            tally.all += 1;
+            tally.equal += usize::from(is_equal);
         }
     }
     Ok(comparison)
+}
+
+fn needs_of(case: &Value) -> Vec<&str> {
+    let needs = case.get("needs").and_then(Value::as_array).into_iter().flatten();
+    let needs: Vec<&str> = needs.filter_map(Value::as_str).collect();
+    if needs.is_empty() { vec![NO_NEED] } else { needs }
+}
+
+/// Compares the results of one case; tells whether they agree.
+fn compare_one(suite: &Files, results: &Path, name: &str, comparison: &mut Comparison) -> Result<bool> {
+    let expected = suite.get(&format!("cases/{name}/expected.json"));
+    let expected = expected.with_context(|| format!("the suite has no result for {name}"))?;
+    let expected: Value = serde_json::from_slice(expected)?;
+    let Ok(actual) = std::fs::read(results.join(format!("{name}.json"))) else {
+        comparison.missing.push(name.to_owned());
+        return Ok(false);
+    };
+    let actual =
+        serde_json::from_slice(&actual).with_context(|| format!("the result of {name} is no JSON"))?;
+    let differences = differences(&expected, &actual);
+    let is_equal = differences.is_empty();
+    match is_equal {
+        true => comparison.equal += 1,
+        false => comparison.different.push((name.to_owned(), differences)),
+    }
+    Ok(is_equal)
 }
 
 /// Lists where two outcomes differ, as JSON pointers; the order of keys does not count.

@@ -66,6 +66,11 @@ fn check(suite: &[u8], results: &Path) -> Result<bool> {
             println!("  {difference}");
         }
     }
+    for need in [suite::NO_NEED].iter().chain(&suite::NEEDS) {
+        if let Some(tally) = comparison.by_need.get(*need) {
+            println!("needs {need}: {} of {} cases agree", tally.equal, tally.all);
+        }
+    }
     let (missing, different) = (comparison.missing.len(), comparison.different.len());
     println!(
         "conformance-suite: {} cases agree, {different} differ, {missing} have no result",

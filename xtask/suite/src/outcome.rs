@@ -4,14 +4,15 @@ use std::path::Path;
 
 use anyhow::Result;
 use ctx_engine::{
-    AssembleError, Context, Dialect, Engine, ImportError, Imported, Limits, Ports, Request, openai_chat,
-    read_agent, read_conversation, read_profile, read_worldbook,
+    AssembleError, Compile, Context, Dialect, Engine, ImportError, Imported, Limits, Ports, Request,
+    openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
 };
-use ctx_types::{Diagnostic, Session, Source, TurnInput};
+use ctx_types::{Agent, Diagnostic, Session, Source, TurnInput};
 use serde_json::{Map, Value, json};
 
 use crate::attached::Attached;
 use crate::cases::{Case, file, files, worldbook_stems};
+use crate::change::Change;
 
 /// What of a message is expected: its other fields are ours alone, or depend on how tokens are counted.
 const OF_A_MESSAGE: [&str; 7] =
@@ -22,9 +23,14 @@ const OF_A_MESSAGE: [&str; 7] =
 /// The result is an object with `messages`, `decisions` and `bodies`, or with `unreadable`, or with `error`; in any
 /// case with `findings`. Errors: a case names a dialect that does not exist.
 pub fn outcome(folder: &Path) -> Result<Value> {
+    outcome_with(folder, &Change::default())
+}
+
+/// Assembles a case as [`outcome`] does, after something was changed.
+pub(crate) fn outcome_with(folder: &Path, change: &Change) -> Result<Value> {
     let files = files(folder);
-    let case = Case::of(&files);
-    let engine = Engine::new();
+    let mut case = Case::of(&files);
+    let mut engine = Engine::new();
     let limits = Limits::default();
     let mut inputs = Inputs::default();
     let read = |stem: &str| file(&files, stem);
@@ -41,8 +47,23 @@ pub fn outcome(folder: &Path) -> Result<Value> {
     if !inputs.unreadable.is_empty() {
         return Ok(json!({ "unreadable": inputs.unreadable, "findings": codes(inputs.findings) }));
     }
-    let compiled = engine.compile(&agent.unwrap_or_default(), &case.compile(profile, worldbooks));
+    let agent = agent.unwrap_or_default();
+    change.apply(&mut case, &agent, &mut engine);
     let mut session = session.unwrap_or_else(|| Session::new("session"));
+    change.apply_to_conversation(&mut session);
+    let compile = case.compile(profile, worldbooks);
+    assembled(folder, &case, inputs.findings, (&engine, &agent, &compile), session)
+}
+
+/// Takes the turns of a case whose files could be read; the last one is what comes out.
+fn assembled(
+    folder: &Path,
+    case: &Case,
+    read: Vec<Diagnostic>,
+    (engine, agent, compile): (&Engine, &Agent, &Compile),
+    mut session: Session,
+) -> Result<Value> {
+    let compiled = engine.compile(agent, compile);
     for turn in 1..case.turns.unwrap_or(1) {
         case.take_turn(&mut session, &compiled, turn);
     }
@@ -55,26 +76,25 @@ pub fn outcome(folder: &Path) -> Result<Value> {
         let ports = Ports { attachments: attached.ports(), ..Ports::default() };
         pollster::block_on(compiled.assemble_with(&session, turn, ports))
     };
-    match assemble(&turn) {
+    let context = match assemble(&turn) {
         Err(error) => {
-            let findings = inputs.findings.into_iter().chain(compiled.diagnostics().iter().cloned());
-            Ok(json!({ "error": name_of(&error), "findings": codes(findings) }))
+            let findings = read.into_iter().chain(compiled.diagnostics().iter().cloned());
+            return Ok(json!({ "error": name_of(&error), "findings": codes(findings) }));
         }
-        Ok(context) => {
-            let of_dialect = |dialect: Dialect| match attached.is_any() {
-                // What becomes of files depends on the dialect; nothing else does.
-                true => assemble(&TurnInput { dialect: Some(dialect.name().into()), ..turn.clone() }),
-                false => Ok(context.clone()),
-            };
-            let findings = inputs.findings.into_iter().chain(context.report.diagnostics.iter().cloned());
-            Ok(json!({
-                "messages": messages(&context),
-                "decisions": decisions(&context),
-                "findings": codes(findings),
-                "bodies": bodies(&case, of_dialect)?,
-            }))
-        }
-    }
+        Ok(context) => context,
+    };
+    let of_dialect = |dialect: Dialect| match attached.is_any() {
+        // What becomes of files depends on the dialect; nothing else does.
+        true => assemble(&TurnInput { dialect: Some(dialect.name().into()), ..turn.clone() }),
+        false => Ok(context.clone()),
+    };
+    let findings = read.into_iter().chain(context.report.diagnostics.iter().cloned());
+    Ok(json!({
+        "messages": messages(&context),
+        "decisions": decisions(&context),
+        "findings": codes(findings),
+        "bodies": bodies(case, of_dialect)?,
+    }))
 }
 
 /// What reading the files of a case gave.

@@ -10,18 +10,12 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use crate::cases::{Case, files, folders, is_assembly};
+use crate::data::described;
+use crate::needs::needs;
 use crate::{VERSION, outcome};
 
 /// The files of an archive by their paths, which are divided by `/`.
 pub type Files = BTreeMap<String, Vec<u8>>;
-
-/// What is in every archive, whatever its cases.
-const DESCRIPTION: [(&str, &str); 4] = [
-    ("FORMAT.md", include_str!("../format/FORMAT.md")),
-    ("schemas/manifest.json", include_str!("../format/manifest.json")),
-    ("schemas/case.json", include_str!("../format/case.json")),
-    ("schemas/expected.json", include_str!("../format/expected.json")),
-];
 
 /// Options that decide about what our own snapshots show, and about nothing that is expected of others.
 const SHOWN_ONLY: [&str; 4] = ["stages", "settings", "effects", "saved"];
@@ -43,8 +37,7 @@ const LARGEST: u64 = 64 << 20;
 ///
 /// Errors: a file cannot be read, or a case cannot be run.
 pub fn pack(fixtures: &Path) -> Result<Vec<u8>> {
-    let mut archive: Files =
-        DESCRIPTION.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+    let mut archive = described();
     let mut listed = Vec::new();
     let mut left_out: Vec<Value> =
         OTHER_AREAS.iter().map(|(area, reason)| json!({ "name": area, "reason": reason })).collect();
@@ -82,20 +75,23 @@ fn reason_to_leave_out(case: &Case) -> Option<&'static str> {
 /// Adds the files of a case, its options and what must come out; returns its row of the manifest.
 fn add_case(archive: &mut Files, folder: &Path, name: &str, case: &Case) -> Result<Value> {
     let inputs: Vec<PathBuf> = all_files(folder)?;
-    let mut paths = Vec::new();
+    let (mut paths, mut contents) = (Vec::new(), Vec::new());
     for path in inputs {
         let relative = relative(folder, &path)?;
         let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
         if relative == "case.yaml" {
             archive.insert(format!("cases/{name}/case.json"), lines(&options(&bytes)?));
+            contents.push(bytes);
         } else if !relative.starts_with("expected.") {
-            archive.insert(format!("cases/{name}/{relative}"), bytes);
+            archive.insert(format!("cases/{name}/{relative}"), bytes.clone());
+            contents.push(bytes);
             paths.push(relative);
         }
     }
     let expected = outcome(folder).with_context(|| format!("cannot run {name}"))?;
     archive.insert(format!("cases/{name}/expected.json"), lines(&expected));
-    Ok(json!({ "name": name, "why": case.why.trim(), "files": paths }))
+    let needs = needs(folder, &expected, &contents)?;
+    Ok(json!({ "name": name, "why": case.why.trim(), "files": paths, "needs": needs }))
 }
 
 /// Returns the options of a case as JSON, without what is only shown.
@@ -143,7 +139,7 @@ fn all_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn lines(value: &Value) -> Vec<u8> {
+pub(crate) fn lines(value: &Value) -> Vec<u8> {
     format!("{value:#}\n").into_bytes()
 }
 

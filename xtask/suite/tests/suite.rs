@@ -1,13 +1,13 @@
 //! The archive is what it says it is: packed twice it has the same bytes, and our own engine, given what is in it,
 //! makes what it expects.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use serde_json::Value;
-use suite::{Comparison, Files, compare, differences, outcome, pack, unpack};
+use serde_json::{Value, json};
+use suite::{Comparison, Files, NEEDS, NO_NEED, Tally, compare, differences, outcome, pack, unpack};
 
 static ARCHIVE: LazyLock<Vec<u8>> =
     LazyLock::new(|| pack(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")).unwrap());
@@ -36,6 +36,28 @@ fn write(folder: &Path, path: &str, bytes: &[u8]) {
     std::fs::write(file, bytes).unwrap();
 }
 
+/// The files that are in every archive.
+const DESCRIBED: [&str; 18] = [
+    "FORMAT.md",
+    "counting.md",
+    "draws.md",
+    "data/anchors.json",
+    "data/models.json",
+    "data/processors.json",
+    "reference/attachments.md",
+    "reference/compatibility.md",
+    "reference/compression.md",
+    "reference/diagnostics.md",
+    "reference/dialects.md",
+    "reference/formats.md",
+    "reference/macros.md",
+    "schemas/case.json",
+    "schemas/expected.json",
+    "schemas/manifest.json",
+    "vectors/counting.json",
+    "vectors/draws.json",
+];
+
 #[test]
 fn equal_fixtures_give_equal_bytes() {
     assert!(*ARCHIVE == pack(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")).unwrap());
@@ -63,8 +85,8 @@ fn our_engine_gives_what_the_archive_expects() {
 fn the_manifest_lists_every_file() {
     let files = archive();
     let manifest = json(&files, "manifest.json");
-    let mut listed = BTreeSet::from(["manifest.json".to_owned(), "FORMAT.md".to_owned()]);
-    listed.extend(["manifest", "case", "expected"].map(|name| format!("schemas/{name}.json")));
+    let mut listed = BTreeSet::from(["manifest.json".to_owned()]);
+    listed.extend(DESCRIBED.map(str::to_owned));
     listed.extend(
         manifest["patterns"].as_array().unwrap().iter().map(|path| path.as_str().unwrap().to_owned()),
     );
@@ -78,32 +100,122 @@ fn the_manifest_lists_every_file() {
     assert!(manifest["leftOut"].as_array().unwrap().iter().all(|out| out["reason"].is_string()));
 }
 
-/// Checks that a value has no key that its schema does not describe.
+fn validator(files: &Files, name: &str) -> jsonschema::Validator {
+    jsonschema::validator_for(&json(files, &format!("schemas/{name}.json"))).unwrap()
+}
+
+/// Checks that a value is valid.
 #[track_caller]
-fn check_keys(value: &Value, schema: &Value, path: &str) {
-    for (key, value) in value.as_object().unwrap() {
-        let described = schema["properties"].get(key);
-        let described = described.unwrap_or_else(|| panic!("{path}: `{key}` is not in the schema"));
-        let items = &described["items"];
-        for item in value.as_array().into_iter().flatten().filter(|_| items["properties"].is_object()) {
-            check_keys(item, items, path);
+fn check(value: &Value, validator: &jsonschema::Validator, path: &str) {
+    let faults: Vec<String> = validator.iter_errors(value).map(|fault| fault.to_string()).collect();
+    assert_eq!(faults, [""; 0], "{path}");
+}
+
+#[test]
+fn the_schemas_describe_every_file() {
+    let files = archive();
+    check(&json(&files, "manifest.json"), &validator(&files, "manifest"), "manifest.json");
+    for file in ["case", "expected"] {
+        let validator = validator(&files, file);
+        for name in names(&files) {
+            let path = format!("cases/{name}/{file}.json");
+            check(&json(&files, &path), &validator, &path);
         }
-    }
-    for key in schema["required"].as_array().into_iter().flatten() {
-        assert!(value.get(key.as_str().unwrap()).is_some(), "{path}: {key} is missing");
     }
 }
 
 #[test]
-fn the_schemas_describe_every_key() {
+fn the_schema_takes_results_of_others() {
+    let validator = validator(&archive(), "expected");
+    let message = json!({ "role": "user", "content": "Hello.", "source": { "kind": "input" } });
+    let is_valid = |value: Value| validator.is_valid(&value);
+    assert!(is_valid(json!({ "messages": [message] })));
+    assert!(is_valid(json!({ "error": "cancelled" })) && is_valid(json!({ "error": "processor" })));
+    assert!(is_valid(json!({ "unreadable": ["agent"] })));
+    assert!(!is_valid(json!({})) && !is_valid(json!({ "messages": [], "error": "budget" })));
+    let other = json!({ "role": "user", "content": "Hello.", "source": { "kind": "other" } });
+    assert!(!is_valid(json!({ "messages": [other] })));
+}
+
+fn text(files: &Files, path: &str) -> String {
+    String::from_utf8(files[path].clone()).unwrap()
+}
+
+/// The targets of the links of a page, and the words in backticks that it has.
+fn between<'a>(page: &'a str, begin: &'a str, end: &'a str) -> impl Iterator<Item = &'a str> {
+    page.split(begin).skip(1).filter_map(move |behind| Some(behind.split_once(end)?.0))
+}
+
+#[test]
+fn links_of_the_descriptions_lead_to_files_of_the_archive() {
     let files = archive();
-    check_keys(&json(&files, "manifest.json"), &json(&files, "schemas/manifest.json"), "manifest.json");
-    for name in names(&files) {
-        for file in ["case", "expected"] {
-            let path = format!("cases/{name}/{file}.json");
-            check_keys(&json(&files, &path), &json(&files, &format!("schemas/{file}.json")), &path);
+    for page in ["FORMAT.md", "counting.md", "draws.md"] {
+        let page_text = text(&files, page);
+        let links = between(&page_text, "](", ")").filter(|link| !link.starts_with("https:"));
+        for link in links.map(|link| link.split('#').next().unwrap()).filter(|link| !link.is_empty()) {
+            assert!(files.contains_key(link), "{page}: {link}");
         }
     }
+}
+
+#[test]
+fn links_of_the_reference_pages_lead_out_only_where_that_is_said() {
+    let files = archive();
+    let pages = DESCRIBED.iter().filter(|path| path.starts_with("reference/"));
+    let texts: Vec<String> = pages.map(|path| text(&files, path)).collect();
+    let links = texts.iter().flat_map(|page| between(page, "](", ")"));
+    let paths: BTreeSet<&str> = links.map(|link| link.split('#').next().unwrap()).collect();
+    let out = paths
+        .into_iter()
+        .filter(|path| path.ends_with(".md") && !files.contains_key(&format!("reference/{path}")));
+    assert_eq!(out.collect::<Vec<_>>(), ["command.md"]);
+    assert!(text(&files, "FORMAT.md").contains("links in them to `command.md` lead out of the archive"));
+}
+
+#[test]
+fn the_format_counts_the_needs() {
+    let files = archive();
+    let manifest = json(&files, "manifest.json");
+    let cases = manifest["cases"].as_array().unwrap();
+    let with = |need: &str| {
+        let has = |case: &&Value| case["needs"].as_array().unwrap().iter().any(|found| found == need);
+        cases.iter().filter(has).count()
+    };
+    let format = text(&files, "FORMAT.md");
+    let free = cases.iter().filter(|case| case["needs"] == json!([])).count();
+    let line = format!("{free} of the {} cases need nothing", cases.len());
+    assert!(format.contains(&line), "{line}");
+    for need in NEEDS {
+        let row = format.lines().find(|line| line.starts_with(&format!("| `{need}` |"))).unwrap();
+        assert!(row.ends_with(&format!("| {} |", with(need))), "{need}: {}", with(need));
+    }
+}
+
+#[test]
+fn the_format_lists_every_kind_of_source() {
+    let files = archive();
+    let format = text(&files, "FORMAT.md");
+    let schema = json(&files, "schemas/expected.json");
+    for kind in schema["$defs"]["source"]["properties"]["kind"]["enum"].as_array().unwrap() {
+        assert!(format.contains(&format!("`{}`", kind.as_str().unwrap())), "{kind}");
+    }
+}
+
+#[test]
+fn defaults_are_those_of_the_processors() {
+    let files = archive();
+    let processors = json(&files, "data/processors.json");
+    let setting = |id: &str, key: &str| {
+        let found = processors.as_array().unwrap().iter().find(|row| row["id"] == id).unwrap();
+        found["settings"][key].clone()
+    };
+    for id in ["merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user"] {
+        assert_eq!(setting(id, "separator"), "\n\n---\n\n", "{id}");
+    }
+    for id in ["merge-injections", "squash-system"] {
+        assert_eq!(setting(id, "separator"), "\n", "{id}");
+    }
+    assert!(setting("ensure-alternating-roles", "assistantPlaceholder").is_string());
 }
 
 #[test]
@@ -114,20 +226,27 @@ fn results_of_others_are_compared() {
     for name in &names {
         write(results.path(), &format!("{name}.json"), &files[&format!("cases/{name}/expected.json")]);
     }
-    let equal = Comparison { equal: names.len(), ..Comparison::default() };
-    assert_eq!(compare(&files, results.path()).unwrap(), equal);
+    let equal = compare(&files, results.path()).unwrap();
+    assert_eq!(
+        (equal.equal, &*equal.missing, &*equal.different),
+        (names.len(), [].as_slice(), [].as_slice())
+    );
+    assert!(equal.by_need.values().all(|tally| tally.equal == tally.all));
+    assert_eq!(equal.by_need.len(), NEEDS.len() + 1);
 
     // Whoever has no decisions leaves them out; whoever says another word differs; whoever says nothing is missing.
     let name = "anchors/anchor_side_is_after_by_default";
     let expected = json(&files, &format!("cases/{name}/expected.json"));
-    let only = serde_json::json!({ "messages": expected["messages"] });
+    let only = json!({ "messages": expected["messages"] });
     write(results.path(), &format!("{name}.json"), only.to_string().as_bytes());
     assert_eq!(compare(&files, results.path()).unwrap(), equal);
     let mut other = only;
     other["messages"][0]["role"] = "tool".into();
     write(results.path(), &format!("{name}.json"), other.to_string().as_bytes());
-    let found = compare(&files, results.path()).unwrap();
+    let found: Comparison = compare(&files, results.path()).unwrap();
     assert_eq!(found.different.len(), 1);
+    let Tally { equal, all } = found.by_need[NO_NEED];
+    assert_eq!(equal + 1, all);
     assert_eq!(found.different[0].0, name);
     assert!(found.different[0].1[0].starts_with("/messages/0/role: expected "), "{found:?}");
     std::fs::remove_file(results.path().join(format!("{name}.json"))).unwrap();
