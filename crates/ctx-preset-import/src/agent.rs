@@ -1,7 +1,7 @@
 //! Documents that hold an agent.
 
 use ctx_anchors::AnchorRegistry;
-use ctx_types::{Agent, Diagnostic, Persist, Reader, excerpt};
+use ctx_types::{Agent, Diagnostic, Persist, Reader, excerpt, misspelt_in_agent};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -49,6 +49,7 @@ pub(crate) fn read_value(value: Value, anchors: &AnchorRegistry) -> Result<Impor
     let mut reader = Reader::new();
     let mut agent = Agent::read(form.agent, &mut reader);
     let mut found = reader.finish();
+    found.extend(misspelt_in_agent(&agent));
     found.extend(migrate(&mut agent, anchors));
     found.extend(groups::check(&agent));
     relocate(&mut found, form.moves);

@@ -1,6 +1,6 @@
 //! Documents that hold a user profile.
 
-use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile};
+use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile, misspelt_in_profile};
 use serde_json::Value;
 
 use crate::codes;
@@ -60,6 +60,7 @@ fn object(value: Value, mut diagnostics: Vec<Diagnostic>) -> Imported<UserProfil
     let mut reader = Reader::new();
     let profile = UserProfile::read(value, &mut reader);
     diagnostics.extend(reader.finish());
+    diagnostics.extend(misspelt_in_profile(&profile));
     Imported { value: profile, format: Format::Profile, diagnostics }
 }
 

@@ -6,7 +6,7 @@ mod origin;
 mod other;
 mod rows;
 
-use ctx_types::{Diagnostic, Persist, Reader, Worldbook};
+use ctx_types::{Diagnostic, Persist, Reader, Worldbook, misspelt_in_worldbook};
 use serde_json::{Map, Value};
 
 use crate::document::Document;
@@ -74,6 +74,9 @@ fn read_form(mut form: Form) -> (Imported<Worldbook>, WorldbookOrigin) {
     let mut reader = Reader::new();
     let book = Worldbook::read(form.book, &mut reader);
     let mut found = reader.finish();
+    if form.format == Format::Worldbook {
+        found.extend(misspelt_in_worldbook(&book));
+    }
     for location in found.iter_mut().map(|finding| &mut finding.location) {
         location.pointer = location.pointer.take().map(|pointer| form.origin.pointer(&pointer));
     }

@@ -8,6 +8,8 @@ pub const WRONG_TYPE: Code = Code::new(100, "wrong type");
 pub const MORE_FINDINGS: Code = Code::new(101, "more findings");
 /// A known key holds a value of another type, which can be read as the one that it should have.
 pub const LOOSE_TYPE: Code = Code::new(102, "loose type");
+/// A key that nothing reads is nearly one that is read.
+pub const MISSPELT_KEY: Code = Code::new(103, "misspelt key");
 /// A placement is spelled in a way that says two things, or nothing.
 pub const PLACEMENT_SPELLING: Code = Code::new(110, "unclear placement");
 /// A depth is negative, not a number, or its syntax is not understood.

@@ -54,6 +54,8 @@ pub struct Reader {
     suppressed: usize,
     /// The worst of those that were only counted: a file does not become sound by having too many faults.
     worst: Option<Severity>,
+    /// How many names were compared with known ones.
+    pub(crate) comparisons: usize,
 }
 
 /// How many findings one document reports before the rest is only counted.

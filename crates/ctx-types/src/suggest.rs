@@ -39,10 +39,27 @@ pub struct Near<'a> {
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<Near<'a>> {
     let length = name.chars().count();
+    nearest_within(name, candidates, (length / 3).max(1).min(length.saturating_sub(1)))
+}
+
+/// Returns the known key that a misspelt one certainly means: where one letter is wrong, or two of ten and more.
+///
+/// Keys of other applications are words too, so that less may be wrong than in a name that must be a known one.
+pub(crate) fn nearest_key<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = if key.chars().count() < 10 { 1 } else { 2 };
+    nearest_within(key, known, limit).filter(|near| near.is_certain).map(|near| near.name)
+}
+
+/// Returns the nearest candidate of those in which at most so many characters are mistyped.
+fn nearest_within<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    limit: usize,
+) -> Option<Near<'a>> {
+    let length = name.chars().count();
     if length > MAX_NAME {
         return None;
     }
-    let limit = (length / 3).max(1).min(length.saturating_sub(1));
     let lower = name.to_lowercase();
     let distance = |candidate: &str| strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
     let mut best: Option<(usize, &str)> = None;

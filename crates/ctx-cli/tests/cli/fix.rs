@@ -141,6 +141,21 @@ fn names_and_keys_of_all_kinds_are_corrected() {
 }
 
 #[test]
+fn misspelt_keys_get_their_names() {
+    check(
+        "a.yaml",
+        "presetMessages:\n  - { rol: system, contnt: x, content: y, anchorTaget: chat_history, enabled: false }\nparamters: {} # none\n",
+        "presetMessages:\n  - { role: system, contnt: x, content: y, anchorTarget: chat_history, isEnabled: false }\nparameters: {} # none\n",
+    );
+    check(
+        "b.yaml",
+        "presetMessages: []\nparameters: { contextManagment: { enabled: true, maxContextToken: 5 } }\n",
+        "presetMessages: []\nparameters: { contextManagement: { enabled: true, maxContextToken: 5 } }\n",
+    );
+    check("robin.yaml", "name: Robin\npresetMesages: []\n", "name: Robin\npresetMessages: []\n");
+}
+
+#[test]
 fn what_could_mean_several_things_is_left() {
     check(
         "a.yaml",

@@ -35,6 +35,7 @@ pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<Processor
     /// What the limiter calls the characters of the oldest message that it keeps; the same as there.
     const RETAINED: &str = "retainedCharacters";
     let management = object(value, reader)?;
+    reader.misspelt_keys(management, &["enabled", "maxContextTokens", RETAINED]);
     let enabled = field(management, "enabled", "true or false", reader, Value::as_bool);
     let retained = management.get(RETAINED).filter(|retained| !retained.is_null());
     let config: Map<String, Value> =

@@ -80,7 +80,11 @@ fn reading(
     (SettingsLayer { origin, settings }, diagnostics)
 }
 
+/// What parameters say about processors.
+const PARAMETERS: [&str; 3] = ["processors", "contextPostProcessing", "contextManagement"];
+
 fn of_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<ProcessorSetting> {
+    reader.misspelt_keys(parameters, &PARAMETERS);
     let mut at = |key: &str, read: fn(&Value, &mut Reader) -> Vec<ProcessorSetting>| match parameters.get(key)
     {
         Some(value) => reader.at_key(key, |reader| read(value, reader)),
@@ -88,7 +92,10 @@ fn of_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<Pr
     };
     let new = at("processors", |list, reader| entries(list, reader, entry));
     let mut settings = at("contextPostProcessing", |processing, reader| {
-        let rules = object(processing, reader).and_then(|processing| processing.get("rules"));
+        let rules = object(processing, reader).and_then(|processing| {
+            reader.misspelt_keys(processing, &["rules"]);
+            processing.get("rules")
+        });
         let read = |reader: &mut Reader| entries(rules.unwrap_or(&Value::Null), reader, old::rule);
         reader.at_key("rules", read)
     });

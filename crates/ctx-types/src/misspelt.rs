@@ -1,0 +1,204 @@
+//! Keys that nothing reads and that are nearly one that is read: most likely misspelt, and without effect.
+//!
+//! Files hold many keys of other applications, which are kept and no fault. So a key is told only where a known
+//! key is certainly meant, and is absent beside it. What stands below an unknown key is never looked at.
+
+use serde_json::{Map, Value};
+
+use crate::agent::{Agent, Character, Greeting, ModelMatch, PresetGroup, PresetMessage, UserProfile};
+use crate::codes;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::fix::Fix;
+use crate::persist::{Kept, Reader};
+use crate::placement::InjectionStrategy;
+use crate::pointer::pointer_step;
+use crate::regex_config::{RegexConfig, RegexDepths, RegexPreset, RegexRule, RegexStages};
+use crate::suggest::nearest_key;
+use crate::wording::excerpt;
+use crate::worldbook::{EntryFilter, Worldbook, WorldbookEntry};
+
+/// How many keys of one document may be compared with known ones, since each comparison costs microseconds.
+pub(crate) const MAX_COMPARISONS: usize = 20_000;
+
+/// Words that other applications and people use as keys of their own, and that are near one of ours; `coldown`
+/// is what AIO Hub calls the cooldown of some entries.
+const OTHER_WORDS: [&str; 12] = [
+    "code", "coldown", "context", "contexts", "game", "modes", "names", "node", "older", "roles", "rule",
+    "types",
+];
+
+/// The same switch has one name in entries and another in groups and rules.
+const SWITCHES: [(&str, &str); 2] = [("enabled", "isEnabled"), ("isEnabled", "enabled")];
+
+impl Reader {
+    /// Reports the keys of the object being read that are none of the known ones, and of which one that the
+    /// object lacks is certainly meant. A key whose value is null says nothing either way.
+    ///
+    /// One document compares at most 20,000 names, and passes over the keys behind them.
+    pub fn misspelt_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
+        for (key, _) in object.iter().filter(|(_, value)| !value.is_null()) {
+            let Some(meant) = self.meant(key, known).filter(|meant| !object.contains_key(*meant)) else {
+                continue;
+            };
+            let pointer = self.enter_key(key);
+            if !self.suppress(Severity::Warning) {
+                self.report(misspelt(key, meant));
+            }
+            self.leave(pointer);
+        }
+    }
+
+    /// Returns the known key that another one certainly means.
+    fn meant<'k>(&mut self, key: &str, known: &[&'k str]) -> Option<&'k str> {
+        if known.contains(&key) || OTHER_WORDS.contains(&key) || self.comparisons >= MAX_COMPARISONS {
+            return None;
+        }
+        self.comparisons += known.len();
+        let is_known = |name: &&(&str, &str)| name.0 == key && known.contains(&name.1);
+        let switch = SWITCHES.iter().find(is_known).map(|(_, meant)| *meant);
+        switch.or_else(|| nearest_key(key, known.iter().copied()))
+    }
+
+    /// Reports the misspelt keys of what a noun keeps.
+    fn kept_keys(&mut self, kept: &Kept, known: &[&str]) {
+        if let Value::Object(object) = &kept.0 {
+            self.misspelt_keys(object, known);
+        }
+    }
+
+    /// Looks at each item of a list.
+    fn each<T>(&mut self, key: &str, items: &[T], look: impl Fn(&T, &mut Self)) {
+        let before = self.enter_key(key);
+        for (index, item) in items.iter().enumerate() {
+            self.at_index(index, |reader| look(item, reader));
+        }
+        self.leave(before);
+    }
+
+    /// Looks at what stands at a key, if anything does.
+    fn below<T>(&mut self, key: &str, value: Option<&T>, look: impl FnOnce(&T, &mut Self)) {
+        if let Some(value) = value {
+            self.at_key(key, |reader| look(value, reader));
+        }
+    }
+}
+
+fn misspelt(key: &str, meant: &str) -> Diagnostic {
+    let message = format!("nothing reads the key `{}`", excerpt(key));
+    let help = format!("did you mean `{}`?", excerpt(meant));
+    Diagnostic::warning(codes::MISSPELT_KEY, message).with_help(help).with_fix(Fix::key(meant))
+}
+
+/// Finds misspelt keys in an agent as it was read: in itself, its character, entries, groups, greetings and
+/// regex rules. O(keys · known keys).
+///
+/// ```
+/// use ctx_types::{Agent, Persist, Reader, misspelt_in_agent};
+///
+/// let file = serde_json::json!({ "presetMessages": [{ "rol": "system", "tint": "blue" }] });
+/// let found = misspelt_in_agent(&Agent::read(file, &mut Reader::new()));
+/// assert_eq!(found.len(), 1);
+/// assert_eq!(found[0].help.as_deref(), Some("did you mean `role`?"));
+/// ```
+pub fn misspelt_in_agent(agent: &Agent) -> Vec<Diagnostic> {
+    let mut reader = Reader::new();
+    reader.kept_keys(&agent.kept, Agent::KEYS);
+    let of_character = |character: &Character, reader: &mut Reader| {
+        reader.kept_keys(&character.kept, Character::KEYS);
+    };
+    reader.below("character", agent.character.as_ref(), of_character);
+    reader.each("presetMessages", &agent.preset_messages, entry);
+    reader.each("presetGroups", &agent.preset_groups, |group, reader| {
+        reader.kept_keys(&group.kept, PresetGroup::KEYS);
+    });
+    reader.each("greetings", &agent.greetings, |greeting, reader| {
+        reader.kept_keys(&greeting.kept, Greeting::KEYS);
+    });
+    reader.below("regexConfig", agent.regex_config.as_ref(), regex_config);
+    reader.finish()
+}
+
+/// Finds misspelt keys in a user profile as it was read, as [`misspelt_in_agent`]; also what only agents have,
+/// which makes a misspelt agent look like a profile.
+pub fn misspelt_in_profile(profile: &UserProfile) -> Vec<Diagnostic> {
+    let mut reader = Reader::new();
+    reader.kept_keys(&profile.kept, UserProfile::KEYS);
+    reader.below("regexConfig", profile.regex_config.as_ref(), regex_config);
+    let mut found = reader.finish();
+    found.extend(agent_keys(profile));
+    found
+}
+
+/// Finds misspelt keys in the entries of a worldbook as it was read, as [`misspelt_in_agent`].
+///
+/// An entry with keys that have a `_` is passed over: tools write an entry in the form of character cards too, whose
+/// keys are near those of a worldbook and no mistake.
+pub fn misspelt_in_worldbook(book: &Worldbook) -> Vec<Diagnostic> {
+    let mut reader = Reader::new();
+    let before = reader.enter_key("entries");
+    for (key, entry) in book.entries.iter() {
+        reader.at_key(key, |reader| book_entry(entry, reader));
+    }
+    reader.leave(before);
+    reader.finish()
+}
+
+fn entry(entry: &PresetMessage, reader: &mut Reader) {
+    reader.kept_keys(&entry.kept, PresetMessage::KEYS);
+    reader.below("injectionStrategy", entry.injection_strategy.as_ref(), |strategy, reader| {
+        reader.kept_keys(&strategy.kept, InjectionStrategy::KEYS);
+    });
+    reader.below("modelMatch", entry.model_match.as_ref(), |rule, reader| {
+        reader.kept_keys(&rule.kept, ModelMatch::KEYS);
+    });
+}
+
+fn regex_config(config: &RegexConfig, reader: &mut Reader) {
+    reader.kept_keys(&config.kept, RegexConfig::KEYS);
+    reader.each("presets", &config.presets, |preset, reader| {
+        reader.kept_keys(&preset.kept, RegexPreset::KEYS);
+        reader.each("rules", &preset.rules, regex_rule);
+    });
+}
+
+fn regex_rule(rule: &RegexRule, reader: &mut Reader) {
+    reader.kept_keys(&rule.kept, RegexRule::KEYS);
+    reader.below("applyTo", rule.apply_to.as_ref(), |stages, reader| {
+        reader.kept_keys(&stages.kept, RegexStages::KEYS);
+    });
+    reader.below("depthRange", rule.depth_range.as_ref(), |depths, reader| {
+        reader.kept_keys(&depths.kept, RegexDepths::KEYS);
+    });
+}
+
+fn book_entry(entry: &WorldbookEntry, reader: &mut Reader) {
+    if let Value::Object(object) = &entry.kept.0 {
+        let is_ours = |key: &str| !key.contains('_') || WorldbookEntry::KEYS.contains(&key);
+        if object.keys().all(|key| is_ours(key)) {
+            reader.misspelt_keys(object, WorldbookEntry::KEYS);
+        }
+    }
+    reader.below("characterFilter", entry.character_filter.as_ref(), |filter, reader| {
+        reader.kept_keys(&filter.kept, EntryFilter::KEYS);
+    });
+}
+
+/// What an agent has and a profile has not.
+const AGENT_KEYS: [&str; 3] = ["presetMessages", "presetGroups", "parameters"];
+
+fn agent_keys(profile: &UserProfile) -> Vec<Diagnostic> {
+    let Value::Object(object) = &profile.kept.0 else { return Vec::new() };
+    let near = |key: &String| nearest_key(key, AGENT_KEYS).map(|meant| (key.clone(), meant));
+    // One such key says what the file is.
+    let near = object.keys().take(MAX_COMPARISONS).find_map(near);
+    let finding = |(key, meant): (String, &str)| {
+        let message = format!(
+            "the file is taken for a user profile, and with `{meant}` would be an agent; nothing reads the key `{}`",
+            excerpt(&key)
+        );
+        let finding = Diagnostic::warning(codes::MISSPELT_KEY, message);
+        let pointer = format!("/{}", pointer_step(&key));
+        finding.with_help(format!("did you mean `{meant}`?")).with_fix(Fix::key(meant)).at_pointer(pointer)
+    };
+    near.map(finding).into_iter().collect()
+}
