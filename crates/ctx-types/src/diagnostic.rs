@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use crate::codes;
-use crate::fix::Fix;
+use crate::fix::{Edit, Fix};
 use crate::suggest::Near;
 use crate::wording::{excerpt, plural};
 
@@ -79,6 +79,13 @@ impl Diagnostic {
         self
     }
 
+    /// Says that the finding is about the key of the pointer's last step, not about its value.
+    #[must_use]
+    pub fn about_key(mut self) -> Self {
+        self.location.is_key = true;
+        self
+    }
+
     /// Sets the byte range, within the text at the pointer, that the finding is about.
     #[must_use]
     pub fn at_span(mut self, span: Span) -> Self {
@@ -103,6 +110,7 @@ impl Diagnostic {
     /// Sets the edit that does what the way out says, where there is no choice to make.
     #[must_use]
     pub fn with_fix(mut self, fix: Fix) -> Self {
+        self.location.is_key |= matches!(fix.edit, Edit::Key(_));
         self.fix = Some(Box::new(fix));
         self
     }
@@ -212,6 +220,9 @@ pub struct Location {
     /// A byte range in the text at the pointer; in the document itself where there is no pointer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
+    /// Whether the finding is about the key of the pointer's last step, not about its value.
+    #[serde(skip)]
+    pub is_key: bool,
 }
 
 impl Location {

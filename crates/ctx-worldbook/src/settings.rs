@@ -1,6 +1,6 @@
 //! The settings of a scan, which hold where an entry says nothing of its own.
 
-use ctx_types::{Diagnostic, Fix, excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest, pointer_step};
 use serde_json::Value;
 
 use crate::codes;
@@ -79,24 +79,44 @@ impl Default for Settings {
 /// Sets one field; false for a value that means nothing.
 type Set = fn(&mut Settings, &Value) -> bool;
 
-/// The settings by their names: the plain one first, then what else they are called, without `_` and case.
+/// The settings by their names: the plain one first, then what else they are called. `_` and case do not count.
 const FIELDS: [(&[&str], Set); 12] = [
-    (&["depth", "scandepth", "defaultscandepth"], |settings, value| count(&mut settings.depth, value)),
-    (&["minactivations"], |settings, value| count(&mut settings.min_activations, value)),
-    (&["minactivationsdepthmax"], |settings, value| count(&mut settings.min_activations_depth_max, value)),
-    (&["budget", "budgetpercent"], |settings, value| {
+    (&["depth", "scanDepth", "defaultScanDepth"], |settings, value| count(&mut settings.depth, value)),
+    (&["min_activations"], |settings, value| count(&mut settings.min_activations, value)),
+    (&["min_activations_depth_max"], |settings, value| count(&mut settings.min_activations_depth_max, value)),
+    (&["budget", "budget_percent"], |settings, value| {
         let percent = number(value).filter(|percent| *percent >= 0.0);
         settings.budget_percent = percent.unwrap_or(settings.budget_percent);
         percent.is_some()
     }),
-    (&["budgetcap"], |settings, value| count(&mut settings.budget_cap, value)),
-    (&["includenames"], |settings, value| switch(&mut settings.include_names, value)),
+    (&["budget_cap"], |settings, value| count(&mut settings.budget_cap, value)),
+    (&["include_names"], |settings, value| switch(&mut settings.include_names, value)),
     (&["recursive"], |settings, value| switch(&mut settings.recursive, value)),
-    (&["casesensitive"], |settings, value| switch(&mut settings.case_sensitive, value)),
-    (&["matchwholewords"], |settings, value| switch(&mut settings.match_whole_words, value)),
-    (&["characterstrategy", "strategy"], strategy),
-    (&["usegroupscoring"], |settings, value| switch(&mut settings.use_group_scoring, value)),
-    (&["maxrecursionsteps"], |settings, value| count(&mut settings.max_recursion_steps, value)),
+    (&["case_sensitive"], |settings, value| switch(&mut settings.case_sensitive, value)),
+    (&["match_whole_words"], |settings, value| switch(&mut settings.match_whole_words, value)),
+    (&["character_strategy", "strategy"], strategy),
+    (&["use_group_scoring"], |settings, value| switch(&mut settings.use_group_scoring, value)),
+    (&["max_recursion_steps"], |settings, value| count(&mut settings.max_recursion_steps, value)),
+];
+
+/// The names that are suggested, as documents spell them, and last one that stands for another: it is understood,
+/// but no other application writes it.
+const SUGGESTED: [&str; 15] = [
+    "depth",
+    "defaultScanDepth",
+    "disableRecursion",
+    "min_activations",
+    "min_activations_depth_max",
+    "budget",
+    "budget_cap",
+    "include_names",
+    "recursive",
+    "case_sensitive",
+    "match_whole_words",
+    "character_strategy",
+    "use_group_scoring",
+    "max_recursion_steps",
+    "scanDepth",
 ];
 
 /// Settings of applications that have nothing to do with which entries become active.
@@ -143,7 +163,7 @@ impl Settings {
         if ELSEWHERE.contains(&name.as_str()) {
             return None;
         }
-        match FIELDS.iter().find(|(names, _)| names.contains(&name.as_str())) {
+        match FIELDS.iter().find(|(names, _)| names.iter().any(|known| plain_of(known) == name)) {
             Some((_, set)) => (!set(self, value)).then(|| bad_value(key)),
             None => Some(unknown(key, &name)),
         }
@@ -168,11 +188,13 @@ fn bad_value(key: &str) -> Diagnostic {
 
 fn unknown(key: &str, name: &str) -> Diagnostic {
     let finding = Diagnostic::warning(codes::BAD_SETTING, format!("no setting `{}`", excerpt(key)));
-    let names = FIELDS.iter().flat_map(|(names, _)| names.iter().copied());
-    match nearest(name, names) {
-        Some(near) => finding.guessing(near, Fix::key),
-        None => finding.with_help("take it out"),
-    }
+    let names: Vec<String> = SUGGESTED.iter().map(|name| plain_of(name)).collect();
+    let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
+        return finding.with_help("take it out").about_key();
+    };
+    let spelled = SUGGESTED.into_iter().find(|known| plain_of(known) == near.name);
+    let spelled = spelled.filter(|name| *name != "scanDepth").unwrap_or("defaultScanDepth");
+    finding.guessing(Near { name: spelled, ..near }, Fix::key)
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -242,6 +264,22 @@ mod tests {
             ],
         );
         check(json!([]), &Settings::default(), &["error[CTX0956]: settings are an object (at /)"]);
+    }
+
+    #[test]
+    fn suggestions_are_spelled_as_documents_spell_them() {
+        for (key, expected) in [
+            ("scanDepht", "defaultScanDepth"),
+            ("defaultScanDepht", "defaultScanDepth"),
+            ("depht", "depth"),
+            ("world_info_include_name", "include_names"),
+            ("matchWholeWord", "match_whole_words"),
+            ("disableRecursoin", "disableRecursion"),
+        ] {
+            let (_, found) = Settings::read(&json!({ key: 3 }));
+            assert_eq!(found[0].help, Some(format!("did you mean `{expected}`?")), "{key}");
+            assert_eq!(found[0].fix.as_deref(), Some(&Fix::key(expected)), "{key}");
+        }
     }
 
     #[test]
