@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use ctx_types::{Diagnostic, Edit, Fix, Span};
+use ctx_types::{Diagnostic, Edit, Fix, Span, pointer_step};
 use serde_json::{Map, Value};
 
-use crate::locate::Places;
+use crate::locate::{Places, properties_length, quoted_length};
 
 /// Bytes of a text, and what takes their place.
 pub(crate) type Replacement = (Range<usize>, String);
@@ -31,6 +31,19 @@ impl<'f> Asked<'f> {
         self.fix.pointer(self.pointer)
     }
 
+    /// The JSON pointer of what was not read before the edit and is read after it, if there is something.
+    pub(crate) fn reveals(&self) -> Option<String> {
+        let pointer = self.pointer();
+        match &self.fix.edit {
+            Edit::Key(name) => {
+                let (parent, _) = pointer.rsplit_once('/')?;
+                Some(format!("{parent}/{}", pointer_step(name)))
+            }
+            Edit::Value(Value::Array(_)) => Some(pointer),
+            Edit::Value(_) | Edit::Part { .. } => None,
+        }
+    }
+
     /// Says which bytes of a text change, and to what; else why that cannot be said.
     pub(crate) fn in_text(
         &self,
@@ -39,20 +52,22 @@ impl<'f> Asked<'f> {
         is_yaml: bool,
     ) -> Result<Replacement, &'static str> {
         let place = places.at(&self.pointer()).ok_or("the file does not write it there")?;
-        let whole = || text.get(place.range.clone()).unwrap_or_default();
         match &self.fix.edit {
             Edit::Value(value) => {
-                let old = whole();
-                if is_yaml && (old.starts_with('*') || is_block(text, place.range.start)) {
+                let range = scalar(text, place.range.clone(), is_yaml);
+                let old = text.get(range.clone()).unwrap_or_default();
+                if is_yaml && (old.starts_with(['*', '|', '>']) || is_block(text, place.range.start)) {
                     return Err("it is an alias, or a text in a block");
                 }
-                let range = place.range.start..place.range.start + scalar_length(old, is_yaml);
+                if is_spelled_otherwise(old, value) {
+                    return Err("the file spells the number in another way");
+                }
                 Ok((range, written(value, old, is_yaml)))
             }
             Edit::Key(name) => {
                 let range = place.key.clone().ok_or("its key is written with escapes")?;
+                let range = scalar(text, range, is_yaml);
                 let old = text.get(range.clone()).unwrap_or_default();
-                let range = range.start..range.start + scalar_length(old, is_yaml);
                 Ok((range, written(&Value::from(name.as_str()), old, is_yaml)))
             }
             Edit::Part { old, new } => {
@@ -116,27 +131,26 @@ fn is_block(text: &str, start: usize) -> bool {
     before.trim_end_matches(['-', '+']).ends_with(['|', '>'])
 }
 
-/// The bytes of a value without the blanks and the comment that a YAML parser counts to it.
-fn scalar_length(old: &str, is_yaml: bool) -> usize {
-    match old.chars().next() {
-        Some(quote @ ('"' | '\'')) => {
-            let mut rest = old.char_indices().skip(1).peekable();
-            while let Some((at, c)) = rest.next() {
-                let is_doubled = quote == '\'' && rest.peek().is_some_and(|(_, next)| *next == quote);
-                if (c == '\\' && quote == '"') || (c == quote && is_doubled) {
-                    rest.next();
-                } else if c == quote {
-                    return at + 1;
-                }
-            }
-            old.len()
+/// The part of a value that is replaced: in YAML without the anchor and the tag before it, and without the blanks
+/// and the comment that a parser counts to it.
+fn scalar(text: &str, range: Range<usize>, is_yaml: bool) -> Range<usize> {
+    let old = text.get(range.clone()).unwrap_or_default();
+    let start = if is_yaml { properties_length(old) } else { 0 };
+    let rest = old.get(start..).unwrap_or_default();
+    let length = quoted_length(rest).unwrap_or_else(|| {
+        let line = rest.lines().next().unwrap_or_default();
+        match is_yaml {
+            true => line.split_once(" #").map_or(line, |(value, _)| value).trim_end().len(),
+            false => rest.len(),
         }
-        _ if is_yaml => {
-            let line = old.lines().next().unwrap_or_default();
-            line.split_once(" #").map_or(line, |(value, _)| value).trim_end().len()
-        }
-        _ => old.len(),
-    }
+    });
+    range.start + start..range.start + start + length
+}
+
+/// Tells whether a number is spelled in another way than the text that would stand for it.
+fn is_spelled_otherwise(old: &str, new: &Value) -> bool {
+    let is_number = old.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    is_number && new.as_str().is_some_and(|new| new.parse::<f64>().is_ok() && new != old)
 }
 
 /// Writes a value with the quotes that the old one has.

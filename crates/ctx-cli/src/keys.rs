@@ -79,7 +79,8 @@ impl<'v> Keys<'v> {
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         for key in self.values.keys().filter(|key| !self.known.contains(&key.as_str())) {
             let unknown =
-                Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{}`", excerpt(key)));
+                Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{}`", excerpt(key)))
+                    .about_key();
             let known = self.known.join(", ");
             let unknown = match nearest(key, self.known.iter().copied()) {
                 Some(near) => unknown.guessing(near, Fix::key),

@@ -60,6 +60,23 @@ impl Places {
     }
 }
 
+pub(crate) use yaml::properties_length;
+
+/// The bytes of a text in quotes at the beginning of another one; none if it begins otherwise or does not end.
+pub(crate) fn quoted_length(text: &str) -> Option<usize> {
+    let quote = text.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    let mut rest = text.char_indices().skip(1).peekable();
+    while let Some((at, c)) = rest.next() {
+        let is_doubled = quote == '\'' && rest.peek().is_some_and(|(_, next)| *next == quote);
+        if (c == '\\' && quote == '"') || (c == quote && is_doubled) {
+            rest.next();
+        } else if c == quote {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
 impl Place {
     /// Returns the bytes of the source text for a range of bytes of what the value says.
     ///

@@ -335,7 +335,7 @@ impl Reader {
     fn unknown(&mut self, at: &str, key: &str) {
         self.found.add(|| {
             let message = format!("no environment has the field `{}`", excerpt(key));
-            let finding = Diagnostic::warning(codes::BAD_ENV, message).at_pointer(at);
+            let finding = Diagnostic::warning(codes::BAD_ENV, message).at_pointer(at).about_key();
             match nearest(key, FIELDS) {
                 Some(near) => finding.guessing(near, Fix::key),
                 None => finding,

@@ -285,7 +285,7 @@ fn group<T: Copy, const N: usize>(
 fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
     for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
         let message = format!("`{}` means nothing here", excerpt(key));
-        let diagnostic = Diagnostic::warning(codes::ROW_KEY, message);
+        let diagnostic = Diagnostic::warning(codes::ROW_KEY, message).about_key();
         let diagnostic = match nearest(key, known.iter().copied()) {
             Some(near) => diagnostic.guessing(near, Fix::key),
             None => diagnostic.with_help(format!("known are {}", known.join(", "))),

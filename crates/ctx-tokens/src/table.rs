@@ -125,7 +125,7 @@ impl ModelTable {
             return Diagnostic::warning(codes::UNKNOWN_MODEL, message);
         }
         let names = self.names();
-        let near = spellings(model).into_iter().find_map(|name| closest(name, names.iter().copied()));
+        let near = spellings(model).into_iter().find_map(|name| near(name, &names));
         let help = match near {
             Some(name) => format!("did you mean `{name}`?"),
             None => "describe it in a table of models".to_owned(),
@@ -133,6 +133,15 @@ impl ModelTable {
         let message = format!("the model `{}` is not known: its tokens are estimated", excerpt(model));
         Diagnostic::warning(codes::UNKNOWN_MODEL, message).with_help(help)
     }
+}
+
+/// Returns the name that a mistyped one means: models whose names differ in digits only are others.
+fn near<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
+    let letters = |text: &str| text.to_lowercase().replace(|c: char| c.is_ascii_digit(), "");
+    let own = letters(name);
+    let others =
+        names.iter().copied().filter(|known| letters(known) != own || known.eq_ignore_ascii_case(name));
+    closest(name, others)
 }
 
 /// The whole name, what follows its first `:`, and what follows its last `/`.

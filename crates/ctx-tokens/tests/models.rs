@@ -103,6 +103,9 @@ fn a_mistyped_model_is_told_what_is_near() {
         let (_, diagnostic) = ModelTable::builtin().lookup(model);
         assert_eq!(diagnostic.unwrap().help.unwrap(), format!("did you mean `{near}`?"));
     }
+    // Another version is another model.
+    let (_, diagnostic) = ModelTable::builtin().lookup("gpt-9");
+    assert_eq!(diagnostic.unwrap().help.unwrap(), "describe it in a table of models");
 }
 
 #[test]

@@ -23,7 +23,9 @@ fn take_string(slot: Option<&mut Value>, reader: &mut Reader) -> Option<String> 
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(std::mem::take(text)),
         Some(other) => {
-            reader.wrong_type("a text", other);
+            // What is no text as a number is one in quotes.
+            let meant = other.is_number().then(|| Value::from(other.to_string()));
+            reader.wrong_type_for("a text", other, meant);
             None
         }
     }
@@ -206,6 +208,11 @@ impl Field for Vec<Arc<str>> {
             && !items.iter().all(Value::is_string)
         {
             return items.iter().enumerate().filter_map(|item| read_item(item, reader)).collect();
+        }
+        if let Some(text @ Value::String(_)) = &slot {
+            let meant = Value::Array(vec![(*text).clone()]);
+            reader.wrong_type_for("a list of texts", text, Some(meant));
+            return Vec::new();
         }
         let texts = take_list(slot, "a list of texts", reader);
         texts.iter().filter_map(Value::as_str).map(Arc::from).collect()

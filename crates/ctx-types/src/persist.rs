@@ -119,6 +119,12 @@ impl Reader {
         }
         let message = format!("expected {expected}, found {}", describe(found));
         let help = match &meant {
+            Some(Value::String(_)) if found.is_number() => {
+                "in quotes it is a text; the value is kept as it is and otherwise ignored".to_owned()
+            }
+            Some(Value::Array(_)) => {
+                "in brackets it is a list; the value is kept as it is and otherwise ignored".to_owned()
+            }
             Some(Value::String(word)) => {
                 format!("did you mean `{word}`? The value is kept as it is and otherwise ignored")
             }

@@ -30,9 +30,29 @@ fn a_value_keeps_its_quotes_and_its_comment() {
 }
 
 #[test]
+fn an_anchor_and_a_tag_stay() {
+    check("a:\n  b: &solo x # why\n", Fix::text("lore"), Ok("a:\n  b: &solo lore # why\n"));
+    check("a:\n  b: !!str x\n", Fix::text("lore"), Ok("a:\n  b: !!str lore\n"));
+    check("a: {b: !!str &solo 'x', c: 1}\n", Fix::text("lore"), Ok("a: {b: !!str &solo 'lore', c: 1}\n"));
+    check("a:\n  &k b: 1\n", Fix::key("bee"), Ok("a:\n  &k bee: 1\n"));
+}
+
+#[test]
+fn a_tab_may_stand_before_a_value() {
+    check("a:\n  b:\tx\t# why\n", Fix::text("lore"), Ok("a:\n  b:\tlore\t# why\n"));
+    check("a: {b:\tx}\n", Fix::text("lore"), Ok("a: {b:\tlore}\n"));
+}
+
+#[test]
+fn a_number_that_is_spelled_in_another_way_is_no_text_yet() {
+    check("a:\n  b: 1\n", Fix::text("1"), Ok("a:\n  b: \"1\"\n"));
+    check("a:\n  b: 1.10\n", Fix::text("1.1"), Err("the file spells the number in another way"));
+    check("a:\n  b: 007\n", Fix::text("7"), Err("the file spells the number in another way"));
+}
+
+#[test]
 fn a_text_that_would_be_something_else_is_quoted() {
     check("a:\n  b: x\n", Fix::text("true"), Ok("a:\n  b: \"true\"\n"));
-    check("a:\n  b: 1\n", Fix::text("1"), Ok("a:\n  b: \"1\"\n"));
     check("a:\n  b: x\n", Fix::text("a: b"), Ok("a:\n  b: \"a: b\"\n"));
     check("{\"a\": {\"b\": null}}", Fix::text("r"), Ok("{\"a\": {\"b\": \"r\"}}"));
 }

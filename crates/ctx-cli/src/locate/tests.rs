@@ -43,6 +43,14 @@ fn keys_may_hold_slashes_and_tildes() {
 }
 
 #[test]
+fn a_comment_and_blanks_behind_a_value_are_none_of_it() {
+    for source in ["a: 'x'  # quoted\n", "a: 'x'", "a: \t'x'\n"] {
+        let places = Places::find(source, ["/a"]);
+        assert_eq!(&source[places.at("/a").unwrap().range.clone()], "'x'", "{source}");
+    }
+}
+
+#[test]
 fn a_missing_value_gives_the_one_above() {
     check(r#"{"a": {"b": 7}}"#, "/a/b/c", "7");
     check(r#"{"a": {"b": 7}}"#, "/a/x/y", r#"{"b": 7}"#);

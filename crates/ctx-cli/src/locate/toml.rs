@@ -20,8 +20,12 @@ pub(super) fn find(source: &str, wanted: &Wanted) -> BTreeMap<String, Place> {
 
 fn search_table(table: &DeTable<'_>, wanted: &Wanted, pointer: &str, found: &mut BTreeMap<String, Place>) {
     for (key, wanted) in &wanted.below {
-        if let Some((_, value)) = table.iter().find(|(known, _)| known.get_ref() == key) {
-            search(value, wanted, &step(pointer, key), found);
+        if let Some((known, value)) = table.iter().find(|(known, _)| known.get_ref() == key) {
+            let pointer = step(pointer, key);
+            search(value, wanted, &pointer, found);
+            if let Some(place) = found.get_mut(&pointer) {
+                place.key = Some(known.span());
+            }
         }
     }
 }

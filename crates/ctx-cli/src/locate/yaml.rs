@@ -9,12 +9,41 @@ use super::wanted::{Wanted, step};
 
 /// Finds values in a YAML document, as far as it can be followed.
 pub(super) fn find(source: &str, wanted: &Wanted) -> BTreeMap<String, Place> {
+    match follow(source, wanted) {
+        Ok(found) => in_bytes(source, found),
+        // This parser takes no tab between a key and its value; characters keep their places without it.
+        Err(found) if source.contains('\t') => {
+            in_bytes(source, follow(&source.replace('\t', " "), wanted).unwrap_or(found))
+        }
+        Err(found) => in_bytes(source, found),
+    }
+}
+
+/// Follows a document to its end, or says what was found before it cannot be followed.
+fn follow(source: &str, wanted: &Wanted) -> Result<Vec<Found>, Vec<Found>> {
     let mut search = Search { wanted, path: Vec::new(), found: Vec::new() };
     for event in Parser::new_from_str(source) {
-        let Ok((event, span)) = event else { break };
+        let Ok((event, span)) = event else { return Err(search.found) };
         search.event(&event, span);
     }
-    in_bytes(source, search.found)
+    Ok(search.found)
+}
+
+/// The bytes of a scalar without the blanks and the comment that a YAML parser counts to it; the anchor and the tag
+/// before it are counted.
+pub(super) fn scalar_length(text: &str) -> usize {
+    let start = properties_length(text);
+    let rest = text.get(start..).unwrap_or_default();
+    start + crate::locate::quoted_length(rest).unwrap_or_else(|| rest.trim_end().len())
+}
+
+/// The bytes of the anchor and the tag that stand before a YAML value, and of the blanks behind them.
+pub(crate) fn properties_length(text: &str) -> usize {
+    let mut rest = text;
+    while rest.starts_with(['&', '!']) {
+        rest = rest.trim_start_matches(|c: char| !c.is_whitespace()).trim_start();
+    }
+    text.len() - rest.len()
 }
 
 /// A value that was found; the parser counts characters.
@@ -23,6 +52,7 @@ struct Found {
     start: usize,
     end: usize,
     text: Option<String>,
+    is_scalar: bool,
     /// The characters of its key.
     key: Option<(usize, usize)>,
 }
@@ -97,6 +127,7 @@ impl<'w> Search<'w> {
 
     /// Notes the value that begins here if it is searched, or something in it is.
     fn value(&mut self, span: Span, text: Option<&str>) -> Option<(&'w Wanted, String)> {
+        let is_scalar = text.is_some();
         let (wanted, pointer) = self.wanted_here()?;
         let key = match self.path.last().map(|level| &level.at) {
             Some(At::Value(Some((_, start, end)))) => Some((*start, *end)),
@@ -104,7 +135,7 @@ impl<'w> Search<'w> {
         };
         let text = text.filter(|_| wanted.is_leaf()).map(str::to_owned);
         let (start, end) = (span.start.index(), span.end.index());
-        self.found.push(Found { pointer: pointer.clone(), start, end, text, key });
+        self.found.push(Found { pointer: pointer.clone(), start, end, text, is_scalar, key });
         Some((wanted, pointer))
     }
 
@@ -145,7 +176,12 @@ fn in_bytes(source: &str, found: Vec<Found>) -> BTreeMap<String, Place> {
     let byte = |index: &usize| bytes.get(index).copied().unwrap_or(source.len());
     let place = |found: Found| {
         let start = byte(&found.start);
-        let range = start..byte(&found.end).max(start);
+        let end = byte(&found.end).max(start);
+        let end = match source.get(start..end).filter(|_| found.is_scalar) {
+            Some(scalar) => start + scalar_length(scalar),
+            None => end,
+        };
+        let range = start..end;
         let key = found.key.map(|(start, end)| byte(&start)..byte(&end));
         (found.pointer, Place { range, text: found.text, key })
     };

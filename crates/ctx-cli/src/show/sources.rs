@@ -206,7 +206,11 @@ impl Source {
         for (finding, mark) in findings {
             let span = finding.location.span;
             let range = match finding.location.pointer.as_deref() {
-                Some(pointer) => places.nearest(pointer).map(|place| place.part(&self.text, span)),
+                Some(pointer) => {
+                    let key = places.at(pointer).filter(|_| finding.location.is_key);
+                    let key = key.and_then(|place| place.key.clone());
+                    key.or_else(|| places.nearest(pointer).map(|place| place.part(&self.text, span)))
+                }
                 None => span.map(|span| span.start..span.end),
             };
             *mark = range.map(|range| {

@@ -161,7 +161,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |           ^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: in quotes it is a text; the value is kept as it is and otherwise ignored
 
     error[CTX0100]: expected an object, found the number `5`
      --> a.json:1:34

@@ -144,26 +144,26 @@ priorty = 3
     Hi
     === errors
     warning[CTX0901]: there is no key `modle`
-     --> ctx.toml:1:9
+     --> ctx.toml:1:1
       |
     1 | modle = 'gpt-5'
-      |         ^^^^^^^
+      | ^^^^^
       |
       = help: did you mean `model`?
 
     warning[CTX0901]: there is no key `colour`
-     --> ctx.toml:2:10
+     --> ctx.toml:2:1
       |
     2 | colour = 'blue'
-      |          ^^^^^^
+      | ^^^^^^
       |
       = help: known are agent, session, profile, models, endpoint, transcription, processors, worldbooks, store, assets, tools, compression, model, context-tokens, reserve, tz
 
     warning[CTX0451]: an entry of `processors` has no `priorty`
-     --> ctx.toml:8:11
+     --> ctx.toml:8:1
       |
     8 | priorty = 3
-      |           ^
+      | ^^^^^^^
       |
       = help: did you mean `priority`?
 
@@ -184,10 +184,10 @@ priorty = 3
       = help: write `5` without quotes; until then its default `0` is used
 
     warning[CTX0451]: processor `token-limiter` has no setting `a/b`
-     --> ctx.toml:7:46
+     --> ctx.toml:7:38
       |
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }
-      |                                              ^
+      |                                      ^^^^^
       |
       = help: known settings: `extraTokensPerMessage`, `retainedCharacters`, `truncationMarker`
     "#);

@@ -222,7 +222,7 @@ fn a_session_in_two_halves() {
     2 |   "index": { "id": "s", "name": 5, "updatedAt": "1", "messageCount": 1 },
       |                                 ^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: in quotes it is a text; the value is kept as it is and otherwise ignored
 
     error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
      --> c.json:7:72

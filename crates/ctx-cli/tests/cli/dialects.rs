@@ -71,10 +71,10 @@ fn a_template_can_be_a_file() {
     }
     === errors
     warning[CTX0506]: `stops` means nothing in a template
-     --> t.yaml:3:8
+     --> t.yaml:3:1
       |
     3 | stops: ['Q:']
-      |        ^^^^^^
+      | ^^^^^
       |
       = help: did you mean `stop`?
 

@@ -141,6 +141,39 @@ fn names_and_keys_of_all_kinds_are_corrected() {
 }
 
 #[test]
+fn a_number_becomes_a_text_and_a_text_a_list() {
+    check(
+        "a.yaml",
+        "id: 5\nworldbookIds: book # mine\npresetMessages: []\nagentVersion: 1.10\n",
+        "id: \"5\"\nworldbookIds: [\"book\"] # mine\npresetMessages: []\nagentVersion: 1.10\n",
+    );
+    check(
+        "b.yaml",
+        "worldbookSettings: {scanDepht: 4}\npresetMessages: []\n",
+        "worldbookSettings: {defaultScanDepth: 4}\npresetMessages: []\n",
+    );
+}
+
+#[test]
+fn what_stands_around_a_scalar_stays() {
+    check(
+        "a.yaml",
+        "presetMessages:\n  - type: chat_history\n  - { content: a, anchorTarget: &solo chat_histroy }\n  - content: b\n    anchorTarget:\t!!str chat_histroy\n",
+        "presetMessages:\n  - type: chat_history\n  - { content: a, anchorTarget: &solo chat_history }\n  - content: b\n    anchorTarget:\t!!str chat_history\n",
+    );
+    check(
+        "b.yaml",
+        "presetMessages:\n  - content: |\n      Hi {{usr}}\n  - content: >-\n      Hi\n      {{usr}}\n",
+        "presetMessages:\n  - content: |\n      Hi {{user}}\n  - content: >-\n      Hi\n      {{user}}\n",
+    );
+    check(
+        "c.yaml",
+        "parameters:\n  processors:\n    - {id: 'primary:token-limitr'}\npresetMessages: []\n",
+        "parameters:\n  processors:\n    - {id: 'primary:token-limiter'}\npresetMessages: []\n",
+    );
+}
+
+#[test]
 fn misspelt_keys_get_their_names() {
     check(
         "a.yaml",
@@ -149,8 +182,8 @@ fn misspelt_keys_get_their_names() {
     );
     check(
         "b.yaml",
-        "presetMessages: []\nparameters: { contextManagment: { enabled: true, maxContextToken: 5 } }\n",
-        "presetMessages: []\nparameters: { contextManagement: { enabled: true, maxContextToken: 5 } }\n",
+        "presetMessages: []\nparamters: { contextManagment: { enabled: true, maxContextToken: 5 } }\n",
+        "presetMessages: []\nparameters: { contextManagement: { enabled: true, maxContextTokens: 5 } }\n",
     );
     check("robin.yaml", "name: Robin\npresetMesages: []\n", "name: Robin\npresetMessages: []\n");
 }

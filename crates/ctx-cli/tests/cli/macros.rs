@@ -189,10 +189,10 @@ fn an_environment_that_cannot_be_used_is_told() {
       |           ^
 
     warning[CTX0350]: no environment has the field `usr`
-     --> env.json:3:10
+     --> env.json:3:3
       |
     3 |   "usr": "Mei"
-      |          ^^^^^
+      |   ^^^^^
       |
       = help: did you mean `user`?
     "#);

@@ -132,6 +132,31 @@ fn entries_under_messages_and_groups_beside_them_are_found() {
     ");
 }
 
+/// Checks which line and what of it is marked where a file is checked.
+#[track_caller]
+fn marked(name: &str, file: &str, expected: &str) {
+    let told = ctx(&format!("check {name}"), &[(name, file)]);
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn the_right_bytes_are_marked() {
+    marked(
+        "a.yaml",
+        "presetMessages:\n  - type: 'user_profil'  # quoted\n",
+        "2 |   - type: 'user_profil'  # quoted\n  |           ^^^^^^^^^^^^^\n",
+    );
+    marked(
+        "b.yaml",
+        "presetMessages: [{ enabld: 1, isEnable: true }]\n",
+        "isEnable: true }]\n  |                               ^^^^^^^^\n",
+    );
+    marked("c.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "c.yaml:1:17\n");
+    marked("e.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "or close its bracket");
+    marked("f.yaml", "presetMessages: [{ content: a }\nname: x\n", "  = help: close the list with `]`");
+    marked("d.json", r#"{"entries":"x"}"#, "found a worldbook whose `entries` cannot be read\n");
+}
+
 #[test]
 fn the_agent_in_an_export_is_found() {
     let file = r#"{
@@ -148,7 +173,7 @@ fn the_agent_in_an_export_is_found() {
     4 |     { "name": 7, "presetMessages": [ { "content": "{{usr}}" } ] },
       |               ^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: in quotes it is a text; the value is kept as it is and otherwise ignored
 
     warning[CTX0300]: no macro is called `usr`
      --> a.json:4:52

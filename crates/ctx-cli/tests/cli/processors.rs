@@ -231,18 +231,18 @@ fn an_agent_sets_what_it_names() {
     `agent over user`: what the agent sets for a processor counts as a whole, and nothing of what the user sets
     === errors
     warning[CTX0451]: processor `merge-system-to-head` has no setting `scop`
-     --> a.yaml:5:67
+     --> a.yaml:5:61
       |
     5 |     - { id: merge-system-to-head, config: { separator: '|', scop: all } }
-      |                                                                   ^^^
+      |                                                             ^^^^
       |
       = help: did you mean `scope`?
 
     warning[CTX0451]: processor `convert-system-to-user` has no setting `prefx`
-     --> m.json:3:75
+     --> m.json:3:66
       |
     3 |   { "id": "convert-system-to-user", "enabled": true, "config": { "prefx": "x" } }
-      |                                                                           ^^^
+      |                                                                  ^^^^^^^
       |
       = help: known settings: `separator`
     "#);

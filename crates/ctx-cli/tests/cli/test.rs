@@ -327,10 +327,10 @@ fn what_a_case_says_wrongly_is_an_error() {
     === output
     FAILED t/a: the case cannot be read
     error[CTX0901]: there is no key `inptu`
-     --> case.yaml:1:8
+     --> case.yaml:1:1
       |
     1 | inptu: Hi
-      |        ^^
+      | ^^^^^
       |
       = help: did you mean `input`?
 
@@ -353,8 +353,12 @@ fn what_a_case_says_wrongly_is_an_error() {
 
     FAILED t/e: the case cannot be read
     error[CTX0603]: invalid YAML: did not find expected node content, while parsing a flow node
-    --> agent.yaml
-     = help: indent the entries of one list or object alike
+     --> agent.yaml:1:17
+      |
+    1 | presetMessages: [
+      |                 ^
+      |
+      = help: quote a value that begins with `[` or `{`, or close its bracket
 
     FAILED t/f: the case cannot be read
     a case has one file `agent`, not agent.json and agent.yaml

@@ -153,10 +153,10 @@ fn settings_are_those_of_applications() {
     not active: 8 no key, 1 delay, 1 filter, 1 off; `--all` lists them
     === errors
     warning[CTX0956]: no setting `depht`
-     --> set.json:1:91
+     --> set.json:1:82
       |
     1 | { "world_info_settings": { "world_info_depth": 0, "world_info_recursive": false, "depht": 3 } }
-      |                                                                                           ^
+      |                                                                                  ^^^^^^^
       |
       = help: did you mean `depth`?
     "#);

@@ -338,7 +338,7 @@ fn set(
 
 fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
     let message = format!("compression has no setting `{}`", excerpt(key));
-    let found = Diagnostic::warning(codes::UNKNOWN_MASK_SETTING, message);
+    let found = Diagnostic::warning(codes::UNKNOWN_MASK_SETTING, message).about_key();
     match nearest(key, fields.iter().map(|field| &*field.key)) {
         Some(near) => found.guessing(near, Fix::key),
         None => found,

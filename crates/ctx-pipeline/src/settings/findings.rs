@@ -87,9 +87,16 @@ impl Findings {
         let message = format!("no processor `{}` (set by {})", excerpt(&winner.setting.id), winner.origin);
         let unknown = Diagnostic::warning(codes::UNKNOWN_PROCESSOR, message);
         let known = registry.descriptors().map(|descriptor| &*descriptor.id).chain(registry.announced());
-        let near = self.near(canonical_id(&winner.setting.id), known);
+        let spelled = winner.setting.id.trim();
+        let id = canonical_id(spelled);
+        // What stands before an id stays before it.
+        let prefix = spelled.strip_suffix(id).unwrap_or_default();
+        let near = self.near(id, known).map(|near| (format!("{prefix}{}", near.name), near.is_certain));
         let unknown = match near {
-            Some(near) => unknown.guessing(near, |known| Fix::value(known).below("/id")),
+            Some((name, is_certain)) => {
+                let near = Near { name: &name, is_certain };
+                unknown.guessing(near, |known| Fix::value(known).below("/id"))
+            }
             None => unknown.with_help("`ctx processors list` names them all"),
         };
         self.push(unknown, winner.setting, None);
@@ -102,7 +109,7 @@ impl Findings {
         key: &str,
         fields: &BTreeSet<&str>,
     ) {
-        let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message);
+        let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message).about_key();
         let unknown = match self.near(key, fields.iter().copied()) {
             Some(near) => unknown.guessing(near, Fix::key),
             None if fields.is_empty() => unknown.with_help("it has no settings"),

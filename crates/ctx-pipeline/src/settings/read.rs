@@ -201,7 +201,8 @@ fn unknown_key(key: &str) -> Diagnostic {
     let unknown = Diagnostic::warning(
         codes::UNKNOWN_SETTING,
         format!("an entry of `processors` has no `{}`", excerpt(key)),
-    );
+    )
+    .about_key();
     match nearest(key, KEYS) {
         Some(near) => unknown.guessing(near, Fix::key),
         None => unknown.with_help(format!(

@@ -50,11 +50,33 @@ fn explain(error: &serde_yaml::Error, text: &str, limits: &Limits) -> ImportErro
         return ImportError::TooManyNodes { limit: limits.yaml_nodes };
     }
     let message = place::without_place(&message, line, column);
+    let (line, column) = left_open(&message, text, line).unwrap_or((line, column));
     let message = match message.contains("more than one document") {
         true => "a second document begins".to_owned(),
         false => message.replace("expected a text as key", "where the text of a key should stand"),
     };
     ImportError::Yaml { line, column, help: help(&message, text, line), message }
+}
+
+/// What a parser's message says of a list or object in brackets.
+const IN_BRACKETS: &str = "while parsing a flow ";
+
+/// Returns where a list or object in brackets begins, or else where the text ends, if it is not closed until then:
+/// behind the end there is no line that could be shown.
+fn left_open(message: &str, text: &str, line: usize) -> Option<(usize, usize)> {
+    let text = text.trim_end();
+    let last = text.lines().count().max(1);
+    let (_, what) = message.split_once(IN_BRACKETS)?;
+    let is_behind = line > last || (line == last && text.ends_with(['[', '{', ',']));
+    if !is_behind {
+        return None;
+    }
+    let begins = what.split_once(" at line ").and_then(|(_, place)| {
+        let (line, column) = place.split_once(" column ")?;
+        Some((line.parse().ok()?, column.parse().ok()?))
+    });
+    let column = text.lines().last().map_or(1, |line| line.chars().count());
+    Some(begins.unwrap_or((last, column.max(1))))
 }
 
 /// Returns the line at which a second document begins; the only error without a place of its own.
@@ -91,6 +113,9 @@ fn help(message: &str, text: &str, line: usize) -> Option<&'static str> {
         Some('"' | '\'') => "close the quotes, and write quotes inside them twice or with `\\`",
         _ if message.contains("mapping values are not allowed") => {
             "quote a value that holds `: `, and indent keys of one object alike"
+        }
+        _ if message.contains(IN_BRACKETS) => {
+            "close the list with `]` or the object with `}`, and put commas between what it holds"
         }
         _ if message.contains("did not find expected") => "indent the entries of one list or object alike",
         _ => return None,

@@ -107,7 +107,7 @@ impl Template {
     fn of_map(map: &Map<String, Value>, reader: &mut Reader) -> Self {
         for key in map.keys().filter(|key| !KEYS.contains(&key.as_str())) {
             let message = format!("`{}` means nothing in a template", excerpt(key));
-            let finding = Diagnostic::warning(codes::TEMPLATE, message);
+            let finding = Diagnostic::warning(codes::TEMPLATE, message).about_key();
             let finding = match nearest(key, KEYS) {
                 Some(near) => finding.guessing(near, Fix::key),
                 None => finding.with_help(format!("known are {}", KEYS.join(", "))),

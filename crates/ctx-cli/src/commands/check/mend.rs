@@ -31,7 +31,8 @@ const MAX_TRIES: usize = 200;
 /// Makes all edits that the findings about a document ask for.
 ///
 /// An edit is made if the document then holds what it held, but for the edit; if its finding is gone; and if no
-/// other finding has come. So what is edited twice is edited the first time.
+/// other finding has come, but about what is read for the first time now. So what is edited twice is edited the
+/// first time.
 pub(super) fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportError> {
     let mut mended = Mended::default();
     let mut declined = BTreeSet::new();
@@ -112,7 +113,7 @@ impl Attempt<'_> {
         if !read.is_some_and(|read| is_as_expected(&read.value) && read.syntax == document.syntax) {
             return Err("the file would say something else elsewhere too".to_owned());
         }
-        self.compare(asking, &(self.look)(&bytes).map_err(|error| error.to_string())?)?;
+        self.compare(asking, &asked, &(self.look)(&bytes).map_err(|error| error.to_string())?)?;
         Ok(bytes)
     }
 
@@ -132,7 +133,12 @@ impl Attempt<'_> {
     }
 
     /// Tells whether the findings that asked are gone, and no other has come.
-    fn compare(&self, asking: &[&Diagnostic], after: &[Diagnostic]) -> Result<(), String> {
+    fn compare(
+        &self,
+        asking: &[&Diagnostic],
+        asked: &[Asked<'_>],
+        after: &[Diagnostic],
+    ) -> Result<(), String> {
         let mut left: BTreeMap<(u16, &str), isize> = BTreeMap::new();
         for finding in self.found {
             *left.entry(kind(finding)).or_default() += 1;
@@ -143,15 +149,23 @@ impl Attempt<'_> {
         // Where not all are told, others move up.
         let is_cut = self.found.iter().any(|finding| finding.code == MORE_FINDINGS);
         let asking: BTreeSet<_> = asking.iter().map(|finding| kind(finding)).collect();
+        let revealed: Vec<String> = asked.iter().filter_map(Asked::reveals).collect();
         for finding in after.iter().filter(|finding| finding.code != MORE_FINDINGS) {
             let left = left.entry(kind(finding)).or_default();
             *left -= 1;
-            if *left < 0 && (!is_cut || asking.contains(&kind(finding))) {
+            if *left < 0 && !is_within(finding, &revealed) && (!is_cut || asking.contains(&kind(finding))) {
                 return Err(format!("it would bring {}: {}", finding.code, excerpt(&finding.message)));
             }
         }
         Ok(())
     }
+}
+
+/// Tells whether a finding is about one of the values at these pointers, or about something in it.
+fn is_within(finding: &Diagnostic, pointers: &[String]) -> bool {
+    let place = finding.location.pointer.as_deref().unwrap_or_default();
+    let rest = |pointer: &String| place.strip_prefix(pointer.as_str());
+    pointers.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn kind(finding: &Diagnostic) -> (u16, &str) {
