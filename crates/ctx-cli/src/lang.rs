@@ -35,28 +35,49 @@ pub(crate) fn choose(language: Language) {
 
 /// Returns what the arguments and `CTX_LANG` ask for, before anything is parsed, so that errors are told in it too.
 ///
-/// A language that there is not is left to the parser, or, as the variable, is the error.
-pub(crate) fn asked(arguments: &[OsString], variable: Option<OsString>) -> Result<Language, String> {
+/// A language that there is not is left to the parser, which refuses it; as the variable it means English.
+pub(crate) fn asked(arguments: &[OsString], variable: Option<OsString>) -> Language {
     let texts: Vec<Cow<'_, str>> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let own = texts.iter().take_while(|text| *text != "--").enumerate().find_map(|(at, text)| {
         let following = || texts.get(at + 1).map(|text| &**text);
         let value = if text == "--lang" { following() } else { text.strip_prefix("--lang=") };
         Language::from_str(value?, false).ok()
     });
-    match (own, variable.filter(|name| !name.is_empty())) {
-        (Some(own), _) => Ok(own),
-        (None, None) => Ok(Language::default()),
-        (None, Some(name)) => {
-            let name = name.to_string_lossy();
-            let known = Language::from_str(&name, false);
-            known.map_err(|_| format!("`CTX_LANG` is `{name}`; there are `en` and `zh`"))
-        }
-    }
+    own.or_else(|| of_variable(&variable?.to_string_lossy())).unwrap_or_default()
+}
+
+/// Reads a language as people write it into variables: `zh`, `ZH`, `zh-CN`, `zh_CN.UTF-8`.
+fn of_variable(name: &str) -> Option<Language> {
+    Language::from_str(name.trim().split(['_', '-', '.', '@']).next()?, true).ok()
 }
 
 /// Writes a line of the command itself (a heading, a count, an error, a note) in the language of the run.
 pub(crate) fn text(english: &str) -> Cow<'_, str> {
     translated(english, |catalogue| catalogue.text(english))
+}
+
+/// Writes a part of a line as [`text`] does, in words that only what is written here may have.
+pub(crate) fn phrase(english: &str) -> Cow<'_, str> {
+    translated(english, |catalogue| catalogue.phrase(english))
+}
+
+/// Writes things that stand side by side, with commas.
+pub(crate) fn list(things: &[impl AsRef<str>]) -> String {
+    let comma = if catalogue().is_some() { "，" } else { ", " };
+    things.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(comma)
+}
+
+/// Writes several lines of the command itself, each as [`text`] does; their indents stay.
+pub(crate) fn lines(english: &str) -> Cow<'_, str> {
+    let Some(catalogue) = catalogue() else { return Cow::Borrowed(english) };
+    let translated = english.split_inclusive('\n').map(|line| {
+        let own = line.trim();
+        match catalogue.text(own) {
+            Some(other) if !own.is_empty() => line.replacen(own, &other, 1),
+            _ => line.to_owned(),
+        }
+    });
+    Cow::Owned(translated.collect())
 }
 
 /// Writes the message or the way out of a finding in the language of the run.

@@ -35,15 +35,12 @@ use anyhow::Result;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::args::{Arguments, Command};
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::lang::Language;
 
 fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
-    let asked = match lang::asked(given.get(1..).unwrap_or_default(), std::env::var_os("CTX_LANG")) {
-        Ok(language) => language,
-        Err(error) => return failed(&UsageError(error).into()),
-    };
+    let asked = lang::asked(given.get(1..).unwrap_or_default(), std::env::var_os("CTX_LANG"));
     lang::choose(asked);
     match parse(given, asked) {
         Ok(arguments) => match run(arguments.command) {

@@ -30,7 +30,7 @@ pub(crate) use clean::{clean, clean_line};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{TIMEOUT, diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, timings};
-pub(crate) use findings::{failure, plain};
+pub(crate) use findings::{failure, plain, plain_told};
 pub(crate) use life::{life, what};
 pub(crate) use progress::Progress;
 pub(crate) use sources::{Position, Sources};

@@ -14,6 +14,7 @@ use crate::args::{AnchorsArguments, AnchorsCommand};
 use crate::commands::inputs::AgentFile;
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::lang;
 use crate::show::{self, Sources};
 
 /// Lists anchors.
@@ -119,9 +120,9 @@ impl Row {
         let entry = self.entry.map_or_else(String::new, |index| index.to_string());
         let placed = self.placed.iter().map(ToString::to_string);
         let notes = self.note.into_iter().map(str::to_owned);
-        let lines: Vec<String> =
-            from_ref(&self.description).iter().cloned().chain(placed).chain(notes).collect();
-        [self.id.clone(), self.kind.to_owned(), entry, lines.join("\n")]
+        let lines = from_ref(&self.description).iter().cloned().chain(placed).chain(notes);
+        let lines: Vec<_> = lines.map(|line| lang::text(&line).into_owned()).collect();
+        [self.id.clone(), lang::text(self.kind).into_owned(), entry, lines.join("\n")]
     }
 
     fn to_json(&self) -> Value {

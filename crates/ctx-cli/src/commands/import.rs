@@ -16,6 +16,7 @@ use crate::args::AgentImportArguments;
 use crate::commands::inputs;
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing};
+use crate::lang;
 use crate::schemas;
 use crate::show::{self, Bar, Sources};
 use names::Names;
@@ -187,9 +188,9 @@ const SHOWN: usize = 20;
 fn summary(report: &ImportReport, names: &[String]) -> String {
     let rows = report.files.iter().map(|file| {
         let count = |status| file.count(status).to_string();
-        let format = file.format.map_or("unreadable", ctx_engine::Format::id);
+        let format = file.format.map_or_else(|| lang::text("unreadable"), |format| format.id().into());
         let [mapped, approximated, kept, unsupported] = FieldStatus::ALL.map(count);
-        [file.path.clone(), format.to_owned(), mapped, approximated, kept, unsupported]
+        [file.path.clone(), format.into_owned(), mapped, approximated, kept, unsupported]
     });
     let header = ["file", "format", "mapped", "approximated", "kept", "unsupported"];
     let table = show::listing(header, rows);
@@ -199,5 +200,5 @@ fn summary(report: &ImportReport, names: &[String]) -> String {
         0 => String::new(),
         more => format!("and {more} more\n"),
     };
-    format!("{table}\n\n{shown}\n{more}")
+    format!("{table}\n\n{}", lang::lines(&format!("{shown}\n{more}")))
 }

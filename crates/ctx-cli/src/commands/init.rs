@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::InitArguments;
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing, FilesRead};
-use crate::{schemas, show};
+use crate::{lang, schemas, show};
 
 /// The files of the project.
 const FILES: [(&str, &str); 5] = [
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
             let written = names.iter().chain(&schemas).map(|path| files::name(path));
             show::json(&json!({ "written": written.collect::<Vec<_>>() }))?;
         }
-        false => show::result(&welcome(folder, &names, &hidden))?,
+        false => show::result(&lang::lines(&welcome(folder, &names, &hidden)))?,
     }
     Ok(Exit::Success)
 }

@@ -14,6 +14,7 @@ use crate::commands::inputs::{self, InputFile};
 use crate::commands::turn;
 use crate::exit::{Exit, UsageError};
 use crate::files;
+use crate::lang;
 use crate::show::{self, Sources};
 
 /// The name of the text in findings.
@@ -48,9 +49,9 @@ fn cells(definition: &Definition) -> [String; 5] {
     [
         names.join("\n"),
         dialects(definition).join("\n"),
-        definition.arity.to_string(),
-        marks.join("\n"),
-        format!("{}\n{}", definition.description, definition.example),
+        lang::text(&definition.arity.to_string()).into_owned(),
+        marks.iter().map(|mark| lang::text(mark)).collect::<Vec<_>>().join("\n"),
+        format!("{}\n{}", lang::text(&definition.description), definition.example),
     ]
 }
 

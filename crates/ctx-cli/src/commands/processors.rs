@@ -11,6 +11,7 @@ use crate::commands::inputs::{self, InputFile};
 use crate::commands::turn::{Turn, TurnFiles};
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::lang;
 use crate::show::{self, Sources};
 
 /// Lists processors.
@@ -32,9 +33,9 @@ pub(crate) fn run(arguments: &ProcessorsArguments) -> Result<Exit> {
 }
 
 fn table(rows: &[(&Descriptor, &EffectiveSetting)]) -> String {
-    let table = show::listing(HEADER, rows.iter().copied().map(to_cells)) + LEGEND;
+    let table = show::listing(HEADER, rows.iter().copied().map(to_cells)) + &lang::lines(LEGEND);
     match rows.iter().any(|(_, setting)| !setting.overrules.is_empty()) {
-        true => table + LAYERS,
+        true => table + &lang::lines(LAYERS),
         false => table,
     }
 }
@@ -60,14 +61,16 @@ fn turn(arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Tu
 }
 
 fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {
-    let state =
-        Sourced { value: if setting.enabled.value { "on" } else { "off" }, origin: setting.enabled.origin };
+    let state = Sourced {
+        value: lang::text(if setting.enabled.value { "on" } else { "off" }),
+        origin: setting.enabled.origin,
+    };
     let values = setting.config.values().iter();
     let values = values.map(|value| format!("{} = {}", value.key, marked(&value.setting)));
-    let core = if descriptor.is_core { " (core)" } else { "" };
+    let core = if descriptor.is_core { format!(" {}", lang::text("(core)")) } else { String::new() };
     let priority = match marked(&setting.priority) {
         moved if setting.priority.value != descriptor.priority => {
-            format!("{moved}\nbuilt in: {}", descriptor.priority)
+            format!("{moved}\n{}", lang::text(&format!("built in: {}", descriptor.priority)))
         }
         priority => priority,
     };
@@ -75,7 +78,7 @@ fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String;
     let deciding: Vec<&str> = deciding.collect();
     let state = match deciding.as_slice() {
         [] | [_] => marked(&state),
-        _ => format!("{}\n{}", marked(&state), deciding.join(" over ")),
+        _ => format!("{}\n{}", marked(&state), deciding.join(&format!(" {} ", lang::text("over")))),
     };
     [priority, format!("{}{core}", setting.id), state, values.collect::<Vec<_>>().join("\n")]
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::args::SchemaArguments;
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing, FilesRead};
+use crate::lang;
 use crate::schemas::{self, FileSchema};
 use crate::show;
 
@@ -45,8 +46,10 @@ const LEGEND: &str =
     "\n`ctx schema NAME` prints one; `ctx schema --out schemas` writes all of them to a folder\n";
 
 fn list() -> String {
-    let rows = schemas::all().into_iter().map(|schema| [schema.name.to_owned(), schema.about.to_owned()]);
-    show::listing(["schema", "what it describes"], rows) + LEGEND
+    let rows = schemas::all()
+        .into_iter()
+        .map(|schema| [schema.name.to_owned(), lang::text(schema.about).into_owned()]);
+    show::listing(["schema", "what it describes"], rows) + &lang::lines(LEGEND)
 }
 
 fn to_json(schema: &FileSchema) -> Value {
@@ -70,5 +73,5 @@ fn write(folder: &Path, wanted: &[FileSchema], is_json: bool) -> Result<()> {
         return show::json(&json!({ "written": names }));
     }
     let lines: Vec<String> = names.iter().map(|name| format!("wrote {name}\n")).collect();
-    show::result(&lines.concat())
+    show::result(&lang::lines(&lines.concat()))
 }

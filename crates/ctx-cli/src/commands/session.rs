@@ -14,6 +14,7 @@ use crate::commands::inputs;
 use crate::commands::session_file::{SessionFile, Target};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
+use crate::lang;
 use crate::show::{self, Sources};
 
 /// Shows a conversation, takes a step, or moves conversations into and out of the store.
@@ -122,6 +123,7 @@ fn step(arguments: &StepArguments, direction: Direction) -> Result<Exit> {
         true => format!("written: `{}`", file.name),
         false => "nothing is written: `--dry-run`".to_owned(),
     };
+    let (verb, written) = (lang::text(verb), lang::text(&written));
     show::result(&format!("{verb}: {label}\n{statistics}\n{written}\n{steps}"))?;
     Ok(Exit::Success)
 }

@@ -19,6 +19,7 @@ use crate::commands::test::changes::Change;
 use crate::commands::test::watch::Watched;
 use crate::exit::Exit;
 use crate::files::{self, Existing, FilesRead};
+use crate::lang;
 use crate::show::{self, Progress, Sources, plural};
 
 /// The file in the folder of a case that holds its result.
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<Exit> {
         let mut read = FilesRead::default();
         let result = run_once(arguments, &mut read).and_then(|_| watched.add(read.folders()));
         if let Err(error) = result {
-            show::note(&format!("error: {}", show::plain(&error)));
+            show::note(&format!("{}: {}", lang::text("error"), show::plain_told(&error)));
         }
         show::note("waiting for changes; Ctrl-C ends it");
         watched.wait()?;
@@ -167,22 +168,28 @@ fn to_text(results: &[Tested]) -> String {
     if updated > 0 {
         totals.push(format!("{updated} updated"));
     }
-    format!("{parts}{}: {}\n", plural(results.len(), "case"), totals.join(", "))
+    parts + &lang::lines(&format!("{}: {}\n", plural(results.len(), "case"), totals.join(", ")))
 }
 
 fn part(tested: &Tested) -> Option<String> {
     let name = files::name(&tested.folder);
-    let failed = |what: &str, details: &str| Some(show::failed(&format!("{name}: {what}"), details));
+    let failed =
+        |what: &str, details: &str| Some(show::failed(&format!("{name}: {}", lang::text(what)), details));
     match &tested.outcome {
         Outcome::Passed => None,
         Outcome::Differs { expected, result, changes } => {
-            let details = changes::to_text(changes, expected, result) + &show::diff(expected, result);
+            let changes = changes::to_text(changes, expected, result);
+            let details = lang::lines(&changes).into_owned() + &show::diff(expected, result);
             failed("the context is not the expected one", &details)
         }
         Outcome::New => failed(&format!("no `{EXPECTED}`; `--update` writes it"), ""),
-        Outcome::Updated { is_new: true, .. } => Some(format!("wrote {name}/{EXPECTED}\n")),
-        Outcome::Updated { is_new: false, .. } => Some(format!("updated {name}/{EXPECTED}\n")),
-        Outcome::Unreadable(error) => failed("the case cannot be read", &(show::plain(error) + "\n")),
+        Outcome::Updated { is_new: true, .. } => {
+            Some(lang::lines(&format!("wrote {name}/{EXPECTED}\n")).into_owned())
+        }
+        Outcome::Updated { is_new: false, .. } => {
+            Some(lang::lines(&format!("updated {name}/{EXPECTED}\n")).into_owned())
+        }
+        Outcome::Unreadable(error) => failed("the case cannot be read", &(show::plain_told(error) + "\n")),
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! Its files are pairs of lines, divided by blank ones, in sections. A hole is `{}`; where the other language says
 //! things in another order, its holes are `{0}`, `{1}` and so on. What stands in a hole is a stranger's if it is
-//! quoted in backticks, and stays; any other is looked for among the terms.
+//! quoted in backticks, or if the other language writes the hole as `{=}`, `{=0}` and so on, and stays; any other is
+//! looked for among the terms.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Included, Unbounded};
 use std::sync::OnceLock;
@@ -15,9 +17,12 @@ pub(super) fn chinese() -> &'static Catalogue {
 }
 
 /// The files of the Chinese catalogue.
-const CHINESE_FILES: [&str; 4] = [
+const CHINESE_FILES: [&str; 7] = [
     include_str!("zh/findings.txt"),
     include_str!("zh/texts.txt"),
+    include_str!("zh/verbs.txt"),
+    include_str!("zh/page.txt"),
+    include_str!("zh/errors.txt"),
     include_str!("zh/help.txt"),
     include_str!("zh/codes.txt"),
 ];
@@ -33,7 +38,7 @@ pub(super) struct Catalogue(BTreeMap<&'static str, Section>);
 struct Section {
     /// Texts without holes, which are found at once.
     whole: BTreeMap<&'static str, &'static str>,
-    /// The others, of which the first that fits counts.
+    /// The others, of which the first that fits counts: those that say most come first.
     patterns: Vec<Pattern>,
 }
 
@@ -47,7 +52,8 @@ struct Pattern {
 #[derive(Debug)]
 enum Piece {
     Literal(&'static str),
-    Hole(usize),
+    /// The number of a hole, and whether what stands in it stays as it is.
+    Hole(usize, bool),
 }
 
 impl Piece {
@@ -55,7 +61,7 @@ impl Piece {
     const fn hole(&self) -> Option<usize> {
         match self {
             Self::Literal(_) => None,
-            Self::Hole(index) => Some(*index),
+            Self::Hole(index, _) => Some(*index),
         }
     }
 }
@@ -77,6 +83,9 @@ impl Catalogue {
                 }
             }
         }
+        for section in catalogue.0.values_mut() {
+            section.patterns.sort_by_key(|pattern| Reverse(pattern.literals.concat().len()));
+        }
         catalogue
     }
 
@@ -94,6 +103,11 @@ impl Catalogue {
     /// Translates a line of the command itself.
     pub(super) fn text(&self, english: &str) -> Option<String> {
         self.in_section("texts", english, 0)
+    }
+
+    /// Translates a part of such a line, whose pattern would fit too many others.
+    pub(super) fn phrase(&self, english: &str) -> Option<String> {
+        self.in_section("phrases", english, 0).or_else(|| self.text(english))
     }
 
     /// Translates what a finding says: as the code says it, or as several do.
@@ -134,7 +148,7 @@ impl Catalogue {
         }
         section.patterns.iter().find_map(|pattern| {
             let held = pattern.fits(english)?;
-            Some(pattern.write(&held.iter().map(|held| self.hole(held, depth)).collect::<Vec<_>>()))
+            Some(pattern.write(&held, |held| self.hole(held, depth)))
         })
     }
 
@@ -144,7 +158,16 @@ impl Catalogue {
         } else {
             self.in_section("terms", held.text, depth + 1)
         };
-        term.unwrap_or_else(|| held.text.to_owned())
+        term.unwrap_or_else(|| words(held.text))
+    }
+}
+
+/// Divides quoted words as Chinese does: they stay themselves.
+fn words(text: &str) -> String {
+    let is_list = text.starts_with('`') && text.ends_with('`');
+    match is_list {
+        true => text.replace("`, `", "`、`").replace("` or `", "` 或 `").replace("` and `", "` 和 `"),
+        false => text.to_owned(),
     }
 }
 
@@ -171,13 +194,28 @@ impl Pattern {
         Some(held)
     }
 
-    fn write(&self, held: &[String]) -> String {
+    fn write(&self, held: &[Held<'_>], translate: impl Fn(&Held<'_>) -> String) -> String {
         let piece = |piece: &Piece| match piece {
-            Piece::Literal(literal) => *literal,
-            Piece::Hole(index) => held.get(*index).map_or("", String::as_str),
+            Piece::Literal(literal) => (*literal).to_owned(),
+            Piece::Hole(index, stays) => match held.get(*index) {
+                Some(held) if !stays => translate(held),
+                held => held.map_or("", |held| held.text).to_owned(),
+            },
         };
-        self.translation.iter().map(|one| piece(one).to_owned()).collect()
+        self.translation.iter().map(piece).fold(String::new(), |text, piece| spaced(text, &piece))
     }
+}
+
+/// Puts a text behind another, with a blank where Chinese and what is none would touch.
+fn spaced(mut text: String, behind: &str) -> String {
+    let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+    let is_other = |c: char| c == '`' || c.is_ascii_alphanumeric();
+    if let (Some(last), Some(first)) = (text.chars().next_back(), behind.chars().next())
+        && (is_chinese(last) && is_other(first) || is_other(last) && is_chinese(first))
+    {
+        text.push(' ');
+    }
+    text + behind
 }
 
 fn pieces(other: &'static str) -> Vec<Piece> {
@@ -185,8 +223,9 @@ fn pieces(other: &'static str) -> Vec<Piece> {
     let mut next = 0;
     let mut rest = other;
     while let Some((literal, behind)) = rest.split_once('{') {
+        let number = |hole: &'static str| hole.strip_prefix('=').unwrap_or(hole);
         let Some((hole, after)) =
-            behind.split_once('}').filter(|(hole, _)| hole.bytes().all(|b| b.is_ascii_digit()))
+            behind.split_once('}').filter(|(hole, _)| number(hole).bytes().all(|b| b.is_ascii_digit()))
         else {
             // A brace that is no hole stands for itself.
             let (own, after) = rest.split_at(literal.len() + 1);
@@ -195,7 +234,7 @@ fn pieces(other: &'static str) -> Vec<Piece> {
             continue;
         };
         pieces.push(Piece::Literal(literal));
-        pieces.push(Piece::Hole(hole.parse().unwrap_or(next)));
+        pieces.push(Piece::Hole(number(hole).parse().unwrap_or(next), hole.starts_with('=')));
         next += 1;
         rest = after;
     }

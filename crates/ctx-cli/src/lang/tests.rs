@@ -6,20 +6,28 @@ use super::*;
 use crate::explanations;
 
 #[track_caller]
-fn check_asked(arguments: &[&str], variable: Option<&str>, expected: Result<Language, &str>) {
+fn check_asked(arguments: &[&str], variable: Option<&str>, expected: Language) {
     let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-    let asked = asked(&arguments, variable.map(OsString::from));
-    assert_eq!(asked.as_ref().map_err(String::as_str), expected.as_ref().map_err(|error| *error));
+    assert_eq!(asked(&arguments, variable.map(OsString::from)), expected);
 }
 
 #[test]
 fn the_option_counts_over_the_variable_and_nothing_else_counts() {
-    check_asked(&["check"], None, Ok(Language::En));
-    check_asked(&["check"], Some("zh"), Ok(Language::Zh));
-    check_asked(&["--lang", "en", "check"], Some("zh"), Ok(Language::En));
-    check_asked(&["check", "--lang=zh"], None, Ok(Language::Zh));
-    check_asked(&["check", "--", "--lang=zh"], Some(""), Ok(Language::En));
-    check_asked(&["check"], Some("fr"), Err("`CTX_LANG` is `fr`; there are `en` and `zh`"));
+    check_asked(&["check"], None, Language::En);
+    check_asked(&["check"], Some("zh"), Language::Zh);
+    check_asked(&["--lang", "en", "check"], Some("zh"), Language::En);
+    check_asked(&["check", "--lang=zh"], None, Language::Zh);
+    check_asked(&["check", "--", "--lang=zh"], Some(""), Language::En);
+}
+
+#[test]
+fn the_variable_may_be_written_as_a_locale_and_an_unknown_one_is_english() {
+    for name in ["ZH", "zh-CN", "zh_CN.UTF-8", "zh_TW", "zh.UTF-8", "zh-Hans-CN", " zh "] {
+        check_asked(&["check"], Some(name), Language::Zh);
+    }
+    for name in ["", "C", "C.UTF-8", "fr_FR", "en_GB.UTF-8", "zhuang"] {
+        check_asked(&["check"], Some(name), Language::En);
+    }
 }
 
 /// Checks what becomes of the message of a code.
@@ -31,7 +39,9 @@ fn check(code: u16, english: &str, expected: &str) {
 #[test]
 fn what_is_quoted_stays_and_what_is_a_term_is_translated() {
     check(300, "no macro is called `a list`", "没有名为 `a list` 的宏");
-    check(100, "expected true or false, found the text `a list`", "应为true 或 false，实为文本 `a list`");
+    check(100, "expected true or false, found the text `a list`", "应为 true 或 false，实为文本 `a list`");
+    check(100, "expected one of `system` or `user`, found null", "应为 `system` 或 `user` 之一，实为 null");
+    check(100, "expected `a`, `b` or `c`, found a number", "应为 `a`、`b` 或 `c`，实为数字");
     check(
         307,
         "`user` in an argument of `setvar` is not expanded: in this dialect the argument ends at the first `}`",

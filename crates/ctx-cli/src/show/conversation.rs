@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::commands::counting::TokenCounting;
 use crate::commands::session_file::SessionFile;
+use crate::lang;
 use crate::show::masks;
 use crate::show::stdout_width;
 use crate::show::table::{fitted, summary};
@@ -44,11 +45,12 @@ pub(crate) fn path(file: &SessionFile, counting: &TokenCounting, all: bool) -> S
     }
     let title = session.header.name.as_deref().map(|name| format!(": {name}")).unwrap_or_default();
     let table = match rows.is_empty() {
-        true => "no messages\n".to_owned(),
+        true => lang::lines("no messages\n").into_owned(),
         false => fitted(HEADER, rows, &[0, 3]),
     };
     let statistics = masks::statistics(&MaskStatistics::of(session, &counting.counter));
-    format!("{}{title}\n\n{table}\n{statistics} ({})\n{}", file.name, counting.name(), steps(file))
+    let counter = lang::phrase(&format!(" ({})", counting.name())).into_owned();
+    format!("{}{title}\n\n{table}\n{statistics}{counter}\n{}", file.name, steps(file))
 }
 
 /// Writes a row for a message as it is.
@@ -83,10 +85,13 @@ fn state_row(
     let [place, id, role, tokens, text] = row(session, shown.id, shown.node, counting);
     match state {
         DisplayState::Visible => [place, id, role, tokens, text],
-        DisplayState::Disabled => [place, id, role, format!("({tokens})"), format!("[off] {text}")],
+        DisplayState::Disabled => {
+            [place, id, role, format!("({tokens})"), format!("[{}] {text}", lang::text("off"))]
+        }
         DisplayState::Hidden { by } => {
             let by = places.get(by).copied().unwrap_or_default();
-            [place, id, role, format!("({tokens})"), format!("[hidden by #{by}] {text}")]
+            let hidden = lang::text(&format!("hidden by #{by}")).into_owned();
+            [place, id, role, format!("({tokens})"), format!("[{hidden}] {text}")]
         }
     }
 }
@@ -108,7 +113,7 @@ fn hidden_run(
     };
     let messages = plural(run.iter().filter(|one| !one.node.is_summary()).count(), "message");
     let by = by.map(|by| format!(" by #{by}")).unwrap_or_default();
-    let text = format!("{messages}{summaries} hidden{by}");
+    let text = lang::phrase(&format!("{messages}{summaries} hidden{by}")).into_owned();
     [places, String::new(), String::new(), format!("({})", thousands(tokens)), text]
 }
 
@@ -135,7 +140,8 @@ fn stands_for(session: &Session, id: &NodeId, node: &Node) -> String {
     let more = if runs.len() > MOST { ", …" } else { "" };
     let named: Vec<&str> = runs.iter().take(MOST).map(String::as_str).collect();
     let places = if named.is_empty() { String::new() } else { format!(": {}{more}", named.join(", ")) };
-    format!("[stands for {}{places}]", plural(messages.len(), "message"))
+    let told = format!("stands for {}{places}", plural(messages.len(), "message"));
+    format!("[{}]", lang::text(&told))
 }
 
 /// Says which steps can be taken back and done again.
@@ -146,7 +152,8 @@ pub(crate) fn steps(file: &SessionFile) -> String {
             1 => String::new(),
             count => format!(", and {} {order} it", plural(count - 1, "step")),
         };
-        format!("{verb}: {}{more}\n", super::clean::clean_line(&latest.label))
+        let label = super::clean::clean_line(&latest.label);
+        format!("{}: {}{}\n", lang::text(verb), label, lang::text(&more))
     };
     line("undo", "before", file.history.undoable()) + &line("redo", "after", file.history.redoable())
 }

@@ -1,9 +1,11 @@
 //! Differences between two texts, line by line.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
 
+use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::{is_stdout_coloured, plural};
 
@@ -23,15 +25,18 @@ const BOLD_RED: &str = "1;31";
 
 /// Writes the lines that differ, with some around them: `-` is expected, `+` is what came instead.
 pub(crate) fn diff(expected: &str, result: &str) -> String {
-    lines(expected, result, colour)
+    lines(expected, result, colour, lang::text)
 }
 
-fn lines(expected: &str, result: &str, colour: fn(&str, &str) -> String) -> String {
+/// How what is said between the lines of two texts is put into words.
+type Tell = fn(&str) -> Cow<'_, str>;
+
+fn lines(expected: &str, result: &str, colour: fn(&str, &str) -> String, tell: Tell) -> String {
     let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(expected, result);
     let mut lines = Vec::new();
     for group in diff.grouped_ops(CONTEXT) {
         let first = group.first().map_or(0, |op| op.old_range().start) + 1;
-        lines.push(colour(CYAN, &format!("@@ line {first} @@")));
+        lines.push(colour(CYAN, &tell(&format!("@@ line {first} @@"))));
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let text = clean_line(change.value().trim_end_matches('\n'));
             lines.push(match change.tag() {
@@ -43,19 +48,19 @@ fn lines(expected: &str, result: &str, colour: fn(&str, &str) -> String) -> Stri
     }
     if let Some(more) = lines.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
         lines.truncate(MAX_LINES);
-        lines.push(format!("and {}", plural(more, "more line")));
+        lines.push(tell(&format!("and {}", plural(more, "more line"))).into_owned());
     }
     lines.join("\n") + "\n"
 }
 
 /// Writes the lines that differ as [`diff`] does, without colours, for a file.
 pub(crate) fn plain_diff(expected: &str, result: &str) -> String {
-    lines(expected, result, |_, text| text.to_owned())
+    lines(expected, result, |_, text| text.to_owned(), |text| Cow::Borrowed(text))
 }
 
 /// Writes the line that names something that failed, and below it what is wrong.
 pub(crate) fn failed(text: &str, details: &str) -> String {
-    format!("{} {}\n{details}\n", colour(BOLD_RED, "FAILED"), clean_line(text))
+    format!("{} {}\n{details}\n", colour(BOLD_RED, &lang::text("FAILED")), clean_line(text))
 }
 
 /// Colours a text for standard output, if that is a terminal that wants it.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ctx_types::{plural, thousands};
 
 use super::table::listing;
+use crate::lang;
 
 /// What a scan found.
 pub(crate) struct Found {
@@ -46,25 +47,27 @@ const HEADER: [&str; 6] = ["entry", "state", "pass", "tokens", "place", "why"];
 /// Writes what a scan found: a line on all of it, a table of entries, what kept the others out, timed effects.
 pub(crate) fn scan_table(found: &Found) -> String {
     let active = found.entries - found.others.len();
-    let mut text = format!(
+    let head = format!(
         "{active} of {} in {} active, {}, {}\n",
         if found.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", found.entries) },
         plural(found.books, "book"),
         tokens(found),
         if found.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", found.passes) },
     );
+    let mut text = lang::lines(&head).into_owned();
     if !found.rows.is_empty() {
         text.push('\n');
         text.push_str(&listing(HEADER, found.rows.iter().map(row)));
     }
     if !found.others.is_empty() {
         let help = if found.lists_others { "" } else { "; `--all` lists them" };
-        text.extend([format!("\nnot active: {}{help}\n", counts(&found.others))]);
+        let others = format!("not active: {}{help}", counts(&found.others));
+        text.extend([format!("\n{}\n", lang::text(&others))]);
     }
     if !found.timed.is_empty() {
-        text.extend([format!("\ntimed effects\n  {}\n", found.timed.join("\n  "))]);
+        text.extend([format!("\n{}\n  {}\n", lang::text("timed effects"), found.timed.join("\n  "))]);
     }
-    text.extend(found.kept.iter().map(|kept| format!("\n{kept}\n")));
+    text.extend(found.kept.iter().map(|kept| format!("\n{}\n", lang::text(kept))));
     text
 }
 
@@ -86,11 +89,11 @@ fn row(entry: &EntryRow) -> [String; 6] {
     let number = |number: Option<String>| number.unwrap_or_else(|| "–".to_owned());
     [
         name,
-        entry.state.to_owned(),
+        lang::text(entry.state).into_owned(),
         number(entry.pass.map(|pass| pass.to_string())),
         number(entry.tokens.map(|tokens| tokens.to_string())),
-        entry.place.clone(),
-        entry.why.clone(),
+        lang::text(&entry.place).into_owned(),
+        lang::text(&entry.why).into_owned(),
     ]
 }
 
@@ -102,5 +105,7 @@ fn counts(words: &[&'static str]) -> String {
     }
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
-    counts.iter().map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    lang::list(
+        &counts.iter().map(|(word, count)| format!("{count} {}", lang::text(word))).collect::<Vec<_>>(),
+    )
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ctx_engine::Context;
 use ctx_types::{Decision, LogLine, StablePart, StageReport, Usage};
 
+use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::table::listing;
 use crate::show::{plural, to_stderr};
@@ -38,7 +39,7 @@ pub(crate) fn timings(timings: &[(Arc<str>, Duration)]) {
     let stages = totals(timings);
     let sum = stages.iter().map(|(_, time)| *time).sum();
     let rows = stages.iter().map(|(id, time)| [(*id).to_owned(), duration(*time)]);
-    let sum = [["all stages".to_owned(), duration(sum)]];
+    let sum = [[lang::text("all stages").into_owned(), duration(sum)]];
     to_stderr(listing(["stage", "time"], rows.chain(sum)).trim_end());
 }
 
@@ -67,14 +68,15 @@ fn cells(stage: &StageReport) -> [String; 3] {
     let changes: Vec<String> = changes.map(|(sign, count)| format!("{sign}{count}")).collect();
     let mut log: Vec<String> = stage.log.iter().take(MAX_LOG).flat_map(log_lines).collect();
     if let Some(more) = stage.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
-        log.push(format!("and {}", plural(more, "more line")));
+        log.push(lang::text(&format!("and {}", plural(more, "more line"))).into_owned());
     }
     [messages, changes.join(" "), log.join("\n")]
 }
 
 /// The level of a line unless all is as usual, its message, and below it the details.
 fn log_lines(line: &LogLine) -> impl Iterator<Item = String> {
-    let message = LogLine { details: None, ..line.clone() };
+    let told = lang::phrase(&line.message).into_owned();
+    let message = LogLine { details: None, message: told, ..line.clone() };
     let details = line.details.as_ref().map(|details| {
         let text = details.to_string();
         match text.char_indices().nth(MAX_DETAILS) {
@@ -113,14 +115,15 @@ fn budget(usage: &Usage, tokens: Vec<u32>) -> String {
     let (about, how) = if usage.is_exact { ("", "exact") } else { ("about ", "an estimate") };
     let counted = format!("they have {about}{used}, {how} as {}", usage.encoding);
     let Some(available) = usage.available else {
-        return format!("budget\n  nothing limits the messages; {counted}\n");
+        return lang::lines(&format!("budget\n  nothing limits the messages; {counted}\n")).into_owned();
     };
-    let lines = usage.budget.iter().map(|line| (line.tokens.to_string(), clean_line(&line.name)));
-    let sum = (format!("= {available}"), format!("for messages; {counted}"));
+    let lines =
+        usage.budget.iter().map(|line| (line.tokens.to_string(), clean_line(&lang::text(&line.name))));
+    let sum = (format!("= {available}"), lang::text(&format!("for messages; {counted}")).into_owned());
     let lines: Vec<(String, String)> = lines.chain([sum]).collect();
     let width = lines.iter().map(|(figure, _)| figure.len()).max().unwrap_or(0);
     let lines = lines.iter().map(|(figure, name)| format!("  {figure:>width$}  {name}\n"));
-    format!("budget\n{}", lines.collect::<String>())
+    format!("{}\n{}", lang::text("budget"), lines.collect::<String>())
 }
 
 /// What the provider's prompt cache can find again next turn, and what ends it.
@@ -137,11 +140,12 @@ fn cache(stable: &StablePart, context: &Context) -> String {
         let message = context.messages.get(end.message).map(|message| message.source.to_string());
         let of = message.filter(|message| *message != end.source.to_string());
         let of = of.map(|message| format!(" of {message}")).unwrap_or_default();
-        let line = format!("  message {} may differ: {}{of}, {}", end.message, end.source, end.reason);
+        let reason = lang::text(&end.reason);
+        let line = format!("  message {} may differ: {}{of}, {reason}", end.message, end.source);
         text.push_str(&clean_line(&line));
         text.push('\n');
     }
-    text
+    lang::lines(&text).into_owned()
 }
 
 fn decisions(decisions: &[Decision]) -> String {
@@ -151,16 +155,21 @@ fn decisions(decisions: &[Decision]) -> String {
     let mut lines: Vec<String> = decisions.iter().take(MAX_DECISIONS).map(decision).collect();
     let more = decisions.len() - lines.len();
     if more > 0 {
-        lines.push(format!("and {more} more; `--json` has them all"));
+        lines.push(lang::text(&format!("and {more} more; `--json` has them all")).into_owned());
     }
-    format!("decisions\n  {}\n", lines.join("\n  "))
+    format!("{}\n  {}\n", lang::text("decisions"), lines.join("\n  "))
 }
 
 /// Writes a decision with the size of what it is about.
 pub(super) fn decision(decision: &Decision) -> String {
+    let size = size(decision);
+    let line = clean_line(&lang::decision(decision));
+    if size.is_empty() { line } else { line + &lang::phrase(&format!(" ({})", lang::list(&size))) }
+}
+
+/// What a decision is about, in bytes and tokens, as far as they are known.
+pub(crate) fn size(decision: &Decision) -> Vec<String> {
     let bytes = decision.bytes.map(|bytes| plural(bytes, "byte"));
     let tokens = decision.tokens.map(|tokens| tokens.to_string());
-    let size: Vec<String> = bytes.into_iter().chain(tokens).collect();
-    let line = clean_line(&decision.to_string());
-    if size.is_empty() { line } else { format!("{line} ({})", size.join(", ")) }
+    bytes.into_iter().chain(tokens).map(|size| lang::text(&size).into_owned()).collect()
 }

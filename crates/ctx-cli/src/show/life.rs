@@ -1,8 +1,9 @@
 //! The life of one message, for people.
 
-use ctx_engine::{CacheStanding, Event, EventKind, Life, Piece, SentMessage, Step};
-use ctx_types::Decision;
+use ctx_engine::{CacheStanding, CostPart, Event, EventKind, Life, Piece, SentMessage, Step};
+use ctx_types::{Decision, Source};
 
+use crate::lang;
 use crate::show::clean::{clean, clean_line};
 use crate::show::diff::diff;
 use crate::show::explanation::decision;
@@ -32,10 +33,14 @@ pub(crate) fn life(life: &Life) -> String {
 }
 
 fn not_sent(life: &Life) -> String {
-    let why = life.end().map(|end| format!("{}, {}", end.outcome.as_str().replace('_', " "), end.reason));
+    let why = life.end().map(|end| {
+        let outcome = end.outcome.as_str().replace('_', " ");
+        lang::list(&[lang::text(&outcome), lang::text(&end.reason)])
+    });
     let stage = life.steps.last().map(|step| format!("`{}` left it out and does not say why", step.stage));
     let why = why.or(stage).unwrap_or_else(|| "nothing says why".to_owned());
-    clean_line(&format!("{}{} is not sent: {why}", life.subject, named(life.name.as_deref()))) + "\n"
+    let told = format!("{}{} is not sent: {why}", life.subject, named(life.name.as_deref()));
+    clean_line(&lang::text(&told)) + "\n"
 }
 
 fn named(name: Option<&str>) -> String {
@@ -43,7 +48,8 @@ fn named(name: Option<&str>) -> String {
 }
 
 fn placed(placement: Option<&str>) -> String {
-    placement.map(|placement| format!(", {placement}")).unwrap_or_default()
+    let placed = placement.map(|placement| lang::phrase(&format!(", {placement}")).into_owned());
+    placed.unwrap_or_default()
 }
 
 /// One message: what it is and costs, its text, and its pieces.
@@ -55,12 +61,16 @@ fn sent(life: &Life, message: &SentMessage) -> String {
         false => format!("message {number}, {role}: {source}, with {}", life.subject),
     };
     let place = placed(message.placement.as_deref());
-    let parts: Vec<String> =
-        message.cost.iter().map(|cost| format!("{} {}", cost.tokens, cost.part)).collect();
+    let part = |cost: &CostPart| format!("{} {}", cost.tokens, lang::text(cost.part));
+    let parts: Vec<String> = message.cost.iter().map(part).collect();
     let own = message.own_tokens.map(|own| format!("; {own} of them for {}", life.subject));
     let cost =
-        format!("{}: {}{}", plural(*tokens as usize, "token"), parts.join(", "), own.unwrap_or_default());
-    let head = format!("{}\n{}\n", clean_line(&(head + &place)), clean_line(&cost));
+        format!("{}: {}{}", plural(*tokens as usize, "token"), lang::list(&parts), own.unwrap_or_default());
+    let head = format!(
+        "{}\n{}\n",
+        clean_line(&(lang::phrase(&head) + place.as_str())),
+        clean_line(&lang::phrase(&cost))
+    );
     [head, text(&message.text, "  "), pieces(message)].join("\n")
 }
 
@@ -74,7 +84,10 @@ fn text(text: &str, indent: &str) -> String {
         .collect();
     match lines.count() {
         0 => shown,
-        more => format!("{shown}{indent}and {}; `--json` has them all\n", plural(more, "more line")),
+        more => {
+            let more = format!("and {}; `--json` has them all", plural(more, "more line"));
+            format!("{shown}{indent}{}\n", lang::text(&more))
+        }
     }
 }
 
@@ -83,26 +96,31 @@ fn pieces(message: &SentMessage) -> String {
     let row = |piece: &Piece| {
         let span = piece.segment.span;
         let bytes = if span.is_empty() { String::new() } else { format!("{}..{}", span.start, span.end) };
-        let via = piece.segment.via.iter().map(|source| format!(" of {source}"));
-        let source = format!("{}{}", piece.segment.source, via.collect::<String>());
+        let source = format!("{}{}", piece.segment.source, via(piece));
         let text = first_line(message.text.get(span.start..span.end).unwrap_or_default());
         [bytes, piece.tokens.to_string(), cut_line(&source, stdout_width() / 2), text]
     };
     let mut rows: Vec<[String; 4]> = message.pieces.iter().take(MAX_PIECES).map(row).collect();
     if let Some(more) = message.pieces.len().checked_sub(MAX_PIECES).filter(|more| *more > 0) {
-        let note = format!("and {more} more; `--json` has them all");
+        let note = lang::text(&format!("and {more} more; `--json` has them all")).into_owned();
         rows.push([String::new(), String::new(), note, String::new()]);
     }
     fitted(["bytes", "tokens", "source", "text"], rows, &[0, 1])
 }
 
+/// Names what a piece was written by way of.
+pub(crate) fn via(piece: &Piece) -> String {
+    let of = |source: &Source| lang::phrase(&format!(" of {source}")).into_owned();
+    piece.segment.via.iter().map(of).collect()
+}
+
 fn stages(steps: &[Step], late: &[Decision]) -> String {
     let mut lines: Vec<String> = steps.iter().map(step).collect();
     if lines.is_empty() {
-        lines.push("  no stage has seen it\n".to_owned());
+        lines.push(lang::lines("  no stage has seen it\n").into_owned());
     }
     lines.extend(late.iter().map(|late| format!("  {}\n", decision(late))));
-    format!("stages\n{}", lines.concat())
+    format!("{}\n{}", lang::text("stages"), lines.concat())
 }
 
 fn step(step: &Step) -> String {
@@ -118,24 +136,32 @@ pub(crate) fn what(event: &Event) -> String {
     let to = event.to.map(|to| format!("message {to}")).unwrap_or_default();
     let from = numbers(&event.from);
     let moved = if event.is_moved { format!(", moved from {from}") } else { String::new() };
-    let place = placed(event.placement.as_deref());
-    match event.kind {
+    let told = match event.kind {
         EventKind::Made if event.source.kind.is_history() => format!("loaded as {to}"),
-        EventKind::Made => format!("made as {to}{place}"),
-        EventKind::HandedOver => format!("handed over to be placed{place}"),
-        EventKind::Placed => format!("placed as {to}{place}"),
+        EventKind::Made => format!("made as {to}"),
+        EventKind::HandedOver => "handed over to be placed".to_owned(),
+        EventKind::Placed => format!("placed as {to}"),
         EventKind::Joined => {
             let mut names: Vec<String> =
                 event.joined.iter().take(MAX_NAMED).map(ToString::to_string).collect();
             if let Some(more) = event.joined.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
                 names.push(format!("{more} more"));
             }
-            format!("joined {from} to {to}: {}", names.join(", "))
+            format!("joined {from} to {to}: {}", lang::list(&names))
         }
-        EventKind::Changed => format!("changed {}: {to}{moved}", event.changes.join(", ")),
+        EventKind::Changed => {
+            let changes: Vec<_> = event.changes.iter().map(|change| lang::text(change)).collect();
+            format!("changed {}: {to}{moved}", lang::list(&changes))
+        }
         EventKind::Moved => format!("moved from {from} to {to}"),
         EventKind::Gone => format!("left out {from}"),
-    }
+    };
+    let is_placed = match event.kind {
+        EventKind::Made => !event.source.kind.is_history(),
+        kind => matches!(kind, EventKind::HandedOver | EventKind::Placed),
+    };
+    let place = event.placement.as_deref().filter(|_| is_placed);
+    lang::phrase(&told).into_owned() + &placed(place)
 }
 
 fn numbers(numbers: &[usize]) -> String {
@@ -144,7 +170,7 @@ fn numbers(numbers: &[usize]) -> String {
         words.push(format!("{more} more"));
     }
     let noun = if numbers.len() == 1 { "message" } else { "messages" };
-    format!("{noun} {}", words.join(", "))
+    format!("{noun} {}", lang::list(&words))
 }
 
 /// The text that a stage made, or how it changed it.
@@ -165,10 +191,10 @@ fn caches(messages: &[SentMessage]) -> Option<String> {
     let lines: Vec<String> = messages
         .iter()
         .filter_map(|message| {
-            Some(format!("  {}\n", clean_line(&cache(message.number, message.cache.as_ref()?))))
+            Some(format!("  {}\n", clean_line(&lang::text(&cache(message.number, message.cache.as_ref()?)))))
         })
         .collect();
-    (!lines.is_empty()).then(|| format!("cache\n{}", lines.concat()))
+    (!lines.is_empty()).then(|| format!("{}\n{}", lang::text("cache"), lines.concat()))
 }
 
 fn cache(number: usize, standing: &CacheStanding) -> String {
@@ -176,7 +202,7 @@ fn cache(number: usize, standing: &CacheStanding) -> String {
         return format!("the next turn sends message {number} again as it is, and all above it");
     }
     let of = standing.source.as_ref().zip(standing.reason.as_ref());
-    let of = of.map(|(source, reason)| format!(": {source}, {reason}")).unwrap_or_default();
+    let of = of.map(|(source, reason)| format!(": {source}, {}", lang::text(reason))).unwrap_or_default();
     match standing.ended_by {
         Some(end) if end == number => format!("message {number} may differ in the next turn{of}"),
         Some(end) => {

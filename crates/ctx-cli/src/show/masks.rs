@@ -7,6 +7,7 @@ use ctx_types::{NodeId, Session, plural, thousands};
 
 use crate::commands::counting::TokenCounting;
 use crate::commands::session_file::Target;
+use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::table::{fitted, summary as line};
 
@@ -102,20 +103,22 @@ pub(crate) fn summary(draft: &MaskDraft, id: &NodeId) -> String {
 pub(crate) fn statistics(statistics: &MaskStatistics) -> String {
     let (sent, full) = (thousands(statistics.sent_tokens), thousands(statistics.full_tokens));
     let hidden = plural(statistics.hidden_messages, "message");
-    match statistics.active {
+    let told = match statistics.active {
         _ if statistics.hidden_messages == 0 => format!("sent now: {sent} tokens; no summary hides anything"),
         1 => format!("sent now: {sent} of {full} tokens; 1 summary hides {hidden}"),
         active => format!("sent now: {sent} of {full} tokens; {active} summaries hide {hidden}"),
-    }
+    };
+    lang::text(&told).into_owned()
 }
 
 /// Says where the changed conversation went, or how it would.
 pub(crate) fn written(target: &Target, name: &str, is_written: bool) -> String {
-    match target {
+    let told = match target {
         Target::InPlace if is_written => format!("written: `{name}`; `ctx session undo` takes it back\n"),
         Target::Other(path) if is_written => format!("written: `{}`\n", crate::files::name(path)),
         _ => format!("nothing is written; `--write` changes `{name}`\n"),
-    }
+    };
+    lang::lines(&told).into_owned()
 }
 
 /// Writes the first line of a summary that says something.

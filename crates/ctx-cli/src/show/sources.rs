@@ -12,7 +12,7 @@ use crate::files::{self, FilesRead};
 use crate::lang;
 use crate::locate::Places;
 use crate::show::excerpt::Lines;
-use crate::show::findings::{Explained, draw};
+use crate::show::findings::{Explained, Words, draw};
 use crate::show::{plural, to_stderr};
 
 /// How many findings of one file or run are shown before the rest is counted.
@@ -83,10 +83,10 @@ impl Sources {
             findings.iter().partition(|finding| finding.code == MORE_FINDINGS);
         let shown: Vec<&Diagnostic> = findings.iter().copied().take(MAX_SHOWN).collect();
         for (finding, mark) in shown.iter().zip(self.marks(&shown)) {
-            to_stderr(&(draw(finding, mark.as_ref()) + "\n"));
+            to_stderr(&(draw(finding, mark.as_ref(), Words::OfRun) + "\n"));
         }
         for count in counts {
-            to_stderr(&(draw(count, None) + "\n"));
+            to_stderr(&(draw(count, None, Words::OfRun) + "\n"));
         }
         let more = findings.len() - shown.len();
         if more > 0 {
@@ -112,7 +112,7 @@ impl Sources {
     /// Turns a finding into an error that shows the line it is about.
     pub(crate) fn failure(&self, finding: &Diagnostic) -> anyhow::Error {
         let mark = self.marks(&[finding]).pop().flatten();
-        Explained(draw(finding, mark.as_ref())).into()
+        Explained::of(finding, mark.as_ref()).into()
     }
 
     /// Turns an import error into a finding that knows its place in the file.
@@ -262,7 +262,7 @@ mod tests {
             finding.location.pointer = pointer;
             finding.location.span = span.map(|(start, length)| Span::new(start, start + length));
             let mark = sources.marks(&[&finding]).pop().flatten();
-            let drawn = draw(&finding, mark.as_ref());
+            let drawn = draw(&finding, mark.as_ref(), Words::OfRun);
             prop_assert!(drawn.starts_with("warning[CTX0001]: "));
             prop_assert!(!drawn.contains(|c: char| c.is_control() && c != '\n'));
         }

@@ -57,7 +57,7 @@ pub(crate) fn listing<const N: usize>(
     let mut table = empty();
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(stdout_width()).unwrap_or(u16::MAX));
-    table.set_header(header);
+    table.set_header(header.map(lang::text));
     for row in rows {
         table.add_row(row.map(|cell| clean(&cell).into_owned()));
     }
@@ -68,6 +68,7 @@ pub(crate) fn listing<const N: usize>(
 ///
 /// The columns in `right` are aligned to the right.
 pub(crate) fn fitted<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, right: &[usize]) -> String {
+    let header = header.map(lang::text);
     let rows: Vec<[String; N]> = rows.into_iter().map(|row| row.map(|cell| clean_line(&cell))).collect();
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());

@@ -10,6 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::commands::counting::TokenCounting;
 use crate::commands::session_file::SessionFile;
+use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::conversation::{state_name, steps, text};
 use crate::show::stdout_width;
@@ -174,20 +175,21 @@ fn title(session: &Session, lines: &[Line<'_>]) -> String {
         _ => format!("{branches} branches"),
     };
     let messages = plural(lines.len(), "node");
-    format!("{}\n{messages}, {branches}, {summaries}\n", name.unwrap_or_default())
+    let counts = lang::lines(&format!("{messages}, {branches}, {summaries}\n")).into_owned();
+    format!("{}\n{counts}", name.unwrap_or_default())
 }
 
 /// Says what the signs mean that were drawn.
 fn legend(lines: &[Line<'_>], states: &HashMap<&NodeId, DisplayState>) -> String {
     let is_drawn = |mark: &Mark| lines.iter().any(|line| Mark::of(line, states) == *mark);
     let meanings = Mark::ALL.into_iter().filter(is_drawn);
-    let meanings = meanings.map(|mark| format!("{} {}", mark.sign(), mark.meaning()));
+    let meanings = meanings.map(|mark| format!("{} {}", mark.sign(), lang::text(mark.meaning())));
     let mut meanings: Vec<String> = meanings.collect();
     if !lines.is_empty() {
-        meanings.push("◀ goes on here".to_owned());
+        meanings.push(lang::text("◀ goes on here").into_owned());
     }
     if lines.iter().any(|line| line.undrawn > 0) {
-        meanings.push("⋯ further forks above".to_owned());
+        meanings.push(lang::text("⋯ further forks above").into_owned());
     }
     format!("\n{}\n", meanings.join("  "))
 }

@@ -234,6 +234,10 @@ fn the_variable_asks_for_a_language_and_the_locale_does_not() {
         let (_, english) = with(name, "zh_CN.UTF-8", "check a.yaml");
         assert!(english.contains("1 file checked"), "{english}");
     }
-    let refused = with("CTX_LANG", "fr", "check a.yaml");
-    assert_eq!(refused, (Some(2), "error: `CTX_LANG` is `fr`; there are `en` and `zh`\n".to_owned()));
+    let (_, chinese) = with("CTX_LANG", "zh_CN.UTF-8", "check a.yaml");
+    assert!(chinese.contains("检查了 1 个文件"), "{chinese}");
+    let (_, english) = with("CTX_LANG", "fr_FR", "check a.yaml");
+    assert!(english.contains("1 file checked"), "{english}");
+    let (code, refused) = with("CTX_LANG", "zh", "check a.yaml --lang fr");
+    assert_eq!(code, Some(2), "{refused}");
 }

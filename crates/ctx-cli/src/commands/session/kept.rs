@@ -10,6 +10,7 @@ use crate::commands::store;
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::files;
+use crate::lang;
 use crate::show::{self, Sources};
 
 /// The titles of the list.
@@ -53,7 +54,7 @@ pub(super) fn delete(arguments: &DeleteArguments) -> Result<Exit> {
     let lines: Vec<String> = deleted.iter().map(|id| format!("deleted: {id}\n")).collect();
     match arguments.kept.json {
         true => show::json(&json!({ "deleted": deleted }))?,
-        false => show::result(&lines.concat())?,
+        false => show::result(&lang::lines(&lines.concat()))?,
     }
     Ok(exit)
 }

@@ -16,6 +16,7 @@ use crate::commands::store;
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing, FilesRead};
+use crate::lang;
 use crate::show::{self, Sources};
 
 /// Writes a conversation of the store to a file, or to standard output.
@@ -120,5 +121,5 @@ fn tell(rows: &[Taken], is_json: bool) -> Result<()> {
         let (name, messages) = (files::name(&taken.path), plural(taken.messages, "message"));
         format!("imported: {} ({messages}, {name}: {})\n", taken.id, taken.format)
     };
-    show::result(&rows.iter().map(line).collect::<String>())
+    show::result(&lang::lines(&rows.iter().map(line).collect::<String>()))
 }

@@ -17,6 +17,7 @@ use crate::commands::inputs::InputFile;
 use crate::commands::turn::{self, Turn};
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::lang;
 use crate::show::entries::{EntryRow, Found, scan_table};
 use crate::show::{self, Position, Sources};
 
@@ -74,9 +75,10 @@ fn nothing(
             "findings": findings_json(found, sources),
         }))?;
     } else if is_empty {
-        show::result("no entries\n")?;
+        show::result(&lang::lines("no entries\n"))?;
     } else {
-        show::result("nothing was searched: `worldbook-processor` did not run, or no entry can\n")?;
+        let told = "nothing was searched: `worldbook-processor` did not run, or no entry can\n";
+        show::result(&lang::lines(told))?;
     }
     Ok(Exit::Success)
 }
@@ -224,7 +226,7 @@ impl<'a> Scanned<'a> {
 fn timed(seen: &Seen) -> Vec<String> {
     let state = &seen.scan.scan.state;
     let line = |(id, effect): (&Arc<str>, &Effect), verb: &str| {
-        format!("`{}` {verb} {}", show::clean_line(id), effect.until())
+        lang::text(&format!("`{}` {verb} {}", show::clean_line(id), effect.until())).into_owned()
     };
     let sticky = state.sticky.iter().map(|effect| line(effect, "stays"));
     let cooldown = state.cooldown.iter().map(|effect| line(effect, "rests"));
