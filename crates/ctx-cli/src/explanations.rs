@@ -56,8 +56,9 @@ pub(crate) fn find(asked: &str) -> Result<Explanation, String> {
 fn nothing(code: &str) -> String {
     let below = all().filter(|known| known.code < code).last();
     let above = all().find(|known| known.code > code);
-    let near: Vec<String> =
-        below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, known.title)).collect();
+    let title = |known: &Explanation| lang::of_code(known.code).map_or(known.title, |(title, _)| title);
+    let near = below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, title(&known)));
+    let near: Vec<String> = near.collect();
     format!("there is no code `{code}`; next to it: {}", near.join(" and "))
 }
 

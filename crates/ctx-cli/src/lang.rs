@@ -67,6 +67,16 @@ pub(crate) fn list(things: &[impl AsRef<str>]) -> String {
     things.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(comma)
 }
 
+/// Writes a text of a page as [`phrase`] does, or in words that only pages have.
+pub(crate) fn page(english: &str) -> Cow<'_, str> {
+    translated(english, |catalogue| catalogue.page(english))
+}
+
+/// Names the language of the run as pages do.
+pub(crate) fn tag() -> &'static str {
+    if catalogue().is_some() { "zh-CN" } else { "en" }
+}
+
 /// Writes several lines of the command itself, each as [`text`] does; their indents stay.
 pub(crate) fn lines(english: &str) -> Cow<'_, str> {
     let Some(catalogue) = catalogue() else { return Cow::Borrowed(english) };

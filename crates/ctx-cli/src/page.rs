@@ -14,13 +14,14 @@ mod text;
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use ctx_engine::{Context, Lives};
-use ctx_types::{Diagnostic, Severity, plural, thousands};
+use ctx_types::{Diagnostic, Severity, Unstable, plural, thousands};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::lang;
 use crate::page::bars::Bar;
 use crate::page::text::{Room, shown};
 use crate::show::Sources;
@@ -43,6 +44,8 @@ pub(crate) struct About<'a> {
 #[derive(Serialize)]
 struct Page<'a> {
     style: &'static str,
+    /// The tag of the language of the run.
+    language: &'static str,
     policy: String,
     title: String,
     facts: Vec<(&'static str, String)>,
@@ -108,6 +111,7 @@ pub(crate) fn page(
     let findings = &context.report.diagnostics;
     let page = Page {
         style: STYLE,
+        language: lang::tag(),
         policy: policy(),
         title: title(about.agent),
         facts: about.facts.into_iter().map(|(name, value)| (name, shown(&value))).collect(),
@@ -132,6 +136,7 @@ pub(crate) fn page(
 
 fn render(page: Page<'_>) -> Result<String> {
     let mut environment = Environment::new();
+    environment.add_filter("said", |english: &str| lang::page(english).into_owned());
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.context("the syntax of templates is broken")?);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -227,11 +232,12 @@ fn cache(context: &Context, tokens: &[u32]) -> Option<Cache> {
             if count == 1 { "it" } else { "them" },
         ),
     };
-    let reason = stable
-        .ended_by
-        .as_ref()
-        .map(|end| shown(&format!("Message {} may differ: {}, {}.", end.message, end.source, end.reason)));
+    let reason = stable.ended_by.as_ref().map(|end| shown(&told(end)));
     Some(Cache { at: stable.messages, line, reason })
+}
+
+fn told(end: &Unstable) -> String {
+    format!("Message {} may differ: {}, {}.", end.message, end.source, lang::text(&end.reason))
 }
 
 fn findings(found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
@@ -244,12 +250,12 @@ fn findings(found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
             Severity::Info => "info",
         },
         code: found.code.to_string(),
-        message: shown(&found.message),
+        message: shown(&lang::of_finding(found.code, &found.message)),
         place: match place {
             Some(place) => shown(&format!("{}:{}:{}", place.file, place.line, place.column)),
             None => shown(&found.location.to_string()),
         },
-        help: found.help.as_deref().map(shown),
+        help: found.help.as_deref().map(|help| shown(&lang::of_finding(found.code, help))),
     };
     found.iter().zip(places).map(finding).collect()
 }

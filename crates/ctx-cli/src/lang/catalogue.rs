@@ -110,6 +110,11 @@ impl Catalogue {
         self.in_section("phrases", english, 0).or_else(|| self.text(english))
     }
 
+    /// Translates a text of a page, some of which would be something else on a line.
+    pub(super) fn page(&self, english: &str) -> Option<String> {
+        self.in_section("page", english, 0).or_else(|| self.phrase(english))
+    }
+
     /// Translates what a finding says: as the code says it, or as several do.
     pub(super) fn of_code(&self, code: u16, english: &str) -> Option<String> {
         let section = format!("CTX{code:04}");
@@ -153,22 +158,20 @@ impl Catalogue {
     }
 
     fn hole(&self, held: &Held<'_>, depth: usize) -> String {
-        let term = if held.is_quoted || depth == MAX_DEPTH {
-            None
-        } else {
-            self.in_section("terms", held.text, depth + 1)
+        let list = words(held.text).filter(|_| !held.is_quoted);
+        let term = || match held.is_quoted || depth == MAX_DEPTH {
+            true => None,
+            false => self.in_section("terms", held.text, depth + 1),
         };
-        term.unwrap_or_else(|| words(held.text))
+        list.or_else(term).unwrap_or_else(|| held.text.to_owned())
     }
 }
 
-/// Divides quoted words as Chinese does: they stay themselves.
-fn words(text: &str) -> String {
+/// Divides a list of quoted words as Chinese does; the words stay themselves.
+fn words(text: &str) -> Option<String> {
     let is_list = text.starts_with('`') && text.ends_with('`');
-    match is_list {
-        true => text.replace("`, `", "`、`").replace("` or `", "` 或 `").replace("` and `", "` 和 `"),
-        false => text.to_owned(),
-    }
+    let divided = text.replace("`, `", "`、`").replace("` or `", "` 或 `").replace("` and `", "` 和 `");
+    (is_list && divided != text).then_some(divided)
 }
 
 /// What stands in a hole.
@@ -206,11 +209,12 @@ impl Pattern {
     }
 }
 
-/// Puts a text behind another, with a blank where Chinese and what is none would touch.
+/// Puts a text behind another, with a blank where Chinese and what is none would touch outside of backticks.
 fn spaced(mut text: String, behind: &str) -> String {
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let is_other = |c: char| c == '`' || c.is_ascii_alphanumeric();
-    if let (Some(last), Some(first)) = (text.chars().next_back(), behind.chars().next())
+    let is_within = text.bytes().filter(|byte| *byte == b'`').count() % 2 == 1;
+    if let (false, Some(last), Some(first)) = (is_within, text.chars().next_back(), behind.chars().next())
         && (is_chinese(last) && is_other(first) || is_other(last) && is_chinese(first))
     {
         text.push(' ');

@@ -76,6 +76,9 @@ fn line(shown: &str) -> String {
 
 /// Translates a text, and what the parser puts behind it.
 fn with_defaults(shown: &str) -> Option<String> {
+    if let Some(whole) = translated(shown) {
+        return Some(whole);
+    }
     const MARKS: [(&str, &str); 2] = [("[default: ", "[默认值："), ("[possible values: ", "[可选值：")];
     let end = MARKS.iter().filter_map(|(mark, _)| shown.find(mark)).min().unwrap_or(shown.len());
     let (about, behind) = shown.split_at(end);

@@ -4,6 +4,7 @@ use ctx_engine::{Context, Piece};
 use ctx_types::{SourceKind, thousands};
 use serde::Serialize;
 
+use crate::lang;
 use crate::page::kinds;
 
 /// How wide a whole bar is, in the units of its drawing.
@@ -46,7 +47,7 @@ fn bar(totals: &[(SourceKind, u64)], of: u64) -> Bar {
     let part = |(kind, tokens): &(SourceKind, u64)| {
         let at = scaled(before);
         before += tokens;
-        let title = format!("{}: {} tokens", kind.as_str(), thousands(*tokens));
+        let title = format!("{}: {}", kind.as_str(), lang::page(&format!("{} tokens", thousands(*tokens))));
         Part { kind: kind.as_str(), at, width: scaled(before) - at, title }
     };
     let parts: Vec<Part> = totals.iter().filter(|(_, tokens)| *tokens > 0).map(part).collect();

@@ -1,10 +1,12 @@
 //! What was left out, moved, joined and kept, and why.
 
 use ctx_engine::Context;
-use ctx_types::{Decision, Outcome, plural};
+use ctx_types::{Decision, Outcome};
 use serde::Serialize;
 
+use crate::lang;
 use crate::page::text::shown;
+use crate::show::size;
 
 /// How many decisions of one group are shown before the rest is counted.
 const MAX_SHOWN: usize = 500;
@@ -66,15 +68,12 @@ pub(super) fn row(decision: &Decision, stage: Option<&str>) -> Row {
         0 | 1 => String::new(),
         count => format!(" and {} more", count - 1),
     };
-    let bytes = decision.bytes.map(|bytes| plural(bytes, "byte"));
-    let tokens = decision.tokens.map(|tokens| tokens.to_string());
-    let size: Vec<String> = bytes.into_iter().chain(tokens).collect();
     Row {
-        outcome: decision.outcome.as_str().replace('_', " "),
-        source: shown(&format!("{}{more}", decision.source)),
+        outcome: lang::text(&decision.outcome.as_str().replace('_', " ")).into_owned(),
+        source: shown(&format!("{}{}", decision.source, lang::page(&more))),
         name: decision.source.name().map(shown),
-        reason: shown(&decision.reason),
-        size: size.join(", "),
+        reason: shown(&lang::text(&decision.reason)),
+        size: lang::list(&size(decision)),
         stage: shown(stage.unwrap_or_default()),
     }
 }

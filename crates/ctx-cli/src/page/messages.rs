@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
-use ctx_engine::{Context, Event, Life, Lives, Piece, SentMessage, Step};
+use ctx_engine::{Context, CostPart, Event, Life, Lives, Piece, SentMessage, Step};
 use ctx_types::{Content, ContentPart, Message, plural, thousands};
 use serde::Serialize;
 
+use crate::lang;
 use crate::page::bars::{self, Bar};
 use crate::page::decisions::{self, Row};
 use crate::page::difference::{self, Run};
 use crate::page::text::{Room, missing, shown};
-use crate::show::what;
+use crate::show::{via, what};
 
 /// How many messages are shown; of more, half of them from either end.
 const MAX_SHOWN: usize = 400;
@@ -114,17 +115,19 @@ pub(super) fn numbers_shown(count: usize) -> impl Iterator<Item = usize> {
 fn item<'a>(message: &'a Message, life: &Life, most: u32, room: &mut Room) -> Option<Item<'a>> {
     let sent = life.messages.first()?;
     let (text, missing) = stretches(sent, room);
-    let cost: Vec<String> =
-        sent.cost.iter().map(|cost| format!("{} {}", thousands(cost.tokens.into()), cost.part)).collect();
+    let part = |cost: &CostPart| {
+        lang::phrase(&format!("{} {}", thousands(cost.tokens.into()), cost.part)).into_owned()
+    };
+    let cost: Vec<String> = sent.cost.iter().map(part).collect();
     Some(Item {
         number: sent.number,
         role: message.role.as_str(),
         source: shown(&sent.source.to_string()),
         name: life.name.as_deref().map(shown),
-        placement: sent.placement.as_deref().map(shown),
+        placement: sent.placement.as_deref().map(|placement| shown(&lang::page(placement))),
         speaker: message.name.as_deref().map(shown),
         tokens: thousands(sent.tokens.into()),
-        cost: cost.join(", "),
+        cost: lang::list(&cost),
         bar: bars::of_pieces(&sent.pieces, most.into()),
         is_stable: sent.cache.as_ref().is_some_and(|cache| cache.is_stable),
         text,
@@ -142,8 +145,8 @@ fn stretches(sent: &SentMessage, room: &mut Room) -> (Vec<Stretch>, Option<Strin
     let stretch = |piece: &Piece| {
         let span = piece.segment.span;
         let text = cut.text.get(span.start..span.end.min(cut.text.len())).filter(|text| !text.is_empty())?;
-        let title =
-            format!("{} · bytes {}–{} · {} tokens", writer(piece), span.start, span.end, piece.tokens);
+        let size = format!("bytes {}–{} · {} tokens", span.start, span.end, piece.tokens);
+        let title = format!("{} · {}", writer(piece), lang::page(&size));
         Some(Stretch { kind: piece.segment.source.kind.as_str(), title, text: shown(text) })
     };
     (sent.pieces.iter().filter_map(stretch).collect(), missing(cut.missing))
@@ -163,8 +166,7 @@ fn piece(piece: &Piece) -> PieceRow {
 fn writer(piece: &Piece) -> String {
     let source = &piece.segment.source;
     let name = source.name().map(|name| format!(" ({name})")).unwrap_or_default();
-    let via = piece.segment.via.iter().map(|source| format!(" of {source}"));
-    shown(&format!("{source}{name}{}", via.collect::<String>()))
+    shown(&format!("{source}{name}{}", via(piece)))
 }
 
 fn beside(message: &Message) -> Vec<String> {
@@ -183,7 +185,13 @@ fn beside(message: &Message) -> Vec<String> {
         ContentPart::Text(_) => None,
     });
     let reasons = message.reasoning.iter().map(|_| "reasoning that is sent back".to_owned());
-    answers.chain(calls).chain(files).chain(parts).chain(reasons).map(|text| shown(&short(&text))).collect()
+    answers
+        .chain(calls)
+        .chain(files)
+        .chain(parts)
+        .chain(reasons)
+        .map(|text| shown(&lang::page(&short(&text))))
+        .collect()
 }
 
 /// The beginning of what may be long, such as the arguments of a call.

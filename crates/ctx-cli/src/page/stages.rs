@@ -4,6 +4,7 @@ use ctx_engine::{Context, Lives};
 use ctx_types::StageReport;
 use serde::Serialize;
 
+use crate::lang;
 use crate::page::messages::numbers_shown;
 use crate::page::text::shown;
 use crate::show::what;
@@ -52,7 +53,7 @@ fn stage(report: &StageReport) -> Stage {
         [("+", report.added, "added"), ("−", report.removed, "taken out"), ("~", report.changed, "changed")];
     let mut log: Vec<String> = report.log.iter().take(MAX_LOG).map(line).collect();
     if let Some(more) = report.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
-        log.push(format!("and {more} more lines"));
+        log.push(lang::page(&format!("and {more} more lines")).into_owned());
     }
     Stage {
         id: shown(&report.id),
@@ -74,6 +75,7 @@ fn line(line: &ctx_types::LogLine) -> String {
             None => format!(" {text}"),
         }
     });
-    let message = ctx_types::LogLine { details: None, ..line.clone() };
+    let told = lang::phrase(&line.message).into_owned();
+    let message = ctx_types::LogLine { details: None, message: told, ..line.clone() };
     shown(&format!("{message}{}", details.unwrap_or_default()))
 }

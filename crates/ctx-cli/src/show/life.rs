@@ -61,7 +61,7 @@ fn sent(life: &Life, message: &SentMessage) -> String {
         false => format!("message {number}, {role}: {source}, with {}", life.subject),
     };
     let place = placed(message.placement.as_deref());
-    let part = |cost: &CostPart| format!("{} {}", cost.tokens, lang::text(cost.part));
+    let part = |cost: &CostPart| lang::phrase(&format!("{} {}", cost.tokens, cost.part)).into_owned();
     let parts: Vec<String> = message.cost.iter().map(part).collect();
     let own = message.own_tokens.map(|own| format!("; {own} of them for {}", life.subject));
     let cost =
