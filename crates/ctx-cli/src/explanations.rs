@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::lang;
+
 /// The texts in the order of their codes, a file for each range.
 const TEXTS: [&str; 13] = [
     include_str!("explanations/100_content.md"),

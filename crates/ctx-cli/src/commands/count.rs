@@ -16,6 +16,7 @@ use crate::commands::turn::{Turn, TurnFiles};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::files;
+use crate::lang;
 use crate::show::{self, Sources, plural};
 
 /// Counts what a file holds, and says how.
@@ -141,7 +142,11 @@ fn of_text(
         of_media = format!(", {media} of them for the pictures in it");
     }
     Counted {
-        text: format!("{about}{shown} in {bytes} of text{of_media}\n{}\n", way.explained()),
+        text: format!(
+            "{}\n{}\n",
+            lang::phrase(&format!("{about}{shown} in {bytes} of text{of_media}")),
+            lang::text(&way.explained())
+        ),
         json: way.json(json),
     }
 }
@@ -162,7 +167,7 @@ fn conversation(
     };
     let tokens: u64 = context.tokens().into_iter().map(u64::from).sum();
     Ok(Counted {
-        text: format!("{}\n{}\n", show::context(&context), way.explained()),
+        text: format!("{}\n{}\n", show::context(&context), lang::text(&way.explained())),
         json: way.json(json!({ "kind": "conversation", "tokens": tokens, "messages": messages(&context) })),
     })
 }

@@ -16,6 +16,7 @@ use crate::commands::books::Books;
 use crate::commands::inputs::AgentFile;
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Existing};
+use crate::lang;
 use crate::schemas;
 use crate::show::{self, Sources};
 
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
     files::write(&[(out.clone(), &bytes)], Existing::Named, &sources.files_read)?;
     match arguments.json {
         true => show::json(&json!({ "written": [files::name(out)] }))?,
-        false => show::result(&format!("wrote {}\n", files::name(out)))?,
+        false => show::result(&lang::lines(&format!("wrote {}\n", files::name(out))))?,
     }
     Ok(Exit::Success)
 }

@@ -12,6 +12,7 @@ use crate::args::MigrateArguments;
 use crate::commands::inputs;
 use crate::exit::Exit;
 use crate::files::{self, Existing, FilesRead};
+use crate::lang;
 use crate::schemas;
 use crate::show::{self, Bar, Sources};
 
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
             })).collect::<Vec<_>>(),
             "refused": refused,
         }))?,
-        false => show::result(&told(&changed, &refused, arguments))?,
+        false => show::result(&lang::lines(&told(&changed, &refused, arguments)))?,
     }
     Ok(if refused.is_empty() { Exit::Success } else { Exit::Unreadable })
 }

@@ -38,7 +38,7 @@ pub(super) struct Catalogue(BTreeMap<&'static str, Section>);
 struct Section {
     /// Texts without holes, which are found at once.
     whole: BTreeMap<&'static str, &'static str>,
-    /// The others, of which the first that fits counts: those that say most come first.
+    /// The others, of which the first that fits counts, by their ranks.
     patterns: Vec<Pattern>,
 }
 
@@ -84,7 +84,7 @@ impl Catalogue {
             }
         }
         for section in catalogue.0.values_mut() {
-            section.patterns.sort_by_key(|pattern| Reverse(pattern.literals.concat().len()));
+            section.patterns.sort_by_key(Pattern::rank);
         }
         catalogue
     }
@@ -102,7 +102,7 @@ impl Catalogue {
 
     /// Translates a line of the command itself.
     pub(super) fn text(&self, english: &str) -> Option<String> {
-        self.in_section("texts", english, 0)
+        self.in_section("texts", english, 0).or_else(|| self.in_section("errors", english, 0))
     }
 
     /// Translates a part of such a line, whose pattern would fit too many others.
@@ -158,18 +158,21 @@ impl Catalogue {
     }
 
     fn hole(&self, held: &Held<'_>, depth: usize) -> String {
-        let list = words(held.text).filter(|_| !held.is_quoted);
+        let list = words(held.text, held.is_quoted);
         let term = || match held.is_quoted || depth == MAX_DEPTH {
             true => None,
-            false => self.in_section("terms", held.text, depth + 1),
+            false => {
+                let own = self.in_section("terms", held.text, depth + 1);
+                own.or_else(|| self.in_section("errors", held.text, depth + 1))
+            }
         };
         list.or_else(term).unwrap_or_else(|| held.text.to_owned())
     }
 }
 
 /// Divides a list of quoted words as Chinese does; the words stay themselves.
-fn words(text: &str) -> Option<String> {
-    let is_list = text.starts_with('`') && text.ends_with('`');
+fn words(text: &str, is_quoted: bool) -> Option<String> {
+    let is_list = is_quoted || text.starts_with('`') && text.ends_with('`');
     let divided = text.replace("`, `", "`、`").replace("` or `", "` 或 `").replace("` and `", "` 和 `");
     (is_list && divided != text).then_some(divided)
 }
@@ -181,6 +184,12 @@ struct Held<'t> {
 }
 
 impl Pattern {
+    /// Those that begin with a word come first, and of them those that say most.
+    fn rank(&self) -> (bool, Reverse<usize>) {
+        let is_open = self.literals.first().is_none_or(|first| first.len() < 2);
+        (is_open, Reverse(self.literals.iter().map(|literal| literal.len()).sum()))
+    }
+
     /// Returns what stands in the holes of a text, if it is this one.
     fn fits<'t>(&self, text: &'t str) -> Option<Vec<Held<'t>>> {
         let (first, literals) = self.literals.split_first()?;

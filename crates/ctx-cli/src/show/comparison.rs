@@ -1,7 +1,9 @@
 //! What two contexts have in common, for people.
 
 use ctx_engine::{Comparison, Difference, DifferenceKind};
+use unicode_width::UnicodeWidthStr as _;
 
+use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::plural;
 
@@ -14,9 +16,18 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
         lines.extend(sides(difference));
     }
     lines.extend(again(comparison).map(|text| ("billed again".to_owned(), text)));
-    let width = lines.iter().map(|(title, _)| title.len()).max().unwrap_or(0);
-    let lines = lines.iter().map(|(title, text)| format!("{title:width$}  {}", clean_line(text)));
+    let lines = lines.iter().map(|(title, text)| (said(title), clean_line(&lang::phrase(text))));
+    let lines: Vec<(String, String)> = lines.collect();
+    let width = lines.iter().map(|(title, _)| title.width()).max().unwrap_or(0);
+    let pad = |title: &str| " ".repeat(width.saturating_sub(title.width()));
+    let lines = lines.iter().map(|(title, text)| format!("{title}{}  {text}", pad(title)));
     lines.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// Writes the title of a line, whose indent stays.
+fn said(title: &str) -> String {
+    let own = title.trim_start();
+    title.replace(own, &lang::phrase(own))
 }
 
 fn shared(comparison: &Comparison) -> String {
@@ -54,7 +65,7 @@ fn sides(difference: &Difference) -> Vec<(String, String)> {
     let sides = ["  first", "  second"].into_iter().zip(&difference.owners).zip(excerpts);
     let line = |((side, owner), excerpt): ((&str, &Option<String>), Option<&str>)| {
         let excerpt = excerpt.map(|text| format!("`{text}`"));
-        let owner = owner.as_ref().map(|owner| format!("by {owner}"));
+        let owner = owner.as_ref().map(|owner| lang::phrase(&format!("by {owner}")).into_owned());
         let text: Vec<String> = excerpt.into_iter().chain(owner).collect();
         (!text.is_empty()).then(|| (side.to_owned(), text.join(" ")))
     };

@@ -241,3 +241,185 @@ fn the_variable_asks_for_a_language_and_the_locale_does_not() {
     let (code, refused) = with("CTX_LANG", "zh", "check a.yaml --lang fr");
     assert_eq!(code, Some(2), "{refused}");
 }
+
+/// What a person writes is Chinese in these files, so that all English in what is printed is the command's.
+const AGENT: &str = "\
+name: 小红
+presetMessages:
+  - { id: who, role: system, content: '你是{{char}}，现在 {{time}}。' }
+  - { type: chat_history }
+  - { id: tail, role: system, content: 简短回答。, depth: 1 }
+  - { id: near, role: system, content: 春天。, anchorTarget: chat_history, anchorPoint: before }
+  - { id: off, role: system, content: 关着。, isEnabled: false }
+";
+
+const CHAT: &str = r#"[
+  { "role": "user", "content": "你好，龙在哪里？" },
+  { "role": "assistant", "content": "在山上。" },
+  { "role": "user", "content": "多高？" }
+]"#;
+
+const BOOK: &str = r#"{ "entries": {
+  "0": { "uid": 0, "key": ["龙"], "comment": "龙", "content": "龙会飞。", "order": 1, "position": 0 },
+  "1": { "uid": 1, "key": ["虎"], "comment": "虎", "content": "虎会跑。", "order": 2, "position": 4, "depth": 2 },
+  "2": { "uid": 2, "key": [], "constant": true, "content": "山很高。", "order": 3, "position": 1, "sticky": 3 },
+  "3": { "uid": 3, "key": ["高"], "keysecondary": ["云"], "selective": true, "content": "云。", "order": 4 }
+} }"#;
+
+const CARD: &str = r#"{ "spec": "chara_card_v2", "spec_version": "2.0",
+  "data": { "name": "小红", "description": "园丁", "first_mes": "你好", "nosuch": 1 } }"#;
+
+fn project() -> Folder {
+    let case = "{ session: ../chat.json, agent: ../agent.yaml }";
+    Folder::with(&[
+        ("agent.yaml", AGENT),
+        ("chat.json", CHAT),
+        ("book.json", BOOK),
+        ("card.json", CARD),
+        ("new/case.yaml", case),
+        ("old/case.yaml", case),
+        ("old/expected.txt", "--- 0 system · preset:gone · skeleton · 4 tokens\n旧。\n"),
+        ("hi.txt", "你好"),
+    ])
+}
+
+/// Front doors, by command line.
+const DOORS: [&str; 22] = [
+    "init demo",
+    "test new old",
+    "test new --update",
+    "explain agent.yaml --session chat.json --worldbook book.json",
+    "explain agent.yaml --session chat.json --worldbook book.json --model gpt-4 --timings",
+    "explain agent.yaml --session chat.json --worldbook book.json 0",
+    "explain agent.yaml --session chat.json --message worldbook:0",
+    "explain agent.yaml --session chat.json --message preset:off",
+    "explain agent.yaml --session chat.json --context-tokens 60 --message history:n1",
+    "worldbook scan book.json --session chat.json",
+    "worldbook scan book.json --session chat.json --all",
+    "session show chat.json",
+    "session tree chat.json",
+    "session list --store store.db",
+    "import card.json --out out",
+    "anchors list agent.yaml",
+    "processors list",
+    "schema",
+    "schema agent --out schemas",
+    "count hi.txt",
+    "diff agent.yaml agent.yaml --session chat.json",
+    "migrate agent.yaml",
+];
+
+/// Command lines that are wrong, or whose files are.
+const WRONG: [&str; 31] = [
+    "init old/case.yaml",
+    "assemble agent.yaml --session chat.json --context-tokens 10",
+    "assemble agent.yaml --at x",
+    "assemble agent.yaml --tz x",
+    "assemble agent.yaml --seed x",
+    "assemble agent.yaml --context-tokens x",
+    "assemble agent.yaml --reserve -1",
+    "assemble agent.yaml --worldbook card.json",
+    "assemble agent.yaml --dialect x",
+    "assemble agent.yaml --format x",
+    "explain agent.yaml nosuch",
+    "explain agent.yaml 9",
+    "explain history:n1",
+    "test nosuch",
+    "test hi.txt",
+    "test out",
+    "compress run --session chat.json",
+    "compress run --session chat.json --budget x",
+    "compress run --session chat.json --budget 9 --strategy x",
+    "compress run --session chat.json --mask --summarizer x",
+    "compress delete x --session chat.json",
+    "session show",
+    "session show agent.yaml",
+    "session undo chat.json",
+    "session delete x --store store.db",
+    "export agent.yaml --to st-lorebook --out x.json",
+    "schema x",
+    "chat agent.yaml --once hi --store store.db",
+    "check --explain CTX9999",
+    "count -x",
+    "chekc",
+];
+
+/// What stays English: command lines, the usage of verbs, and the parts of a budget that did not fit.
+fn stays(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("ctx ") || line.starts_with("用法：") || line.starts_with("错误: 没有上下文能放进预算")
+}
+
+/// Returns the lines in which three English words follow each other outside of quotes.
+fn english(output: &str) -> Vec<&str> {
+    let is_word = |word: &str| {
+        let word = word.trim_matches(|c: char| ",.;:()".contains(c));
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'\'')
+    };
+    let is_english = |line: &&str| {
+        let unquoted: Vec<&str> = line.split('`').step_by(2).collect();
+        let is_run = |text: &&str| {
+            let words: Vec<&str> = text.split(' ').collect();
+            words.windows(3).any(|words| words.iter().all(|word| is_word(word)))
+        };
+        unquoted.iter().any(is_run)
+    };
+    output.lines().filter(is_english).filter(|line| !stays(line) && !line.starts_with("exit code ")).collect()
+}
+
+#[test]
+fn english_lines_are_noticed() {
+    assert_eq!(english("no such thing here"), ["no such thing here"]);
+    assert_eq!(english("无法读取 `no such thing`：a b"), [""; 0]);
+    assert_eq!(english("  ctx explain agent.yaml"), [""; 0]);
+}
+
+#[test]
+fn front_doors_are_chinese() {
+    let folder = project();
+    let mut lines = Vec::new();
+    for arguments in DOORS.iter().chain(&WRONG) {
+        let output = folder.ctx(&format!("{arguments} --lang zh"));
+        lines.extend(english(&output).iter().map(|line| format!("{arguments}: {line}")));
+    }
+    assert!(lines.is_empty(), "{}", lines.join("\n"));
+}
+
+#[test]
+fn the_page_of_a_context_is_chinese() {
+    let folder = project();
+    folder.ctx("explain agent.yaml --session chat.json --worldbook book.json --html page.html --lang zh");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("<html lang=\"zh-CN\">"), "{page}");
+    let (_, body) = page.split_once("</style>").unwrap();
+    let texts: Vec<&str> = body.split('<').filter_map(|tag| Some(tag.split_once('>')?.1)).collect();
+    assert_eq!(english(&texts.join("\n")), [""; 0]);
+}
+
+#[test]
+fn what_programs_read_of_the_front_doors_is_the_same() {
+    for arguments in [
+        "test new old --json",
+        "test . --json",
+        "explain agent.yaml --session chat.json --at 2026-01-31T12:00:00Z --json",
+        "explain agent.yaml --session chat.json --at 2026-01-31T12:00:00Z --json 0",
+        "worldbook scan book.json --session chat.json --json --all",
+        "session show chat.json --json",
+        "import card.json --out out --json",
+        "anchors list agent.yaml --json",
+        "processors list --json",
+        "macros list --json",
+        "schema --json",
+        "schema case",
+        "count hi.txt --json",
+        "migrate agent.yaml --json",
+    ] {
+        let output = |arguments: &str| {
+            let folder = project();
+            folder.write("bad/case.yaml", b"session: [");
+            let output = folder.command(arguments).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        assert_eq!(output(&format!("{arguments} --lang zh")), output(arguments), "{arguments}");
+    }
+}
