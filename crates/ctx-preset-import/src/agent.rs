@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::document::Document;
 use crate::error::ImportError;
+use crate::export::{EXPORT_TYPE, EXPORT_VERSION};
 use crate::format::{self, Format};
 use crate::groups;
 use crate::imported::{Imported, Moved, relocate};
@@ -54,7 +55,8 @@ pub(crate) fn read_value(value: Value, anchors: &AnchorRegistry) -> Result<Impor
     found.extend(groups::check(&agent));
     relocate(&mut found, form.moves);
     if !form.envelope.is_empty() {
-        kept::set(&mut agent.kept, Value::Object(form.envelope));
+        let envelope = Value::Object(form.envelope);
+        kept::join(&mut agent.kept, Map::from_iter([(kept::ENVELOPE.to_owned(), envelope)]));
     }
     let diagnostics = [form.diagnostics, found].concat();
     Ok(Imported { value: agent, format: form.format, diagnostics })
@@ -91,7 +93,7 @@ impl Form {
         Self { format, agent, envelope: Map::new(), moves, diagnostics: Vec::new() }
     }
 
-    /// Takes the first agent out of an export and leaves all else in the envelope.
+    /// Takes the first agent out of an export and leaves all else in the envelope, but for what every export says.
     fn export(mut export: Map<String, Value>) -> Result<Self, ImportError> {
         let agents = match export.get_mut("agents") {
             Some(Value::Array(agents)) if agents.first().is_some_and(Value::is_object) => agents,
@@ -101,6 +103,11 @@ impl Form {
         let others = names(agents);
         if agents.is_empty() {
             export.shift_remove("agents");
+        }
+        for (key, value) in [("type", EXPORT_TYPE.into()), ("version", EXPORT_VERSION.into())] {
+            if export.get(key) == Some(&value) {
+                export.shift_remove(key);
+            }
         }
         let moves = &[Moved { ours: "", theirs: "/agents/0" }];
         let diagnostics = several(&others).into_iter().collect();

@@ -3,45 +3,31 @@
 //! What was imported comes back from the file that it was imported from: a field that nobody changed is as it
 //! was there, and one that was changed is written over it.
 
+mod agent;
 mod book;
 mod card;
 mod picture;
 mod preset;
 mod scripts;
 
+pub use agent::export_agent;
+pub(crate) use agent::{EXPORT_TYPE, EXPORT_VERSION};
 pub use book::{export_card_book, export_lorebook, export_worldbook};
 pub(crate) use card::CARD_RULES;
-pub use card::export_card;
+pub use card::{card_book, export_card};
 pub use picture::export_card_picture;
 pub use preset::export_preset;
 pub use scripts::export_regex_scripts;
 
-use ctx_types::{Agent, Persist as _};
-use serde_json::{Map, Value};
+use ctx_types::Agent;
+use serde_json::Value;
 
-use crate::kept::IMPORTED;
+use crate::kept;
 use crate::loose::Object;
-
-/// Returns an agent as AIO Hub writes it, which is our own form; what it was imported from stays beside.
-///
-/// ```
-/// use ctx_preset_import::export_agent;
-/// use ctx_types::Agent;
-///
-/// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
-/// assert_eq!(export_agent(&agent)["type"], "AIO_Agent_Export");
-/// ```
-pub fn export_agent(agent: &Agent) -> Value {
-    let mut export = Map::new();
-    export.insert("version".to_owned(), 1.into());
-    export.insert("type".to_owned(), "AIO_Agent_Export".into());
-    export.insert("agents".to_owned(), Value::Array(vec![agent.write()]));
-    Value::Object(export)
-}
 
 /// Returns the file of a kind that an agent was imported from.
 fn imported(agent: &Agent, kind: &str) -> Option<Object> {
-    agent.kept.get(IMPORTED)?.get(kind)?.as_object().cloned()
+    kept::find(&agent.kept, kind)?.as_object().cloned()
 }
 
 /// Sets a key of an object, unless it has that value.

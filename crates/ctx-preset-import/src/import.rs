@@ -15,6 +15,8 @@ use crate::container::PackedFile;
 use crate::limits::Limits;
 use crate::report::ImportReport;
 
+pub(crate) use bundled::BUNDLED;
+
 /// A file that is imported.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceFile<'a> {

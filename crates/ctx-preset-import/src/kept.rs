@@ -6,12 +6,61 @@ use serde_json::{Map, Value};
 /// The key under which such parts are kept.
 pub(crate) const IMPORTED: &str = "imported";
 
-/// Keeps parts of a foreign form beside a noun, with whatever stands there already.
+/// Under which of these keys stands what an export of AIO Hub had around an agent.
+pub(crate) const ENVELOPE: &str = "envelope";
+
+/// Keeps parts of a foreign form beside a noun, with whatever stands there already below them.
 pub(crate) fn set(kept: &mut Kept, mut parts: Value) {
     if let (Some(earlier), Value::Object(parts)) = (kept.get(IMPORTED), &mut parts) {
         parts.insert(IMPORTED.to_owned(), earlier.clone());
     }
     kept.set(IMPORTED, parts);
+}
+
+/// Keeps parts of a foreign form beside an agent, among those that stand there already where they are told apart.
+pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) {
+    match kept.get_mut(IMPORTED).map(Value::take) {
+        Some(Value::Object(mut earlier)) if has_room(&earlier, &parts) => {
+            earlier.append(&mut parts);
+            parts = earlier;
+        }
+        Some(earlier) => {
+            parts.insert(IMPORTED.to_owned(), earlier);
+        }
+        None => {}
+    }
+    kept.set(IMPORTED, Value::Object(parts));
+}
+
+/// Tells whether parts can stand beside earlier ones, so that it is known later which were which.
+fn has_room(earlier: &Map<String, Value>, parts: &Map<String, Value>) -> bool {
+    [IMPORTED, ENVELOPE]
+        .into_iter()
+        .chain(parts.keys().map(String::as_str))
+        .all(|key| !earlier.contains_key(key))
+}
+
+/// Returns a part that is kept beside a noun, or beside what was kept earlier.
+pub(crate) fn find<'k>(kept: &'k Kept, part: &str) -> Option<&'k Value> {
+    let mut parts = kept.get(IMPORTED)?;
+    loop {
+        match parts.get(part) {
+            Some(found) => return Some(found),
+            None => parts = parts.get(IMPORTED)?,
+        }
+    }
+}
+
+/// Takes out of the file of an agent what an export had around it.
+pub(crate) fn take_envelope(agent: &mut Map<String, Value>) -> Option<Map<String, Value>> {
+    let Some(Value::Object(parts)) = agent.get_mut(IMPORTED) else { return None };
+    let Some(Value::Object(envelope)) = parts.shift_remove(ENVELOPE) else { return take_envelope(parts) };
+    match parts.shift_remove(IMPORTED) {
+        Some(earlier) => drop(agent.insert(IMPORTED.to_owned(), earlier)),
+        None if parts.is_empty() => drop(agent.shift_remove(IMPORTED)),
+        None => {}
+    }
+    Some(envelope)
 }
 
 /// Moves a key of a foreign object aside, for [`add`].

@@ -8,7 +8,7 @@
 )]
 
 use ctx_preset_import::{
-    Import, ImportOptions, SourceFile, export_card, export_card_picture, export_preset, import,
+    Import, ImportOptions, SourceFile, export_agent, export_card, export_card_picture, export_preset, import,
 };
 use ctx_types::{Agent, Persist as _, Reader};
 use proptest::prelude::*;
@@ -151,6 +151,53 @@ fn an_agent_of_our_own_is_a_preset_that_imports_the_same() {
     ];
     assert_eq!(ids[..8], listed);
     assert_eq!(export_preset(&again), preset);
+}
+
+/// Exports what an export becomes, as it is after it was written and read.
+fn round_aio(export: &Value) -> Value {
+    let made = import_one(export);
+    let agent = Agent::read(made.agent.unwrap().write(), &mut Reader::new());
+    let books: Vec<_> = made.worldbooks.iter().map(|named| (&*named.name, &named.book)).collect();
+    export_agent(&agent, &books)
+}
+
+#[test]
+fn what_stands_around_an_agent_of_aio_hub_comes_back() {
+    let export = |agent: Value, around: &Value| {
+        let agents = json!([agent, { "name": "Eve", "presetMessages": [] }, 5]);
+        let mut export = json!({ "version": 1, "type": "AIO_Agent_Export", "agents": agents });
+        export.as_object_mut().unwrap().extend(around.as_object().unwrap().clone());
+        export
+    };
+    let book =
+        json!({ "name": "Sky", "entries": { "0": { "uid": 0, "key": ["moon"], "content": "Hollow." } } });
+    let agents = [
+        json!({ "name": "Ada", "presetMessages": [] }),
+        json!({ "name": "Ada", "presetMessages": [], "imported": 5 }),
+        json!({ "name": "Ada", "presetMessages": [], "imported": { "card": { "name": "A" } }, "own": [] }),
+        json!({ "name": "Ada", "presetMessages": [], "imported": { "envelope": { "a": 1 }, "imported": {} } }),
+        json!({ "presetMessages": [], "worldbookIds": ["w"], "bundledWorldbooks": [
+            { "id": "w", "name": "S", "content": book, "own": 1 }, { "id": "x", "content": 5 }, 7,
+        ] }),
+    ];
+    for agent in agents {
+        for around in [json!({}), json!({ "own": { "x": null } }), json!({ "version": 3, "type": "x" })] {
+            let export = export(agent.clone(), &around);
+            assert_eq!(round_aio(&export), export);
+        }
+    }
+}
+
+#[test]
+fn a_card_is_found_after_a_round_by_aio_hub() {
+    let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "own": 1, "extensions": {} } });
+    let agent = import_one(&card).agent.unwrap();
+    let mut export = export_agent(&agent, &[]);
+    export["own"] = json!(1);
+    export["agents"].as_array_mut().unwrap().push(json!({ "name": "Eve" }));
+    let agent = import_one(&round_aio(&export)).agent.unwrap();
+    assert_eq!(agent.kept.get("imported").unwrap()["card"], card);
+    assert_eq!(export_card(&agent, None), card);
 }
 
 #[test]

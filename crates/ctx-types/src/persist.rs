@@ -219,6 +219,11 @@ impl Kept {
         self.0.get(key)
     }
 
+    /// Returns the value of a key that the noun has no typed field for, to be changed in its place.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.0.get_mut(key)
+    }
+
     /// Removes a key and returns what it held.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         self.0.as_object_mut()?.shift_remove(key)

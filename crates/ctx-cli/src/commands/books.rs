@@ -53,8 +53,12 @@ impl Books {
                 continue;
             };
             let is_asked = agent.worldbook_ids.iter().any(|id| *id == file.book.id || *id == file.book.name);
-            if is_asked && self.get(&file.book.name).is_none() {
+            let is_given = |given: &BookFile| {
+                given.file == file.file || (given.book.is_global && given.book.name == file.book.name)
+            };
+            if is_asked && !self.0.iter().any(is_given) {
                 file.book.is_global = false;
+                file.book.name = self.unused(file.book.name);
                 self.0.push(file);
             }
         }

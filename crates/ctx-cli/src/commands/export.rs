@@ -1,14 +1,16 @@
 //! `ctx export`: an agent as a file of another application.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 use ctx_engine::Engine;
 use ctx_preset_import::{
-    export_agent, export_card, export_card_picture, export_lorebook, export_preset, export_regex_scripts,
-    write_document,
+    card_book, export_agent, export_card, export_card_picture, export_lorebook, export_preset,
+    export_regex_scripts, write_document,
 };
-use ctx_types::Agent;
+use ctx_processors::codes::MISSING_WORLDBOOK;
+use ctx_types::{Agent, Diagnostic, excerpt};
 use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
@@ -30,7 +32,7 @@ pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
         ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources),
         ExportForm::StLorebook => lorebook(&file.agent, arguments, &mut sources)?,
         ExportForm::StRegex => scripts(&file.agent, arguments)?,
-        ExportForm::Aio => export_agent(&file.agent),
+        ExportForm::Aio => aio(&file, &arguments.agent, &mut sources),
     };
     let Some(out) = &arguments.out else {
         show::json(&value)?;
@@ -47,8 +49,7 @@ pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
 
 /// Makes a card, with the book that the agent got from one.
 fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Value {
-    let name =
-        agent.kept.get("imported").and_then(|imported| imported.get("cardBook")).and_then(Value::as_str);
+    let name = card_book(agent);
     let mut books = Books::default();
     if name.is_some() {
         books.add_beside(path, agent, sources);
@@ -56,6 +57,37 @@ fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Value {
     let books = books.loaded();
     let book = books.iter().find(|book| Some(&*book.name) == name);
     export_card(agent, book.map(|book| &*book.book))
+}
+
+/// Makes an agent of AIO Hub, with the worldbooks beside it that it asks for; those that are not there are told.
+fn aio(file: &AgentFile, path: &Path, sources: &mut Sources) -> Value {
+    let mut books = Books::default();
+    books.add_beside(path, &file.agent, sources);
+    let books = books.loaded();
+    let book = |id: &Arc<str>| {
+        let by_id = books.iter().find(|book| book.id == *id);
+        by_id.or_else(|| books.iter().find(|book| book.name == *id))
+    };
+    let asked = &file.agent.worldbook_ids;
+    let found: Vec<_> = asked.iter().filter_map(|id| Some((&**id, &*book(id)?.book))).collect();
+    let exported = export_agent(&file.agent, &found);
+    let brought = exported.pointer("/agents/0/bundledWorldbooks").and_then(Value::as_array);
+    let is_there = |id: &str| {
+        let mut items = brought.into_iter().flatten();
+        items.any(|item| item.get("id").is_some_and(|own| own == id) && item.get("content").is_some())
+    };
+    let missing = asked.iter().enumerate().filter(|(_, id)| !is_there(id));
+    let missing = missing.map(|(index, id)| absent(id, index)).collect();
+    sources.show(&file.lead_back(missing));
+    exported
+}
+
+fn absent(id: &str, index: usize) -> Diagnostic {
+    let message = format!("no worldbook `{}` is beside the agent; the export is without it", excerpt(id));
+    let help = "put it into the folder `worldbooks` beside the agent, with this id or name";
+    Diagnostic::warning(MISSING_WORLDBOOK, message)
+        .at_pointer(format!("/worldbookIds/{index}"))
+        .with_help(help)
 }
 
 /// Makes a lorebook of a worldbook beside the agent.

@@ -84,6 +84,86 @@ fn export_gives_back_what_was_imported() {
     assert!(folder.path().join("again/worldbooks/Ada.json").is_file());
 }
 
+/// Returns the texts of the messages that an agent gives for a conversation.
+fn texts(folder: &Path, agent: &str, chat: &str) -> Vec<String> {
+    let (code, body, errors) = ctx_in(folder, &format!("assemble {agent} --session {chat} --format openai"));
+    assert_eq!(code, 0, "{errors}");
+    let body: Value = serde_json::from_str(&body).unwrap();
+    let messages = body["messages"].as_array().unwrap();
+    messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Returns the worldbooks in a folder, by their names.
+fn books(folder: &Path) -> Vec<(String, Value)> {
+    let mut books: Vec<_> = fs::read_dir(folder.join("worldbooks")).unwrap().flatten().collect();
+    books.sort_by_key(fs::DirEntry::path);
+    let book = |entry: fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, serde_json::from_slice(&fs::read(entry.path()).unwrap()).unwrap())
+    };
+    books.into_iter().map(book).collect()
+}
+
+/// Imports files, exports the agent for AIO Hub, and imports that where nothing else is: all is the same.
+#[track_caller]
+fn check_aio(files: &[(&str, Value)], expected: &[&str]) {
+    let folder = folder(files);
+    let chat = json!([{ "role": "user", "content": "The moon, and the sea?" }]);
+    fs::write(folder.path().join("chat.json"), chat.to_string()).unwrap();
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    assert_eq!(ctx_in(folder.path(), &format!("import {} --out one", names.join(" "))).0, 0);
+    assert_eq!(texts(folder.path(), "one/agent.yaml", "chat.json"), expected);
+    let (code, _, errors) = ctx_in(folder.path(), "export one/agent.yaml --to aio --out one.agent.json");
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert_eq!(ctx_in(folder.path(), "import one.agent.json --out two").0, 0);
+    assert_eq!(books(&folder.path().join("two")), books(&folder.path().join("one")));
+    assert_eq!(texts(folder.path(), "two/agent.yaml", "chat.json"), expected);
+    ctx_in(folder.path(), "export two/agent.yaml --to aio --out two.agent.json");
+    let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(text("two.agent.json"), text("one.agent.json"));
+    ctx_in(folder.path(), "export one/agent.yaml --to st-card --out one.json");
+    ctx_in(folder.path(), "export two/agent.yaml --to st-card --out two.json");
+    assert_eq!(text("two.json"), text("one.json"));
+}
+
+#[test]
+fn an_export_for_aio_hub_has_all_books() {
+    check_aio(
+        &[("card.json", card()), ("preset.json", preset())],
+        &["M", "Counts for User.", "Hollow.", "[Ex]", "One.", "The moon, and the sea?"],
+    );
+    let book = |key: &str, content: &str| json!({ "entries": { "0": { "uid": 0, "key": [key], "content": content } } });
+    let agent = json!({ "type": "AIO_Agent_Export", "version": 1, "exportedAt": "today", "agents": [
+        { "name": "Ada", "presetMessages": [{ "role": "system", "content": "M" }, { "type": "chat_history" }],
+          "worldbookIds": ["w-2", "w-1"], "bundledWorldbooks": [
+            { "id": "w-1", "name": "Lore", "content": book("moon", "Hollow.") },
+            { "id": "w-2", "name": "Lore", "content": book("sea", "Wet.") },
+        ] },
+        { "name": "Eve", "presetMessages": [] },
+    ] });
+    check_aio(
+        &[("ada.agent.json", agent)],
+        &["M\n\n---\n\nHollow.\n\n---\n\nWet.", "The moon, and the sea?"],
+    );
+}
+
+#[test]
+fn an_export_for_aio_hub_tells_which_books_are_not_there() {
+    let folder = folder(&[(
+        "agent.json",
+        json!({ "presetMessages": [], "worldbookIds": ["w-1", "w-2"], "bundledWorldbooks": [{ "id": "w-1", "content": {} }] }),
+    )]);
+    let (code, _, errors) = ctx_in(folder.path(), "export agent.json --to aio");
+    assert_eq!(code, 0);
+    let told: Vec<&str> = errors.lines().filter(|line| line.contains("CTX")).collect();
+    assert_eq!(
+        told,
+        ["warning[CTX0785]: no worldbook `w-2` is beside the agent; the export is without it"],
+        "{errors}"
+    );
+    assert!(errors.contains("agent.json:1:44"), "{errors}");
+}
+
 #[test]
 fn books_and_rules_are_exported_by_themselves() {
     let book =

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::book::export_card_book;
 use super::scripts::export_regex_scripts;
 use super::{imported, put, text_at};
+use crate::kept;
 use crate::loose::Object;
 use crate::sillytavern::card::{Card, MIRRORS};
 
@@ -62,6 +63,11 @@ pub fn export_card(agent: &Agent, book: Option<&Worldbook>) -> Value {
     }
     mirrored.write(&mut card);
     Value::Object(card)
+}
+
+/// Returns the name of the worldbook that an agent got from its card; it asks for it by that.
+pub fn card_book(agent: &Agent) -> Option<&str> {
+    kept::find(&agent.kept, "cardBook")?.as_str()
 }
 
 /// What an agent without a card begins with.

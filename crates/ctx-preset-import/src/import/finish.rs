@@ -53,7 +53,7 @@ impl Gathered {
 
     /// Puts books and scripts to an agent that was given as such; what would make another one is not used.
     fn beside(&mut self, mut agent: Agent) -> Agent {
-        bundled::name_books(&agent, &mut self.made.worldbooks);
+        bundled::name_books(&mut agent, &mut self.made.worldbooks);
         for book in &self.made.worldbooks {
             if !agent.worldbook_ids.iter().any(|id| **id == *book.name) {
                 agent.worldbook_ids.push(book.name.as_str().into());
@@ -76,7 +76,7 @@ impl Gathered {
             }
         }
         if !self.templates.is_empty() {
-            kept::set(&mut agent.kept, Value::Object(std::mem::take(&mut self.templates)));
+            kept::join(&mut agent.kept, std::mem::take(&mut self.templates));
         }
         agent
     }

@@ -146,10 +146,7 @@ fn the_first_agent_of_an_export_is_read_and_the_rest_kept() {
         Format::AgentExport,
         json!({
             "name": "Nyx", "presetMessages": [7],
-            "imported": {
-                "version": 1, "type": "AIO_Agent_Export", "agents": [{ "name": "Oz" }, 3], "at": "now",
-                "imported": "mine",
-            },
+            "imported": { "envelope": { "agents": [{ "name": "Oz" }, 3], "at": "now" }, "imported": "mine" },
         }),
         &[(codes::SEVERAL_AGENTS, "/agents/1"), (WRONG_TYPE, "/agents/0/presetMessages/0")],
     );

@@ -164,7 +164,7 @@ fn a_script_has_any_field_of_any_type() {
 }
 
 fn to_agent(made: &Import) -> Value {
-    export_agent(made.agent.as_ref().unwrap())["agents"][0].clone()
+    export_agent(made.agent.as_ref().unwrap(), &[])["agents"][0].clone()
 }
 
 #[test]
