@@ -287,7 +287,8 @@ fn files_of_a_chat_become_the_messages_that_are_sent() {
     );
     check_sent(
         &json!({ "/card/mes_example": "<START>\n{{user}}: Q" }),
-        &[&before[..2], &["system: [Example Chat]", "system (example_user): Q"], &before[2..], &chat].concat(),
+        &[&before[..2], &["system: [Example Chat]", "system (example_user): Q"], &before[2..], &chat]
+            .concat(),
     );
     check_sent(
         &json!({ "/settings/send_if_empty": "Go" }),

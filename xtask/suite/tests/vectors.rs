@@ -35,7 +35,7 @@ fn rows(list: &Value, indent: &str) -> String {
     format!("[\n{}\n{indent}]", rows.join(",\n"))
 }
 
-fn with(row: &Value, more: Value) -> Value {
+fn with(row: &Value, more: &Value) -> Value {
     let mut row = row.as_object().unwrap().clone();
     row.extend(more.as_object().unwrap().clone());
     Value::Object(row)
@@ -67,7 +67,7 @@ fn counted(row: &Value) -> Value {
         .filter(|(_, tokens)| *tokens > 0)
         .map(|(name, tokens)| (name.to_owned(), tokens.into()))
         .collect();
-    with(row, json!({ "parts": parts, "total": cost.total() }))
+    with(row, &json!({ "parts": parts, "total": cost.total() }))
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn drawn(row: &Value) -> Value {
         None => described::draw(seed, key, ordinal, below),
     };
     assert_eq!(numbers, (0..NUMBERS as u64).map(place).collect::<Vec<_>>(), "{row}");
-    with(row, json!({ "key": format!("{key:#018x}"), "numbers": numbers }))
+    with(row, &json!({ "key": format!("{key:#018x}"), "numbers": numbers }))
 }
 
 fn picked(row: &Value) -> Value {
@@ -138,7 +138,7 @@ fn picked(row: &Value) -> Value {
     let mut env = Env::default();
     env.conversation.id = row["conversation"].as_str().map(Into::into);
     let source = Source::preset(None, 0, None);
-    with(row, json!({ "gives": expanded(row["text"].as_str().unwrap(), dialect, &env, &source) }))
+    with(row, &json!({ "gives": expanded(row["text"].as_str().unwrap(), dialect, &env, &source) }))
 }
 
 fn streamed(row: &Value) -> Value {
@@ -146,7 +146,7 @@ fn streamed(row: &Value) -> Value {
     let mut draws = SeededDraws::new(seed);
     let numbers: Vec<f64> = (0..NUMBERS).map(|_| draws.draw()).collect();
     assert_eq!(numbers, described::stream(seed, NUMBERS));
-    with(row, json!({ "numbers": numbers }))
+    with(row, &json!({ "numbers": numbers }))
 }
 
 /// What `draws.md` describes in JavaScript.

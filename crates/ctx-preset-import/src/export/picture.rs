@@ -26,7 +26,7 @@ pub fn export_card_picture(card: &Value, picture: Option<&[u8]>) -> Option<Vec<u
             card.insert("spec_version".to_owned(), json!("3.0"));
             Value::Object(card).to_string()
         });
-    let labelled = labelled.as_ref().map(|text| text.as_bytes());
+    let labelled = labelled.as_deref().map(str::as_bytes);
     let texts = [("chara", Some(plain.as_bytes())), ("ccv3", labelled)];
     png::with_texts(picture.unwrap_or(png::BLANK), &texts)
 }

@@ -52,18 +52,18 @@ impl Gathering {
             }
         }
         for list in gathered {
-            others.extend(self.join(list, env, state));
+            others.extend(self.join(&list, env, state));
         }
         others
     }
 
-    fn join(&self, list: Vec<Injection>, env: &Env, state: &mut State) -> Option<Injection> {
+    fn join(&self, list: &[Injection], env: &Env, state: &mut State) -> Option<Injection> {
         let mut joined = list.first()?.clone();
         let format = Source::new(SourceKind::Preset, Trust::Preset).with_id(ANCHOR_FORMAT);
         let mut text = Composed::default();
         for (number, part) in self.parts.iter().enumerate() {
             if number > 0 {
-                text.push_lines(list.clone());
+                text.push_lines(list.to_vec());
             }
             text.push_expansion(&part.expand(env, state, &format), &format);
         }
