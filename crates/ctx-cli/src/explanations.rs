@@ -6,8 +6,6 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::lang;
-
 /// The texts in the order of their codes, a file for each range.
 const TEXTS: [&str; 13] = [
     include_str!("explanations/100_content.md"),
@@ -30,7 +28,7 @@ const TEXTS: [&str; 13] = [
 pub(crate) struct Explanation {
     /// Such as `CTX0200`.
     pub(crate) code: &'static str,
-    title: &'static str,
+    pub(crate) title: &'static str,
     cause: &'static str,
     /// Something small that is reported so.
     pub(crate) example: &'static str,
@@ -41,8 +39,11 @@ pub(crate) struct Explanation {
     way_out: &'static str,
 }
 
-/// Returns what is said about a code: `CTX0200`, `ctx0200` or `200`; else which codes are near.
-pub(crate) fn find(asked: &str) -> Result<Explanation, String> {
+/// A word for the title of a code.
+type Titled = fn(&Explanation) -> &'static str;
+
+/// Returns what is said about a code: `CTX0200`, `ctx0200` or `200`; else which codes are near, by their titles.
+pub(crate) fn find(asked: &str, titled: Titled) -> Result<Explanation, String> {
     let digits = match asked.split_at_checked(3) {
         Some((letters, digits)) if letters.eq_ignore_ascii_case("ctx") => digits,
         _ => asked,
@@ -51,15 +52,14 @@ pub(crate) fn find(asked: &str) -> Result<Explanation, String> {
     let number = is_number.then(|| digits.parse::<u16>().ok()).flatten();
     let number = number.ok_or_else(|| format!("`{asked}` is no code; write one such as `CTX0200`"))?;
     let code = format!("CTX{number:04}");
-    all().find(|explanation| explanation.code == code).ok_or_else(|| nothing(&code))
+    all().find(|explanation| explanation.code == code).ok_or_else(|| nothing(&code, titled))
 }
 
 /// Says that there is no such code, and which ones are nearest to it.
-fn nothing(code: &str) -> String {
+fn nothing(code: &str, titled: Titled) -> String {
     let below = all().filter(|known| known.code < code).last();
     let above = all().find(|known| known.code > code);
-    let title = |known: &Explanation| lang::of_code(known.code).map_or(known.title, |(title, _)| title);
-    let near = below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, title(&known)));
+    let near = below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, titled(&known)));
     let near: Vec<String> = near.collect();
     format!("there is no code `{code}`; next to it: {}", near.join(" and "))
 }

@@ -3,16 +3,22 @@
 use anyhow::Result;
 
 use crate::exit::{Exit, UsageError};
-use crate::{explanations, lang, show};
+use crate::explanations::{self, Explanation};
+use crate::{lang, show};
 
 /// Prints what is said about a code; another one is a usage error.
 pub(crate) fn run(code: &str, as_json: bool) -> Result<Exit> {
-    let explanation = explanations::find(code).map_err(UsageError)?;
+    let explanation = explanations::find(code, title).map_err(UsageError)?;
     match as_json {
         true => show::json(&explanation.to_json())?,
         false => show::result(&translated(&explanation.to_string(), explanation.code))?,
     }
     Ok(Exit::Success)
+}
+
+/// The title of a code in the language of the run.
+fn title(known: &Explanation) -> &'static str {
+    lang::of_code(known.code).map_or(known.title, |(title, _)| title)
 }
 
 /// Writes title, headings and the way out in the language of the run; causes and examples are English.

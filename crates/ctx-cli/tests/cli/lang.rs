@@ -260,7 +260,7 @@ const CHAT: &str = r#"[
 ]"#;
 
 const BOOK: &str = r#"{ "entries": {
-  "0": { "uid": 0, "key": ["龙"], "comment": "龙", "content": "龙会飞。", "order": 1, "position": 0 },
+  "0": { "uid": 0, "key": ["山"], "comment": "龙", "content": "龙会飞。", "order": 1, "position": 0 },
   "1": { "uid": 1, "key": ["虎"], "comment": "虎", "content": "虎会跑。", "order": 2, "position": 4, "depth": 2 },
   "2": { "uid": 2, "key": [], "constant": true, "content": "山很高。", "order": 3, "position": 1, "sticky": 3 },
   "3": { "uid": 3, "key": ["高"], "keysecondary": ["云"], "selective": true, "content": "云。", "order": 4 }
@@ -291,7 +291,7 @@ const DOORS: [&str; 22] = [
     "explain agent.yaml --session chat.json --worldbook book.json",
     "explain agent.yaml --session chat.json --worldbook book.json --model gpt-4 --timings",
     "explain agent.yaml --session chat.json --worldbook book.json 0",
-    "explain agent.yaml --session chat.json --message worldbook:0",
+    "explain agent.yaml --session chat.json --message worldbook:book.2",
     "explain agent.yaml --session chat.json --message preset:off",
     "explain agent.yaml --session chat.json --context-tokens 60 --message history:n1",
     "worldbook scan book.json --session chat.json",
@@ -344,16 +344,17 @@ const WRONG: [&str; 31] = [
     "chekc",
 ];
 
-/// What stays English: command lines, the usage of verbs, and the parts of a budget that did not fit.
+/// What stays English: command lines, the usage of verbs, the parts of a budget that did not fit, lines of snapshots.
 fn stays(line: &str) -> bool {
-    let line = line.trim();
-    line.starts_with("ctx ") || line.starts_with("用法：") || line.starts_with("错误: 没有上下文能放进预算")
+    let starts = ["ctx ", "用法：", "错误: 没有上下文能放进预算", "+ ", "- "];
+    starts.iter().any(|start| line.trim().starts_with(start))
 }
 
 /// Returns the lines in which three English words follow each other outside of quotes.
 fn english(output: &str) -> Vec<&str> {
     let is_word = |word: &str| {
-        let word = word.trim_matches(|c: char| ",.;:()".contains(c));
+        // Behind a comma stands the next name of a list.
+        let word = word.trim_matches(['.', ';', ':', '(', ')']);
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'\'')
     };
     let is_english = |line: &&str| {
