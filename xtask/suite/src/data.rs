@@ -1,5 +1,8 @@
 //! What is in every archive beside its cases: descriptions, reference pages, tables, examples.
 
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
 use ctx_engine::Engine;
 use serde_json::{Value, json};
 
@@ -15,16 +18,16 @@ const DESCRIPTION: [(&str, &str); 6] = [
     ("schemas/expected.json", include_str!("../format/expected.json")),
 ];
 
-/// The pages that say what files mean, and the table of models; as the product has them.
+/// The pages that say what files mean, and the table of models: as they lie in the repository, and in the archive.
 const REFERENCE: [(&str, &str); 8] = [
-    ("reference/formats.md", include_str!("../../../docs/formats.md")),
-    ("reference/macros.md", include_str!("../../../docs/macros.md")),
-    ("reference/dialects.md", include_str!("../../../docs/dialects.md")),
-    ("reference/attachments.md", include_str!("../../../docs/attachments.md")),
-    ("reference/compression.md", include_str!("../../../docs/compression.md")),
-    ("reference/compatibility.md", include_str!("../../../docs/compatibility.md")),
-    ("reference/diagnostics.md", include_str!("../../../docs/diagnostics.md")),
-    ("data/models.json", include_str!("../../../crates/ctx-tokens/models.json")),
+    ("docs/formats.md", "reference/formats.md"),
+    ("docs/macros.md", "reference/macros.md"),
+    ("docs/dialects.md", "reference/dialects.md"),
+    ("docs/attachments.md", "reference/attachments.md"),
+    ("docs/compression.md", "reference/compression.md"),
+    ("docs/compatibility.md", "reference/compatibility.md"),
+    ("docs/diagnostics.md", "reference/diagnostics.md"),
+    ("crates/ctx-tokens/models.json", "data/models.json"),
 ];
 
 /// Where links of the descriptions lead in the repository, and where in the archive.
@@ -36,14 +39,18 @@ const EXAMPLES: [(&str, &str); 2] =
     [("counting.md", "vectors/counting.json"), ("draws.md", "vectors/draws.json")];
 
 /// Returns the files that do not depend on the cases.
-pub(crate) fn described() -> Files {
+///
+/// Errors: a file of the repository cannot be read.
+pub(crate) fn described(repository: &Path) -> Result<Files> {
     let mut files = Files::new();
     for (path, text) in DESCRIPTION {
         let moved = MOVED.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
         files.insert(path.to_owned(), moved.into_bytes());
     }
-    for (path, text) in REFERENCE {
-        files.insert(path.to_owned(), text.as_bytes().to_vec());
+    for (from, to) in REFERENCE {
+        let path = repository.join(from);
+        let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        files.insert(to.to_owned(), bytes);
     }
     for (page, path) in EXAMPLES {
         let text = DESCRIPTION.iter().find(|(name, _)| *name == page).map_or("", |(_, text)| text);
@@ -51,7 +58,7 @@ pub(crate) fn described() -> Files {
     }
     files.insert("data/processors.json".to_owned(), lines(&processors()));
     files.insert("data/anchors.json".to_owned(), lines(&anchors()));
-    files
+    Ok(files)
 }
 
 /// Returns the examples of a page: its first block of JSON.

@@ -33,11 +33,12 @@ const PATTERNS: &str = "javascript";
 /// The largest file of an archive that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Runs the cases of a `fixtures` folder and writes the archive. Equal folders give equal bytes.
+/// Runs the cases of the `fixtures` folder of a repository and writes the archive. Equal repositories give equal bytes.
 ///
 /// Errors: a file cannot be read, or a case cannot be run.
 pub fn pack(fixtures: &Path) -> Result<Vec<u8>> {
-    let mut archive = described();
+    let repository = fixtures.parent().context("`fixtures` lies in a repository")?;
+    let mut archive = described(repository)?;
     let mut listed = Vec::new();
     let mut left_out: Vec<Value> =
         OTHER_AREAS.iter().map(|(area, reason)| json!({ "name": area, "reason": reason })).collect();
