@@ -1,6 +1,7 @@
 //! `ctx check`: what is wrong with files.
 
 mod fixes;
+mod kind;
 mod mend;
 
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ use crate::files;
 use crate::lang;
 use crate::show::{self, Position, Sources, plural};
 use fixes::Fixes;
+use kind::Kind;
 
 /// Checks files and folders, one file after the other; or explains a code.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
@@ -100,6 +102,8 @@ impl Checker {
 pub(super) struct Checked {
     /// None of a folder that cannot be read: its files are not known.
     files: Vec<String>,
+    /// What the one file was taken for, if it is known.
+    kind: Option<Kind>,
     sources: Sources,
     is_unreadable: bool,
     /// In the order of their places.
@@ -115,13 +119,14 @@ impl Checked {
         findings: Vec<Diagnostic>,
         positions: Vec<Option<Position>>,
     ) -> Self {
-        Self { files, sources, is_unreadable: false, findings, positions }
+        Self { files, kind: None, sources, is_unreadable: false, findings, positions }
     }
 
     /// A file that could not be read.
     pub(super) fn unreadable(name: String, sources: Sources, finding: Diagnostic) -> Self {
         let positions = sources.positions(std::slice::from_ref(&finding));
-        Self { files: vec![name], sources, is_unreadable: true, findings: vec![finding], positions }
+        let findings = vec![finding];
+        Self { files: vec![name], kind: None, sources, is_unreadable: true, findings, positions }
     }
 
     /// What was found, as people read it.
@@ -134,6 +139,7 @@ impl Checked {
         let finding = Diagnostic::error(codes::UNREADABLE_FILE, reason).in_document(files::name(folder));
         Self {
             files: Vec::new(),
+            kind: None,
             sources: Sources::default(),
             is_unreadable: true,
             findings: vec![finding],
@@ -154,7 +160,7 @@ fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<
                 sources = Sources::default();
                 sources.add(&name, &bytes);
             }
-            match findings(&bytes, path, checker) {
+            match look(&bytes, path, checker) {
                 Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
                 Err(ImportError::UnknownShape { found, .. }) => {
                     Err(sources.explained(&name, &nothing_known(found)))
@@ -164,12 +170,15 @@ fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<
         }
     };
     let is_unreadable = read.is_err();
-    let findings = read.unwrap_or_else(|error| vec![error]);
+    let (kind, findings) = match read {
+        Ok((kind, findings)) => (Some(kind), findings),
+        Err(error) => (None, vec![error]),
+    };
     let positions = sources.positions(&findings);
     let mut placed: Vec<_> = findings.into_iter().zip(positions).collect();
     placed.sort_by(|(_, a), (_, b)| a.cmp(b));
     let (findings, positions) = placed.into_iter().unzip();
-    Some(Checked { files: vec![name], sources, is_unreadable, findings, positions })
+    Some(Checked { files: vec![name], kind, sources, is_unreadable, findings, positions })
 }
 
 fn nothing_known(found: String) -> ImportError {
@@ -177,46 +186,64 @@ fn nothing_known(found: String) -> ImportError {
     ImportError::UnknownShape { expected, found, help: None }
 }
 
-/// Reads a file as what it is.
-fn findings(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
+/// Reads a file as what it is, and says what that is.
+fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
     let (name, limits) = (&*files::name(path), Limits::default());
     let format = detect(bytes, name, &limits)?;
     if format.is_none()
         && let Some(found) = request_body(bytes, name, &limits)
     {
-        return Ok(found);
+        return Ok((Kind::RequestBody, found));
     }
-    match format {
-        Some(format) if format.is_conversation() => {
-            let conversation = read_conversation(bytes, name, &limits)?;
-            let mut found = request_body(bytes, name, &limits).unwrap_or_default();
-            // What the provider says about a place is enough there.
-            let places: Vec<_> = found.iter().map(|finding| finding.location.pointer.clone()).collect();
-            let is_new = |finding: &Diagnostic| !places.contains(&finding.location.pointer);
-            found.extend(of_conversation(conversation, name).into_iter().filter(is_new));
-            Ok(found)
-        }
-        Some(format) if format.is_worldbook() => worldbook::check::findings(bytes, name),
-        Some(Format::Profile) => read_profile(bytes, name, &limits).map(|profile| profile.diagnostics),
-        _ => {
-            let engine = &checker.engine;
-            let file = AgentFile::parse(bytes, name, engine)?;
-            let mut books = checker.books.clone();
-            books.add_beside(path, &file.agent, &mut Sources::default());
-            let with = Compile { worldbooks: books.loaded(), ..checker.with.clone() };
-            let compiled = engine.compile(&file.agent, &with);
-            let is_of_book = |finding: &Diagnostic| finding.location.document.is_some();
-            let (mut of_books, breakers): (Vec<_>, Vec<_>) =
-                engine.cache_breakers(&compiled).into_iter().partition(is_of_book);
-            let mut found = [file.all_findings(&compiled), file.lead_back(breakers)].concat();
-            books.lead_back(&mut found);
-            found.retain(|finding| !books.owns(finding));
-            // What a book costs an agent's cache is not seen where the book is checked by itself.
-            books.lead_back(&mut of_books);
-            found.append(&mut of_books);
-            Ok(found)
-        }
+    if let Some(format) = format.filter(|format| format.is_conversation()) {
+        return of_messages(format, bytes, name);
     }
+    let found = match format {
+        Some(format) if format.is_worldbook() => worldbook::check::findings(bytes, name)?,
+        Some(Format::Profile) => read_profile(bytes, name, &limits)?.diagnostics,
+        _ => of_agent(bytes, path, checker)?,
+    };
+    Ok((Kind::Format(format.unwrap_or(Format::Agent)), found))
+}
+
+/// Reads a file as what it is.
+fn findings(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
+    look(bytes, path, checker).map(|(_, findings)| findings)
+}
+
+/// Reads messages as a conversation, and looks at them as a provider does if they are the body of a request.
+fn of_messages(format: Format, bytes: &[u8], name: &str) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
+    let limits = Limits::default();
+    let conversation = read_conversation(bytes, name, &limits)?;
+    let of_provider = request_body(bytes, name, &limits);
+    let kind = if of_provider.is_some() { Kind::RequestBody } else { Kind::Format(format) };
+    let mut found = of_provider.unwrap_or_default();
+    // What the provider says about a place is enough there.
+    let places: Vec<_> = found.iter().map(|finding| finding.location.pointer.clone()).collect();
+    let is_new = |finding: &Diagnostic| !places.contains(&finding.location.pointer);
+    found.extend(of_conversation(conversation, name).into_iter().filter(is_new));
+    Ok((kind, found))
+}
+
+/// Reads an agent, compiles it, and looks at what it costs in a cache.
+fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
+    let name = &*files::name(path);
+    let engine = &checker.engine;
+    let file = AgentFile::parse(bytes, name, engine)?;
+    let mut books = checker.books.clone();
+    books.add_beside(path, &file.agent, &mut Sources::default());
+    let with = Compile { worldbooks: books.loaded(), ..checker.with.clone() };
+    let compiled = engine.compile(&file.agent, &with);
+    let is_of_book = |finding: &Diagnostic| finding.location.document.is_some();
+    let (mut of_books, breakers): (Vec<_>, Vec<_>) =
+        engine.cache_breakers(&compiled).into_iter().partition(is_of_book);
+    let mut found = [file.all_findings(&compiled), file.lead_back(breakers)].concat();
+    books.lead_back(&mut found);
+    found.retain(|finding| !books.owns(finding));
+    // What a book costs an agent's cache is not seen where the book is checked by itself.
+    books.lead_back(&mut of_books);
+    found.append(&mut of_books);
+    Ok(found)
 }
 
 /// Returns what was found in a conversation, and what is wrong with its summaries.
@@ -240,6 +267,8 @@ fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnos
 #[derive(Default)]
 pub(super) struct Totals {
     files: Vec<String>,
+    /// What files were taken for, in their order.
+    kinds: Vec<(String, Kind)>,
     errors: usize,
     warnings: usize,
     is_any_unreadable: bool,
@@ -253,6 +282,7 @@ impl Totals {
         self.warnings += count(Severity::Warning);
         self.is_any_unreadable |= checked.is_unreadable;
         self.files.extend(checked.files.iter().cloned());
+        self.kinds.extend(checked.files.iter().cloned().zip(checked.kind));
         if with_findings {
             let findings = checked.findings.iter().zip(&checked.positions);
             self.findings
@@ -261,12 +291,17 @@ impl Totals {
     }
 
     fn to_json(&self) -> Value {
-        json!({
+        let mut value = json!({
             "files": self.files,
             "errors": self.errors,
             "warnings": self.warnings,
             "findings": self.findings,
-        })
+        });
+        if let (Value::Object(map), false) = (&mut value, self.kinds.is_empty()) {
+            let kinds = self.kinds.iter().map(|(file, kind)| (file.clone(), Value::from(kind.id())));
+            map.insert("kinds".to_owned(), kinds.collect());
+        }
+        value
     }
 
     /// Prints how many findings there are, or as JSON each of them.
@@ -289,6 +324,7 @@ impl Totals {
 
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        kind::write(f, &self.kinds)?;
         let files = plural(self.files.len(), "file");
         let (errors, warnings) = (plural(self.errors, "error"), plural(self.warnings, "warning"));
         let told = format!("{files} checked: {errors}, {warnings}");

@@ -153,6 +153,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     assert_snapshot!(ctx("check a.json", &[("a.json", agent)]), @r#"
     exit code 1
     === output
+    `a.json` is checked as an agent
     1 file checked: 6 errors, 1 warning
     === errors
     error[CTX0100]: expected a text, found the number `7`
@@ -212,6 +213,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     assert_snapshot!(ctx("check a.json", &[("a.json", r#"{ "presetMessages": "all of them" }"#)]), @r#"
     exit code 1
     === output
+    `a.json` is checked as an agent
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0100]: expected a list, found the text `all of them`

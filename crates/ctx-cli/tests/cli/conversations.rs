@@ -10,6 +10,7 @@ fn a_list_of_messages() {
     assert_snapshot!(ctx("check c.json", &[("c.json", chat)]), @r#"
     exit code 1
     === output
+    `c.json` is checked as a list of chat messages
     1 file checked: 1 error, 1 warning
     === errors
     warning[CTX0631]: the role `narrator` is not known; it is treated as `user`
@@ -42,6 +43,7 @@ fn messages_in_an_object() {
     assert_snapshot!(ctx("check c.yaml", &[("c.yaml", chat)]), @r"
     exit code 1
     === output
+    `c.yaml` is checked as a request body
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0530]: `content` is neither a text nor a list of parts
@@ -60,6 +62,7 @@ fn lines_with_a_broken_one() {
     assert_snapshot!(ctx("check c.jsonl", &[("c.jsonl", chat)]), @r#"
     exit code 1
     === output
+    `c.jsonl` is checked as a list of chat messages
     1 file checked: 1 error, 2 warnings
     === errors
     error[CTX0617]: line 3 is not read: EOF while parsing a value
@@ -94,6 +97,7 @@ fn a_silly_tavern_chat() {
     assert_snapshot!(ctx("check c.jsonl", &[("c.jsonl", chat)]), @r#"
     exit code 1
     === output
+    `c.jsonl` is checked as a SillyTavern chat
     1 file checked: 2 errors, 0 warnings
     === errors
     info[CTX0635]: a message that SillyTavern hides from the model is switched off
@@ -137,6 +141,7 @@ fn a_session_with_broken_links() {
     assert_snapshot!(ctx("check c.json", &[("c.json", TREE)]), @r#"
     exit code 1
     === output
+    `c.json` is checked as a session
     1 file checked: 4 errors, 0 warnings
     === errors
     error[CTX0120]: the active leaf `gone` does not exist; `b`, the end of the branch last shown, is used
@@ -214,6 +219,7 @@ fn a_session_in_two_halves() {
     assert_snapshot!(ctx("check c.json", &[("c.json", halves)]), @r#"
     exit code 1
     === output
+    `c.json` is checked as a session as `index` and `detail`
     1 file checked: 2 errors, 0 warnings
     === errors
     error[CTX0100]: expected a text, found the number `5`
@@ -240,6 +246,7 @@ fn ids_that_stand_twice() {
     assert_snapshot!(ctx("check c.json", &[("c.json", chat)]), @r#"
     exit code 1
     === output
+    `c.json` is checked as a list of chat messages
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0123]: the id `m` is used twice; the later message gets `n1`
@@ -252,6 +259,7 @@ fn ids_that_stand_twice() {
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", agent)]), @"
     exit code 0
     === output
+    `a.yaml` is checked as an agent
     1 file checked: 0 errors, 1 warning
     === errors
     warning[CTX0208]: entry 0 has the id `e` too

@@ -53,6 +53,7 @@ fn what_changes_is_shown_and_what_is_left_is_told() {
     +     - id: token-limiter   # keep
     +       enabled: true
     6 findings fixed in 1 file
+    `a.yaml` is checked as an agent
     1 file checked: 0 errors, 0 warnings
     === errors
     info[CTX0209]: no group `gone`; the entry takes part by itself

@@ -26,6 +26,9 @@ fn a_project_is_written_and_can_be_looked_at() {
     assert_snapshot!(folder.ctx("check --deny-warnings demo"), @"
     exit code 0
     === output
+    `demo/agent.yaml` is checked as an agent
+    `demo/conversation.json` is checked as a list of chat messages
+    `demo/profile.yaml` is checked as a user profile
     3 files checked: 0 errors, 0 warnings
     ");
     assert_snapshot!(folder.ctx("test demo"), @"

@@ -110,6 +110,7 @@ fn findings_are_chinese() {
     assert_snapshot!(folder().ctx("--lang zh check a.yaml"), @"
     exit code 1
     === output
+    `a.yaml` 按智能体检查
     检查了 1 个文件：1 个错误，1 个警告
     === errors
     错误[CTX0200]: 没有锚点 `chat_histroy`；该条目留在列表中的原位

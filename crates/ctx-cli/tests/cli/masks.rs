@@ -419,6 +419,7 @@ fn odd_summaries_are_reported() {
     assert_snapshot!(folder.ctx("check chat.json"), @r#"
     exit code 0
     === output
+    `chat.json` is checked as a session
     1 file checked: 0 errors, 2 warnings
     === errors
     warning[CTX0830]: the summary `n5` lists itself, alone or in a circle of summaries

@@ -277,6 +277,7 @@ fn in_a_very_long_line_the_column_is_that_of_the_file() {
     assert_snapshot!(place("a.json", &file), @"
     exit code 0
     === output
+    `a.json` is checked as a list of chat messages
     1 file checked: 0 errors, 0 warnings
     ");
 }
@@ -298,6 +299,7 @@ fn byte_order_marks_and_carriage_returns_move_nothing() {
     assert_snapshot!(folder.ctx("check a.yaml"), @"
     exit code 0
     === output
+    `a.yaml` is checked as an agent
     1 file checked: 0 errors, 1 warning
     === errors
     warning[CTX0300]: no macro is called `usr`
@@ -315,6 +317,7 @@ fn control_characters_are_replaced() {
     assert_snapshot!(place("a.json", "[{\"content\":\"\u{9b}31m \u{7f} {{\u{9b}2J\u{202e}}}\",\"role\":\"user\"}]"), @"
     exit code 0
     === output
+    `a.json` is checked as a list of chat messages
     1 file checked: 0 errors, 0 warnings
     ");
 }
