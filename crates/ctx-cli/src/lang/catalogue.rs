@@ -159,14 +159,10 @@ impl Catalogue {
 
     fn hole(&self, held: &Held<'_>, depth: usize) -> String {
         let list = words(held.text, held.is_quoted);
-        let term = || match held.is_quoted || depth == MAX_DEPTH {
-            true => None,
-            false => {
-                let own = self.in_section("terms", held.text, depth + 1);
-                own.or_else(|| self.in_section("errors", held.text, depth + 1))
-            }
-        };
-        list.or_else(term).unwrap_or_else(|| held.text.to_owned())
+        let is_looked_up = !held.is_quoted && depth < MAX_DEPTH;
+        let term = |section| is_looked_up.then(|| self.in_section(section, held.text, depth + 1)).flatten();
+        let other = list.or_else(|| term("terms")).or_else(|| term("errors"));
+        other.unwrap_or_else(|| held.text.to_owned())
     }
 }
 

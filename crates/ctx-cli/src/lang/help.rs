@@ -74,12 +74,14 @@ fn line(shown: &str) -> String {
     format!("{indent}{}", chinese().text(own).unwrap_or_else(|| own.to_owned()))
 }
 
+/// What the parser puts behind a text.
+const MARKS: [(&str, &str); 2] = [("[default: ", "[默认值："), ("[possible values: ", "[可选值：")];
+
 /// Translates a text, and what the parser puts behind it.
 fn with_defaults(shown: &str) -> Option<String> {
     if let Some(whole) = translated(shown) {
         return Some(whole);
     }
-    const MARKS: [(&str, &str); 2] = [("[default: ", "[默认值："), ("[possible values: ", "[可选值：")];
     let end = MARKS.iter().filter_map(|(mark, _)| shown.find(mark)).min().unwrap_or(shown.len());
     let (about, behind) = shown.split_at(end);
     let behind = MARKS.iter().fold(behind.to_owned(), |behind, (mark, other)| behind.replace(mark, other));

@@ -52,13 +52,11 @@ pub(crate) fn failure(error: &anyhow::Error) {
 /// Writes an error and its causes in the language of the run: as a whole, or one by one.
 fn told(error: &anyhow::Error) -> String {
     let whole = format!("{error:#}");
-    match lang::text(&whole) {
-        Cow::Owned(translated) => translated,
-        Cow::Borrowed(_) => {
-            let causes = error.chain().map(|cause| lang::text(&cause.to_string()).into_owned());
-            causes.collect::<Vec<_>>().join(": ")
-        }
+    if let Cow::Owned(translated) = lang::text(&whole) {
+        return translated;
     }
+    let causes = error.chain().map(|cause| lang::text(&cause.to_string()).into_owned());
+    causes.collect::<Vec<_>>().join(": ")
 }
 
 /// Writes an error without colours, for programs.
