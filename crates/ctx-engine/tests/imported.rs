@@ -135,7 +135,7 @@ fn a_quiet_prompt_is_nothing_that_the_user_said() {
     check_turn(&files(1), &ask, &["<Well?>", "Hello.", "Well?", "Note.", "Sum up the tide."]);
     let said = TurnInput { kind: GenerationKind::Normal, ..ask };
     let expected =
-        ["<Sum up the tide.>", "The tide is high.", "Hello.", "Well?", "Sum up the tide.", "Note."];
+        ["<Sum up the tide.>", "Hello.", "Well?", "Sum up the tide.", "Note.", "The tide is high."];
     check_turn(&files(2), &said, &expected);
 }
 

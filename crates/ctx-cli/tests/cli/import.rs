@@ -66,7 +66,8 @@ fn what_is_imported_is_checked_and_assembled() {
         .iter()
         .map(|message| message["content"].as_str().unwrap())
         .collect();
-    assert_eq!(texts, ["M", "Counts for User.", "Hollow.", "[Ex]", "One.", "The moon?"]);
+    let expected = ["M", "Counts for Kim.", "Hollow.", "[Ex]", "One.", "[Start a new Chat]", "The moon?"];
+    assert_eq!(texts, expected);
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn entries_have_a_part_of_the_context() {
     assert_snapshot!(folder().ctx("worldbook scan sky.json --session chat.json --context-tokens 60"), @"
     exit code 0
     === output
-    2 of 11 entries in 1 book active, about 10 of 14 tokens, 2 passes
+    2 of 11 entries in 1 book active, about 10 of 15 tokens, 2 passes
 
      entry          state    pass   tokens   place                  why
     ─────────────────────────────────────────────────────────────────────────────────────────
@@ -335,7 +335,7 @@ fn what_is_wrong_with_a_book_is_shown_in_its_file() {
       |
       = help: take `delayUntilRecursion` out, or change the settings
 
-    warning[CTX0973]: the text of `Odd.5` alone reaches the budget of 9 tokens
+    warning[CTX0973]: the text of `Odd.5` alone reaches the budget of 10 tokens
      --> odd.json:6:48
       |
     6 |   "5": { "uid": 5, "key": ["star"], "content": "one two three four five six seven eight nine ten" }
