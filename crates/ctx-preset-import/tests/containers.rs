@@ -163,7 +163,7 @@ fn a_card_that_only_got_another_label_keeps_its_own() {
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": "Ada" } });
     let made = import_bytes(&both(&card));
     assert_eq!(made.report.files[0].container.as_deref(), Some("png:chara"));
-    assert_eq!(made.report.files[0].format.map(|format| format.id()), Some("card_v2"));
+    assert_eq!(made.report.files[0].format.map(ctx_preset_import::Format::id), Some("card_v2"));
     let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": { "name": "Ada" } });
     assert_eq!(import_bytes(&both(&card)).report.files[0].container.as_deref(), Some("png:ccv3"));
 }

@@ -131,7 +131,7 @@ fn check_aio(files: &[(&str, Value)], expected: &[&str]) {
 fn an_export_for_aio_hub_has_all_books() {
     check_aio(
         &[("card.json", card()), ("preset.json", preset())],
-        &["M", "Counts for User.", "Hollow.", "[Ex]", "One.", "The moon, and the sea?"],
+        &["M", "Counts for User.", "Hollow.", "[Ex]", "One.", "[Start a new Chat]", "The moon, and the sea?"],
     );
     let book = |key: &str, content: &str| json!({ "entries": { "0": { "uid": 0, "key": [key], "content": content } } });
     let agent = json!({ "type": "AIO_Agent_Export", "version": 1, "exportedAt": "today", "agents": [
