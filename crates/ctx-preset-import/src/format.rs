@@ -426,7 +426,7 @@ fn describe_object(map: &Map<String, Value>) -> String {
         return format.to_string();
     }
     if map.contains_key("entries") {
-        return format!("{} whose `entries` cannot be read", Format::Worldbook);
+        return Format::Worldbook.to_string();
     }
     let shown = map.keys().take(SHOWN_KEYS).map(|key| format!("`{}`", excerpt(key)));
     let more = if map.len() > SHOWN_KEYS { " and more" } else { "" };

@@ -11,7 +11,10 @@ use serde_json::{Map, Value, json};
 #[track_caller]
 fn check(found: &[Diagnostic], expected: &[(&str, &str)]) {
     let told = found.iter().map(|finding| {
-        let Edit::Key(key) = &finding.fix.as_ref().unwrap().edit else { panic!("{finding}") };
+        let key = match &finding.fix.as_ref().unwrap().edit {
+            Edit::Key(key) => key,
+            edit => unreachable!("{edit:?}"),
+        };
         assert_eq!(finding.help, Some(format!("did you mean `{key}`?")));
         (finding.location.pointer.as_deref().unwrap(), key.as_str())
     });

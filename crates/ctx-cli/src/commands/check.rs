@@ -182,6 +182,9 @@ fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<
 }
 
 fn nothing_known(found: String) -> ImportError {
+    // What has entries looks like a worldbook, which would have been read if it were one.
+    let is_book = found == Format::Worldbook.to_string();
+    let found = if is_book { "an object whose `entries` are none of a worldbook".to_owned() } else { found };
     let expected = "an agent, a preset, a worldbook, a conversation, a request body or a user profile";
     ImportError::UnknownShape { expected, found, help: None }
 }

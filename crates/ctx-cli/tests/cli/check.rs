@@ -632,6 +632,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r"
     exit code 0
     === output
+    `request.json` is checked as a request body
     1 file checked: 0 errors, 0 warnings
     ");
 }

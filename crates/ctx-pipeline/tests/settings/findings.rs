@@ -77,7 +77,7 @@ fn an_unknown_setting_has_a_suggestion() {
 fn an_unknown_processor_has_a_suggestion() {
     let found = ["warning /parameters/processors/0: no processor `alhpa` (set by agent)"];
     check(agent(json!({ "id": "alhpa", "enabled": false })), &[], &found);
-    check_help(agent(json!({ "id": "primary:alhpa" })), "did you mean `alpha`?");
+    check_help(agent(json!({ "id": "primary:alhpa" })), "did you mean `primary:alpha`?");
     check_help(agent(json!({ "id": "knowledge" })), "`ctx processors list` names them all");
 }
 
