@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::document::Document;
 use crate::error::ImportError;
-use crate::export::{EXPORT_TYPE, EXPORT_VERSION};
+use crate::export::is_of_export;
 use crate::format::{self, Format};
 use crate::groups;
 use crate::imported::{Imported, Moved, relocate};
@@ -104,11 +104,7 @@ impl Form {
         if agents.is_empty() {
             export.shift_remove("agents");
         }
-        for (key, value) in [("type", EXPORT_TYPE.into()), ("version", EXPORT_VERSION.into())] {
-            if export.get(key) == Some(&value) {
-                export.shift_remove(key);
-            }
-        }
+        export.retain(|key, value| !is_of_export(key, value));
         let moves = &[Moved { ours: "", theirs: "/agents/0" }];
         let diagnostics = several(&others).into_iter().collect();
         Ok(Self { envelope: export, diagnostics, ..Self::plain(Format::AgentExport, agent, moves) })

@@ -11,7 +11,7 @@ mod preset;
 mod scripts;
 
 pub use agent::export_agent;
-pub(crate) use agent::{EXPORT_TYPE, EXPORT_VERSION};
+pub(crate) use agent::is_of_export;
 pub use book::{export_card_book, export_lorebook, export_worldbook};
 pub(crate) use card::CARD_RULES;
 pub use card::{card_book, export_card};

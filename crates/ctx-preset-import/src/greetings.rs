@@ -27,12 +27,32 @@ pub(crate) fn gather(agent: &mut Agent) -> Option<Diagnostic> {
     Some(Diagnostic::info(codes::MIGRATED_GREETINGS, message).at_pointer(pointer))
 }
 
+fn is_name(name: &str) -> bool {
+    name == "First Message" || name.starts_with("Alternate Greeting")
+}
+
 /// Tells whether an entry is a greeting by the name that the old import gave it.
 fn is_greeting(entry: &PresetMessage) -> bool {
-    let is_name = |name: &str| name == "First Message" || name.starts_with("Alternate Greeting");
     let prompt = entry.kept.get("metadata").and_then(|metadata| metadata.get("stPromptName"));
     let names = [prompt.and_then(Value::as_str), entry.name.as_deref()];
     !entry.is_anchor() && !entry.kept.is_malformed() && names.into_iter().flatten().any(is_name)
+}
+
+/// Tells of each entry of a file whether [`gather`] moves it; none if it moves none.
+pub(crate) fn moving(entries: &[Value], greetings: Option<&Value>) -> Option<Vec<bool>> {
+    let has_none = match greetings {
+        None | Some(Value::Null) => true,
+        Some(greetings) => greetings.as_array().is_some_and(Vec::is_empty),
+    };
+    let moves: Vec<bool> = entries.iter().map(is_stored_greeting).collect();
+    (has_none && moves.contains(&true)).then_some(moves)
+}
+
+/// As [`is_greeting`], of an entry that is not read yet.
+fn is_stored_greeting(entry: &Value) -> bool {
+    let text = |pointer: &str| entry.pointer(pointer).and_then(Value::as_str);
+    let is_anchor = !matches!(text("/type"), None | Some("message"));
+    !is_anchor && [text("/metadata/stPromptName"), text("/name")].into_iter().flatten().any(is_name)
 }
 
 /// Makes a greeting of an entry, with all that its file held.

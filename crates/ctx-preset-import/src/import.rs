@@ -3,6 +3,7 @@
 mod bundled;
 mod finish;
 mod gathered;
+mod own;
 mod rows;
 mod sources;
 mod weight;

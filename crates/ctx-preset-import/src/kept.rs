@@ -20,7 +20,7 @@ pub(crate) fn set(kept: &mut Kept, mut parts: Value) {
 /// Keeps parts of a foreign form beside an agent, among those that stand there already where they are told apart.
 pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) {
     match kept.get_mut(IMPORTED).map(Value::take) {
-        Some(Value::Object(mut earlier)) if has_room(&earlier, &parts) => {
+        Some(Value::Object(mut earlier)) if has_room(&earlier, parts.keys()) => {
             earlier.append(&mut parts);
             parts = earlier;
         }
@@ -33,11 +33,13 @@ pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) {
 }
 
 /// Tells whether parts can stand beside earlier ones, so that it is known later which were which.
-fn has_room(earlier: &Map<String, Value>, parts: &Map<String, Value>) -> bool {
-    [IMPORTED, ENVELOPE]
-        .into_iter()
-        .chain(parts.keys().map(String::as_str))
-        .all(|key| !earlier.contains_key(key))
+pub(crate) fn has_room<'k>(
+    earlier: &Map<String, Value>,
+    parts: impl IntoIterator<Item = &'k String>,
+) -> bool {
+    let is_free = |key: &str| !earlier.contains_key(key);
+    let mut parts = parts.into_iter();
+    !earlier.is_empty() && is_free(IMPORTED) && is_free(ENVELOPE) && parts.all(|key| is_free(key))
 }
 
 /// Returns a part that is kept beside a noun, or beside what was kept earlier.

@@ -29,8 +29,7 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
         Some(Value::Array(processors)) => processors.clone(),
         Some(_) => return None,
     };
-    let named: BTreeSet<String> =
-        processors.iter().filter_map(|setting| canonical(setting.get("id")?)).collect();
+    let named = named(&processors);
     let rules = parameters.get_mut("contextPostProcessing")?.get_mut("rules")?.as_array_mut()?;
     let settings: Vec<Option<Value>> = rules.iter().map(|rule| setting(rule, &named)).collect();
     let count = settings.iter().flatten().count();
@@ -45,6 +44,26 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
     let message = format!("{} {verb} from `contextPostProcessing` to `processors`", plural(count, "rule"));
     let pointer = "/parameters/contextPostProcessing/rules";
     Some(Diagnostic::info(codes::MIGRATED_RULES, message).at_pointer(pointer))
+}
+
+/// Tells of each formatter rule which setting of a processor [`rules`] makes of it; none if it makes none of any.
+pub(crate) fn moving(parameters: &Value) -> Option<Vec<Option<usize>>> {
+    let none = Vec::new();
+    let processors = match parameters.get("processors") {
+        None | Some(Value::Null) => &none,
+        Some(processors) => processors.as_array()?,
+    };
+    let named = named(processors);
+    let rules = parameters.get("contextPostProcessing")?.get("rules")?.as_array()?;
+    let mut numbers = processors.len()..;
+    let number = |rule: &Value| setting(rule, &named).and_then(|_| numbers.next());
+    let moves: Vec<Option<usize>> = rules.iter().map(number).collect();
+    moves.iter().any(Option::is_some).then_some(moves)
+}
+
+/// Returns the processors that are set.
+fn named(processors: &[Value]) -> BTreeSet<String> {
+    processors.iter().filter_map(|setting| canonical(setting.get("id")?)).collect()
 }
 
 /// Makes the setting of a processor; none if the rule is no rule or its processor is set already.

@@ -1,5 +1,6 @@
 //! What became of each field of an imported file.
 
+mod expect;
 mod fields;
 mod rules;
 
@@ -8,9 +9,10 @@ use std::fmt;
 use ctx_types::Diagnostic;
 use serde::{Serialize, Serializer};
 
+pub(crate) use expect::Expect;
 pub use fields::FieldReports;
 pub(crate) use fields::{Change, Extent, Target};
-pub(crate) use rules::{Expect, Link, NOT_READ, Rule, RuleSet, SAME, approximated, kept, mapped};
+pub(crate) use rules::{Link, NOT_READ, Rule, RuleSet, SAME, approximated, kept, mapped};
 
 use crate::format::Format;
 

@@ -5,13 +5,22 @@ use serde_json::{Map, Value};
 
 use crate::import::BUNDLED;
 use crate::kept;
-use crate::loose::{Object, said};
+use crate::loose::Object;
 
 /// The `type` by which an export of AIO Hub is told.
-pub(crate) const EXPORT_TYPE: &str = "AIO_Agent_Export";
+const EXPORT_TYPE: &str = "AIO_Agent_Export";
 
 /// The version of that form.
-pub(crate) const EXPORT_VERSION: u64 = 1;
+const EXPORT_VERSION: u64 = 1;
+
+/// Tells whether every export says this around its agents.
+pub(crate) fn is_of_export(key: &str, value: &Value) -> bool {
+    match key {
+        "type" => value == EXPORT_TYPE,
+        "version" => value.as_u64() == Some(EXPORT_VERSION),
+        _ => false,
+    }
+}
 
 /// Returns an agent as AIO Hub writes it, which is our own form; what it was imported from stays beside.
 ///
@@ -54,8 +63,11 @@ fn bundle(agent: &mut Object, books: &[(&str, &Worldbook)]) {
         _ => Vec::new(),
     };
     for (id, book) in books {
-        let has_id = |item: &&mut Object| said(item, "id") == Some(id);
-        match bundled.iter_mut().filter_map(Value::as_object_mut).find(has_id) {
+        let has_id = |item: &Value| item.get("id").is_some_and(|own| own == id);
+        // Where a book was taken out of the file there is no content.
+        let own = bundled.iter().position(|item| has_id(item) && item.get("content").is_none());
+        let own = own.or_else(|| bundled.iter().position(has_id));
+        match own.and_then(|own| bundled.get_mut(own)?.as_object_mut()) {
             Some(item) => {
                 // There are no files beside the export.
                 item.shift_remove("fileName");

@@ -53,7 +53,10 @@ impl Gathered {
 
     /// Puts books and scripts to an agent that was given as such; what would make another one is not used.
     fn beside(&mut self, mut agent: Agent) -> Agent {
-        bundled::name_books(&mut agent, &mut self.made.worldbooks);
+        let taken = bundled::name_books(&mut agent, &mut self.made.worldbooks);
+        if let Some(report) = self.made.report.files.get_mut(self.agent_report) {
+            bundled::place_books(report, &taken);
+        }
         for book in &self.made.worldbooks {
             if !agent.worldbook_ids.iter().any(|id| **id == *book.name) {
                 agent.worldbook_ids.push(book.name.as_str().into());

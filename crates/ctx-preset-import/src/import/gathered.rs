@@ -25,6 +25,8 @@ pub(super) struct Gathered {
     pub(super) system_prompt: Option<Given>,
     pub(super) persona: Option<Persona>,
     pub(super) agent: Option<Agent>,
+    /// The number of the report of the agent's file.
+    pub(super) agent_report: usize,
     /// Regex rules of files that hold scripts, each list with a name and the number of its report.
     pub(super) scripts: Vec<(String, usize, RegexPreset)>,
     /// Templates and other files that are kept, by their names.
@@ -135,6 +137,7 @@ impl Gathered {
         if has_persona {
             outdo_persona(&mut report, &format!("/imported/{key}"));
         }
+        rows::migrate(&mut report);
         if !is_used {
             rows::refuse(&mut report, "another file of the kind was given before");
         }
@@ -221,6 +224,9 @@ impl Gathered {
             Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList => {
                 match agent::read_value(value, &options.anchors) {
                     Ok(imported) => {
+                        if self.agent.is_none() {
+                            self.agent_report = self.made.report.files.len();
+                        }
                         with(imported.diagnostics, first(&mut self.agent, imported.value, "agent"))
                     }
                     Err(error) => failed(error),

@@ -1,15 +1,17 @@
 //! The rows of a document.
 
-use ctx_types::{Diagnostic, codes};
+use std::collections::BTreeSet;
+
+use ctx_types::Diagnostic;
+use ctx_types::codes::WRONG_TYPE;
 use serde_json::Value;
 
+use super::own;
 use crate::format::Format;
 use crate::loose::Object;
-use crate::report::{
-    Change, Expect, Extent, FieldReports, FieldStatus, FileReport, NOT_READ, RuleSet, SAME, Target, mapped,
-};
+use crate::report::{Change, Extent, FieldReports, FieldStatus, FileReport, NOT_READ, RuleSet, Target};
 use crate::sillytavern::rows::{card, chat, person, scripts, templates};
-use crate::{risu, worldbook};
+use crate::{codes, risu, worldbook};
 
 /// Returns what became of each leaf of a document that is kept at a place; `book` is where its worldbook goes.
 ///
@@ -35,15 +37,13 @@ pub(super) fn of(
         }
         Some(Format::Personas) => (person::of_personas(file), "", kept_at),
         Some(Format::Settings) => (person::of_settings(file), "", kept_at),
-        Some(Format::Worldbook) => (worldbook::of_world_info(), book, book),
-        Some(Format::CardBook) => match worldbook::of_envelope(file, book) {
-            Some(rules) => (rules, book, kept_at),
-            None => (worldbook::of_card_book(file, book, false), book, book),
-        },
-        Some(Format::OtherLorebook) => (worldbook::of_other(file, book), book, kept_at),
+        Some(format) if format.is_worldbook() => {
+            let is_whole = format == Format::OtherLorebook || has_envelope(format, file);
+            (of_book(format, file, book).unwrap_or_default(), book, if is_whole { kept_at } else { book })
+        }
         Some(Format::SillyTavernChat) => (RuleSet::new(chat::CHAT), "", kept_at),
         Some(
-            Format::Agent
+            format @ (Format::Agent
             | Format::AgentExport
             | Format::PresetFile
             | Format::PresetList
@@ -52,8 +52,8 @@ pub(super) fn of(
             | Format::ChatMessages
             | Format::StoredMessages
             | Format::Profile
-            | Format::PlainText,
-        ) => (own(), "", ""),
+            | Format::PlainText),
+        ) => own::of(format, document),
         Some(Format::InstructTemplate) => (templates::of_instruct(), "", kept_at),
         Some(Format::ContextTemplate) => (templates::of_context(), "", kept_at),
         Some(Format::SystemPrompt) => (templates::of_system_prompt(), "", kept_at),
@@ -69,17 +69,58 @@ pub(super) fn of(
     rules.rows(document, to, kept_at, extent)
 }
 
-/// A document in our own form, which is AIO Hub's: each field is the same in ours.
-fn own() -> RuleSet {
-    RuleSet::new([mapped("/**", Expect::Any, SAME), mapped("", Expect::Any, "")])
+fn has_envelope(format: Format, file: &Object) -> bool {
+    format == Format::CardBook && file.get("data").is_some_and(Value::is_object)
+}
+
+/// Returns the rules for a book that goes to a place.
+pub(super) fn of_book(format: Format, file: &Object, book: &str) -> Option<RuleSet> {
+    match format {
+        Format::Worldbook => Some(worldbook::of_world_info()),
+        Format::CardBook => {
+            worldbook::of_envelope(file, book).or_else(|| Some(worldbook::of_card_book(file, book, false)))
+        }
+        Format::OtherLorebook => Some(worldbook::of_other(file, book)),
+        _ => None,
+    }
+}
+
+/// Says of what was brought up to date what it became; what moved is told by the rules already.
+pub(super) fn migrate(report: &mut FileReport) {
+    let migrated = |code| {
+        let found = report.diagnostics.iter().filter(move |found| found.code == code);
+        found.filter_map(|found| found.location.pointer.as_deref())
+    };
+    let templates: BTreeSet<&str> = migrated(codes::MIGRATED_TEMPLATE).collect();
+    let strategies: BTreeSet<&str> = migrated(codes::MIGRATED_STRATEGY).collect();
+    let custom = migrated(codes::MIGRATED_PARAMETERS).next();
+    let has_greetings = migrated(codes::MIGRATED_GREETINGS).next().is_some();
+    let approximated =
+        |note| Some(Change { status: FieldStatus::Approximated, to: Target::Same, note: Some(note) });
+    report.fields.change(|row| {
+        let strategy = row.pointer.strip_suffix("/type").unwrap_or(row.pointer);
+        match row.pointer {
+            at if templates.contains(at) => approximated("the default template of the anchor stands for it"),
+            _ if strategies.contains(strategy) => approximated("the type that the other fields say"),
+            at if has_greetings && at.ends_with("/displayPresetCount") => {
+                approximated("less by the greetings")
+            }
+            at => {
+                let below =
+                    at.strip_prefix(custom?).filter(|below| below.is_empty() || below.starts_with('/'))?;
+                let to = Target::At(format!("/parameters/custom/params{below}"));
+                Some(Change { status: FieldStatus::Kept, to, note: Some("stands under `params`") })
+            }
+        }
+    });
 }
 
 /// Says of fields whose values were reported as of a wrong type that they are kept.
 pub(super) fn demote(report: &mut FileReport) {
-    let wrong = |found: &&Diagnostic| found.code == codes::WRONG_TYPE;
+    let wrong = |found: &&Diagnostic| found.code == WRONG_TYPE;
     let pointers =
         report.diagnostics.iter().filter(wrong).filter_map(|found| found.location.pointer.as_deref());
-    let pointers: std::collections::BTreeSet<&str> = pointers.collect();
+    let pointers: BTreeSet<&str> = pointers.collect();
     if pointers.is_empty() {
         return;
     }

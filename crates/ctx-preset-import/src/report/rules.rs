@@ -7,8 +7,7 @@ use std::rc::Rc;
 use ctx_types::pointer_step;
 use serde_json::Value;
 
-use super::{Extent, FieldReports, FieldStatus};
-use crate::loose::{number_of, whole_of};
+use super::{Expect, Extent, FieldReports, FieldStatus};
 
 /// What becomes of the fields at some pointers.
 ///
@@ -27,30 +26,6 @@ pub(crate) struct Rule {
 
 /// The same place as in the document, seen from where the rules were linked.
 pub(crate) const SAME: &str = "=";
-
-/// What a field must be for its rule to hold; null always does, and means that the field is not there.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Expect {
-    Any,
-    Text,
-    /// A text that is one of these.
-    Named(&'static [&'static str]),
-    /// A number, or a text that is one.
-    Number,
-    /// A whole number that is not below this, or a text that is one.
-    Whole(i64),
-    /// One of these whole numbers, or a text that is one.
-    Among(&'static [i64]),
-    /// A number or a text.
-    Value,
-    Flag,
-    /// A switch, also as a number or in quotes.
-    Switch,
-    /// An empty list, since others are no leaves.
-    List,
-    /// An empty list, or a text that stands for a list of one or more.
-    Texts,
-}
 
 /// A field that is mapped.
 pub(crate) const fn mapped(at: &'static str, expect: Expect, to: &'static str) -> Rule {
@@ -100,6 +75,9 @@ impl Rule {
     }
 }
 
+/// What is said of a field that has another value than its rule is for.
+pub(crate) const NOT_READ: &str = "no value that means something there";
+
 /// The rules of a format.
 #[derive(Debug, Default)]
 pub(crate) struct RuleSet {
@@ -112,6 +90,7 @@ struct Step {
     /// By the length of the name and then the name, so that few have to be read to find one.
     named: Vec<(&'static str, Step)>,
     linked: BTreeMap<String, Link>,
+    linked_any: Option<Link>,
     any: Option<Box<Step>>,
     here: Option<Rule>,
     below: Option<Rule>,
@@ -141,6 +120,11 @@ impl Link {
     /// Rules whose `to` are below a place.
     pub(crate) fn new(rules: &Rc<RuleSet>, to: impl Into<String>) -> Self {
         Self { rules: Rc::clone(rules), to: Some(to.into()), keeping: Keeping::Same }
+    }
+
+    /// Rules for what stays where it stood.
+    pub(crate) fn here(rules: RuleSet) -> Self {
+        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same }
     }
 
     /// The same, where fields that are kept are so below another place than those of the document.
@@ -173,10 +157,14 @@ impl RuleSet {
 
     /// Says that fields of what stands at a pointer, and all below them, stand where they stood.
     pub(crate) fn same(&mut self, at: &'static str, keys: &[&'static str]) {
-        let step = self.root.at(at);
         for key in keys {
-            step.named_mut(key).below.get_or_insert(mapped("", Expect::Any, SAME));
+            self.below(at, key, mapped("", Expect::Any, SAME));
         }
+    }
+
+    /// Adds a rule for a field of what stands at a pointer, and for all below it.
+    pub(crate) fn below(&mut self, at: &'static str, key: &'static str, rule: Rule) {
+        self.root.at(at).named_mut(key).below.get_or_insert(rule);
     }
 
     /// Adds a rule for a field of what stands at a pointer.
@@ -189,13 +177,15 @@ impl RuleSet {
         self.root.at(at).linked.insert(key.into(), link);
     }
 
+    /// Has rules of their own for all fields or items that have no link.
+    pub(crate) fn link_any(&mut self, link: Link) {
+        self.root.linked_any = Some(link);
+    }
+
     /// Has one rule for one field of what stands at a pointer, and for all below it.
     pub(crate) fn single(&mut self, at: &'static str, key: impl Into<String>, rule: Rule) {
         let root = Step { here: Some(rule), below: Some(rule), ..Step::default() };
-        self.root
-            .at(at)
-            .linked
-            .insert(key.into(), Link { rules: Rc::new(Self { root }), to: None, keeping: Keeping::Same });
+        self.root.at(at).linked.insert(key.into(), Link::here(Self { root }));
     }
 
     /// Makes a row for each leaf of a document; what no rule is for is kept below `kept_at`. O(leaves).
@@ -226,6 +216,10 @@ impl Step {
 
     fn named(&self, name: &str) -> Option<&Self> {
         self.named.get(self.position(name).ok()?).map(|(_, step)| step)
+    }
+
+    fn linked(&self, key: &str) -> Option<&Link> {
+        self.linked.get(key).or(self.linked_any.as_ref())
     }
 
     fn named_mut(&mut self, name: &'static str) -> &mut Self {
@@ -307,7 +301,7 @@ impl<'a> Walk<'a> {
                 for (key, value) in map {
                     self.way.pointer.push('/');
                     self.way.pointer.push_str(&pointer_step(key));
-                    let linked = step.and_then(|step| step.linked.get(key));
+                    let linked = step.and_then(|step| step.linked(key));
                     self.enter(before, value, linked, Next::of(step, key, below));
                 }
             }
@@ -316,7 +310,7 @@ impl<'a> Walk<'a> {
                     // Writing into a string never fails.
                     let _ = write!(self.way.pointer, "/{index}");
                     let key = self.way.from(before + 1);
-                    let linked = step.and_then(|step| step.linked.get(key));
+                    let linked = step.and_then(|step| step.linked(key));
                     let next = Next::of(step, key, below);
                     self.enter(before, value, linked, next);
                 }
@@ -410,28 +404,6 @@ impl Place<'_> {
             text.push_str(if step == "*" { steps.next().unwrap_or("*") } else { step });
         }
         true
-    }
-}
-
-/// What is said of a field that has another value than its rule is for.
-pub(crate) const NOT_READ: &str = "no value that means something there";
-
-impl Expect {
-    fn fits(self, value: &Value) -> bool {
-        match self {
-            Self::Any => true,
-            _ if value.is_null() => true,
-            Self::Text => value.is_string(),
-            Self::Named(names) => value.as_str().is_some_and(|name| names.contains(&name)),
-            Self::Number => number_of(value).is_some(),
-            Self::Whole(least) => whole_of(value).is_some_and(|whole| whole >= least),
-            Self::Among(numbers) => whole_of(value).is_some_and(|whole| numbers.contains(&whole)),
-            Self::Value => value.is_string() || value.is_number(),
-            Self::Flag => value.is_boolean(),
-            Self::Switch => value.is_boolean() || value.is_number() || value.is_string(),
-            Self::List => value.is_array(),
-            Self::Texts => value.is_array() || value.is_string(),
-        }
     }
 }
 

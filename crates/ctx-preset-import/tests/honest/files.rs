@@ -388,3 +388,110 @@ pub(crate) fn preset() -> BoxedStrategy<Value> {
         })
         .boxed()
 }
+
+fn entry() -> BoxedStrategy<Value> {
+    let strategy = object(vec![
+        ("type", select(vec![json!("depth"), json!("anchor"), json!("default")]).boxed()),
+        ("depth", number()),
+        ("depthConfig", text()),
+        ("anchorTarget", text()),
+        ("order", number()),
+    ]);
+    object(vec![
+        ("id", text()),
+        ("parentId", text()),
+        ("childrenIds", texts()),
+        ("name", select(vec![json!("First Message"), json!("Alternate Greeting 1"), json!("n")]).boxed()),
+        ("role", select(vec![json!("system"), json!("user"), json!("assistant")]).boxed()),
+        ("type", select(vec![json!("message"), json!("user_profile"), json!("chat_history")]).boxed()),
+        ("content", prop_oneof![3 => text(), 1 => Just(json!("User Profile"))].boxed()),
+        ("status", text()),
+        ("isEnabled", flag()),
+        ("injectionStrategy", strategy),
+        ("insertionPoint", number()),
+        ("modelMatch", object(vec![("enabled", flag()), ("patterns", texts()), ("mode", text())])),
+        ("metadata", wrong().boxed()),
+    ])
+}
+
+fn parameters() -> BoxedStrategy<Value> {
+    let rule = object(vec![
+        ("type", select(vec![json!("post:merge-consecutive-roles"), json!("x")]).boxed()),
+        ("enabled", flag()),
+        ("separator", text()),
+    ]);
+    let processing = object(vec![("rules", list(rule, 3))]);
+    let processor = object(vec![("id", Just(json!("x")).boxed()), ("config", wrong().boxed())]);
+    object(vec![
+        ("temperature", number()),
+        ("maxTokens", number()),
+        ("custom", object(vec![("enabled", flag()), ("foo", number())])),
+        ("contextPostProcessing", processing),
+        ("processors", list(processor, 2)),
+        ("contextManagement", object(vec![("enabled", flag()), ("maxContextTokens", number())])),
+    ])
+}
+
+fn agent() -> BoxedStrategy<Value> {
+    let content = prop_oneof![book_of(named(world_entry(), "key")), wrong()].boxed();
+    let item = object(vec![("id", Just(json!("w")).boxed()), ("name", text()), ("content", content)]);
+    let bundled = list(item, 3).prop_map(|mut items| {
+        // Of two with one id it is not told which has the book.
+        for (index, item) in items.as_array_mut().into_iter().flatten().enumerate() {
+            if let Some(id) = item.get_mut("id").filter(|id| id.is_string()) {
+                *id = json!(format!("w-{index}"));
+            }
+        }
+        items
+    });
+    let greeting =
+        object(vec![("id", text()), ("content", text()), ("role", text()), ("attachments", texts())]);
+    let rule = object(vec![("regex", text()), ("applyTo", object(vec![("render", flag())]))]);
+    let regex = object(vec![("presets", list(object(vec![("name", text()), ("rules", list(rule, 2))]), 2))]);
+    object(vec![
+        ("id", text()),
+        ("name", text()),
+        ("icon", text()),
+        ("tags", texts()),
+        ("category", text()),
+        ("displayPresetCount", number()),
+        ("character", object(vec![("description", text()), ("depthPrompt", wrong().boxed())])),
+        ("presetGroups", list(object(vec![("id", text()), ("enabled", flag())]), 2)),
+        ("greetings", list(greeting, 1)),
+        ("parameters", parameters()),
+        ("regexConfig", regex),
+        ("virtualTimeConfig", object(vec![("virtualBaseTime", text()), ("timeScale", number())])),
+        ("worldbookIds", select(vec![json!(["w-2", "x"]), json!(["w-1"]), json!([])]).boxed()),
+        ("bundledWorldbooks", bundled.boxed()),
+        ("toolCallConfig", wrong().boxed()),
+        ("imported", wrong().boxed()),
+    ])
+}
+
+/// An agent of AIO Hub, an export of agents, or a preset of either version.
+pub(crate) fn aio() -> BoxedStrategy<Value> {
+    let around = object(vec![("version", number()), ("exportedAt", text())]);
+    let entries = || prop::collection::vec(prop_oneof![9 => entry(), 1 => wrong()], 0..4);
+    let whole = || {
+        (agent(), entries()).prop_map(|(mut agent, entries)| {
+            agent["presetMessages"] = Value::from(entries);
+            agent
+        })
+    };
+    let export =
+        (around, whole(), prop::collection::vec(wrong(), 0..3)).prop_map(|(mut export, first, others)| {
+            export["type"] = json!("AIO_Agent_Export");
+            export["agents"] = std::iter::once(first).chain(others).collect();
+            export
+        });
+    let file = (agent(), entries()).prop_map(|(mut file, entries)| {
+        file["messages"] = Value::from(entries);
+        file["groups"] = json!([{ "id": "g", "own": 1 }]);
+        file
+    });
+    let list = entries().prop_map(|mut entries| {
+        entries.push(json!({ "type": "chat_history" }));
+        Value::from(entries)
+    });
+    prop_oneof![2 => whole(), 2 => export, 1 => file, 1 => list].boxed()
+}

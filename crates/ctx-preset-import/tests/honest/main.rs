@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 #![recursion_limit = "256"]
 
+mod aio;
 mod files;
 mod wrong_types;
 

@@ -1,0 +1,171 @@
+//! Files of AIO Hub: each row leads to where the value is, and an export changes nothing from then on.
+
+use ctx_preset_import::{FieldStatus, Import, export_agent};
+use ctx_types::Persist;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{again, files, import_one, leaves, rows};
+
+/// Returns all that was made, by the places that rows name.
+fn made_of(made: &Import) -> Value {
+    let mut all = made.agent.as_ref().map_or_else(|| json!({}), Persist::write);
+    all["worldbooks"] = made.worldbooks.iter().map(|named| named.book.write()).collect();
+    if let Some(profile) = &made.profile {
+        all["profile"] = profile.write();
+    }
+    all
+}
+
+fn export(made: &Import) -> Value {
+    let books: Vec<_> = made.worldbooks.iter().map(|named| (&*named.name, &named.book)).collect();
+    export_agent(made.agent.as_ref().unwrap(), &books)
+}
+
+/// Checks that each leaf has a row, and that what is mapped or kept is where its row says.
+#[track_caller]
+fn check_places(document: &Value) -> Import {
+    let made = again(import_one(document));
+    let mut expected = Vec::new();
+    leaves(document, "", &mut expected);
+    let pointers: Vec<&str> = rows(&made).iter().map(|row| row.pointer).collect();
+    assert_eq!(pointers, expected, "{document}");
+    let all = made_of(&made);
+    // A book whose name is none gets another, and a list that is none gives way to the books that are there.
+    let replaced = ["/content/name", "/worldbookIds"];
+    for row in rows(&made).iter().filter(|row| !replaced.iter().any(|part| row.pointer.contains(part))) {
+        let found = all.pointer(row.to.unwrap_or_else(|| panic!("{} is nowhere in {document}", row.pointer)));
+        match row.status {
+            FieldStatus::Mapped | FieldStatus::Kept => {
+                let given = document.pointer(row.pointer);
+                // What is empty may be filled with what stood elsewhere.
+                let is_empty = matches!(given.unwrap(), Value::Null | Value::Array(_) | Value::Object(_));
+                if is_empty && row.status == FieldStatus::Mapped {
+                    assert!(found.is_some(), "{} is not at {:?} of {document}", row.pointer, row.to);
+                    continue;
+                }
+                assert_eq!(given, found, "{} is {} at {:?} of {document}", row.pointer, row.status, row.to);
+            }
+            _ => assert!(found.is_some(), "{} is not at {:?} of {document}", row.pointer, row.to),
+        }
+    }
+    made
+}
+
+#[track_caller]
+fn check(document: &Value) {
+    let made = check_places(document);
+    let once = export(&made);
+    let twice = export(&again(import_one(&once)));
+    assert_eq!(twice.to_string(), once.to_string(), "{document}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn agents_are_told_truly(file in files::aio()) {
+        check(&file);
+    }
+}
+
+/// Checks what a document's rows say: pointer, status and place of each.
+#[track_caller]
+fn check_rows(document: &Value, expected: &[&str]) {
+    let made = import_one(document);
+    let row = |row: ctx_preset_import::FieldReport<'_>| {
+        format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"))
+    };
+    assert_eq!(rows(&made).iter().map(row).collect::<Vec<_>>().join("\n"), expected.join("\n"));
+}
+
+#[test]
+fn a_row_tells_what_became_of_a_field() {
+    let book = json!({ "entries": [{ "key": ["moon"], "content": "Hollow.", "own": 1 }] });
+    let agent = json!({
+        "name": "Ada", "icon": "x", "own": { "a": 1 },
+        "presetMessages": [
+            { "name": "First Message", "content": "Hi" },
+            { "type": "user_profile", "content": "User Profile", "status": "complete", "own": 1 },
+            { "content": 5, "injectionStrategy": { "depth": 2, "own": 1 } },
+        ],
+        "parameters": {
+            "temperature": "hot", "topP": 1, "custom": { "foo": 1 },
+            "contextPostProcessing": { "rules": [{ "type": "a", "enabled": true, "separator": "s" }] },
+        },
+        "bundledWorldbooks": [{ "id": "w", "content": book }],
+    });
+    let export =
+        json!({ "version": 1, "type": "AIO_Agent_Export", "agents": [agent, { "name": "Eve" }], "at": 5 });
+    check_rows(
+        &export,
+        &[
+            "/version approximated ",
+            "/type approximated ",
+            "/agents/0/name mapped /name",
+            "/agents/0/icon approximated /icon",
+            "/agents/0/own/a kept /own/a",
+            "/agents/0/presetMessages/0/name approximated /greetings/0/name",
+            "/agents/0/presetMessages/0/content approximated /greetings/0/content",
+            "/agents/0/presetMessages/1/type mapped /presetMessages/0/type",
+            "/agents/0/presetMessages/1/content approximated /presetMessages/0/content",
+            "/agents/0/presetMessages/1/status approximated /presetMessages/0/status",
+            "/agents/0/presetMessages/1/own kept /presetMessages/0/own",
+            "/agents/0/presetMessages/2/content kept /presetMessages/1/content",
+            "/agents/0/presetMessages/2/injectionStrategy/depth mapped /presetMessages/1/injectionStrategy/depth",
+            "/agents/0/presetMessages/2/injectionStrategy/own kept /presetMessages/1/injectionStrategy/own",
+            "/agents/0/parameters/temperature kept /parameters/temperature",
+            "/agents/0/parameters/topP mapped /parameters/topP",
+            "/agents/0/parameters/custom/foo kept /parameters/custom/params/foo",
+            "/agents/0/parameters/contextPostProcessing/rules/0/type approximated /parameters/processors/0/id",
+            "/agents/0/parameters/contextPostProcessing/rules/0/enabled approximated /parameters/processors/0/enabled",
+            "/agents/0/parameters/contextPostProcessing/rules/0/separator approximated /parameters/processors/0/config/separator",
+            "/agents/0/bundledWorldbooks/0/id mapped /bundledWorldbooks/0/id",
+            "/agents/0/bundledWorldbooks/0/content/entries/0/key/0 mapped /worldbooks/0/entries/0/key/0",
+            "/agents/0/bundledWorldbooks/0/content/entries/0/content mapped /worldbooks/0/entries/0/content",
+            "/agents/0/bundledWorldbooks/0/content/entries/0/own mapped /worldbooks/0/entries/0/own",
+            "/agents/1/name kept /imported/envelope/agents/0/name",
+            "/at kept /imported/envelope/at",
+        ],
+    );
+}
+
+#[test]
+fn a_row_of_a_profile_or_a_conversation_tells_its_place() {
+    check_rows(
+        &json!({ "name": "Kim", "content": "Tea.", "icon": "x", "own": 1 }),
+        &[
+            "/name mapped /profile/name",
+            "/content mapped /profile/content",
+            "/icon approximated /profile/icon",
+            "/own kept /profile/own",
+        ],
+    );
+    let message = json!({ "id": "u", "role": "user", "content": "Hi", "own": 1, "metadata": { "z": 1 } });
+    let detail = json!({ "id": "s", "rootNodeId": "r", "nodes": { "u": message }, "updatedAt": "b" });
+    check_rows(
+        &json!({ "index": { "id": "s", "name": "S", "updatedAt": "a" }, "detail": detail }),
+        &[
+            "/index/id approximated /id",
+            "/index/name mapped /name",
+            "/index/updatedAt kept /imported/index/updatedAt",
+            "/detail/id mapped /id",
+            "/detail/rootNodeId mapped /rootNodeId",
+            "/detail/nodes/u/id mapped /nodes/u/id",
+            "/detail/nodes/u/role mapped /nodes/u/role",
+            "/detail/nodes/u/content mapped /nodes/u/content",
+            "/detail/nodes/u/own kept /nodes/u/own",
+            "/detail/nodes/u/metadata/z kept /nodes/u/metadata/z",
+            "/detail/updatedAt approximated /updatedAt",
+        ],
+    );
+    check_rows(
+        &json!([{ "role": "user", "content": "Hi", "createdAt": "t", "runId": "r" }]),
+        &[
+            "/0/role mapped /nodes/0/role",
+            "/0/content mapped /nodes/0/content",
+            "/0/createdAt mapped /nodes/0/timestamp",
+            "/0/runId kept /nodes/0/runId",
+        ],
+    );
+}
