@@ -1,5 +1,5 @@
 //! Keys that are nearly known ones are told, and keys of other applications are not.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a broken expectation is a failed test")]
+#![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
 use ctx_types::{
     Agent, Diagnostic, Edit, Persist, Reader, UserProfile, Worldbook, misspelt_in_agent, misspelt_in_profile,
