@@ -2,6 +2,7 @@
 
 pub(crate) mod archive;
 pub(crate) mod base64_text;
+mod bundle;
 pub(crate) mod png;
 
 use ctx_types::Diagnostic;
@@ -39,8 +40,8 @@ pub struct PackedFile {
     pub bytes: Vec<u8>,
 }
 
-/// How deep one container may be in another: a picture that holds an archive that holds an agent.
-const MAX_NESTED: usize = 3;
+/// How deep one container may be in another: base64 of a picture that holds a bundle of an archive.
+const MAX_NESTED: usize = 4;
 
 /// Unpacks a file; none if it is a document itself.
 pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Option<Unpacked>, ImportError> {
@@ -55,19 +56,19 @@ fn unpack_nested(bytes: &[u8], limits: &Limits, nested: usize) -> Result<Option<
         png::unpack(bytes, limits)?
     } else if archive::is_archive(bytes) {
         archive::unpack(bytes, limits)?
+    } else if let Some(inner) = bundle::unpack(bytes, limits) {
+        if let Some(unpacked) = unpack_nested(&inner, limits, nested + 1)? {
+            return Ok(Some(unpacked));
+        }
+        packed_in_base64(inner)
     } else if let Some(inner) = base64_text::decode_file(bytes) {
-        let document = PackedDocument { container: "base64".to_owned(), name: String::new(), bytes: inner };
-        Unpacked { documents: vec![document], ..Unpacked::default() }
+        packed_in_base64(inner)
     } else {
         return Ok(None);
     };
     let documents = std::mem::take(&mut unpacked.documents);
     for document in documents {
-        let inner = match base64_text::bundle(&document.bytes) {
-            Some(bundle) => unpack_nested(&bundle, limits, nested + 1)?,
-            None => unpack_nested(&document.bytes, limits, nested + 1)?,
-        };
-        match inner {
+        match unpack_nested(&document.bytes, limits, nested + 1)? {
             Some(inner) => {
                 let within = |mut packed: PackedDocument| {
                     packed.container = format!("{}/{}", document.container, packed.container);
@@ -81,4 +82,9 @@ fn unpack_nested(bytes: &[u8], limits: &Limits, nested: usize) -> Result<Option<
         }
     }
     Ok(Some(unpacked))
+}
+
+fn packed_in_base64(bytes: Vec<u8>) -> Unpacked {
+    let document = PackedDocument { container: "base64".to_owned(), name: String::new(), bytes };
+    Unpacked { documents: vec![document], ..Unpacked::default() }
 }

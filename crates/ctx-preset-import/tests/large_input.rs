@@ -75,6 +75,10 @@ fn refuse_a_long_name_over_many_fields() {
 fn refuse_a_bundle_without_an_archive() {
     let text = format!("{{\"type\":\"AIO_Agent_Bundle\",\"x\":[{}0]}}", "0,".repeat(4_000_000));
     refuse(&picture(&text), "the document has more than 500000 values");
+    refuse(text.as_bytes(), "the document has more than 500000 values");
+    let yaml = format!("type: AIO_Agent_Bundle\nx:\n{}", "- 0\n".repeat(2_000_000));
+    let made = import_bytes(yaml.as_bytes());
+    assert_eq!(made.report.files[0].diagnostics[0].code.to_string(), "CTX0600");
 }
 
 /// One test, so that nothing else of the process counts.

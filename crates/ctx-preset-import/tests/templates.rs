@@ -192,6 +192,23 @@ fn an_agent_bundle_comes_out_of_a_picture() {
     let zipped =
         archive(&[("Ada/Ada.agent.json", export.to_string().as_bytes()), ("Ada/assets/a.png", b"a")]);
     let bundle = json!({ "version": 1, "type": "AIO_Agent_Bundle", "compressed": true, "data": STANDARD.encode(zipped) });
+    let mut turned = json!({ "data": bundle["data"], "x": "y".repeat(2_000) });
+    turned["type"] = bundle["type"].clone();
+    let yaml = ctx_preset_import::write_document(&turned);
+    for text in [bundle.to_string(), turned.to_string(), yaml] {
+        let encoded = STANDARD.encode(&text);
+        let chunk = [b"aiob\0".as_slice(), encoded.as_bytes()].concat();
+        for (name, bytes, container) in [
+            ("a.png", picture(&[(b"tEXt", &chunk)]), "png:aiob/zip:Ada/Ada.agent.json"),
+            ("a.agent.json", text.clone().into_bytes(), "zip:Ada/Ada.agent.json"),
+            ("a.yaml", text.clone().into_bytes(), "zip:Ada/Ada.agent.json"),
+        ] {
+            let made = import_all(&[(name, &bytes)]);
+            assert_eq!(made.report.files[0].container.as_deref(), Some(container), "{:?}", made.report);
+            assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
+            assert!(made.assets.iter().any(|asset| asset.path.ends_with("a.png")), "{:?}", made.assets);
+        }
+    }
     for value in [bundle, export] {
         let text = [b"aiob\0".as_slice(), STANDARD.encode(value.to_string()).as_bytes()].concat();
         let made = import_all(&[("a.png", &picture(&[(b"tEXt", &text)]))]);

@@ -45,19 +45,3 @@ pub(crate) fn decode_file(bytes: &[u8]) -> Option<Vec<u8>> {
         || super::archive::is_archive(&decoded);
     is_known.then_some(decoded)
 }
-
-/// The field of an agent bundle that counts; nothing is built of the others, however many there are.
-#[derive(serde::Deserialize)]
-struct Bundle {
-    data: String,
-}
-
-/// Returns the archive of an agent bundle of AIO Hub: `{type: "AIO_Agent_Bundle", data: BASE64}`.
-pub(crate) fn bundle(document: &[u8]) -> Option<Vec<u8>> {
-    const MARK: &[u8] = b"AIO_Agent_Bundle";
-    // The mark stands before the data, so that little is searched.
-    let head = document.get(..document.len().min(1_024))?;
-    head.windows(MARK.len()).position(|window| window == MARK)?;
-    let bundle: Bundle = serde_json::from_slice(document).ok()?;
-    decode(bundle.data.as_bytes())
-}

@@ -1,0 +1,106 @@
+//! Agent bundles of AIO Hub: `{version, type: "AIO_Agent_Bundle", data: BASE64 of an archive}`, as JSON or YAML.
+//!
+//! Of the other fields nothing is built, however many there are.
+
+use super::base64_text;
+use crate::limits::Limits;
+
+const TYPE: &str = "AIO_Agent_Bundle";
+
+/// The fields of a bundle that count.
+#[derive(serde::Deserialize)]
+struct Bundle {
+    r#type: String,
+    data: String,
+}
+
+/// Returns what a document holds if it is a bundle. O(bytes).
+pub(super) fn unpack(document: &[u8], limits: &Limits) -> Option<Vec<u8>> {
+    if document.len() > limits.packed_bytes {
+        return None;
+    }
+    let text = std::str::from_utf8(document).ok().filter(|text| text.contains(TYPE))?;
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let data = match text.starts_with('{') {
+        true => serde_json::from_str::<Bundle>(text).ok().filter(|bundle| bundle.r#type == TYPE)?.data,
+        false => yaml(text)?,
+    };
+    base64_text::decode(data.as_bytes())
+}
+
+/// Returns the data of a bundle in YAML: a scalar of any style, since base64 has no letter that one would escape.
+fn yaml(text: &str) -> Option<String> {
+    let mut lines = text.lines().peekable();
+    let (mut kind, mut data) = (None, None);
+    while let Some(line) = lines.next() {
+        let Some((key, value)) = line.split_once(':').filter(|_| !line.starts_with([' ', '\t', '#'])) else {
+            continue;
+        };
+        let field = match plain(key) {
+            "type" => &mut kind,
+            "data" => &mut data,
+            _ => continue,
+        };
+        let mut scalar = begin(value).to_owned();
+        // What is indented goes on with the scalar; so does what is blank, which says nothing.
+        while let Some(more) = lines.next_if(|next| next.starts_with([' ', '\t']) || next.trim().is_empty()) {
+            scalar.push_str(more.trim());
+        }
+        *field = Some(scalar);
+    }
+    (plain(&kind?) == TYPE).then_some(())?;
+    Some(plain(&data?).to_owned())
+}
+
+/// Returns what stands behind a key, without a tag, the sign of a block and a comment.
+fn begin(value: &str) -> &str {
+    let value = value.trim().trim_start_matches("!!binary").trim_start_matches("!!str").trim_start();
+    let value = value.split(" #").next().unwrap_or_default().trim_end();
+    if value.starts_with(['|', '>']) { "" } else { value }
+}
+
+/// Returns a scalar without the quotes around it.
+fn plain(scalar: &str) -> &str {
+    scalar.trim().trim_matches(['"', '\''])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(document: &str, expected: Option<&str>) {
+        let found = unpack(document.as_bytes(), &Limits::default());
+        assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{document}");
+    }
+
+    #[test]
+    fn the_data_of_a_bundle_is_found() {
+        for document in [
+            r#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#,
+            "\u{feff} {\"data\":\"UEsDBA==\",\"x\":[{}],\"type\":\"AIO_Agent_Bundle\"}",
+            "version: 1\ntype: AIO_Agent_Bundle\ncompressed: true\ndata: UEsDBA==\n",
+            "---\r\n# a\r\n\"data\": 'UEsDBA=='\r\ntype: \"AIO_Agent_Bundle\" # b\r\n",
+            "data: >-\n  UEsD\n\n  BA==\nx:\n  data: no\n  - type: no\ntype: AIO_Agent_Bundle",
+            "data: !!binary |\n  UEsDBA==\ntype: AIO_Agent_Bundle",
+            "data: UEsD\n  BA==\ntype:\n  AIO_Agent_Bundle",
+        ] {
+            check(document, Some("PK\u{3}\u{4}"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_bundle_has_none() {
+        for document in [
+            r#"{"type":"x","data":"UEsDBA==","name":"AIO_Agent_Bundle"}"#,
+            r#"{"type":"AIO_Agent_Bundle"}"#,
+            r#"{"type":"AIO_Agent_Bundle","data":5}"#,
+            "type: AIO_Agent_Bundle\n",
+            "x:\n  type: AIO_Agent_Bundle\n  data: UEsDBA==\n",
+            "type: AIO_Agent_Bundle\ndata: '***'\n",
+            "type: AIO_Agent_Export\ndata: UEsDBA== AIO_Agent_Bundle\n",
+        ] {
+            check(document, None);
+        }
+    }
+}
