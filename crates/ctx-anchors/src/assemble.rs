@@ -74,6 +74,8 @@ struct Assembly {
     slots: Slots,
     gaps: Gaps,
     has_history: bool,
+    /// The anchors at which nothing is sent because their entries take no part.
+    silent: BTreeSet<Arc<str>>,
     decisions: Vec<Decision>,
 }
 
@@ -87,7 +89,8 @@ struct Anchored {
 impl Assembly {
     fn new(preset: &Preset, window: Window) -> Self {
         let has_history = preset.places_history() || preset.unplaced == UnplacedHistory::Append;
-        Self { slots: Slots::default(), gaps: Gaps::new(window), has_history, decisions: Vec::new() }
+        let gaps = Gaps::new(window);
+        Self { slots: Slots::default(), gaps, has_history, silent: BTreeSet::new(), decisions: Vec::new() }
     }
 
     /// Builds the slots and places what goes into the history; returns what goes to anchors.
@@ -99,6 +102,10 @@ impl Assembly {
         let mut anchors: BTreeSet<&str> = on.filter_map(|(entry, _)| entry.anchor()).collect();
         if self.has_history {
             anchors.insert(CHAT_HISTORY);
+        }
+        if preset.omits_at_switched_off {
+            let off = entries().filter(|(_, is_active)| !is_active).filter_map(|(entry, _)| entry.anchor());
+            self.silent = off.filter(|anchor| !anchors.contains(anchor)).map(Arc::from).collect();
         }
         let mut anchored = Vec::new();
         for (entry, is_active) in entries() {
@@ -241,6 +248,11 @@ impl Assembly {
             Placement::Anchor { target, side, .. } => {
                 let target = anchor_id(target);
                 let Some(spot) = self.slots.at_anchor(target, *side) else {
+                    if self.silent.contains(target) {
+                        let reason = format!("anchor `{}` is switched off", excerpt(target));
+                        let source = ranked.message.source.clone();
+                        return self.decisions.push(Decision::new(Outcome::Dropped, source, reason));
+                    }
                     let missing = format!("no anchor `{}`", excerpt(target));
                     return self.inject_elsewhere(target, &missing, ranked);
                 };

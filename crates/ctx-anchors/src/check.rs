@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{
-    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, Near, Placement, PresetMessage, UnplacedHistory, excerpt,
-    nearest,
+    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, Near, Placement, PresetMessage, UnplacedHistory, closest,
+    excerpt, nearest,
 };
 
 use crate::codes;
@@ -199,8 +199,18 @@ impl<'a> Check<'a> {
         let shown = excerpt(target);
         let message = format!("no anchor `{shown}`; the entry stays where the list has it");
         let missing = Diagnostic::error(codes::MISSING_TARGET, message);
-        if let Some(near) = near(&mut self.guesses, target, on.iter().copied().chain([CHAT_HISTORY])) {
+        let declared = near(&mut self.guesses, target, on.iter().copied().chain([CHAT_HISTORY]));
+        let registered = self.registry.definitions().iter().map(|definition| &*definition.id);
+        let registered = near(&mut self.guesses, target, registered);
+        let names = [declared, registered].into_iter().flatten().map(|near| near.name);
+        // The nearer one is meant, and of two that are as near the one that is there.
+        let meant = closest(target, names);
+        if let Some(near) = declared.filter(|near| meant == Some(near.name)) {
             return missing.guessing(near, Fix::text);
+        }
+        if let Some(name) = meant {
+            let help = format!("did you mean `{name}`? Then also add an entry with `type: {name}`");
+            return missing.with_help(help);
         }
         let entry = format!("add an entry with `type: placeholder` and `id: {shown}`");
         missing.with_help(entry + ", or name an anchor that `ctx anchors list` shows")

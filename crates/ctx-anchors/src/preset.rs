@@ -28,6 +28,7 @@ use crate::{check, compile};
 pub struct Preset {
     pub(crate) entries: Vec<Entry>,
     pub(crate) unplaced: UnplacedHistory,
+    pub(crate) omits_at_switched_off: bool,
 }
 
 /// One entry of a compiled preset.
@@ -93,7 +94,17 @@ impl Preset {
     pub fn compile(agent: &Agent, registry: &AnchorRegistry) -> (Self, Vec<Diagnostic>) {
         let (entries, mut diagnostics) = compile::entries(agent, registry);
         check::preset(agent, &entries, registry, &mut diagnostics);
-        (Self { entries, unplaced: agent.unplaced_history() }, diagnostics)
+        let unplaced = agent.unplaced_history();
+        (Self { entries, unplaced, omits_at_switched_off: false }, diagnostics)
+    }
+
+    /// Has injections left out whose anchor takes no part in a turn; otherwise they stand somewhere near.
+    ///
+    /// An anchor that the preset does not have at all always has something else stand in for it.
+    #[must_use]
+    pub fn omitting_at_switched_off_anchors(mut self, omits: bool) -> Self {
+        self.omits_at_switched_off = omits;
+        self
     }
 
     /// Returns the entries in list order, switched off ones included.

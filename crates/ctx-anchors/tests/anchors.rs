@@ -254,6 +254,22 @@ fn a_mistyped_type_is_guessed() {
 }
 
 #[test]
+fn a_mistyped_anchor_of_the_built_in_ones_is_guessed_too() {
+    let help = |name: &str| format!("did you mean `{name}`? Then also add an entry with `type: {name}`");
+    check_help(r#"[{"content": "x", "anchorTarget": "wrold_info_before"}]"#, &[&help("world_info_before")]);
+    check_help(r#"[{"content": "x", "anchorTarget": "user_profil"}]"#, &[&help("user_profile")]);
+    // Where the nearer one is there, it is the way out by itself; a name that is farther is none.
+    check_help(
+        r#"[{"content": "x", "anchorTarget": "char_descripton"}, {"type": "char_description"}]"#,
+        &["did you mean `char_description`?"],
+    );
+    check_help(
+        r#"[{"content": "x", "anchorTarget": "wrold_info_before"}, {"type": "world_info_after"}]"#,
+        &[&help("world_info_before")],
+    );
+}
+
+#[test]
 fn an_unregistered_type_is_an_ordinary_message() {
     check(
         r#"[

@@ -15,9 +15,6 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::{Tool, ToolError, ToolHost};
 
-/// The category of these tools.
-const CATEGORY: &str = "files";
-
 /// Tools with which a model reads the files of one folder: `read_file`, `list_folder` and `search_text`.
 ///
 /// Nothing is written and nothing is run. Paths that lead out of the folder are refused, whatever they look like,
@@ -29,7 +26,7 @@ const CATEGORY: &str = "files";
 /// let folder = tempfile::tempdir()?;
 /// let tools = FolderTools::open(folder.path())?;
 /// let names: Vec<String> = tools.tools().iter().map(|tool| tool.name().to_owned()).collect();
-/// assert_eq!(names, ["read_file", "list_folder", "search_text"]);
+/// assert_eq!(names, FolderTools::NAMES);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -39,6 +36,12 @@ pub struct FolderTools {
 }
 
 impl FolderTools {
+    /// The category of these tools.
+    pub const CATEGORY: &str = "files";
+
+    /// Their names.
+    pub const NAMES: [&str; 3] = ["read_file", "list_folder", "search_text"];
+
     /// Opens a folder.
     pub fn open(path: &Path) -> std::io::Result<Self> {
         Ok(Self { folder: Arc::new(Dir::open_ambient_dir(path, ambient_authority())?), asks: false })
@@ -63,7 +66,7 @@ impl FolderTools {
             description: Some(description.into()),
             parameters: Arc::new(parameters),
         };
-        Tool { category: Some(CATEGORY.into()), needs_approval: self.asks, ..Tool::new(definition) }
+        Tool { category: Some(Self::CATEGORY.into()), needs_approval: self.asks, ..Tool::new(definition) }
     }
 }
 

@@ -48,7 +48,8 @@ pub(crate) use worldbook::{
     version,
     after_help = "Begin with a small project, and look at what its model would receive:\n  \
                   ctx init demo\n  \
-                  ctx assemble demo/agent.yaml --session demo/conversation.json\n\n\
+                  cd demo\n  \
+                  ctx assemble\n\n\
                   Results go to standard output, all else to standard error. `-` is standard input.\n\
                   Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 4 no answer of a\n\
                   provider, 5 no context fits."
@@ -204,7 +205,7 @@ pub(crate) struct ExplainArguments {
     pub(crate) json: bool,
 }
 
-/// Reports what is wrong with agents, presets, worldbooks, conversations, profiles and request bodies
+/// Reports what is wrong with agents, presets, worldbooks, conversations, profiles, request bodies, cases and defaults
 ///
 /// Unknown anchors and macros, targets that no entry declares, values of wrong types, broken links, and
 /// whatever else is not what its author meant. Of a request body: what its provider would refuse.
@@ -218,7 +219,7 @@ pub(crate) struct ExplainArguments {
     ctx check --explain CTX0200\n\n\
     Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 2 usage, 3 a file cannot be read.")]
 pub(crate) struct CheckArguments {
-    /// Files, or folders whose JSON, JSON Lines and YAML files are checked
+    /// Files, or folders whose JSON, JSON Lines and YAML files, and `ctx.toml`, are checked
     #[arg(required_unless_present = "explain")]
     pub(crate) paths: Vec<PathBuf>,
     /// A worldbook that is at hand for the agents; may be given several times
@@ -254,7 +255,8 @@ pub(crate) struct CheckArguments {
     ctx test tests --junit results.xml   also writes what build servers read\n\n\
     Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be read.")]
 pub(crate) struct TestArguments {
-    /// Folders, or else the current one; each below them with an agent, a conversation or options is a case
+    /// Folders, or else the current one; each of them, and each below, with an agent, a conversation, options or an
+    /// expected result is a case
     #[arg(default_value = ".", hide_default_value = true, value_name = "DIR")]
     pub(crate) folders: Vec<PathBuf>,
     /// Writes the results as what is expected from now on
@@ -289,7 +291,7 @@ pub(crate) enum AnchorsCommand {
     ctx anchors list\n  \
     ctx anchors list agent.yaml --json")]
 pub(crate) struct AnchorsListArguments {
-    /// The agent or preset (JSON or YAML)
+    /// The agent or preset (JSON or YAML); that of `ctx.toml` if absent
     pub(crate) agent: Option<PathBuf>,
     /// Prints the list as JSON
     #[arg(long)]
@@ -320,7 +322,7 @@ pub(crate) enum ProcessorsCommand {
     ctx processors list agent.yaml --disable token-limiter\n  \
     ctx processors list agent.yaml --json")]
 pub(crate) struct ProcessorsListArguments {
-    /// The agent or preset (JSON or YAML)
+    /// The agent or preset (JSON or YAML); that of `ctx.toml` if absent
     pub(crate) agent: Option<PathBuf>,
     /// The model's own settings of processors: an object like an agent's `parameters`
     #[arg(long, value_name = "FILE")]
@@ -357,8 +359,10 @@ pub(crate) struct CountArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Writes a small project to begin with: agent, profile, conversation
+/// Writes a small project to begin with: agent, profile, conversation, defaults, a test
 ///
+/// `ctx.toml` names the files, so that `ctx assemble` in the new folder needs no names; `ctx test` compares what they
+/// give with `expected.txt`. Editors complete and check the files by the schemas in `.ctx`.
 /// No key and no network is needed to look at its context.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  ctx init demo")]

@@ -28,3 +28,6 @@ pub(crate) const UNLOGGED_STEP: Code = Code::new(907, "step without a way back")
 
 /// Large results of a conversation are in files that its export does not hold.
 pub(crate) const RESULTS_ELSEWHERE: Code = Code::new(908, "results in files");
+
+/// A file of YAML that is written anew loses its comments.
+pub(crate) const LOST_COMMENTS: Code = Code::new(909, "lost comments");

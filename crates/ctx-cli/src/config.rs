@@ -1,13 +1,15 @@
 //! `ctx.toml`: defaults for the command line, in the working folder or one above it.
 
+mod named;
+
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use ctx_compress::mask::MaskConfig;
-use ctx_engine::ImportError;
+use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel};
+use ctx_engine::{Compile, Engine, ImportError, USER_SETTINGS};
 use ctx_pipeline::{ProcessorSetting, canonical_id};
-use ctx_types::{ConfigField, Diagnostic, Severity, Span};
+use ctx_types::{Agent, ConfigField, Diagnostic, Severity, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
@@ -16,10 +18,11 @@ use crate::codes;
 use crate::commands::endpoint::{EndpointConfig, EndpointKeys};
 use crate::commands::turn::check_zone;
 use crate::files;
-use crate::keyed::{Meaning, Parsed, Shaped, Tokens, keyed};
+use crate::keyed::{Filled, Meaning, Meaningless, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
+use crate::lang;
 use crate::secrets::covered;
-use crate::show::Sources;
+use crate::show::{self, Sources};
 use crate::toml_document;
 
 /// The name of the file.
@@ -35,13 +38,13 @@ keyed! {
     /// `ctx.toml`: defaults for the command line. Files are named as seen from the folder of `ctx.toml`.
     pub(crate) struct ConfigFile {
         /// The agent or preset.
-        agent: Option<String> => "agent",
+        agent: Option<Filled> => "agent",
         /// The conversation.
-        session: Option<String> => "session",
+        session: Option<Filled> => "session",
         /// The user profile.
-        profile: Option<String> => "profile",
+        profile: Option<Filled> => "profile",
         /// A table of models, whose rows are tried before the built-in ones.
-        models: Option<String> => "models",
+        models: Option<Filled> => "models",
         /// Where models are reached.
         endpoint: Option<Shaped<EndpointKeys>> => "endpoint",
         /// Where transcripts of recordings are made.
@@ -51,9 +54,9 @@ keyed! {
         /// Worldbooks, which hold for every turn.
         worldbooks: Vec<String> => "worldbooks",
         /// The file that keeps conversations.
-        store: Option<String> => "store",
+        store: Option<Filled> => "store",
         /// The folder of attached files.
-        assets: Option<String> => "assets",
+        assets: Option<Filled> => "assets",
         /// Which tools may be called.
         tools: Option<Shaped<ToolKeys>> => "tools",
         /// When conversations are summarised, and how.
@@ -74,7 +77,7 @@ keyed! {
 pub(crate) struct ZoneName(pub(crate) String);
 
 impl Meaning for ZoneName {
-    fn parse(zone: &str) -> Result<Self, String> {
+    fn parse(zone: &str) -> Result<Self, Meaningless> {
         check_zone(zone).map(|()| Self(zone.to_owned()))
     }
 
@@ -83,28 +86,28 @@ impl Meaning for ZoneName {
     }
 }
 
-/// What tools the model may call, and which of them.
-#[derive(Debug, JsonSchema)]
-#[expect(dead_code, reason = "it only says what the table may hold")]
-pub(crate) struct ToolKeys {
-    /// The folder that the model may look into.
-    folder: Option<String>,
-    /// Whether each call waits until you agree.
-    ask: Option<bool>,
-    /// The tools that may be called; all if absent.
-    allow: Option<ToolRuleKeys>,
-    /// The tools that may not be called.
-    deny: Option<ToolRuleKeys>,
+keyed! {
+    /// What tools the model may call, and which of them.
+    pub(crate) struct ToolKeys {
+        /// The folder that the model may look into.
+        folder: Option<Filled> => "folder",
+        /// Whether each call waits until you agree.
+        ask: bool => "ask",
+        /// The tools that may be called; all if absent.
+        allow: Option<Shaped<ToolRuleKeys>> => "allow",
+        /// The tools that may not be called.
+        deny: Option<Shaped<ToolRuleKeys>> => "deny",
+    }
 }
 
-/// Tools, by their names and categories.
-#[derive(Debug, JsonSchema)]
-#[expect(dead_code, reason = "it only says what the table may hold")]
-struct ToolRuleKeys {
-    /// The categories.
-    categories: Option<Vec<String>>,
-    /// The names.
-    tools: Option<Vec<String>>,
+keyed! {
+    /// Tools, by their names and categories.
+    pub(crate) struct ToolRuleKeys {
+        /// The categories.
+        categories: Vec<String> => "categories",
+        /// The names.
+        tools: Vec<String> => "tools",
+    }
 }
 
 /// When conversations are summarised, and how.
@@ -125,7 +128,7 @@ impl JsonSchema for MaskKeys {
 }
 
 /// Defaults for the command line.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Config {
     /// The name of the file, if there is one.
     pub(crate) name: Option<String>,
@@ -145,6 +148,8 @@ pub(crate) struct Config {
     pub(crate) store: Option<PathBuf>,
     /// Which tools may be called.
     pub(crate) tools: Option<Value>,
+    /// The folder that the model may look into.
+    pub(crate) tools_folder: Option<PathBuf>,
     /// When conversations are summarised, and how.
     pub(crate) compression: Option<Value>,
     /// The folder of attached files.
@@ -171,7 +176,7 @@ impl Config {
         if bytes.len() > MAX_BYTES {
             bail!("`{name}` is larger than {} KiB", MAX_BYTES / 1024);
         }
-        let value = parse(&bytes, &name, sources)?;
+        let value = parse(&bytes, &name, sources).map_err(|fault| sources.failure(&fault))?;
         let config = Self::of(&value, &folder);
         let found: Vec<Diagnostic> =
             config.found.into_iter().map(|found| found.in_document(&*name)).collect();
@@ -198,6 +203,7 @@ impl Config {
             named.into_iter().filter_map(|(key, path)| Some((key, place(path.as_deref()?)))).collect();
         let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
         let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
+        let (tools_folder, oddest) = tools_of(file.tools.as_ref(), &place);
         let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
         Self {
             name: None,
@@ -209,12 +215,13 @@ impl Config {
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
             tools: file.tools.map(|shaped| shaped.value),
+            tools_folder,
             compression: file.compression.map(|shaped| shaped.value),
             model: file.model,
             context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
             reserve: file.reserve.map(|Tokens(tokens)| tokens),
             tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
-            found: [keys.finish(), odd, odder].concat(),
+            found: [keys.finish(), odd, odder, oddest].concat(),
         }
     }
 
@@ -233,8 +240,16 @@ impl Config {
         self
     }
 
+    /// Leaves out the conversation, for what has one of its own.
+    pub(crate) fn without_session(mut self) -> Self {
+        self.files.retain(|(key, _)| *key != "session");
+        self
+    }
+
     /// Fills in what a command line does not say about a turn.
     pub(crate) fn complete(&self, turn: &mut TurnArguments, sources: &Sources) -> Result<()> {
+        let given = [("agent", &turn.agent), ("session", &turn.session), ("profile", &turn.profile)];
+        self.tell(&given.map(|(key, path)| (key, path.is_some())));
         turn.agent = self.file("agent", turn.agent.take(), sources)?;
         turn.session = self.file("session", turn.session.take(), sources)?;
         turn.profile = self.file("profile", turn.profile.take(), sources)?;
@@ -248,6 +263,19 @@ impl Config {
         fill(&mut turn.reserve, self.reserve.as_ref());
         fill(&mut turn.tz, self.tz.as_ref());
         Ok(())
+    }
+
+    /// Says which files are taken from here, of keys of which a command line gives some and not others: who names an
+    /// agent or a conversation may not know what is put beside it.
+    pub(crate) fn tell(&self, keys: &[(&str, bool)]) {
+        let path = |key: &str| self.files.iter().find(|(named, _)| *named == key).map(|(_, path)| path);
+        let absent = keys.iter().filter(|(_, is_given)| !is_given);
+        let taken = absent.filter_map(|(key, _)| Some(format!("{key} `{}`", files::name(path(key)?))));
+        let taken: Vec<_> = taken.map(|taken| lang::phrase(&taken).into_owned()).collect();
+        let is_named = keys.iter().any(|(key, is_given)| *is_given && *key != "profile");
+        if let (Some(own), true, false) = (&self.name, is_named, taken.is_empty()) {
+            show::remark(&format!("from `{own}`: {}; `--no-config` leaves that out", lang::list(&taken)));
+        }
     }
 
     /// Returns the file of a command line, or else the one under a key here; that must exist.
@@ -273,13 +301,126 @@ impl Config {
     }
 
     fn check_exists(&self, path: &Path, pointer: &str, sources: &Sources) -> Result<()> {
-        if path.exists() {
-            return Ok(());
+        match missing(path, pointer) {
+            None => Ok(()),
+            Some(missing) => {
+                Err(sources.failure(&missing.in_document(self.name.as_deref().unwrap_or_default())))
+            }
         }
-        let message = format!("there is no file `{}`", files::name(path));
-        let missing = Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer);
-        Err(sources.failure(&missing.in_document(self.name.as_deref().unwrap_or_default())))
     }
+
+    /// Finds the files and folders that are named and are not there.
+    fn missing(&self) -> Vec<Diagnostic> {
+        let files = self.files.iter().map(|(key, path)| (format!("/{key}"), path));
+        let books = self.worldbooks.iter().enumerate();
+        let books = books.map(|(index, path)| (format!("/worldbooks/{index}"), path));
+        let key = |table, of: &'_ EndpointConfig| {
+            of.key_file().map(|path| (format!("/{table}/key-file"), path.to_owned()))
+        };
+        let keys = [key("endpoint", &self.endpoint), key("transcription", &self.transcription)];
+        let folders = [("/assets", &self.assets), ("/tools/folder", &self.tools_folder)];
+        let folders = folders.into_iter().filter_map(|(pointer, path)| Some((pointer, path.as_ref()?)));
+        let folders = folders.filter(|(_, path)| !path.is_dir()).map(|(pointer, path)| {
+            let message = format!("there is no folder `{}`", files::name(path));
+            Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer)
+        });
+        let named = files.chain(books).filter_map(|(pointer, path)| missing(path, &pointer));
+        let of_keys = keys.iter().flatten().filter_map(|(pointer, path)| missing(path, pointer));
+        named.chain(of_keys).chain(folders).collect()
+    }
+}
+
+/// Tells whether a path is that of a file of defaults.
+pub(crate) fn is_config(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == NAME)
+}
+
+/// Checks the bytes of a file of defaults: what reading it finds, what its settings of processors and of compression
+/// are, and the files that it names and that are not there.
+///
+/// What is no TOML at all is an error.
+pub(crate) fn check(
+    bytes: &[u8],
+    path: &Path,
+    engine: &Engine,
+    sources: &Sources,
+) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
+    let name = files::name(path);
+    if bytes.len() > MAX_BYTES {
+        let message = format!("`{name}` is larger than {} KiB", MAX_BYTES / 1024);
+        return Err(Box::new(Diagnostic::error(codes::UNREADABLE_FILE, message).in_document(&*name)));
+    }
+    let value = parse(bytes, &name, sources)?;
+    let config = Config::of(&value, path.parent().unwrap_or(Path::new("")));
+    let layer = |value: &Value| MaskLayer {
+        level: MaskLevel::Global,
+        value: value.clone(),
+        pointer: "/compression".to_owned(),
+    };
+    let layers: Vec<MaskLayer> = config.compression.iter().map(layer).collect();
+    let of_compression = MaskConfig::resolve(&layers).diagnostics;
+    let with = Compile { user_parameters: config.user_parameters.clone(), ..Compile::default() };
+    let compiled = engine.compile(&Agent::default(), &with);
+    let is_of_user = |found: &&Diagnostic| found.location.document.as_deref() == Some(USER_SETTINGS);
+    let of_processors = compiled.diagnostics().iter().filter(is_of_user).cloned().collect();
+    let missing = config.missing();
+    let named = named::faults(&config, engine);
+    let found = [config.found, of_compression, of_processors, missing, named].concat();
+    Ok(found.into_iter().map(|found| found.in_document(&*name)).collect())
+}
+
+/// Says that a file that is named somewhere is a folder or not there, and which one beside it may be meant.
+fn missing(path: &Path, pointer: &str) -> Option<Diagnostic> {
+    if path.is_dir() {
+        let message = format!("`{}` is a folder where a file is expected", files::name(path));
+        return Some(Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer));
+    }
+    if path.exists() {
+        return None;
+    }
+    let message = format!("there is no file `{}`", files::name(path));
+    let missing = Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer);
+    Some(match files::near(path) {
+        Some(near) => missing.with_help(format!("did you mean `{near}`?")),
+        None => missing,
+    })
+}
+
+/// Reads the table that says which tools may be called: where their folder is, and what is wrong with the table.
+fn tools_of(
+    table: Option<&Shaped<ToolKeys>>,
+    place: &dyn Fn(&str) -> PathBuf,
+) -> (Option<PathBuf>, Vec<Diagnostic>) {
+    let Some(table) = table else { return (None, Vec::new()) };
+    let mut keys = match Keys::of(&table.value) {
+        Ok(keys) => keys,
+        Err(fault) => return (None, below_pointer("/tools", vec![*fault])),
+    };
+    let file = ToolKeys::read(&mut keys);
+    let mut found = keys.finish();
+    for (rules, pointer) in [(&file.allow, "/allow"), (&file.deny, "/deny")] {
+        found.extend(rules.iter().flat_map(|rules| below_pointer(pointer, rule_faults(&rules.value))));
+    }
+    (file.folder.as_deref().map(place), below_pointer("/tools", found))
+}
+
+fn rule_faults(rules: &Value) -> Vec<Diagnostic> {
+    match Keys::of(rules) {
+        Ok(mut keys) => {
+            ToolRuleKeys::read(&mut keys);
+            keys.finish()
+        }
+        Err(fault) => vec![*fault],
+    }
+}
+
+/// Leads findings about a value to where that value stands.
+fn below_pointer(pointer: &str, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for finding in &mut found {
+        let below = finding.location.pointer.as_deref().unwrap_or_default();
+        finding.location.pointer = Some(format!("{pointer}{below}"));
+    }
+    found
 }
 
 /// Reads a table that says where something is reached.
@@ -289,28 +430,24 @@ fn endpoint_of(
     place: &dyn Fn(&str) -> PathBuf,
 ) -> (EndpointConfig, Vec<Diagnostic>) {
     let read = table.map(|table| EndpointConfig::read(&table.value, place));
-    let (endpoint, mut odd) = read.unwrap_or_default();
-    for finding in &mut odd {
-        let pointer = finding.location.pointer.as_deref().unwrap_or_default();
-        finding.location.pointer = Some(format!("/{key}{pointer}"));
-    }
-    (endpoint, odd)
+    let (endpoint, odd) = read.unwrap_or_default();
+    (endpoint, below_pointer(&format!("/{key}"), odd))
 }
 
-/// The bytes as findings show them.
-fn shown(bytes: &[u8]) -> Vec<u8> {
+/// The bytes as findings show them: without what is nobody's business.
+pub(crate) fn shown(bytes: &[u8]) -> Vec<u8> {
     std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| covered(text).into_bytes())
 }
 
-fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value> {
+fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagnostic>> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let error = ImportError::NotText { offset: error.valid_up_to() };
-        sources.explain(name, &error)
+        sources.explained(name, &error)
     })?;
     toml_document::read(text).map_err(|(message, range)| {
         let finding = Diagnostic::error(codes::TOML_SYNTAX, format!("invalid TOML: {message}"));
-        sources.failure(&finding.in_document(name).at_span(Span::new(range.start, range.end)))
+        Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
     })
 }
 

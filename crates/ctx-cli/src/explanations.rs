@@ -29,7 +29,7 @@ pub(crate) struct Explanation {
     /// Such as `CTX0200`.
     pub(crate) code: &'static str,
     pub(crate) title: &'static str,
-    cause: &'static str,
+    pub(crate) cause: &'static str,
     /// Something small that is reported so.
     pub(crate) example: &'static str,
     /// The name of the example, if it is a whole file.

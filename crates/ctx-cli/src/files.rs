@@ -2,6 +2,7 @@
 
 mod identity;
 mod json_layout;
+mod leftover;
 mod lock;
 mod write;
 
@@ -10,15 +11,20 @@ use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
+use ctx_types::closest;
 
 use crate::show;
 pub(crate) use identity::FilesRead;
 pub(crate) use json_layout::JsonLayout;
+pub(crate) use leftover::remove_leftovers;
 pub(crate) use lock::lock;
 pub(crate) use write::{Existing, refuse_stdin, write};
 
 /// The largest file that is read, in bytes; the readers of all formats stop there too.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How many files of a folder are looked at for one that may be meant.
+const MAX_NEIGHBOURS: usize = 1_000;
 
 /// Reads a file, or standard input for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
@@ -52,6 +58,19 @@ pub(crate) fn reason(error: &std::io::Error) -> String {
             text.split(" (os error").next().unwrap_or_default().to_owned()
         }
     }
+}
+
+/// Returns the name of the file beside a path that is not there which is probably meant: one of the same name with
+/// another ending, or else of nearly the same name.
+pub(crate) fn near(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).ok()?.take(MAX_NEIGHBOURS).flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    let is_sibling = |name: &&String| Path::new(name).file_stem() == path.file_stem();
+    let wanted = path.file_name()?.to_str()?;
+    let near = names.iter().find(is_sibling).map(String::as_str);
+    near.or_else(|| closest(wanted, names.iter().map(String::as_str))).map(str::to_owned)
 }
 
 /// Makes a folder and those above it, unless they exist.

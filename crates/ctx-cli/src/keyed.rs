@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::ops::Deref;
 
+use ctx_types::{Diagnostic, Fix, Near, excerpt};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
+use crate::codes;
 use crate::keys::Keys;
 
 /// What a key holds: how it is read, and what a schema says about it.
@@ -19,11 +22,74 @@ pub(crate) trait KeyValue {
 
 /// A text that must have a meaning.
 pub(crate) trait Meaning: Sized {
-    /// Reads the text; or says what is wrong with it, behind the text itself.
-    fn parse(text: &str) -> Result<Self, String>;
+    /// Reads the text; or says what is wrong with it.
+    fn parse(text: &str) -> Result<Self, Meaningless>;
 
     /// Describes the texts that can be read.
     fn schema() -> Schema;
+}
+
+/// What is wrong with a text that means nothing.
+#[derive(Debug)]
+pub(crate) struct Meaningless {
+    /// What is said behind the text itself.
+    what: String,
+    /// The text that is probably meant, and whether that is certain.
+    near: Option<(String, bool)>,
+    /// The way out where no other text is near.
+    help: Option<String>,
+}
+
+impl Meaningless {
+    /// Says what is wrong, behind the text itself.
+    pub(crate) fn new(what: &str) -> Self {
+        Self { what: what.to_owned(), near: None, help: None }
+    }
+
+    /// Asks whether a near text was meant.
+    #[must_use]
+    pub(crate) fn near(mut self, near: Option<Near<'_>>) -> Self {
+        self.near = near.map(|near| (near.name.to_owned(), near.is_certain));
+        self
+    }
+
+    /// Says what to write where no other text is near.
+    #[must_use]
+    pub(crate) fn otherwise(mut self, help: String) -> Self {
+        self.help = Some(help);
+        self
+    }
+
+    /// Says so about a value of a file.
+    pub(crate) fn finding(self, text: &str) -> Diagnostic {
+        let finding = Diagnostic::error(codes::BAD_VALUE, format!("`{}` {}", excerpt(text), self.what));
+        match (self.near, self.help) {
+            (Some((name, is_certain)), _) => finding.guessing(Near { name: &name, is_certain }, Fix::text),
+            (None, Some(help)) => finding.with_help(help),
+            (None, None) => finding,
+        }
+    }
+
+    /// Says so in one line, behind the text itself.
+    pub(crate) fn line(&self) -> String {
+        match (&self.near, &self.help) {
+            (Some((name, _)), _) => format!("{}; did you mean `{name}`?", self.what),
+            (None, Some(help)) => format!("{}; {help}", self.what),
+            (None, None) => self.what.clone(),
+        }
+    }
+}
+
+/// A text that is not empty, such as a path.
+#[derive(Clone, Debug)]
+pub(crate) struct Filled(pub(crate) String);
+
+impl Deref for Filled {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
 }
 
 /// An object or a list that something else reads.
@@ -55,6 +121,16 @@ impl KeyValue for Option<String> {
 
     fn schema(_generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": ["string", "null"] })
+    }
+}
+
+impl KeyValue for Option<Filled> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.filled(key).map(|text| Filled(text.to_owned()))
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "null"], "minLength": 1 })
     }
 }
 

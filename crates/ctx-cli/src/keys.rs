@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::args::tokens_expected;
 use crate::codes;
+use crate::keyed::Meaningless;
 
 /// An object that is read key by key; what is unknown or of a wrong type is a finding with its pointer.
 pub(crate) struct Keys<'v> {
@@ -32,11 +33,21 @@ impl<'v> Keys<'v> {
     pub(crate) fn parsed<T>(
         &mut self,
         key: &'static str,
-        parse: impl Fn(&str) -> Result<T, String>,
+        parse: impl Fn(&str) -> Result<T, Meaningless>,
     ) -> Option<T> {
         let text = self.text(key)?;
-        let fault = |error| Diagnostic::error(codes::BAD_VALUE, format!("`{text}` {error}"));
-        parse(text).map_err(|error| self.found.push(fault(error).at_pointer(format!("/{key}")))).ok()
+        let fault = |fault: Meaningless| fault.finding(text).at_pointer(format!("/{key}"));
+        parse(text).map_err(|error| self.found.push(fault(error))).ok()
+    }
+
+    /// Reads a text that is not empty.
+    pub(crate) fn filled(&mut self, key: &'static str) -> Option<&'v str> {
+        let text = self.text(key)?;
+        if text.is_empty() {
+            let wrong = wrong("a text that is not empty", &Value::from(text));
+            self.found.push(wrong.at_pointer(format!("/{key}")));
+        }
+        Some(text).filter(|text| !text.is_empty())
     }
 
     /// Reads a whole number from 0 on.
@@ -81,10 +92,13 @@ impl<'v> Keys<'v> {
             let unknown =
                 Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{}`", excerpt(key)))
                     .about_key();
-            let known = self.known.join(", ");
+            let known = self.known.join("`, `");
             let unknown = match nearest(key, self.known.iter().copied()) {
+                Some(near) if self.values.contains_key(near.name) => {
+                    unknown.with_help(format!("`{}` is there too; remove one of the two", near.name))
+                }
                 Some(near) => unknown.guessing(near, Fix::key),
-                None => unknown.with_help(format!("known are {known}")),
+                None => unknown.with_help(format!("known are `{known}`")),
             };
             let pointer = format!("/{}", pointer_step(key));
             self.found.push(unknown.at_pointer(pointer));

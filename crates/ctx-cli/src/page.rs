@@ -137,6 +137,7 @@ pub(crate) fn page(
 fn render(page: Page<'_>) -> Result<String> {
     let mut environment = Environment::new();
     environment.add_filter("said", |english: &str| lang::page(english).into_owned());
+    environment.add_filter("marked", |text: &str| minijinja::Value::from_safe_string(text::marked(text)));
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.context("the syntax of templates is broken")?);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);

@@ -31,10 +31,13 @@ const OWN: [FileSchema; 2] = [
     },
 ];
 
+/// The names of those that are written and never read.
+const REPORTS: [&str; 3] = ["report", "life", "import-report"];
+
 /// Returns the schemas, in the order in which they are listed.
 pub(crate) fn all() -> Vec<FileSchema> {
     let (files, reports): (Vec<FileSchema>, Vec<FileSchema>) =
-        FILE_SCHEMAS.into_iter().partition(|schema| !schema.name.ends_with("report"));
+        FILE_SCHEMAS.into_iter().partition(|schema| !REPORTS.contains(&schema.name));
     [files, OWN.to_vec(), reports].concat()
 }
 
@@ -84,6 +87,11 @@ pub(crate) fn with_line(name: &str, text: &str) -> String {
     put_above(&format!("{LINE} $schema={FOLDER}/{name}.schema.json"), text)
 }
 
+/// The same in TOML, as the extension Even Better TOML knows it.
+pub(crate) fn with_line_of_toml(name: &str, text: &str) -> String {
+    format!("#:schema {FOLDER}/{name}.schema.json\n{text}")
+}
+
 /// The same where the schema is beside a path; otherwise the text stays as it is.
 pub(crate) fn with_line_beside(path: &Path, name: &str, text: &str) -> String {
     let schema = path.parent().unwrap_or(Path::new("")).join(FOLDER).join(format!("{name}.schema.json"));
@@ -99,6 +107,11 @@ pub(crate) fn with_line_of(before: &[u8], text: &str) -> String {
         Some(schema) => put_above(&format!("{LINE}{schema}"), text),
         None => text.to_owned(),
     }
+}
+
+/// Tells whether a comment is the line that names the schema of its file.
+pub(crate) fn is_line(comment: &str) -> bool {
+    comment.starts_with(LINE)
 }
 
 /// What is JSON has no comments, and no file becomes too large to be read.

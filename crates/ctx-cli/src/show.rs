@@ -91,6 +91,11 @@ pub(crate) fn note(text: &str) {
     to_stderr(&table::cut(&clean::clean_line(&lang::text(text)), stderr_width().saturating_sub(1)));
 }
 
+/// Prints a line that is read to its end to standard error.
+pub(crate) fn remark(text: &str) {
+    to_stderr(&clean::clean_line(&lang::text(text)));
+}
+
 /// Asks for input: a line on standard error that is not ended.
 pub(crate) fn prompt(text: &str) {
     let mut stderr = std::io::stderr().lock();

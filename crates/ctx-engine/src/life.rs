@@ -22,6 +22,7 @@ pub use subject::UnknownMessage;
 
 /// The life of one message, or of what was to be one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Life {
     /// What it is, as tables print it: the source of the message.
@@ -41,6 +42,7 @@ pub struct Life {
 
 /// What one stage did to a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
     /// The id of the stage.

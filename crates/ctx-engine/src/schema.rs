@@ -16,6 +16,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
+use crate::life::Life;
 
 /// A kind of file, or of report, that has a schema.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ pub struct FileSchema {
 /// let schema = (agent.write)(&Engine::new());
 /// assert_eq!(schema["properties"]["name"]["description"], "The name that `{{char}}` gives.");
 /// ```
-pub const FILE_SCHEMAS: [FileSchema; 7] = [
+pub const FILE_SCHEMAS: [FileSchema; 8] = [
     FileSchema {
         name: "agent",
         about: "an agent: who the model is, and the preset of what it is sent",
@@ -67,6 +68,11 @@ pub const FILE_SCHEMAS: [FileSchema; 7] = [
         name: "report",
         about: "the report of a context, as `explain --json` and `assemble --report` write it",
         write: report_schema::<Report>,
+    },
+    FileSchema {
+        name: "life",
+        about: "the life of one message, as `explain MSG --json` writes it",
+        write: report_schema::<Life>,
     },
     FileSchema {
         name: "import-report",

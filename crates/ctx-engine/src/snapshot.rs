@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use ctx_types::{Decision, Diagnostic, Message, Usage, plural};
+use ctx_types::{Decision, Diagnostic, Message, Source, Usage, plural};
+use serde_json::Value;
 
 use crate::context::{Context, place_name};
 
@@ -38,7 +39,7 @@ fn write_usage(out: &mut String, usage: &Usage, tokens: &[u32]) {
 }
 
 fn write_message(out: &mut String, index: usize, message: &Message, tokens: u32) {
-    let mut head = format!("--- {index} {} · {}", message.role, message.source);
+    let mut head = format!("--- {index} {} · {}", message.role, spelled(&message.source));
     match &message.placement {
         Some(placement) => push(&mut head, format_args!(" · {placement}")),
         None => push(&mut head, format_args!(" · {}", place_name(message.place))),
@@ -69,11 +70,27 @@ fn write_message(out: &mut String, index: usize, message: &Message, tokens: u32)
         out.push('\n');
     }
     for segment in &message.written {
-        push(out, format_args!("  {}..{} {}", segment.span.start, segment.span.end, segment.source));
+        let source = spelled(&segment.source);
+        push(out, format_args!("  {}..{} {source}", segment.span.start, segment.span.end));
         for source in &segment.via {
-            push(out, format_args!(" via {source}"));
+            push(out, format_args!(" via {}", spelled(source)));
         }
         out.push('\n');
+    }
+}
+
+/// Spells a source: as everywhere, but for an id that would not be told from what stands around it, which is written
+/// as JSON writes a text.
+fn spelled(source: &Source) -> String {
+    let is_odd = |id: &&str| {
+        let marks = [" · ", " via ", " + ", ": "];
+        // Decisions say `and 3 more` behind a source.
+        let is_marked = marks.iter().any(|mark| id.contains(mark)) || id.ends_with(" more");
+        is_marked || id.starts_with('"') || id.contains(char::is_control)
+    };
+    match source.id.as_deref().filter(is_odd) {
+        Some(id) => format!("{}:{}", source.kind.as_str(), Value::from(id)),
+        None => source.to_string(),
     }
 }
 
@@ -87,8 +104,13 @@ fn write_list<T>(out: &mut String, title: &str, items: &[T], line: fn(&T) -> Str
     }
 }
 
+/// Writes a decision as `Display` has it, but for its source.
 fn decision_line(decision: &Decision) -> String {
-    let mut line = decision.to_string();
+    let mut line = format!("{} {}", decision.outcome, spelled(&decision.source));
+    if let Some(more @ 1..) = decision.count.checked_sub(1) {
+        push(&mut line, format_args!(" and {more} more"));
+    }
+    push(&mut line, format_args!(": {}", decision.reason));
     match (decision.bytes, decision.tokens) {
         (Some(bytes), Some(tokens)) => {
             push(&mut line, format_args!(" ({}, {tokens})", plural(bytes, "byte")));

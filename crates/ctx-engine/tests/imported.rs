@@ -194,3 +194,167 @@ fn a_chat_brings_its_variables_and_the_name_of_its_user() {
     let settings = json!({ "username": "Mei", "power_user": {} });
     check(&[shown, settings, chat(&json!({}), &["Hello."])], &["Mei:  1  []", "Hello."]);
 }
+
+/// Compares what is sent, each message behind its role.
+#[track_caller]
+fn check_sent(files: &[Value], kind: GenerationKind, expected: &[&str]) {
+    let turn = TurnInput { kind, ..TurnInput::default() };
+    let sent = assemble(files, &turn).messages;
+    let sent: Vec<String> =
+        sent.iter().map(|message| format!("{}: {}", message.role, message.text())).collect();
+    assert_eq!(sent, expected);
+}
+
+/// An order of prompts; one behind a `-` is switched off.
+fn order(identifiers: &str) -> Value {
+    let step =
+        |word: &str| json!({ "identifier": word.trim_start_matches('-'), "enabled": !word.starts_with('-') });
+    let steps: Vec<Value> = identifiers.split_whitespace().map(step).collect();
+    json!([{ "character_id": 100_001, "order": steps }])
+}
+
+/// Prompts of a preset: the main one, and further ones that are in the conversation at a depth.
+fn prompts(at_depths: &[(&str, &str, u64)]) -> Value {
+    let main = json!({ "identifier": "main", "content": "Main." });
+    let prompt = |(name, role, depth): &(&str, &str, u64)| json!({ "identifier": name, "content": name, "role": role, "injection_position": 1, "injection_depth": depth });
+    std::iter::once(main).chain(at_depths.iter().map(prompt)).collect()
+}
+
+#[test]
+fn world_info_is_not_sent_where_its_marker_is_switched_off() {
+    let entry = |position: u64, content: &str| json!({ "uid": position, "key": [], "constant": true, "position": position, "content": content });
+    let book = json!({ "name": "Sea", "entries": { "0": entry(0, "Before."), "1": entry(1, "After.") } });
+    let check = |identifiers: &str, prompt: Value, expected: &[&str]| {
+        let mut list = vec![json!({ "identifier": "main", "content": "Main." })];
+        list.push(prompt);
+        let preset = preset(&json!({ "prompts": list, "prompt_order": order(identifiers) }));
+        check(&[preset, book.clone(), card(&json!({ "description": "Ada counts." }))], expected);
+    };
+    let all = "main worldInfoBefore charDescription worldInfoAfter chatHistory";
+    check(all, json!({}), &["Main.", "Before.", "Ada counts.", "After."]);
+    let off = "main -worldInfoBefore charDescription -worldInfoAfter chatHistory";
+    check(off, json!({}), &["Main.", "Ada counts."]);
+    check(
+        "main charDescription -worldInfoAfter chatHistory",
+        json!({}),
+        &["Main.", "Ada counts.", "Before."],
+    );
+    let continued =
+        json!({ "identifier": "worldInfoAfter", "marker": true, "injection_trigger": ["continue"] });
+    check(all, continued, &["Main.", "Before.", "Ada counts."]);
+    let without = order("main -worldInfoBefore charDescription worldInfoAfter chatHistory");
+    let context =
+        assemble(&[preset(&json!({ "prompt_order": without })), book.clone()], &TurnInput::default());
+    let dropped: Vec<String> = context.report.decisions.iter().map(ToString::to_string).collect();
+    assert!(
+        dropped.iter().any(|one| one.contains("anchor `world_info_before` is switched off")),
+        "{dropped:?}"
+    );
+}
+
+#[test]
+fn a_persona_stands_in_one_place() {
+    let marker = json!({ "identifier": "personaDescription", "marker": true, "injection_position": 1, "injection_depth": 1, "role": "user" });
+    let list = json!([{ "identifier": "main", "content": "Main." }, marker]);
+    let preset =
+        preset(&json!({ "prompts": list, "prompt_order": order("main personaDescription chatHistory") }));
+    let note = json!({ "note_prompt": "Note.", "note_interval": 1, "note_position": 1, "note_depth": 0 });
+    let check = |position: u64, expected: &[&str]| {
+        let place = json!({ "description": "Kim rows.", "position": position, "depth": 0, "role": 0 });
+        let personas = json!({ "personas": { "k": "Kim" }, "persona_descriptions": { "k": place } });
+        check(&[preset.clone(), personas, chat(&note, &["Hello.", "Well?"])], expected);
+    };
+    check(0, &["Main.", "Hello.", "Kim rows.", "Well?", "Note."]);
+    check(2, &["Main.", "Hello.", "Well?", "Kim rows.\nNote."]);
+    check(4, &["Main.", "Hello.", "Well?", "Note.\nKim rows."]);
+    check(9, &["Main.", "Hello.", "Well?", "Note."]);
+}
+
+#[test]
+fn a_format_stands_around_every_text_that_is_not_blank() {
+    let order = order("main charPersonality scenario chatHistory");
+    let formats = json!({ "prompt_order": order, "personality_format": "P: {{personality}}", "scenario_format": "S: {{scenario}}" });
+    let check = |text: &str, expected: &[&str]| {
+        let card = card(&json!({ "personality": text, "scenario": text, "description": "" }));
+        let sent = preset(&formats);
+        let texts: Vec<String> = assemble(&[sent, card], &TurnInput::default())
+            .messages
+            .iter()
+            .map(|one| one.text().into_owned())
+            .collect();
+        let expected: Vec<&str> = std::iter::once("Main.").chain(expected.iter().copied()).collect();
+        assert_eq!(texts, expected);
+    };
+    check("kind", &["P: kind", "S: kind"]);
+    check("0", &["P: 0", "S: 0"]);
+    check("False", &["P: False", "S: False"]);
+    check(" off ", &["P: off", "S: off"]);
+    check("", &[]);
+    check(" \n", &[]);
+}
+
+#[test]
+fn what_is_deeper_than_a_conversation_without_messages_stands_first() {
+    let depths = prompts(&[("one", "system", 1), ("nine", "system", 9), ("two", "user", 2)]);
+    let last = json!({ "identifier": "jailbreak", "content": "Last." });
+    let list: Vec<Value> = depths.as_array().unwrap().iter().cloned().chain([last]).collect();
+    let fields = json!({ "prompts": list, "prompt_order": order("main one nine two chatHistory jailbreak"), "continue_prefill": true });
+    let note = card(&json!({ "extensions": { "depth_prompt": { "prompt": "Card.", "depth": 1 } } }));
+    let above = ["system: Main.", "system: nine", "user: two", "system: one\nCard.", "system: Last."];
+    let greeted = [preset(&fields), note.clone(), chat(&json!({}), &["Hello."])];
+    check_sent(&greeted, GenerationKind::Continue, &[&above[..], &["assistant: Hello."]].concat());
+    let mut hidden = chat(&json!({}), &["Hello."]);
+    hidden[1]["is_system"] = true.into();
+    check_sent(&[preset(&fields), note, hidden], GenerationKind::Normal, &above);
+}
+
+#[test]
+fn a_message_that_is_continued_as_it_is_stands_last_and_is_not_counted() {
+    let list = prompts(&[("one", "system", 1)]);
+    let fields = json!({ "prompts": list, "prompt_order": order("main one chatHistory jailbreak"), "continue_prefill": true });
+    let check = |messages: &[&str], expected: &[&str]| {
+        check_sent(&[preset(&fields), chat(&json!({}), messages)], GenerationKind::Continue, expected);
+    };
+    let mine = ["system: Main.", "system: one", "assistant: Hello.", "user: Well"];
+    check(&["Hello.", "Well"], &mine);
+    let yours = ["system: Main.", "assistant: Hello.", "system: one", "user: Well?", "assistant: So"];
+    check(&["Hello.", "Well?", "So"], &yours);
+}
+
+#[test]
+fn the_last_words_are_repeated_without_a_name() {
+    let fields = json!({ "names_behavior": 2, "continue_nudge_prompt": "[On: {{lastChatMessage}}]" });
+    let sent = ["system: Main.", "assistant: Ada: Hello.", "system: [On: Hello.]"];
+    check_sent(&[preset(&fields), chat(&json!({}), &["Hello."])], GenerationKind::Continue, &sent);
+}
+
+#[test]
+fn a_narrator_is_counted_wherever_it_speaks() {
+    let fields = json!({ "prompts": prompts(&[("two", "system", 2), ("four", "system", 4)]), "prompt_order": order("main two four chatHistory") });
+    let mut told = chat(&json!({}), &["Once.", "Well?"]);
+    told[1]["extra"] = json!({ "type": "narrator" });
+    let sent = ["system: Main.", "system: four", "system: two", "system: Once.", "user: Well?"];
+    check_sent(&[preset(&fields), told], GenerationKind::Normal, &sent);
+}
+
+#[test]
+fn processing_for_strict_providers_joins_and_turns_roles() {
+    let list = json!([{ "identifier": "main", "content": "Main." }, { "identifier": "jailbreak", "content": "Last." }]);
+    let examples = card(&json!({ "mes_example": "<START>\nKim: Ask.\nAda: Say." }));
+    let check = |kind: &str, expected: &[&str]| {
+        let fields = json!({
+            "prompts": list, "custom_prompt_post_processing": kind, "names_behavior": 1,
+            "prompt_order": order("main dialogueExamples chatHistory jailbreak"),
+        });
+        let said = chat(&json!({}), &["Hello.", "Well?"]);
+        check_sent(&[preset(&fields), examples.clone(), said], GenerationKind::Normal, expected);
+    };
+    let apart = ["system: Ask.", "system: Say.", "assistant: Hello.", "user: Well?", "system: Last."];
+    check("", &[&["system: Main."], &apart[..]].concat());
+    let head = "system: Main.\n\nKim: Ask.\n\nAda: Say.";
+    let hello = "assistant: Ada: Hello.";
+    check("merge", &[head, hello, "user: Kim: Well?", "system: Last."]);
+    check("semi", &[head, hello, "user: Kim: Well?\n\nLast."]);
+    check("strict", &[head, "user: [Start a new chat]", hello, "user: Kim: Well?\n\nLast."]);
+    check("single", &["user: Main.\n\nKim: Ask.\n\nAda: Say.\n\nAda: Hello.\n\nKim: Well?\n\nLast."]);
+}

@@ -53,8 +53,8 @@ impl fmt::Display for Origin {
 
 /// What one layer says about one processor; absent fields take the built-in default, not a lower layer's.
 ///
-/// The id may be that of a group (see [`group_members`](crate::group_members)): it then speaks for each member
-/// that the layer does not name itself, and each takes the settings that it has fields for.
+/// `message-formatters` is the group of the four formatters: it speaks for each of them that the layer does not name
+/// itself, and each takes the settings that it has fields for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -70,6 +70,18 @@ pub const ANOTHER_OF_KIND: Code = Code::new(623, "another file of the kind");
 /// A picture ends before its end.
 pub const CUT_PICTURE: Code = Code::new(624, "picture cut off");
 
+/// A picture holds a document that is not read, since another one counts or since it is none.
+pub const ANOTHER_TEXT: Code = Code::new(626, "another text of the picture");
+
+/// An order of prompts names one twice; the first place counts.
+pub const PROMPT_TWICE: Code = Code::new(627, "prompt twice in the order");
+
+/// Nothing in a file has an effect; it is kept as it is.
+pub const NO_EFFECT: Code = Code::new(625, "file without effect");
+
+/// An entry of an agent says what no chat-completion preset can say.
+pub const PRESET_CANNOT_SAY: Code = Code::new(628, "more than a preset can say");
+
 /// A text was taken for a user profile without any fields.
 pub const PLAIN_PROFILE: Code = Code::new(640, "plain text profile");
 
@@ -83,6 +95,8 @@ pub const MIGRATED_STRATEGY: Code = Code::new(652, "migrated injection strategy"
 pub const MIGRATED_GREETINGS: Code = Code::new(653, "migrated greetings");
 /// Formatter rules of AIO Hub became settings of processors.
 pub const MIGRATED_RULES: Code = Code::new(654, "migrated formatter rules");
+/// The two halves of a session became one.
+pub const MIGRATED_HALVES: Code = Code::new(655, "migrated session halves");
 
 /// A field of a regex script has a value that means nothing.
 pub const SCRIPT_VALUE: Code = Code::new(660, "value of a regex script");

@@ -67,21 +67,63 @@ fn unpack_nested(bytes: &[u8], limits: &Limits, nested: usize) -> Result<Option<
         return Ok(None);
     };
     let documents = std::mem::take(&mut unpacked.documents);
+    let mut left = limits.packed_total_bytes;
     for document in documents {
-        match unpack_nested(&document.bytes, limits, nested + 1)? {
-            Some(inner) => {
-                let within = |mut packed: PackedDocument| {
-                    packed.container = format!("{}/{}", document.container, packed.container);
-                    packed
-                };
-                unpacked.documents.extend(inner.documents.into_iter().map(within));
-                unpacked.files.extend(inner.files);
-                unpacked.diagnostics.extend(inner.diagnostics);
+        let limits = Limits {
+            packed_bytes: limits.packed_bytes.min(left),
+            packed_total_bytes: limits.packed_total_bytes.min(left),
+            ..*limits
+        };
+        match unpack_nested(&document.bytes, &limits, nested + 1) {
+            Ok(Some(inner)) => {
+                left = left.saturating_sub(inner.bytes());
+                unpacked.add(&document, inner);
             }
-            None => unpacked.documents.push(document),
+            Ok(None) => unpacked.documents.push(document),
+            Err(error) if png::is_png(&document.bytes) => {
+                // Nobody knows how much was unpacked until then, so it counts for the most.
+                left = left.saturating_sub(limits.packed_bytes);
+                unpacked.diagnostics.push(error.to_diagnostic());
+                unpacked.files.push(PackedFile { path: document.name, bytes: document.bytes });
+            }
+            Err(error) => return Err(error),
         }
     }
     Ok(Some(unpacked))
+}
+
+impl Unpacked {
+    /// Returns how many bytes it has.
+    fn bytes(&self) -> usize {
+        let documents = self.documents.iter().map(|document| document.bytes.len());
+        documents.chain(self.files.iter().map(|file| file.bytes.len())).sum()
+    }
+
+    /// Adds what a document holds that is a container itself; a picture of an archive stays where it was.
+    fn add(&mut self, outer: &PackedDocument, inner: Self) {
+        self.documents.extend(inner.documents.into_iter().map(|mut packed| {
+            packed.container = format!("{}/{}", outer.container, packed.container);
+            if packed.name.is_empty() {
+                packed.name.clone_from(&outer.name);
+            }
+            packed
+        }));
+        self.files.extend(inner.files.into_iter().map(|mut file| {
+            if file.path == png::PICTURE && !outer.name.is_empty() {
+                file.path.clone_from(&outer.name);
+            }
+            file
+        }));
+        self.diagnostics.extend(inner.diagnostics);
+    }
+}
+
+/// Tells whether bytes hold documents instead of being one. O(bytes).
+fn is_packed(bytes: &[u8]) -> bool {
+    png::is_png(bytes)
+        || archive::is_archive(bytes)
+        || bundle::is_bundle(bytes)
+        || base64_text::decode_file(bytes).is_some()
 }
 
 fn packed_in_base64(bytes: Vec<u8>) -> Unpacked {

@@ -19,6 +19,7 @@ use crate::imported::{Imported, Moved, relocate};
 use crate::limits::Limits;
 
 use linear::Messages;
+pub(crate) use tool_calls::is_call;
 pub use write::{ConversationForm, WrittenConversation, write_conversation};
 #[cfg(feature = "schema")]
 pub use written_message::ChatMessage;
@@ -50,25 +51,49 @@ pub fn read_conversation(
     name: &str,
     limits: &Limits,
 ) -> Result<Imported<Session>, ImportError> {
+    read_placed(bytes, name, limits).map(|(imported, _)| imported)
+}
+
+/// Which items of a list of messages became what.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Placed {
+    /// The index of the item for each node below the root, in the order of the nodes.
+    pub(crate) messages: Vec<usize>,
+    /// The index of the item that stands around the others.
+    pub(crate) header: Option<usize>,
+}
+
+/// As [`read_conversation`]; also tells which messages of a list became which nodes.
+pub(crate) fn read_placed(
+    bytes: &[u8],
+    name: &str,
+    limits: &Limits,
+) -> Result<(Imported<Session>, Placed), ImportError> {
     let mut document = Document::read(bytes, name, limits)?;
     let value = document.value.take();
     let shape = format::shape(&value);
+    let mut placed = Placed::default();
     let mut imported = match (shape, value) {
         (Some(Format::Session), value) => session(value),
         (Some(Format::SessionHalves), Value::Object(halves)) => halves::read(halves),
         (Some(format), Value::Array(items)) if is_messages(format) => {
             let skip_null = document.syntax == Syntax::JsonLines;
-            messages(format, items, Map::new(), "", skip_null).finish(name, document.bad_lines)
+            let messages = messages(format, items, Map::new(), "", skip_null);
+            placed = messages.placed();
+            messages.finish(name, document.bad_lines)
         }
         (Some(format), Value::Object(mut file)) if is_messages(format) => match file.shift_remove("messages")
         {
             Some(Value::Array(items)) => {
-                messages(format, items, file, "/messages", false).finish(name, Vec::new())
+                let messages = messages(format, items, file, "/messages", false);
+                placed = messages.placed();
+                messages.finish(name, Vec::new())
             }
             // A single line is a JSON document too.
             other => {
                 file.extend(other.map(|other| ("messages".to_owned(), other)));
                 let messages = messages(format, vec![Value::Object(file)], Map::new(), "", false);
+                placed = messages.placed();
                 let mut imported = messages.finish(name, Vec::new());
                 relocate(&mut imported.diagnostics, &[Moved { ours: "/0", theirs: "" }]);
                 imported
@@ -78,7 +103,7 @@ pub fn read_conversation(
     };
     document.diagnostics.append(&mut imported.diagnostics);
     imported.diagnostics = document.diagnostics;
-    Ok(imported.named(name))
+    Ok((imported.named(name), placed))
 }
 
 /// Puts the two halves of a session together; none if a value is not that.

@@ -6,9 +6,12 @@
 mod agent;
 mod book;
 mod card;
+mod order;
 mod picture;
 mod preset;
+mod prompts;
 mod scripts;
+mod settings;
 
 pub use agent::export_agent;
 pub(crate) use agent::is_of_export;
@@ -16,7 +19,8 @@ pub use book::{export_card_book, export_lorebook, export_worldbook};
 pub(crate) use card::CARD_RULES;
 pub use card::{card_book, export_card};
 pub use picture::export_card_picture;
-pub use preset::export_preset;
+pub(crate) use preset::PRESET_RULES;
+pub use preset::{export_preset, preset_losses};
 pub use scripts::export_regex_scripts;
 
 use ctx_types::Agent;

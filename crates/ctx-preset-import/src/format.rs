@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::limits::Limits;
+use crate::sillytavern::templates::TEXT_SAMPLERS;
 
 /// The form in which a document holds an agent, a conversation or a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -188,11 +189,35 @@ pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Option<Format
 /// Tells what a value is, files of other applications among it.
 pub(crate) fn source_format(value: &Value) -> Option<Format> {
     match value {
-        Value::Object(map) => foreign(map).or_else(|| object_shape(map)),
+        Value::Object(map) => foreign(map).or_else(|| match object_shape(map) {
+            shape @ (None | Some(Format::Profile)) => nearly(map).or(shape),
+            shape => shape,
+        }),
         Value::Array(items) if !items.is_empty() && items.iter().all(is_script) => Some(Format::RegexScripts),
         value => shape(value),
     }
 }
+
+/// The texts of a card that nothing else with a name has.
+const CARD_TEXTS: [&str; 4] = ["personality", "scenario", "mes_example", "first_mes"];
+
+/// Tells what another application wrote, by fields of which it may leave out any; nothing else that is known has them.
+fn nearly(map: &Map<String, Value>) -> Option<Format> {
+    let is_text = |key: &str| map.get(key).is_some_and(Value::is_string);
+    let (is_named, has_content) = (map.contains_key("name"), map.contains_key("content"));
+    if is_named && (CARD_TEXTS.into_iter().any(is_text) || (is_text("description") && !has_content)) {
+        return Some(Format::CardV1);
+    }
+    if is_named && !has_content && ["context", "greeting"].into_iter().any(is_text) {
+        return Some(Format::Pygmalion);
+    }
+    let samplers = TEXT_SAMPLERS.iter().filter(|(key, _)| map.get(*key).is_some_and(Value::is_number));
+    let is_told = || TOLD_SAMPLERS.iter().any(|key| map.get(*key).is_some_and(Value::is_number));
+    (!has_content && samplers.count() > 1 && is_told()).then_some(Format::TextPreset)
+}
+
+/// The samplers whose names only text completion has.
+const TOLD_SAMPLERS: [&str; 5] = ["temp", "rep_pen", "freq_pen", "presence_pen", "genamt"];
 
 fn is_script(value: &Value) -> bool {
     value.get("findRegex").is_some()
@@ -307,13 +332,14 @@ pub(crate) fn is_profile(map: &Map<String, Value>) -> bool {
 
 /// What other applications write as objects that may have a name, and the keys by which each is told; the first
 /// that fits counts.
-const FOREIGN: [(Format, &[&str]); 22] = [
+const FOREIGN: [(Format, &[&str]); 23] = [
     (Format::RegexScripts, &["findRegex"]),
     (Format::CardV1, &["spec", "data"]),
     (Format::CardV1, &["spec", "spec_version"]),
     (Format::Settings, &["power_user"]),
     (Format::Settings, &["world_info_settings"]),
     (Format::Settings, &["extension_settings"]),
+    (Format::Settings, &["oai_settings"]),
     (Format::ChatPreset, &["prompts", "prompt_order"]),
     (Format::ChatPreset, &["prompts", "openai_max_context"]),
     (Format::ChatPreset, &["chat_completion_source"]),

@@ -1,10 +1,12 @@
 //! Several files of other applications at once, as one agent with all that belongs to it.
 
 mod bundled;
+mod conversations;
 mod finish;
 mod gathered;
 mod own;
 mod rows;
+mod settle;
 mod sources;
 mod weight;
 
@@ -31,7 +33,7 @@ pub struct SourceFile<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ImportOptions {
-    /// How much a document may ask of us; 24 MiB and half a million values by default, since each value has a row in
+    /// How much a document may ask of us; 20 MiB and half a million values by default, since each value has a row in
     /// the report, and each text is there several times before all is written.
     ///
     /// The documents of one file may have so many bytes together, and a quarter of a million values, of which each
@@ -43,7 +45,7 @@ pub struct ImportOptions {
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        let limits = Limits { json_bytes: 24 << 20, json_nodes: 500_000, ..Limits::default() };
+        let limits = Limits { json_bytes: 20 << 20, json_nodes: 500_000, ..Limits::default() };
         Self { limits, anchors: AnchorRegistry::system() }
     }
 }
@@ -113,5 +115,7 @@ pub fn import(files: &[SourceFile<'_>], options: &ImportOptions) -> Import {
     for file in files {
         gathered.add(*file, options);
     }
-    gathered.finish()
+    let mut made = gathered.finish();
+    settle::settle(&mut made);
+    made
 }

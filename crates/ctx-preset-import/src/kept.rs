@@ -18,7 +18,10 @@ pub(crate) fn set(kept: &mut Kept, mut parts: Value) {
 }
 
 /// Keeps parts of a foreign form beside an agent, among those that stand there already where they are told apart.
-pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) {
+///
+/// Tells whether these stand below the new ones now.
+pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) -> bool {
+    let mut is_moved = false;
     match kept.get_mut(IMPORTED).map(Value::take) {
         Some(Value::Object(mut earlier)) if has_room(&earlier, parts.keys()) => {
             earlier.append(&mut parts);
@@ -26,10 +29,12 @@ pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) {
         }
         Some(earlier) => {
             parts.insert(IMPORTED.to_owned(), earlier);
+            is_moved = true;
         }
         None => {}
     }
     kept.set(IMPORTED, Value::Object(parts));
+    is_moved
 }
 
 /// Tells whether parts can stand beside earlier ones, so that it is known later which were which.

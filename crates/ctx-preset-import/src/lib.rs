@@ -54,7 +54,7 @@ pub use document::{BadLine, Document, Syntax, decode, write_document};
 pub use error::ImportError;
 pub use export::{
     card_book, export_agent, export_card, export_card_book, export_card_picture, export_lorebook,
-    export_preset, export_regex_scripts, export_worldbook,
+    export_preset, export_regex_scripts, export_worldbook, preset_losses,
 };
 pub use format::{Format, detect};
 pub use import::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, import};
@@ -63,5 +63,5 @@ pub use limits::Limits;
 pub use migrate::{MigratedDocument, migrate, migrate_document};
 pub use profile::read_profile;
 pub use regex_scripts::read_regex_scripts;
-pub use report::{FieldReport, FieldReports, FieldStatus, FileReport, ImportReport};
+pub use report::{FieldCounts, FieldReport, FieldReports, FieldStatus, FileReport, ImportReport};
 pub use worldbook::{WorldbookOrigin, read_worldbook, read_worldbook_with_origin};

@@ -3,11 +3,12 @@
 mod expect;
 mod fields;
 mod rules;
+mod written;
 
 use std::fmt;
 
 use ctx_types::Diagnostic;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 pub(crate) use expect::Expect;
 pub use fields::FieldReports;
@@ -18,29 +19,23 @@ use crate::format::Format;
 
 /// What became of the files of an import, one [`FileReport`] each, in the order in which they were given.
 ///
-/// Written as `{"files":[{"path","format","fields":[{"pointer","status","to","note"}]}]}`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// Written as `{"counts":{…},"files":[{"path","format","counts":{…},"diagnostics":[…],"fields":[{"pointer","status","to","note"}]}]}`.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
     /// The files.
     pub files: Vec<FileReport>,
 }
 
 /// What became of one file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FileReport {
     /// The name under which the file was given.
     pub path: String,
-    /// What it is; none for what is nothing known.
-    #[serde(serialize_with = "format_id")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    /// What it is; none for what cannot be read or is nothing known.
     pub format: Option<Format>,
     /// What the document was packed in, such as `png` and the name of its chunk; none for a plain one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
     /// One row for each leaf of the document: a scalar, or an empty list or object.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<FieldReport<'static>>"))]
     pub fields: FieldReports,
     /// What a person should read, the worst first.
     pub diagnostics: Vec<Diagnostic>,
@@ -55,6 +50,9 @@ pub struct FieldReport<'a> {
     /// What became of it.
     pub status: FieldStatus,
     /// Where it is now, as a JSON pointer into what was made of the files; none for what is nowhere.
+    ///
+    /// Below `/worldbooks/N`, `/conversations/N`, `/profile` and `/template` it leads into these, otherwise into the
+    /// agent. What is empty and not written leads to what is around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<&'a str>,
     /// How it differs there, or why it is not there.
@@ -98,10 +96,40 @@ impl fmt::Display for FieldStatus {
     }
 }
 
+/// How many fields became what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FieldCounts {
+    /// Fields that have the same meaning in a field of ours.
+    pub mapped: usize,
+    /// Fields that mean nearly the same there.
+    pub approximated: usize,
+    /// Fields that are kept as they are, without effect.
+    pub kept: usize,
+    /// Fields that are kept nowhere.
+    pub unsupported: usize,
+}
+
+impl FieldCounts {
+    fn new(count: impl Fn(FieldStatus) -> usize) -> Self {
+        Self {
+            mapped: count(FieldStatus::Mapped),
+            approximated: count(FieldStatus::Approximated),
+            kept: count(FieldStatus::Kept),
+            unsupported: count(FieldStatus::Unsupported),
+        }
+    }
+}
+
 impl FileReport {
     /// Counts the fields of a status.
     pub fn count(&self, status: FieldStatus) -> usize {
         self.fields.iter().filter(|field| field.status == status).count()
+    }
+
+    /// Counts the fields of each status.
+    pub fn counts(&self) -> FieldCounts {
+        FieldCounts::new(|status| self.count(status))
     }
 }
 
@@ -110,12 +138,9 @@ impl ImportReport {
     pub fn count(&self, status: FieldStatus) -> usize {
         self.files.iter().map(|file| file.count(status)).sum()
     }
-}
 
-#[expect(clippy::trivially_copy_pass_by_ref, clippy::ref_option, reason = "the signature that serde calls")]
-fn format_id<S: Serializer>(format: &Option<Format>, serializer: S) -> Result<S::Ok, S::Error> {
-    match format {
-        Some(format) => serializer.serialize_str(format.id()),
-        None => serializer.serialize_none(),
+    /// Counts the fields of each status in all files.
+    pub fn counts(&self) -> FieldCounts {
+        FieldCounts::new(|status| self.count(status))
     }
 }

@@ -161,16 +161,24 @@ fn as_script(script: &Object) -> Value {
 
 /// The rows of presets and modules.
 pub(crate) mod rows {
+    use std::rc::Rc;
+
+    use serde_json::Value;
+
     use super::SAMPLERS;
+    use crate::loose::{Object, number, object, objects, said};
     use crate::report::Expect::{Flag, Named, Number, Text};
-    use crate::report::{Rule, RuleSet, approximated, kept};
+    use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
+    use crate::sillytavern::parameters;
+    use crate::sillytavern::rows::scripts::LIST;
+    use crate::worldbook::{self, Application};
 
     const PART: &str = "the part of a chat-completion preset that comes nearest";
     const SCRIPT: &str = "a regex rule that comes nearest";
     const TYPES: &[&str] = &["plain", "jailbreak", "cot", "persona", "description", "lorebook", "chat"];
     const CODE: &str = "programs of others are not run";
 
-    const PRESET: [Rule; 9] = [
+    const PRESET: [Rule; 7] = [
         approximated("/promptTemplate/*/type", "/presetMessages", PART).of(Named(TYPES)),
         approximated("/promptTemplate/*/type2", "/presetMessages", PART).of(Named(&[
             "main",
@@ -181,77 +189,77 @@ pub(crate) mod rows {
         approximated("/promptTemplate/*/role", "/presetMessages", PART).of(Text),
         approximated("/promptTemplate/*/innerFormat", "/presetMessages", PART).of(Text),
         approximated("/promptTemplate/*/name", "/presetMessages", PART).of(Text),
-        approximated("/mainPrompt", "/presetMessages/main", "counts where there is no template").of(Text),
-        approximated("/globalNote", "/presetMessages/jailbreak", "counts where there is no template")
-            .of(Text),
         kept("/proxyKey", "keys are not for a file of somebody else to say"),
     ];
 
+    const UNSAID: &str = "a negative one says nothing";
+
     /// Returns the rules for a preset.
-    pub(crate) fn of_preset() -> RuleSet {
+    pub(crate) fn of_preset(file: &Object) -> RuleSet {
         let mut rules = RuleSet::new(PRESET);
-        for (theirs, _, _) in SAMPLERS {
-            rules.field(
-                "",
-                theirs,
-                approximated("", "/parameters", "a negative one says nothing").of(Number),
-            );
+        for (theirs, chat, _) in SAMPLERS {
+            let is_said = number(file, theirs).is_some_and(|value| value >= 0.0);
+            let ours = parameters::SAMPLERS.iter().find(|(known, _)| *known == chat).map(|(_, ours)| *ours);
+            let ours = ours.unwrap_or("/contextManagement/maxContextTokens");
+            let rule = if is_said { approximated("", ours, PART).of(Number) } else { kept("", UNSAID) };
+            rules.link("", theirs, Link::new(&Rc::new(RuleSet::new([rule])), "/parameters"));
+        }
+        let has_template = objects(file, "promptTemplate").any(|(_, item)| super::Step::of(item).is_some());
+        for (field, to) in [
+            ("mainPrompt", "/presetMessages/main/content"),
+            ("globalNote", "/presetMessages/jailbreak/content"),
+        ] {
+            let rule = if has_template {
+                kept("", "the template says it")
+            } else {
+                approximated("", to, PART).of(Text)
+            };
+            rules.field("", field, rule);
         }
         rules
     }
 
-    const MODULE: [Rule; 15] = [
-        kept("/type", "tells what the file is"),
-        approximated("/lorebook/*/key", "/worldbooks/*/entries/*/key", "the same field of the worldbook")
-            .of(Text),
-        approximated(
-            "/lorebook/*/secondkey",
-            "/worldbooks/*/entries/*/keysecondary",
-            "the same field of the worldbook",
-        )
-        .of(Text),
-        approximated(
-            "/lorebook/*/comment",
-            "/worldbooks/*/entries/*/comment",
-            "the same field of the worldbook",
-        )
-        .of(Text),
-        approximated(
-            "/lorebook/*/content",
-            "/worldbooks/*/entries/*/content",
-            "the same field of the worldbook",
-        )
-        .of(Text),
-        approximated(
-            "/lorebook/*/alwaysActive",
-            "/worldbooks/*/entries/*/constant",
-            "the same field of the worldbook",
-        )
-        .of(Flag),
-        approximated(
-            "/lorebook/*/insertorder",
-            "/worldbooks/*/entries/*/order",
-            "the same field of the worldbook",
-        )
-        .of(Number),
-        approximated("/regex/*/comment", "/regexConfig", SCRIPT).of(Text),
-        approximated("/regex/*/in", "/regexConfig", SCRIPT).of(Text),
-        approximated("/regex/*/out", "/regexConfig", SCRIPT).of(Text),
-        approximated("/regex/*/type", "/regexConfig", SCRIPT).of(Text),
-        approximated("/regex/*/flag", "/regexConfig", SCRIPT).of(Text),
-        approximated("/regex/*/ableFlag", "/regexConfig", SCRIPT).of(Flag),
-        kept("/trigger/**", CODE),
-        kept("/cjs", CODE),
+    const MODULE: [Rule; 3] = [kept("/type", TOLD), kept("/trigger/**", CODE), kept("/cjs", CODE)];
+    const TOLD: &str = "tells what the file is";
+
+    const REGEX: [Rule; 6] = [
+        approximated("/comment", "/name", SCRIPT).of(Text),
+        approximated("/in", "/regex", SCRIPT).of(Text),
+        approximated("/out", "/replacement", SCRIPT).of(Text),
+        approximated("/type", "/targetRoles", SCRIPT).of(Text),
+        approximated("/flag", "/regex", SCRIPT).of(Text),
+        approximated("/ableFlag", "/regex", SCRIPT).of(Flag),
     ];
 
-    /// Returns the rules for a module.
-    pub(crate) fn of_module(is_enveloped: bool) -> RuleSet {
-        let module = RuleSet::new(MODULE);
-        if !is_enveloped {
-            return module;
+    /// Returns the rules for a module's file, whose lorebook goes to a place.
+    pub(crate) fn of_file(file: &Object, book: &str) -> RuleSet {
+        if object(file, "module").is_none() {
+            return of_module(file, book);
         }
-        let mut rules = RuleSet::new([kept("/type", "tells what the file is")]);
-        rules.link("", "module", crate::report::Link::new(&std::rc::Rc::new(module), ""));
+        let mut rules = RuleSet::new([kept("/type", TOLD)]);
+        rules.link("", "module", Link::new(&Rc::new(of_module(super::module(file), book)), ""));
+        rules
+    }
+
+    fn of_module(module: &Object, book: &str) -> RuleSet {
+        let mut rules = RuleSet::new(MODULE);
+        let entries = module.get("lorebook").and_then(Value::as_array).filter(|list| !list.is_empty());
+        if let Some(entries) = entries {
+            let mut list = RuleSet::default();
+            let entry = worldbook::of_entry(Application::Risu);
+            for (index, _) in entries.iter().enumerate().filter(|(_, entry)| entry.is_object()) {
+                list.link("", index.to_string(), Link::new(&entry, format!("{book}/entries/{index}")));
+            }
+            rules.link("", "lorebook", Link::new(&Rc::new(list), book));
+            if said(module, "name").is_some() {
+                let name = Rc::new(RuleSet::new([mapped("", Text, "")]));
+                rules.link("", "name", Link::new(&name, format!("{book}/name")));
+            }
+        }
+        let script = Rc::new(RuleSet::new(REGEX));
+        for (number, (index, _)) in objects(module, "regex").enumerate() {
+            rules.link("/regex", index.to_string(), Link::new(&script, format!("{LIST}/rules/{number}")));
+        }
         rules
     }
 }

@@ -7,6 +7,7 @@ mod other;
 mod rows;
 
 use ctx_types::{Diagnostic, Persist, Reader, Worldbook, misspelt_in_worldbook};
+use ctx_worldbook::repeated_uids;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
@@ -15,10 +16,10 @@ use crate::format::{self, Format};
 use crate::imported::Imported;
 use crate::limits::Limits;
 
-pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, entry as card_entry};
+pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, entry as card_entry, has_entries};
 pub use origin::WorldbookOrigin;
 pub(crate) use other::{Application, write as write_other};
-pub(crate) use rows::{of_card_book, of_envelope, of_other, of_world_info};
+pub(crate) use rows::{of_card_book, of_entry, of_envelope, of_other, of_world_info};
 
 /// Reads a worldbook from any form that people have one in.
 ///
@@ -53,14 +54,24 @@ pub fn read_worldbook_with_origin(
     Ok((imported.named(name), origin))
 }
 
-/// Reads a worldbook from the value of a document.
+/// Reads a worldbook from the value of a document that is imported.
 pub(crate) fn read_value(value: Value) -> Result<Imported<Worldbook>, ImportError> {
-    Ok(read_form(Form::of(value)?).0)
+    Ok(with_repeated(read_form(Form::of(value)?)))
 }
 
-/// Reads the book of a card that stands at a place of it.
+/// Tells of uids that stand twice, which other commands tell when they use the book.
+fn with_repeated((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin)) -> Imported<Worldbook> {
+    let mut repeated = repeated_uids(&imported.value);
+    for location in repeated.iter_mut().map(|finding| &mut finding.location) {
+        location.pointer = location.pointer.take().map(|pointer| origin.pointer(&pointer));
+    }
+    imported.diagnostics.extend(repeated);
+    imported
+}
+
+/// Reads the book of a card that is imported, which stands at a place of it.
 pub(crate) fn read_card_book(book: Map<String, Value>, place: &str, is_v3: bool) -> Imported<Worldbook> {
-    read_form(card::read(book, place, is_v3)).0
+    with_repeated(read_form(card::read(book, place, is_v3)))
 }
 
 /// Returns a book under another name; on export it has that of its file again.

@@ -176,6 +176,127 @@ fn a_card_without_a_version_has_one_chunk() {
     assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
 }
 
+/// A whole PNG with these texts in base64.
+fn picture_with(texts: &[(&str, &[u8])]) -> Vec<u8> {
+    use base64::Engine as _;
+    let chunk = |kind: &[u8], data: &[u8]| picture(kind, data)[8..].to_vec();
+    let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (keyword, text) in texts {
+        let text = base64::engine::general_purpose::STANDARD.encode(text);
+        bytes.extend(chunk(b"tEXt", format!("{keyword}\0{text}").as_bytes()));
+    }
+    bytes.extend(chunk(b"IEND", b""));
+    bytes
+}
+
+/// Checks what becomes of a file: the container that is read, the name of the agent, and what is found.
+#[track_caller]
+fn check(bytes: &[u8], (container, name): (&str, &str), expected: &[&str]) {
+    let made = import_bytes(bytes);
+    let report = &made.report.files[0];
+    assert_eq!(report.container.as_deref(), Some(container));
+    assert_eq!(made.agent.and_then(|agent| agent.name).as_deref(), Some(name));
+    let found: Vec<String> =
+        report.diagnostics.iter().map(|found| format!("{} {}", found.code, found.message)).collect();
+    assert_eq!(found, expected);
+    assert!(!made.assets.is_empty() && made.profile.is_none());
+}
+
+/// Checks that nothing is made of a file.
+#[track_caller]
+fn check_nothing(bytes: &[u8], code: &str) {
+    let made = import_bytes(bytes);
+    assert!(made.agent.is_none() && made.profile.is_none() && made.assets.is_empty());
+    let report = &made.report.files[0];
+    assert_eq!((report.format, report.diagnostics[0].code.to_string().as_str()), (None, code));
+}
+
+#[test]
+fn a_text_of_a_picture_that_is_no_document_is_passed_over() {
+    let card = card();
+    for broken in [b"hello".as_slice(), b"", b"{\"spec\":"] {
+        check(
+            &picture_with(&[("chara", card.as_bytes()), ("CCv3", broken)]),
+            ("png:chara", "Ada"),
+            &["CTX0626 the text `ccv3` of the picture is no document; `chara` is read instead"],
+        );
+    }
+    check_nothing(&picture_with(&[("ccv3", b"hello")]), "CTX0622");
+    check_nothing(&picture_with(&[("ccv3", b"hello"), ("chara", b"there")]), "CTX0622");
+    check_nothing(&picture_with(&[("ccv3", b"")]), "CTX0606");
+}
+
+#[test]
+fn a_document_beside_the_one_that_counts_is_told() {
+    let card = card();
+    let book = br#"{"lorebookVersion":4,"entries":[]}"#;
+    check(
+        &picture_with(&[("naidata", book), ("chara", card.as_bytes()), ("aiob", b"{}")]),
+        ("png:chara", "Ada"),
+        &[
+            "CTX0626 the text `chara` of the picture is read; `naidata` beside it is not",
+            "CTX0626 the text `chara` of the picture is read; `aiob` beside it is not",
+        ],
+    );
+}
+
+#[test]
+fn an_address_with_data_is_what_it_holds() {
+    use base64::Engine as _;
+    let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
+    let picture = encode(&picture_with(&[("chara", card().as_bytes())]));
+    check(format!("data:image/png;base64,{picture}\n").as_bytes(), ("base64/png:chara", "Ada"), &[]);
+    check_nothing(format!("data:image/jpeg;base64,{}", encode(&[255; 40])).as_bytes(), "CTX0622");
+}
+
+#[test]
+fn a_card_in_a_picture_comes_out_of_an_archive() {
+    let (card, bob) = (card(), card().replace("Ada", "Bob"));
+    let (ada, bob) = (picture_with(&[("chara", card.as_bytes())]), picture_with(&[("ccv3", bob.as_bytes())]));
+    let made =
+        import_bytes(&archive(&[("c.png", &ada), ("d/e.png", &bob), ("notes.txt", b"n"), ("f.png", b"x")]));
+    assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
+    let containers: Vec<_> = made.report.files.iter().filter_map(|file| file.container.as_deref()).collect();
+    assert_eq!(containers, ["zip:c.png/png:chara", "zip:d/e.png/png:ccv3"]);
+    let assets: Vec<&str> = made.assets.iter().map(|file| &*file.path).collect();
+    assert_eq!(assets, ["notes.txt", "f.png", "c.png", "d/e.png"]);
+}
+
+#[test]
+fn pictures_of_an_agent_are_its_own() {
+    let agent = json!({ "name": "Kim", "presetMessages": [{ "content": "Hi." }] }).to_string();
+    let face = picture_with(&[("chara", card().as_bytes())]);
+    let made =
+        import_bytes(&archive(&[("Kim/Kim.agent.json", agent.as_bytes()), ("Kim/assets/face.png", &face)]));
+    assert_eq!((made.report.files.len(), &*made.assets[0].path), (1, "Kim/assets/face.png"));
+}
+
+#[test]
+fn an_archive_without_a_document_is_refused() {
+    check_nothing(&archive(&[("notes.txt", b"n"), ("f.png", b"x")]), "CTX0622");
+    let broken = picture(b"tEXt", b"chara\0?");
+    check_nothing(&archive(&[("c.png", &broken)]), "CTX0608");
+    let card = card();
+    let beside = archive(&[("c.png", &broken), ("d.json", card.as_bytes())]);
+    check(
+        &beside,
+        ("zip:d.json", "Ada"),
+        &["CTX0608 cannot unpack the file: the text `chara` of the picture is no base64"],
+    );
+}
+
+#[test]
+fn pictures_of_an_archive_share_one_limit() {
+    let card = card() + &" ".repeat(6_000);
+    let packed = [b"chara\0\0".as_slice(), &deflated(card.as_bytes())].concat();
+    let picture = picture(b"zTXt", &packed);
+    let files: Vec<(&str, &[u8])> = vec![("a.png", &picture), ("b.png", &picture), ("c.png", &picture)];
+    let made = import(&[SourceFile { name: "file", bytes: &archive(&files) }], &small());
+    assert_eq!(made.report.files.len(), 2);
+    let found = &made.report.files[1].diagnostics;
+    assert!(found.iter().any(|found| found.code.to_string() == "CTX0608"), "{found:?}");
+}
+
 #[test]
 fn a_picture_that_is_cut_off_is_told() {
     let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": { "name": "Ada", "description": "long ".repeat(90) } });

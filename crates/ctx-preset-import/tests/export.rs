@@ -9,6 +9,7 @@
 
 use ctx_preset_import::{
     Import, ImportOptions, SourceFile, export_agent, export_card, export_card_picture, export_preset, import,
+    preset_losses,
 };
 use ctx_types::{Agent, Persist as _, Reader};
 use proptest::prelude::*;
@@ -139,17 +140,23 @@ fn an_agent_of_our_own_is_a_preset_that_imports_the_same() {
     let again = import_one(&preset).agent.unwrap();
     let ids: Vec<_> =
         again.preset_messages.iter().map(|entry| entry.id.as_deref().unwrap_or_default()).collect();
-    let listed = [
-        "before_main",
-        "main",
-        "author_note",
-        "personaDescription",
-        "deep",
-        "new_chat",
-        "chatHistory",
-        "off",
-    ];
-    assert_eq!(ids[..8], listed);
+    let listed =
+        [
+            &[
+                "worldInfoBefore",
+                "before_main",
+                "main",
+                "author_note",
+                "worldInfoAfter",
+                "personaDescription",
+            ][..],
+            &["deep", "dialogueExamples", "new_chat", "chatHistory", "off"],
+            &["charDescription", "charPersonality", "scenario"],
+        ]
+        .concat();
+    assert_eq!(ids, listed);
+    let off = again.preset_messages.iter().filter(|entry| !entry.is_enabled());
+    assert_eq!(off.count(), 4);
     assert_eq!(export_preset(&again), preset);
 }
 
@@ -210,4 +217,296 @@ fn a_picture_keeps_its_chunks_and_both_documents() {
     assert_eq!(made.report.files[0].container.as_deref(), Some("png:chara"));
     assert_eq!(made.assets[0].bytes, once);
     assert_eq!(export_card_picture(&card, Some(b"GIF89a")), None);
+}
+
+/// Returns what a preset leaves to the prompt: the context without the answer.
+fn room(preset: &Value) -> Option<i64> {
+    Some(preset["openai_max_context"].as_i64()? - preset["openai_max_tokens"].as_i64().unwrap_or(0))
+}
+
+#[track_caller]
+fn check_room(parameters: &Value, expected: Option<i64>) {
+    let agent = json!({ "presetMessages": [{ "type": "chat_history" }], "parameters": parameters });
+    let preset = export_preset(&Agent::read(agent, &mut Reader::new()));
+    assert_eq!(room(&preset), expected, "{preset}");
+    assert_eq!(room(&round_preset(&preset)), expected);
+    let again = import_one(&preset).agent.unwrap().write();
+    let limit = &again["parameters"]["contextManagement"];
+    let answer = again["parameters"]["maxTokens"].as_i64().unwrap_or(0);
+    assert_eq!(limit["maxContextTokens"].as_i64().map(|tokens| tokens - answer), expected);
+    assert!(expected.is_none() || limit["includesAnswer"] == true);
+}
+
+#[test]
+fn a_preset_leaves_as_much_to_the_prompt_as_the_agent() {
+    let limit = |tokens: i64| json!({ "enabled": true, "maxContextTokens": tokens });
+    check_room(&json!({ "maxTokens": 300, "contextManagement": limit(4000) }), Some(4000));
+    check_room(&json!({ "contextManagement": limit(4000) }), Some(4000));
+    let mut shared = limit(4000);
+    shared["includesAnswer"] = json!(true);
+    check_room(&json!({ "maxTokens": 300, "contextManagement": shared }), Some(3700));
+    check_room(&json!({ "maxTokens": 300, "contextManagement": limit(0) }), None);
+    check_room(
+        &json!({ "maxTokens": 300, "contextManagement": { "enabled": false, "maxContextTokens": 4000 } }),
+        None,
+    );
+    let preset = json!({ "openai_max_context": 4096, "openai_max_tokens": 300, "prompts": [] });
+    assert_eq!(round_preset(&preset), preset);
+    let mut agent = import_one(&preset).agent.unwrap().write();
+    agent["parameters"]["contextManagement"]["includesAnswer"] = json!(false);
+    assert_eq!(room(&export_preset(&Agent::read(agent, &mut Reader::new()))), Some(4096));
+}
+
+#[test]
+fn a_preset_of_many_prompts_is_exported() {
+    let count = 20_000;
+    let named = |number: i32| format!("p{number}");
+    let entries: Vec<Value> =
+        (0..count).map(|number| json!({ "id": named(number), "content": "x" })).collect();
+    let prompts: Vec<Value> =
+        (0..count).map(|number| json!({ "identifier": named(number), "content": "y" })).collect();
+    let preset = json!({ "prompts": prompts, "prompt_order": [] });
+    let agent = json!({ "presetMessages": entries, "imported": { "preset": preset } });
+    let preset = export_preset(&Agent::read(agent, &mut Reader::new()));
+    assert_eq!(preset["prompts"].as_array().unwrap().len(), 20_000);
+    assert_eq!(preset["prompts"][19_999]["content"], "x");
+}
+
+/// Changes the agent of a preset, and checks which fields of the preset are other ones then.
+#[track_caller]
+fn check_change(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value)]) {
+    let mut agent = import_one(preset).agent.unwrap().write();
+    change(&mut agent);
+    let exported = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let mut wanted = preset.clone();
+    for (pointer, value) in expected {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        let parent = wanted.pointer_mut(parent).unwrap();
+        match parent.as_object_mut() {
+            Some(map) => drop(map.insert(key.to_owned(), value.clone())),
+            None => parent[key.parse::<usize>().unwrap()] = value.clone(),
+        }
+    }
+    assert_eq!(exported, wanted);
+}
+
+fn processor<'v>(agent: &'v mut Value, id: &str) -> &'v mut Value {
+    let list = agent["parameters"]["processors"].as_array_mut().unwrap();
+    list.iter_mut().find(|processor| processor["id"] == id).unwrap()
+}
+
+#[test]
+fn changed_settings_of_a_preset_are_written() {
+    let preset = json!({
+        "prompts": [], "squash_system_messages": true, "continue_prefill": false, "stream_openai": true,
+        "chat_completion_source": "claude", "claude_model": "old", "claude_use_sysprompt": true,
+        "assistant_impersonation": "I", "custom_prompt_post_processing": "strict",
+        "extensions": { "own": 1, "regex_scripts": [
+            { "scriptName": "s", "findRegex": "q", "replaceString": "w", "placement": [2], "promptOnly": true },
+        ] },
+    });
+    check_change(&preset, |_| {}, &[]);
+    let squash = |agent: &mut Value| processor(agent, "squash-system")["enabled"] = json!(false);
+    check_change(&preset, squash, &[("/squash_system_messages", json!(false))]);
+    let prefill =
+        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("prefix");
+    check_change(&preset, prefill, &[("/continue_prefill", json!(true))]);
+    let stream = |agent: &mut Value| agent["parameters"]["stream"] = json!(false);
+    check_change(&preset, stream, &[("/stream_openai", json!(false))]);
+    let impersonate = |agent: &mut Value| {
+        processor(agent, "generation-prompt")["config"]["impersonatePrefill"] = json!("J");
+    };
+    check_change(&preset, impersonate, &[("/assistant_impersonation", json!("J"))]);
+    let convert = |agent: &mut Value| processor(agent, "convert-system-to-user")["enabled"] = json!(false);
+    check_change(&preset, convert, &[("/custom_prompt_post_processing", json!("semi"))]);
+    let model = |agent: &mut Value| agent["modelId"] = json!("new");
+    check_change(&preset, model, &[("/claude_model", json!("new"))]);
+    let source = |agent: &mut Value| agent["parameters"]["sources"]["claude"]["use_sysprompt"] = json!(false);
+    check_change(&preset, source, &[("/claude_use_sysprompt", json!(false))]);
+    let preset = json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5, "temp_openai": 1, "temperature": 2 });
+    let mut agent = import_one(&preset).agent.unwrap().write();
+    agent["parameters"].as_object_mut().unwrap().shift_remove("temperature");
+    let exported = export_preset(&Agent::read(agent, &mut Reader::new()));
+    assert_eq!(exported, json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5 }));
+}
+
+#[test]
+fn changed_scripts_of_a_preset_are_written() {
+    let script = |text: &str| json!({ "scriptName": "s", "findRegex": "q", "replaceString": text, "placement": [2], "promptOnly": true, "x": 1 });
+    let preset = json!({ "prompts": [], "prompt_order": [], "extensions": { "own": 1, "regex_scripts": [script("w")] } });
+    let mut agent = import_one(&preset).agent.unwrap().write();
+    agent["regexConfig"]["presets"][0]["rules"][0]["replacement"] = json!("new");
+    let exported = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let scripts = &exported["extensions"]["regex_scripts"];
+    assert_eq!((&scripts[0]["replaceString"], &scripts[0]["x"]), (&json!("new"), &json!(1)));
+    assert_eq!((&exported["extensions"]["own"], scripts.as_array().unwrap().len()), (&json!(1), 1));
+    // Those of a card do not become the preset's.
+    let card = json!({ "spec": "chara_card_v2", "data": { "name": "A", "extensions": { "regex_scripts": [script("w")] } } });
+    assert_eq!(export_preset(&import_one(&card).agent.unwrap()).get("extensions"), None);
+}
+
+/// Checks the order of an exported preset, as `identifier` or `-identifier` of one that is off, and what is lost: the
+/// pointers. Importing the preset and exporting that changes nothing.
+#[track_caller]
+fn check_preset(agent: &Value, order: &[&str], lost: &[&str]) -> Value {
+    let agent = Agent::read(agent.clone(), &mut Reader::new());
+    let preset = export_preset(&agent);
+    let steps = preset["prompt_order"][0]["order"].as_array().unwrap();
+    let step = |step: &Value| {
+        let sign = if step["enabled"] == true { "" } else { "-" };
+        format!("{sign}{}", step["identifier"].as_str().unwrap())
+    };
+    assert_eq!(steps.iter().map(step).collect::<Vec<_>>(), order);
+    let told = preset_losses(&agent);
+    assert!(told.iter().all(|found| found.code.to_string() == "CTX0628"));
+    let pointers: Vec<_> = told.iter().map(|found| found.location.pointer.clone().unwrap()).collect();
+    assert_eq!(pointers, lost);
+    let again = import_one(&preset).agent.unwrap();
+    assert_eq!(export_preset(&again), preset);
+    assert_eq!(preset_losses(&again), []);
+    preset
+}
+
+fn prompt<'v>(preset: &'v Value, identifier: &str) -> &'v Value {
+    let mut prompts = preset["prompts"].as_array().unwrap().iter();
+    prompts.find(|prompt| prompt["identifier"] == identifier).unwrap()
+}
+
+const OFF: [&str; 3] = ["-charDescription", "-charPersonality", "-scenario"];
+
+#[test]
+fn entries_stand_in_a_preset_where_they_stand_in_the_agent() {
+    let agent = json!({ "presetMessages": [
+        { "id": "a", "role": "system", "content": "A" },
+        { "type": "user_profile", "content": "About {{user}}: {{persona}}" },
+        { "id": "h", "type": "chat_history" },
+        { "id": "last", "role": "system", "content": "L", "insertionPoint": -1 },
+        { "id": "first", "role": "system", "content": "F", "insertionPoint": 0 },
+        { "id": "third", "role": "system", "content": "T", "insertionPoint": 3 },
+        { "id": "deep", "role": "user", "content": "D", "injectionStrategy": { "depthConfig": "3,10~5", "order": 7 } },
+        { "id": "later", "content": "2", "anchorTarget": "chat_history", "anchorPoint": "before", "order": 101 },
+        { "id": "above", "content": "1", "anchorTarget": "chat_history", "anchorPoint": "before" },
+        { "id": "lore", "type": "placeholder" },
+        { "id": "off", "content": "O", "groupId": "g", "modelMatch": { "enabled": true, "patterns": ["x"] } },
+        { "id": "for", "content": "M", "modelMatch": { "enabled": true, "patterns": ["x"] } },
+        { "id": "odd", "type": "weather", "content": "W" },
+        { "id": "scenario", "content": "S" },
+        { "id": "a", "content": "second" },
+    ], "presetGroups": [{ "id": "g", "enabled": false }] });
+    let order = [
+        &["worldInfoBefore", "a", "worldInfoAfter", "-personaDescription", "entry_1", "above", "later"][..],
+        &["dialogueExamples", "chatHistory", "last", "first", "third", "deep", "-off", "for", "odd"],
+        &["scenario_text", "a_14", "-charDescription", "-charPersonality", "-scenario"],
+    ]
+    .concat();
+    let lost = ["/presetMessages/5", "/presetMessages/6", "/presetMessages/9", "/presetMessages/11"];
+    let preset = check_preset(&agent, &order, &lost);
+    assert_eq!(prompt(&preset, "entry_1")["content"], "About {{user}}: {{persona}}");
+    for (identifier, depth, order) in [("last", 1, 100), ("first", 10_000, 100), ("deep", 3, 7)] {
+        let prompt = prompt(&preset, identifier);
+        let place = ["injection_position", "injection_depth", "injection_order"].map(|key| &prompt[key]);
+        assert_eq!(place, [&json!(1), &json!(depth), &json!(order)]);
+    }
+    assert_eq!(preset["new_chat_prompt"], "");
+}
+
+#[test]
+fn what_an_agent_leaves_unsaid_is_the_same_in_a_preset() {
+    let markers = |all: &[&'static str]| [all, &OFF[..], &["-personaDescription"]].concat();
+    // The conversation follows the list, unless the agent says otherwise.
+    check_preset(
+        &json!({ "presetMessages": [{ "id": "a", "role": "system", "content": "A" }] }),
+        &markers(&["worldInfoBefore", "a", "worldInfoAfter", "dialogueExamples", "chatHistory"]),
+        &[],
+    );
+    check_preset(
+        &json!({ "presetMessages": [{ "id": "a", "content": "A" }], "historyWhenUnplaced": "omit" }),
+        &markers(&["worldInfoBefore", "a", "worldInfoAfter"]),
+        &[],
+    );
+    // Without a template nothing is sent of a character.
+    let blank = json!({ "presetMessages": [
+        { "type": "char_description" }, { "type": "chat_history", "isEnabled": false },
+        { "type": "dialogue_examples", "isEnabled": false },
+    ] });
+    let order = ["worldInfoBefore", "-charDescription", "worldInfoAfter", "chatHistory", "-dialogueExamples"];
+    check_preset(&blank, &[&order[..], &OFF[1..], &["-personaDescription"]].concat(), &[]);
+    let formatted = json!({ "presetMessages": [
+        { "type": "scenario", "content": "{{#if scenario}}Where: {{scenario}}{{/if}}" }, { "type": "chat_history" },
+    ] });
+    let order = ["worldInfoBefore", "scenario", "worldInfoAfter", "dialogueExamples", "chatHistory"];
+    let preset = check_preset(&formatted, &[&order[..], &OFF[..2], &["-personaDescription"]].concat(), &[]);
+    assert_eq!(preset["scenario_format"], "Where: {{scenario}}");
+}
+
+#[test]
+fn a_changed_template_of_a_preset_becomes_a_prompt() {
+    let ids = [
+        "main",
+        "worldInfoBefore",
+        "worldInfoAfter",
+        "charDescription",
+        "charPersonality",
+        "scenario",
+        "personaDescription",
+        "chatHistory",
+    ];
+    let steps = ids.map(|id| json!({ "identifier": id, "enabled": true }));
+    let preset = json!({
+        "prompts": [{ "identifier": "main", "role": "system", "content": "M" }],
+        "prompt_order": [{ "character_id": 100_001, "order": steps }],
+    });
+    let format = |agent: &mut Value| {
+        agent["presetMessages"][6]["content"] = json!("{{#if personality}}P: {{personality}}{{/if}}");
+    };
+    let mut agent = import_one(&preset).agent.unwrap().write();
+    assert_eq!(agent["presetMessages"][6]["id"], "charPersonality");
+    format(&mut agent);
+    let exported = export_preset(&Agent::read(agent.clone(), &mut Reader::new()));
+    assert_eq!(exported["personality_format"], "P: {{personality}}");
+    assert_eq!(exported["prompt_order"], preset["prompt_order"]);
+    agent["presetMessages"][5]["content"] = json!("# {{description}}");
+    let exported = export_preset(&Agent::read(agent, &mut Reader::new()));
+    assert_eq!(prompt(&exported, "charDescription_text")["content"], "# {{description}}");
+    let steps = &exported["prompt_order"][0]["order"];
+    assert_eq!(
+        (&steps[3]["enabled"], &steps[4]["identifier"]),
+        (&json!(false), &json!("charDescription_text"))
+    );
+}
+
+#[test]
+fn the_note_of_a_card_stands_where_its_entry_stands() {
+    let card = |note: Value| json!({ "spec": "chara_card_v2", "data": { "name": "A", "extensions": { "depth_prompt": note } } });
+    let check = |note: Value, change: fn(&mut Value, usize), expected: Value| {
+        let mut agent = import_one(&card(note)).agent.unwrap().write();
+        let entries = agent["presetMessages"].as_array().unwrap();
+        let entry = entries.iter().position(|entry| entry["id"] == "depth_prompt").unwrap();
+        change(&mut agent, entry);
+        assert_eq!(export_card(&Agent::read(agent, &mut Reader::new()), None), card(expected));
+    };
+    let moved = |agent: &mut Value, entry: usize| {
+        agent["presetMessages"][entry]["injectionStrategy"]["depth"] = json!(9);
+        agent["presetMessages"][entry]["role"] = json!("user");
+    };
+    let said = |agent: &mut Value, _: usize| {
+        agent["character"]["depthPrompt"] = json!({ "prompt": "q", "depth": 9, "role": "user" });
+    };
+    let note = |prompt: &str| json!({ "prompt": prompt, "depth": "3", "x": 1 });
+    check(note("p"), |_, _| {}, note("p"));
+    check(note("p"), moved, json!({ "prompt": "p", "depth": 9, "role": "user", "x": 1 }));
+    check(note("p"), said, json!({ "prompt": "q", "depth": "3" }));
+}
+
+#[test]
+fn a_book_without_entries_stays_in_its_card() {
+    for book in [json!({ "a": 1, "name": "n" }), json!({ "entries": 5, "name": "n" }), json!({})] {
+        let card = json!({ "spec": "chara_card_v2", "data": { "name": "A", "character_book": book } });
+        let made = import_one(&card);
+        assert!(made.worldbooks.is_empty());
+        let rows = made.report.files[0].fields.iter();
+        let rows = rows.filter(|row| row.pointer.starts_with("/data/character_book/"));
+        assert!(rows.clone().all(|row| row.to == Some(&*format!("/imported/card{}", row.pointer))));
+        assert_eq!(export_card(&made.agent.unwrap(), None), card);
+    }
 }

@@ -107,6 +107,36 @@ fn texts_of_older_presets_are_those_of_their_prompts() {
 }
 
 #[test]
+fn an_empty_prompt_has_the_text_of_older_presets() {
+    let preset = json!({
+        "prompts": [{ "identifier": "main", "content": "" }, { "identifier": "nsfw", "content": "N" }],
+        "main_prompt": "OLD", "nsfw_prompt": "OLD",
+        "custom_prompt_post_processing": "strict", "openrouter_sort_models": "a",
+        "prompt_order": order(&["main", "nsfw"]),
+    });
+    let made = import_all(&[("p.json", preset)]);
+    let notes: Vec<String> = made.report.files[0]
+        .fields
+        .iter()
+        .filter(|row| row.pointer.contains('_') && !row.pointer.contains("order/"))
+        .map(|row| {
+            format!("{} {} {}: {}", row.pointer, row.status, row.to.unwrap_or("-"), row.note.unwrap_or("-"))
+        })
+        .collect();
+    assert_eq!(
+        notes,
+        [
+            "/main_prompt mapped /presetMessages: -",
+            "/nsfw_prompt kept /imported/preset/nsfw_prompt: the prompt has a text, which counts",
+            "/custom_prompt_post_processing approximated /parameters/processors: formatters that come nearest",
+            "/openrouter_sort_models approximated /parameters/sources: for the window of that application; it changes nothing of what is sent, here or there",
+        ]
+    );
+    let agent = made.agent.unwrap().write();
+    assert_eq!(agent["presetMessages"][1]["content"], "OLD");
+}
+
+#[test]
 fn a_card_brings_character_greetings_rules_and_a_book() {
     let made = import_all(&[card(json!({
         "name": "Ada", "description": "D", "mes_example": "<START>", "first_mes": "Hi", "alternate_greetings": ["Ho", " "],
@@ -150,17 +180,53 @@ fn files_are_told_by_their_content() {
     check_format(&json!({ "spec": "chara_card_v2", "data": { "name": "A" } }), Format::CardV2);
     check_format(&json!({ "spec": "chara_card_v3", "data": { "name": "A", "x": [[], {}] } }), Format::CardV3);
     check_format(&json!({ "char_name": "A", "char_persona": "p" }), Format::Pygmalion);
+    check_format(
+        &json!({ "name": "A", "description": "d", "personality": "p", "mes_example": "", "talkativeness": "0.5" }),
+        Format::CardV1,
+    );
+    check_format(&json!({ "name": "A", "description": "d" }), Format::CardV1);
+    check_format(&json!({ "name": "A", "scenario": "s", "content": "c" }), Format::CardV1);
+    check_format(&json!({ "name": "A", "context": "c" }), Format::Pygmalion);
+    check_format(&json!({ "name": "A", "greeting": "Hi" }), Format::Pygmalion);
+    check_format(&json!({ "name": "A", "description": "d", "content": "c" }), Format::Profile);
+    check_format(&json!({ "name": "A" }), Format::Profile);
+    check_format(&json!({ "name": "A", "description": "d", "presetMessages": [] }), Format::Agent);
+    check_format(&json!({ "name": "A", "description": "d", "modelId": "m" }), Format::Agent);
+    check_format(&json!({ "name": "A", "description": "d", "entries": {} }), Format::Worldbook);
     check_format(&json!({ "prompts": [], "prompt_order": [] }), Format::ChatPreset);
     check_format(&json!([{ "findRegex": "a", "trimStrings": [] }]), Format::RegexScripts);
     check_format(&json!({ "entries": { "0": { "key": ["a"], "content": "c" } } }), Format::Worldbook);
     check_format(&json!({ "story_string": "s", "name": "n" }), Format::ContextTemplate);
     check_format(&json!({ "input_sequence": "s" }), Format::InstructTemplate);
+    check_format(&json!({ "temp": 1, "top_p": 0.5 }), Format::TextPreset);
+    check_format(&json!({ "name": "n", "rep_pen": 1.1, "max_length": 2048 }), Format::TextPreset);
     check_format(&json!({ "name": "n", "content": "c", "post_history": "" }), Format::SystemPrompt);
     check_format(&json!({ "name": "n", "prefix": "p", "suffix": "s" }), Format::ReasoningTemplate);
     check_format(&json!({ "context": { "a": 1 }, "instruct": { "b": 2 } }), Format::MasterExport);
     check_format(&json!({ "personas": { "a": "Kim" }, "persona_descriptions": {} }), Format::Personas);
     check_format(&json!({ "power_user": { "x": 1 } }), Format::Settings);
     check_format(&json!({ "presetMessages": [{ "role": "user" }] }), Format::Agent);
+}
+
+#[test]
+fn samplers_alone_are_no_preset_unless_two_of_text_completion() {
+    for unknown in [
+        json!({ "temp": 1 }),
+        json!({ "top_p": 1, "top_k": 2, "max_length": 20 }),
+        json!({ "temperature": 1, "top_p": 0.5 }),
+        json!({ "temp": "cold", "top_p": {} }),
+    ] {
+        assert_eq!(import_all(&[("file", unknown.clone())]).report.files[0].format, None, "{unknown}");
+    }
+}
+
+#[test]
+fn a_card_without_a_greeting_is_no_profile() {
+    let card = json!({ "name": "Ada", "context": "Counts." });
+    let made = import_all(&[("ada.yaml", card)]);
+    assert!(made.profile.is_none());
+    let agent = made.agent.unwrap().write();
+    assert_eq!((&agent["name"], &agent["character"]["description"]), (&json!("Ada"), &json!("Counts.")));
 }
 
 #[test]
@@ -269,7 +335,130 @@ fn a_persona_of_settings_beside_another_one_is_kept() {
             "/power_user/default_persona Kept /imported/settings/power_user/default_persona",
             "/power_user/persona_descriptions/a.png/description Kept /imported/settings/power_user/persona_descriptions/a.png/description",
             "/power_user/persona_descriptions/a.png/position Kept /imported/settings/power_user/persona_descriptions/a.png/position",
-            "/world_info_depth Mapped /parameters/processors/worldbook-processor/config/depth",
+            "/world_info_depth Mapped /parameters/processors/1/config/depth",
         ]
     );
+}
+
+/// Returns the rows of a file: pointer, status and place of each.
+fn rows(made: &Import, file: usize) -> Vec<String> {
+    let row = |row: ctx_preset_import::FieldReport<'_>| {
+        format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"))
+    };
+    made.report.files[file].fields.iter().map(row).collect()
+}
+
+/// `settings.json` with a preset in use that says something of all kinds.
+fn settings_with_preset() -> Value {
+    let script = |find: &str| json!([{ "findRegex": find, "placement": [2] }]);
+    json!({
+        "power_user": { "prefer_character_prompt": false },
+        "extension_settings": { "regex": script("g") },
+        "oai_settings": {
+            "prompts": [{ "identifier": "main", "content": "Main." }], "prompt_order": order(&["main", "chatHistory"]),
+            "temp_openai": 0.5, "top_k_openai": 3, "jailbreak_system": true, "extensions": { "regex_scripts": script("p") },
+        },
+    })
+}
+
+#[test]
+fn settings_bring_the_preset_in_use() {
+    let made = import_all(&[("settings.json", settings_with_preset())]);
+    assert_eq!(
+        rows(&made, 0),
+        [
+            "/power_user/prefer_character_prompt approximated /presetMessages",
+            "/extension_settings/regex/0/findRegex mapped /regexConfig/presets/0/rules/0/regex",
+            "/extension_settings/regex/0/placement/0 mapped /regexConfig/presets/0/rules/0/targetRoles",
+            "/oai_settings/prompts/0/identifier mapped /presetMessages/1/id",
+            "/oai_settings/prompts/0/content mapped /presetMessages/1/content",
+            "/oai_settings/prompt_order/0/character_id approximated /presetMessages",
+            "/oai_settings/prompt_order/0/order approximated /presetMessages",
+            "/oai_settings/prompt_order/1/character_id approximated /presetMessages",
+            "/oai_settings/prompt_order/1/order/0/identifier mapped /presetMessages/1/id",
+            "/oai_settings/prompt_order/1/order/0/enabled mapped /presetMessages/1",
+            "/oai_settings/prompt_order/1/order/1/identifier mapped /presetMessages/4/id",
+            "/oai_settings/prompt_order/1/order/1/enabled mapped /presetMessages/4",
+            "/oai_settings/temp_openai approximated /parameters/temperature",
+            "/oai_settings/top_k_openai approximated /parameters/topK",
+            "/oai_settings/jailbreak_system kept /imported/settings/oai_settings/jailbreak_system",
+            "/oai_settings/extensions/regex_scripts/0/findRegex mapped /regexConfig/presets/1/rules/0/regex",
+            "/oai_settings/extensions/regex_scripts/0/placement/0 mapped /regexConfig/presets/1/rules/0/targetRoles",
+        ]
+    );
+    let agent = made.agent.unwrap().write();
+    assert_eq!(agent["presetMessages"][1]["content"], "Main.");
+    assert_eq!(agent["parameters"]["temperature"], 0.5);
+    assert_eq!(agent["imported"].as_object().unwrap().len(), 1, "{}", agent["imported"]);
+}
+
+#[test]
+fn a_preset_stands_over_the_one_in_use() {
+    let context = json!({ "story_string": "{{description}}" });
+    for preset in [json!({ "prompts": [], "prompt_order": [], "temperature": 1 }), context] {
+        for files in [
+            [("settings.json", settings_with_preset()), ("p.json", preset.clone())],
+            [("p.json", preset), ("settings.json", settings_with_preset())],
+        ] {
+            let made = import_all(&files);
+            let settings = made.report.files.iter().find(|file| file.path == "settings.json").unwrap();
+            let in_use = settings.fields.iter().filter(|row| row.pointer.starts_with("/oai_settings"));
+            for row in in_use {
+                let found = (row.status, row.note);
+                assert_eq!(found, (FieldStatus::Kept, Some("a preset was given, which says it")));
+            }
+        }
+    }
+}
+
+#[test]
+fn of_a_prompt_twice_in_the_order_the_first_place_counts() {
+    let preset = json!({
+        "prompts": [{ "identifier": "main", "content": "Main." }],
+        "prompt_order": [{ "character_id": 100_001, "order": [
+            { "identifier": "chatHistory", "enabled": true }, { "identifier": "main", "enabled": true },
+            { "identifier": "chatHistory", "enabled": false },
+        ] }],
+    });
+    let made = import_all(&[("p.json", preset)]);
+    let found: Vec<String> = made.diagnostics().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "warning[CTX0627]: the prompt `chatHistory` stands twice in the order; the first place counts (at p.json /prompt_order/0/order/2/identifier)"
+        ]
+    );
+    let rows = rows(&made, 0);
+    let kept: Vec<&String> = rows.iter().filter(|row| row.contains(" kept ")).collect();
+    assert_eq!(
+        kept,
+        [
+            "/prompt_order/0/order/2/identifier kept /imported/preset/prompt_order/0/order/2/identifier",
+            "/prompt_order/0/order/2/enabled kept /imported/preset/prompt_order/0/order/2/enabled",
+        ]
+    );
+    let agent = made.agent.unwrap();
+    let histories = agent.preset_messages.iter().filter(|entry| entry.anchor_id() == Some("chat_history"));
+    assert_eq!(histories.count(), 1);
+}
+
+#[test]
+fn uids_of_a_book_that_stand_twice_are_told() {
+    let check = |file: Value, places: &[&str]| {
+        let made = import_all(&[("book", file)]);
+        let found: Vec<String> = made
+            .diagnostics()
+            .map(|found| format!("{} {}", found.code, found.location.pointer.as_deref().unwrap_or_default()))
+            .collect();
+        let expected: Vec<String> = places.iter().map(|place| format!("CTX0952 {place}")).collect();
+        assert_eq!(found, expected);
+    };
+    let entry = json!({ "uid": 1, "key": ["moon"], "content": "Hollow." });
+    check(json!({ "entries": { "0": entry, "1": entry } }), &["/entries/1/uid"]);
+    check(json!({ "entries": { "0": entry, "1": { "key": ["sun"], "content": "Cold." } } }), &["/entries/1"]);
+    let entry = json!({ "id": 1, "keys": ["moon"], "content": "Hollow." });
+    let book = json!({ "entries": [entry, entry, entry] });
+    check(book.clone(), &["/entries/1/id", "/entries/2/id"]);
+    let place = |index: usize| format!("/data/character_book/entries/{index}/id");
+    check(card(json!({ "name": "Ada", "character_book": book })).1, &[&place(1), &place(2)]);
 }

@@ -72,6 +72,33 @@ fn refuse_a_long_name_over_many_fields() {
     refuse(card.to_string().as_bytes(), long);
 }
 
+fn refuse_texts_that_become_objects() {
+    let card = json!({ "spec": "chara_card_v2", "data": { "alternate_greetings": vec!["a"; 230_000] } });
+    refuse(
+        card.to_string().as_bytes(),
+        "the file has more than 250000 values, of which each object counts for ten",
+    );
+}
+
+fn divide_no_endless_texts() {
+    let keys = "a,".repeat(5 << 20);
+    for book in [
+        json!({ "entries": { "0": { "uid": 0, "key": keys, "content": "x" } } }),
+        json!({ "type": "risu", "data": [{ "key": keys, "content": "x" }] }),
+    ] {
+        let made = import_bytes(book.to_string().as_bytes());
+        let found = &made.worldbooks[0].book.entries.in_order().next().unwrap().1.key;
+        assert!(found.is_empty(), "{}", found.len());
+        assert_eq!(made.diagnostics().next().unwrap().code.to_string(), "CTX0100");
+    }
+    for part in ["{{description}}{{#if x}}", "{{#if persona}}", "{{", "a {{scenario}} "] {
+        let story = json!({ "story_string": part.repeat(1 << 19), "chat_start": "" });
+        let made = import_bytes(story.to_string().as_bytes());
+        let entries = made.agent.unwrap().preset_messages.len();
+        assert!(entries < 1_100, "{part}: {entries}");
+    }
+}
+
 fn refuse_a_bundle_without_an_archive() {
     let text = format!("{{\"type\":\"AIO_Agent_Bundle\",\"x\":[{}0]}}", "0,".repeat(4_000_000));
     refuse(&picture(&text), "the document has more than 500000 values");
@@ -88,6 +115,8 @@ fn small_files_that_hold_much_ask_for_little_memory() {
     refuse_more_than_a_file_may_hold_in_all();
     refuse_a_long_name_over_many_fields();
     refuse_a_bundle_without_an_archive();
+    refuse_texts_that_become_objects();
+    divide_no_endless_texts();
     assert_eq!(import_bytes(book(10_000).as_bytes()).worldbooks[0].book.entries.len(), 10_000);
     let peak = peak().unwrap_or_default();
     std::io::stderr().write_all(format!("peak: {peak} MiB\n").as_bytes()).unwrap();

@@ -299,3 +299,24 @@ fn books_that_an_agent_brings_are_asked_for_by_their_ids() {
         assert_eq!(made.worldbooks[0].book.entries.len(), 1);
     }
 }
+
+#[test]
+fn the_original_of_a_card_is_the_system_prompt_that_stands_alone() {
+    let card = |text: &str, below: &str| {
+        json!({ "spec": "chara_card_v2", "data": {
+            "name": "Ada", "system_prompt": text, "post_history_instructions": below,
+        } })
+    };
+    let prompt = || json!({ "name": "n", "content": "You know.", "post_history": "Now." });
+    let made = import_values(&[prompt(), card("<{{original}}>", "No.")]);
+    let sent_now = sent(&made);
+    assert!(sent_now.contains(&"main:<You know.>".to_owned()), "{sent_now:?}");
+    assert!(sent_now.contains(&"jailbreak:No.".to_owned()), "{sent_now:?}");
+    assert_eq!(status(&made, "/content"), FieldStatus::Mapped);
+    assert_eq!(status(&made, "/post_history"), FieldStatus::Kept);
+    // A preset that says something there is the original.
+    let preset = json!({ "prompts": [{ "identifier": "main", "content": "M" }], "prompt_order": [] });
+    let sent_now = sent(&import_values(&[prompt(), preset, card("<{{original}}>", "")]));
+    assert!(sent_now.contains(&"main:<M>".to_owned()), "{sent_now:?}");
+    assert!(sent_now.contains(&"jailbreak:Now.".to_owned()), "{sent_now:?}");
+}

@@ -1,16 +1,16 @@
-//! `convert-system-to-user`: for models that take no system messages.
+//! `convert-system-to-user`: for models that take no system messages, or none but the first.
 
 use async_trait::async_trait;
-use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, Role, plural};
 
-use crate::join::Joining;
+use crate::join::{Joining, is_joinable};
 use crate::merge_consecutive_roles::may_join;
 use crate::separator_field;
 
 /// Makes system and developer messages those of the user, and joins neighbours that this makes alike.
 ///
-/// Neighbours that were alike before stay as they are: whether these are joined is the setting of
+/// Which ones is the setting `scope`. Neighbours that were alike before stay as they are: whether these are joined is the setting of
 /// [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles). Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvertSystemToUser;
@@ -21,7 +21,7 @@ impl ContextProcessor for ConvertSystemToUser {
         Descriptor {
             priority: 700,
             default_enabled: false,
-            config_fields: vec![separator_field()],
+            config_fields: vec![separator_field(), ConfigField::select("scope", "Which messages", &SCOPES)],
             ..Descriptor::new(
                 "convert-system-to-user",
                 "System becomes user",
@@ -31,7 +31,9 @@ impl ContextProcessor for ConvertSystemToUser {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let count = cx.draft.messages().iter().filter(|message| message.role.is_instruction()).count();
+        let scope = Scope::of(cx.config.text("scope"));
+        let messages = cx.draft.messages().iter().enumerate();
+        let count = messages.filter(|(at, message)| scope.has(*at, message)).count();
         if count == 0 {
             return Ok(());
         }
@@ -39,7 +41,7 @@ impl ContextProcessor for ConvertSystemToUser {
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let mut decisions: Vec<Decision> = Vec::new();
         let mut result: Vec<Message> = Vec::new();
-        for stretch in stretches(cx.draft.take_messages()) {
+        for stretch in stretches(cx.draft.take_messages(), scope) {
             result.extend(joining.runs(stretch, may_join, &mut decisions));
         }
         cx.draft.set_messages(result);
@@ -49,13 +51,46 @@ impl ContextProcessor for ConvertSystemToUser {
     }
 }
 
+const SCOPES: [(&str, &str); 3] = [
+    ("all", "Every system message"),
+    ("after_first", "Every system message but one that stands first"),
+    ("everyone", "Answers too, but for calls of tools and what is to be continued"),
+];
+
+/// Which messages become the user's.
+#[derive(Clone, Copy)]
+enum Scope {
+    All,
+    AfterFirst,
+    Everyone,
+}
+
+impl Scope {
+    fn of(name: &str) -> Self {
+        match name {
+            "after_first" => Self::AfterFirst,
+            "everyone" => Self::Everyone,
+            _ => Self::All,
+        }
+    }
+
+    fn has(self, at: usize, message: &Message) -> bool {
+        let is_instruction = message.role.is_instruction();
+        match self {
+            Self::All => is_instruction,
+            Self::AfterFirst => is_instruction && at > 0,
+            Self::Everyone => is_instruction || (message.role == Role::Assistant && is_joinable(message)),
+        }
+    }
+}
+
 /// Converts messages, and splits them between neighbours that had one role before.
-fn stretches(messages: Vec<Message>) -> Vec<Vec<Message>> {
+fn stretches(messages: Vec<Message>, scope: Scope) -> Vec<Vec<Message>> {
     let mut stretches: Vec<Vec<Message>> = Vec::new();
     let mut before: Option<Role> = None;
-    for mut message in messages {
+    for (at, mut message) in messages.into_iter().enumerate() {
         let role = message.role;
-        if role.is_instruction() {
+        if scope.has(at, &message) {
             message.role = Role::User;
         }
         match stretches.last_mut().filter(|_| before != Some(role)) {

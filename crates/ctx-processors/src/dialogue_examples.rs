@@ -38,6 +38,7 @@ impl DialogueExamples {
 }
 
 const ANCHOR: &str = "dialogue_examples";
+const PREFIX: &str = "prefix";
 /// The id of the headers among sources.
 const HEADER: &str = "example_header";
 
@@ -57,6 +58,8 @@ impl ContextProcessor for DialogueExamples {
                 ConfigField::text("header", "What stands above each example", ""),
                 ConfigField::text("userName", "Name of the user's turns", "example_user"),
                 ConfigField::text("agentName", "Name of the agent's turns", "example_assistant"),
+                ConfigField::boolean(PREFIX, "Names stand before the words", false)
+                    .with_description("those of the user and the agent, in place of the two above"),
                 ConfigField::boolean("omit", "Send no examples", false)
                     .with_description("nor what worldbooks put around them"),
             ],
@@ -134,20 +137,23 @@ impl Compiled {
                 _ => examples.extend(blocks),
             }
         }
-        let names = [env.user.as_deref().unwrap_or("User"), env.char.as_deref().unwrap_or("Assistant")];
+        let [user, agent] =
+            [env.user.as_deref().unwrap_or("User"), env.char.as_deref().unwrap_or("Assistant")];
         let mut messages = Vec::new();
         for (source, block) in examples {
             let header = self.header.expand(&env, state, &card_source(HEADER)).text;
             if !header.trim().is_empty() {
                 messages.push(message(header, None, card_source(HEADER)));
             }
-            for turn in turns(&block, names) {
-                let name = match turn.speaker {
-                    Speaker::User => cx.config.text("userName"),
-                    Speaker::Agent => cx.config.text("agentName"),
+            for turn in turns(&block, [user, agent]) {
+                let (own, field) = match turn.speaker {
+                    Speaker::User => (user, "userName"),
+                    Speaker::Agent => (agent, "agentName"),
                 };
-                let name = Some(Arc::from(name)).filter(|name: &Arc<str>| !name.is_empty());
-                messages.push(message(Text::from(turn.text), name, source.clone()));
+                let is_prefixed = cx.config.is_on(PREFIX);
+                let name = Some(cx.config.text(field)).filter(|name| !is_prefixed && !name.is_empty());
+                let text = if is_prefixed { format!("{own}: {}", turn.text) } else { turn.text };
+                messages.push(message(Text::from(text), name.map(Arc::from), source.clone()));
             }
         }
         messages

@@ -76,8 +76,10 @@ impl ContextProcessor for GenerationPrompt {
         let Some(compiled) = cx.prepared.get::<Compiled>() else {
             return Err(ProcessorError::failed("the prompts were not prepared"));
         };
+        let has_prefix = cx.draft.messages().iter().any(|message| message.is_continuation_prefix);
         match cx.inputs.turn.kind {
             GenerationKind::Normal => answer_silence(cx, compiled),
+            GenerationKind::Continue if has_prefix => end_with_prefix(cx),
             GenerationKind::Continue => ask_to_continue(cx, compiled),
             GenerationKind::Impersonate => {
                 let message = compiled.message(cx, "impersonate", Role::System, None);
@@ -94,7 +96,6 @@ impl ContextProcessor for GenerationPrompt {
             GenerationKind::Impersonate => "impersonatePrefill",
             _ => "prefill",
         };
-        let has_prefix = cx.draft.messages().iter().any(|message| message.is_continuation_prefix);
         if !has_prefix && cx.inputs.turn.kind != GenerationKind::Quiet {
             let begin = compiled.message(cx, prefill, Role::Assistant, None);
             append(cx, begin.map(|message| message.with(|message| message.is_continuation_prefix = true)));
@@ -148,7 +149,7 @@ fn move_to_end(
 ) -> Option<Text> {
     let at = cx.draft.messages().iter().rposition(is_meant)?;
     let mut message = cx.draft.messages_mut().remove(at);
-    let text = Text::from(&*message.text());
+    let text = Text::from(said(&message));
     message.place = Place::Skeleton;
     set(&mut message);
     let reason = "it stands at the end, where the answer goes on";
@@ -157,11 +158,25 @@ fn move_to_end(
     Some(text)
 }
 
+/// Returns what a message says, without what formatters wrote around it, such as names.
+fn said(message: &Message) -> String {
+    let text = message.text();
+    let segments = message.segments();
+    let own = segments.iter().filter(|segment| segment.source.kind != SourceKind::Formatter);
+    own.filter_map(|segment| text.get(segment.span.start..segment.span.end)).collect()
+}
+
+/// Only an answer goes on as the beginning of the next one; what somebody else said just stands last.
+fn end_with_prefix(cx: &mut PipelineContext<'_>) {
+    let is_other = |message: &&mut Message| message.is_continuation_prefix && message.role != Role::Assistant;
+    for message in cx.draft.messages_mut().iter_mut().filter(is_other) {
+        message.is_continuation_prefix = false;
+        message.place = Place::Skeleton;
+    }
+}
+
 /// Has the answer that is to be continued stand last, and asks for the rest of it.
 fn ask_to_continue(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
-    if cx.draft.messages().iter().any(|message| message.is_continuation_prefix) {
-        return;
-    }
     let said = move_to_end(cx, is_said, |_| {}).map(|text| Text::from(text.trim()));
     let message = compiled.message(cx, "continue", Role::System, said);
     append(cx, message);

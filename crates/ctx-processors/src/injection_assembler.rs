@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, Rendered, Target, assemble};
 use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
-    Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
+    Config, ConfigField, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared,
+    ProcessorError,
 };
 use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory};
 
@@ -31,6 +32,12 @@ impl InjectionAssembler {
     }
 }
 
+/// The setting that says what becomes of injections whose anchor takes no part.
+const SWITCHED_OFF: &str = "switchedOffAnchors";
+const OMIT: &str = "omit";
+const SWITCHED_OFF_CHOICES: [(&str, &str); 2] =
+    [("stand_in", "Texts of worldbooks and plug-ins stand near by"), (OMIT, "They are not sent")];
+
 /// What is made of an agent once.
 struct Compiled {
     preset: Preset,
@@ -50,6 +57,11 @@ impl ContextProcessor for InjectionAssembler {
         Descriptor {
             priority: 300,
             is_core: true,
+            config_fields: vec![ConfigField::select(
+                SWITCHED_OFF,
+                "What belongs to an anchor that is switched off",
+                &SWITCHED_OFF_CHOICES,
+            )],
             ..Descriptor::new(
                 "injection-assembler",
                 "Preset and placements",
@@ -58,8 +70,9 @@ impl ContextProcessor for InjectionAssembler {
         }
     }
 
-    fn prepare(&self, agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {
         let (preset, found) = Preset::compile(agent, &self.anchors);
+        let preset = preset.omitting_at_switched_off_anchors(config.text(SWITCHED_OFF) == OMIT);
         for diagnostic in found {
             cx.report(diagnostic);
         }

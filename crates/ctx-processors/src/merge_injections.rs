@@ -9,7 +9,7 @@ use ctx_types::{Message, Order, Place, Placement, Role, Session, groups};
 use crate::gap_ranks::GapRanks;
 use crate::join::Joining;
 use crate::merge_consecutive_roles::{join_neighbours, may_join};
-use crate::session_loader::{message_at, pinned_len};
+use crate::session_loader::message_at;
 use crate::window::LoadedWindow;
 
 /// Joins neighbouring injections of one gap of the history that have the same order and role.
@@ -75,11 +75,12 @@ struct UnloadedPlaces<'a> {
 impl<'a> UnloadedPlaces<'a> {
     fn of(cx: &PipelineContext<'a>) -> Self {
         let session = cx.inputs.session;
+        let window = cx.blackboard.get::<LoadedWindow>();
         Self {
             ranks: cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
             session,
-            skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
-            pinned: pinned_len(session),
+            skipped: window.map_or(0, |window| window.skipped),
+            pinned: window.map_or(0, |window| window.pinned),
         }
     }
 
@@ -141,8 +142,11 @@ const DEEPER_FIRST: &str = "deeperFirst";
 /// Sorts what stands above the conversation, the deepest first.
 fn sort_by_depth(cx: &mut PipelineContext<'_>) {
     let messages = cx.draft.messages_mut();
-    let end = messages.iter().position(|message| message.place == Place::History).unwrap_or(messages.len());
     let is_gap = |message: &&Message| matches!(message.place, Place::Gap { .. });
+    let is_said = |message: &Message| message.place == Place::History && !message.is_continuation_prefix;
+    // Without a message all of it is above the conversation.
+    let last_gap = || messages.iter().rposition(|message| is_gap(&message)).map_or(0, |last| last + 1);
+    let end = messages.iter().position(is_said).unwrap_or_else(last_gap);
     let count = messages.iter().take(end).rev().take_while(is_gap).count();
     let front = messages.get_mut(end - count..end).unwrap_or_default();
     front.sort_by_key(|message| std::cmp::Reverse(depth(message)));

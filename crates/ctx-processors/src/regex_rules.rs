@@ -27,6 +27,7 @@
 //! ```
 
 mod find;
+mod form;
 mod memory;
 mod pieces;
 mod replace;

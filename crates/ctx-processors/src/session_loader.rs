@@ -32,6 +32,10 @@ impl ContextProcessor for SessionLoader {
             config_fields: [
                 LoadedForm::fields(),
                 vec![
+                    ConfigField::boolean(PIN_LEADING, "Leading instructions stand apart", true)
+                        .with_description(
+                            "always at the front of the conversation, and not counted by depths",
+                        ),
                     ConfigField::select(CONTINUATION, "An answer that is continued", &CONTINUATIONS),
                     ConfigField::select(QUIET, "The input of a quiet turn", &QUIETS),
                 ],
@@ -48,7 +52,7 @@ impl ContextProcessor for SessionLoader {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let session = cx.inputs.session;
         set_variables(cx);
-        let pinned = pinned_len(session);
+        let pinned = if cx.config.is_on(PIN_LEADING) { pinned_len(session) } else { 0 };
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
@@ -75,6 +79,7 @@ impl ContextProcessor for SessionLoader {
             cx.log(LogLine::info(line));
         }
         let window = LoadedWindow {
+            pinned,
             skipped,
             skipped_bytes,
             oldest: message_at(session, pinned).map(|message| message.source.clone()),
@@ -93,7 +98,7 @@ pub(crate) fn message_at(session: &Session, position: usize) -> Option<Message> 
 }
 
 /// Returns the length of the leading run of system and developer messages, summaries and notes not among them.
-pub(crate) fn pinned_len(session: &Session) -> usize {
+fn pinned_len(session: &Session) -> usize {
     let is_summary = |node: &Node| node.is_summary() || node.kept.get(Note::KEY).is_some();
     let is_pinned = |at: &usize| {
         session
@@ -190,11 +195,17 @@ impl TurnSearch {
     }
 }
 
+/// The setting that takes leading instructions out of what depths count.
+const PIN_LEADING: &str = "pinLeading";
+
 /// The setting that says how an answer is continued.
 const CONTINUATION: &str = "continuation";
-const CONTINUATIONS: [(&str, &str); 2] = [
+const IN_PLACE: &str = "in_place";
+const LAST: &str = "last";
+const CONTINUATIONS: [(&str, &str); 3] = [
     ("prefix", "Is sent last, as the beginning of the next one"),
-    ("in_place", "Stays a message of the conversation"),
+    (LAST, "The same, and a message of anybody else is sent last too"),
+    (IN_PLACE, "Stays a message of the conversation"),
 ];
 
 /// The setting that says what the input of a quiet turn is.
@@ -235,26 +246,48 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
     }
 }
 
-/// Tells whether the turn continues an answer as the beginning of the next one.
-fn continued(cx: &PipelineContext<'_>) -> bool {
-    cx.inputs.turn.kind == GenerationKind::Continue && cx.config.text(CONTINUATION) != "in_place"
+/// Which last message of a conversation goes on as the beginning of the answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Continued {
+    /// One that was left unfinished.
+    Unfinished,
+    /// Any answer.
+    Answer,
+    /// Any message.
+    Message,
+}
+
+fn continued(cx: &PipelineContext<'_>) -> Continued {
+    match cx.config.text(CONTINUATION) {
+        _ if cx.inputs.turn.kind != GenerationKind::Continue => Continued::Unfinished,
+        IN_PLACE => Continued::Unfinished,
+        LAST => Continued::Message,
+        _ => Continued::Answer,
+    }
 }
 
 /// Only the last message can be the prefix of the next answer: one that was left unfinished, or any answer
 /// where the turn continues it.
-fn settle_prefix(is_continued: bool, messages: &mut [Message]) {
+fn settle_prefix(continued: Continued, messages: &mut [Message]) {
     let Some((last, earlier)) = messages.split_last_mut() else { return };
     for message in earlier.iter_mut().filter(|message| message.is_continuation_prefix) {
         message.is_continuation_prefix = false;
     }
-    last.is_continuation_prefix = is_prefix(is_continued, last);
+    last.is_continuation_prefix = is_prefix(continued, last);
 }
 
 /// Tells whether the last message of a conversation is the beginning of the answer.
-fn is_prefix(is_continued: bool, last: &Message) -> bool {
-    let is_answer =
-        last.role == Role::Assistant && last.tool_calls.is_empty() && last.source.kind == SourceKind::History;
-    is_answer && (is_continued || last.is_continuation_prefix)
+fn is_prefix(continued: Continued, last: &Message) -> bool {
+    let is_said = last.role != Role::Tool
+        && last.tool_calls.is_empty()
+        && last.source.kind == SourceKind::History
+        && last.place != Place::Pinned;
+    let is_meant = match continued {
+        Continued::Unfinished => last.role == Role::Assistant && last.is_continuation_prefix,
+        Continued::Answer => last.role == Role::Assistant,
+        Continued::Message => true,
+    };
+    is_said && is_meant
 }
 
 /// What the turn brings that is not in the session: the input, and what goes with it.

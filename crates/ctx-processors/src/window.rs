@@ -14,6 +14,8 @@ pub struct WindowSize {
 /// Left on the blackboard by the loader: what it did not load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadedWindow {
+    /// How many leading instructions stand apart, which gaps do not count.
+    pub pinned: usize,
     /// How many messages between the leading instructions and the window were not loaded.
     pub skipped: usize,
     /// How many bytes of text they have.

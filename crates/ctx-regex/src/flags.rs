@@ -77,7 +77,7 @@ impl Flags {
 
     /// These flags and those of `other`.
     #[must_use]
-    pub fn with(self, other: Self) -> Self {
+    pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 

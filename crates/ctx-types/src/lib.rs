@@ -76,7 +76,7 @@ pub use regex_config::*;
 pub use report::*;
 pub use session::*;
 pub use source::*;
-pub use suggest::{Near, closest, nearest};
+pub use suggest::{Near, closest, nearest, nearest_key};
 pub use text::*;
 pub use text_memory::TextMemory;
 pub use turn::*;

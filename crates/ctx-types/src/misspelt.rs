@@ -1,7 +1,7 @@
 //! Keys that nothing reads and that are nearly one that is read: most likely misspelt, and without effect.
 //!
 //! Files hold many keys of other applications, which are kept and no fault. So a key is told only where a known
-//! key is certainly meant, and is absent beside it. What stands below an unknown key is never looked at.
+//! key is certainly meant; where that one stands beside it, without an edit. What stands below an unknown key is never looked at.
 
 use serde_json::{Map, Value};
 
@@ -31,18 +31,20 @@ const OTHER_WORDS: [&str; 12] = [
 const SWITCHES: [(&str, &str); 2] = [("enabled", "isEnabled"), ("isEnabled", "enabled")];
 
 impl Reader {
-    /// Reports the keys of the object being read that are none of the known ones, and of which one that the
-    /// object lacks is certainly meant. A key whose value is null says nothing either way.
+    /// Reports the keys of the object being read that are none of the known ones, and of which one is certainly
+    /// meant; where that one is there too, without an edit. A key whose value is null says nothing.
     ///
     /// One document compares at most 20,000 names, and passes over the keys behind them.
     pub fn misspelt_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         for (key, _) in object.iter().filter(|(_, value)| !value.is_null()) {
-            let Some(meant) = self.meant(key, known).filter(|meant| !object.contains_key(*meant)) else {
+            let Some(meant) = self.meant(key, known) else { continue };
+            let is_there = object.contains_key(meant);
+            if is_there && may_stand_beside(key, meant) {
                 continue;
-            };
+            }
             let pointer = self.enter_key(key);
             if !self.suppress(Severity::Warning) {
-                self.report(misspelt(key, meant));
+                self.report(if is_there { doubled(key, meant) } else { misspelt(key, meant) });
             }
             self.leave(pointer);
         }
@@ -87,6 +89,19 @@ fn misspelt(key: &str, meant: &str) -> Diagnostic {
     let message = format!("nothing reads the key `{}`", excerpt(key));
     let help = format!("did you mean `{}`?", excerpt(meant));
     Diagnostic::warning(codes::MISSPELT_KEY, message).with_help(help).with_fix(Fix::key(meant))
+}
+
+/// Reports a misspelt key beside the right one: which value is meant, nobody can say.
+fn doubled(key: &str, meant: &str) -> Diagnostic {
+    let message = format!("nothing reads the key `{}`", excerpt(key));
+    let help = format!("`{}` is there too; remove one of the two", excerpt(meant));
+    Diagnostic::warning(codes::MISSPELT_KEY, message).with_help(help)
+}
+
+/// Tells whether applications write both keys: the same switch under both its names, or one thing and several.
+fn may_stand_beside(key: &str, known: &str) -> bool {
+    let is_plural = |many: &str, one: &str| many.strip_suffix('s') == Some(one);
+    SWITCHES.contains(&(key, known)) || is_plural(key, known) || is_plural(known, key)
 }
 
 /// Finds misspelt keys in an agent as it was read: in itself, its character, entries, groups, greetings and

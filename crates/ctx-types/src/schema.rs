@@ -72,7 +72,10 @@ pub(crate) fn content() -> Schema {
         "description": "A part of a content: a text, or what else a request may hold, as it is.",
         "properties": { "type": { "description": "What the part is, such as `text` or `image_url`." } },
         "if": { "properties": { "type": { "const": "text" } }, "required": ["type"] },
-        "then": { "properties": { "text": { "type": "string" } }, "required": ["text"] },
+        "then": {
+            "properties": { "text": { "type": "string", "description": "The text." } },
+            "required": ["text"],
+        },
     } })
 }
 

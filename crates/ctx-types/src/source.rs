@@ -219,6 +219,7 @@ pub enum Trust {
 ///
 /// Bytes that a macro or a rule wrote are one segment, with `via` the sources of what they replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Segment {
     /// The bytes, in the message's text.
     pub span: Span,

@@ -45,7 +45,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// Returns the known key that a misspelt one certainly means: where one letter is wrong, or two of ten and more.
 ///
 /// Keys of other applications are words too, so that less may be wrong than in a name that must be a known one.
-pub(crate) fn nearest_key<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_key<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = if key.chars().count() < 10 { 1 } else { 2 };
     nearest_within(key, known, limit).filter(|near| near.is_certain).map(|near| near.name)
 }

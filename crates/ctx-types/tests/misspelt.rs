@@ -7,16 +7,18 @@ use ctx_types::{
 };
 use serde_json::{Map, Value, json};
 
-/// Checks where misspelt keys are found, and which they get for it.
+/// Checks where misspelt keys are found, and which they get for it; else what is said about them.
 #[track_caller]
 fn check(found: &[Diagnostic], expected: &[(&str, &str)]) {
     let told = found.iter().map(|finding| {
-        let key = match &finding.fix.as_ref().unwrap().edit {
+        let pointer = finding.location.pointer.as_deref().unwrap();
+        let Some(fix) = &finding.fix else { return (pointer, finding.help.as_deref().unwrap()) };
+        let key = match &fix.edit {
             Edit::Key(key) => key,
             edit => unreachable!("{edit:?}"),
         };
         assert_eq!(finding.help, Some(format!("did you mean `{key}`?")));
-        (finding.location.pointer.as_deref().unwrap(), key.as_str())
+        (pointer, key.as_str())
     });
     assert_eq!(told.collect::<Vec<_>>(), expected);
 }
@@ -49,11 +51,25 @@ fn a_key_near_an_absent_one_is_told() {
             ("/regexconfig", "regexConfig"),
             ("/preset_groups", "presetGroups"),
             ("/presetMessages/0/rol", "role"),
+            ("/presetMessages/0/contnt", "`content` is there too; remove one of the two"),
             ("/presetMessages/0/anchorTaget", "anchorTarget"),
             ("/presetMessages/0/isEnable", "isEnabled"),
             ("/presetMessages/1/Role", "role"),
             ("/presetMessages/1/injectionStrategy/dept", "depth"),
         ],
+    );
+}
+
+#[test]
+fn a_key_beside_the_right_one_is_told_without_an_edit() {
+    let file = json!({ "presetMessages": [
+        { "isEnable": false, "isEnabled": true },
+        // Applications write one and several, and a switch under both its names.
+        { "role": "user", "roles": [], "id": "a", "ids": [], "enabled": true, "isEnabled": true },
+    ]});
+    check(
+        &in_agent(file),
+        &[("/presetMessages/0/isEnable", "`isEnabled` is there too; remove one of the two")],
     );
 }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest, plural};
+use ctx_types::{
+    Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest, plural, pointer_step,
+};
 
 use crate::decorators::{Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0};
@@ -39,15 +41,14 @@ pub enum Level {
 /// Whose rules a book follows where applications differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// Decorators but two have no effect, and the book has no settings of its own.
-    SillyTavern,
+    /// Decorators but two have no effect, and the book has no settings of its own, as in world info.
+    Plain,
     /// The rules of character cards, version 3.
     CharacterCard3,
 }
 
 /// The names of the dialects in files.
-const DIALECTS: [(&str, Dialect); 2] =
-    [("sillytavern", Dialect::SillyTavern), ("ccv3", Dialect::CharacterCard3)];
+const DIALECTS: [(&str, Dialect); 2] = [("sillytavern", Dialect::Plain), ("ccv3", Dialect::CharacterCard3)];
 
 impl Book {
     /// Reads a book; what is odd in it is reported at its JSON pointer. O(size of the book).
@@ -57,7 +58,7 @@ impl Book {
         let dialect = dialect(noun, &mut findings);
         let mut book =
             Self { name, level, entries: Vec::with_capacity(noun.entries.len()), token_budget: None };
-        let mut uids: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+        let mut uids = Uids::default();
         for (key, entry) in noun.entries.in_order() {
             if let Some(entry) = read_entry(key, entry, dialect, &mut uids, &mut findings) {
                 book.entries.push(entry);
@@ -94,7 +95,7 @@ fn read_entry(
     key: &str,
     noun: &WorldbookEntry,
     dialect: Dialect,
-    uids: &mut BTreeMap<Arc<str>, usize>,
+    uids: &mut Uids,
     findings: &mut Findings,
 ) -> Option<Entry> {
     // Whoever read the file has told it.
@@ -102,12 +103,8 @@ fn read_entry(
         return None;
     }
     let (entry, decorated) = Entry::of(key, noun, dialect);
-    let uses = uids.entry(entry.uid.clone()).or_default();
-    *uses += 1;
-    match *uses {
-        1 => {}
-        _ if noun.uid.is_none() => findings.add(without_uid(&entry.uid).at_pointer(entry.pointer())),
-        uses => findings.add(duplicate(&entry.uid, uses).at_pointer(format!("{}/uid", entry.pointer()))),
+    if let Some(repeated) = uids.add(key, noun) {
+        findings.add(repeated);
     }
     for idle in &decorated.idle {
         findings.add(idle_decorator(idle).at_pointer(format!("{}/content", entry.pointer())));
@@ -118,6 +115,32 @@ fn read_entry(
         findings.add(odd.at_pointer(format!("{}{field}", entry.pointer())));
     }
     Some(entry)
+}
+
+/// Finds the entries whose uid one before them has, as [`Book::of`] does, without making a book. O(entries).
+pub fn repeated_uids(noun: &Worldbook) -> Vec<Diagnostic> {
+    let mut uids = Uids::default();
+    let entries = noun.entries.in_order().filter(|(_, entry)| !entry.is_malformed());
+    entries.filter_map(|(key, entry)| uids.add(key, entry)).take(MAX_FINDINGS).collect()
+}
+
+/// How often each uid was there.
+#[derive(Default)]
+struct Uids(BTreeMap<Arc<str>, usize>);
+
+impl Uids {
+    /// Adds that of an entry; tells if it was there before.
+    fn add(&mut self, key: &str, noun: &WorldbookEntry) -> Option<Diagnostic> {
+        let uid: Arc<str> = noun.uid.as_ref().map_or_else(|| key.into(), |uid| uid.0.clone());
+        let pointer = format!("/entries/{}", pointer_step(key));
+        let uses = self.0.entry(uid.clone()).or_default();
+        *uses += 1;
+        match *uses {
+            1 => None,
+            _ if noun.uid.is_none() => Some(without_uid(&uid).at_pointer(pointer)),
+            uses => Some(duplicate(&uid, uses).at_pointer(format!("{pointer}/uid"))),
+        }
+    }
 }
 
 fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
@@ -139,7 +162,7 @@ fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
 }
 
 fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
-    let Some(name) = noun.dialect.as_deref() else { return Dialect::SillyTavern };
+    let Some(name) = noun.dialect.as_deref() else { return Dialect::Plain };
     if let Some((_, dialect)) = DIALECTS.iter().find(|(known, _)| *known == name) {
         return *dialect;
     }
@@ -149,7 +172,7 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
         Some(near) => unknown.guessing(near, Fix::text),
         None => unknown.with_help("write `sillytavern` or `ccv3`"),
     });
-    Dialect::SillyTavern
+    Dialect::Plain
 }
 
 fn duplicate(uid: &str, uses: usize) -> Diagnostic {

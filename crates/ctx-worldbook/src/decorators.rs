@@ -101,7 +101,7 @@ impl Decorated {
         }
         decorated.note(waiting);
         decorated.content = match dialect {
-            Dialect::SillyTavern => Text::from(rest),
+            Dialect::Plain => Text::from(rest),
             Dialect::CharacterCard3 => Text::from(rest.trim_start_matches(['\n', '\r'])),
         };
         decorated
@@ -111,12 +111,12 @@ impl Decorated {
     fn push(&mut self, line: &str, dialect: Dialect) -> Waiting {
         let line = line.trim_end_matches('\r');
         match dialect {
-            Dialect::SillyTavern => self.push_sillytavern(line),
+            Dialect::Plain => self.push_plain(line),
             Dialect::CharacterCard3 => self.push_card(line.trim()),
         }
     }
 
-    fn push_sillytavern(&mut self, line: &str) -> Waiting {
+    fn push_plain(&mut self, line: &str) -> Waiting {
         let force = match line {
             "activate" => true,
             "dont_activate" => false,
@@ -272,11 +272,11 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, content: &str, forced: Option<bool>) {
-        assert_eq!(read(text, Dialect::SillyTavern), (content.to_owned(), forced), "{text}");
+        assert_eq!(read(text, Dialect::Plain), (content.to_owned(), forced), "{text}");
     }
 
     #[test]
-    fn sillytavern_knows_two_of_them() {
+    fn a_plain_book_knows_two_of_them() {
         check("@@activate\nx", "x", Some(true));
         check("@@dont_activate\nx\n@@activate", "x\n@@activate", Some(false));
         check("@@depth 3\nx", "x", None);
@@ -358,8 +358,8 @@ mod tests {
     }
 
     #[test]
-    fn what_sillytavern_does_not_follow_is_told() {
-        let app = |text: &str| idle(text, Dialect::SillyTavern);
+    fn what_a_plain_book_does_not_follow_is_told() {
+        let app = |text: &str| idle(text, Dialect::Plain);
         let other = |line: &str| (line.to_owned(), Idle::OtherDialect);
         assert_eq!(
             app("@@depth 3\n@@activate_only_after 2\nx"),

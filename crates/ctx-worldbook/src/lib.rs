@@ -54,7 +54,7 @@ mod status;
 mod texts;
 mod timed;
 
-pub use book::{Book, Level};
+pub use book::{Book, Level, repeated_uids};
 pub use check::{CheckOptions, check};
 pub use decorators::Condition;
 pub use draws::{Draws, ListedDraws, SeededDraws};

@@ -81,7 +81,7 @@ fn words(text: &str) -> Result<String, String> {
 /// The agent, and what its contexts are made with.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SetupArguments {
-    /// The agent or preset (JSON or YAML)
+    /// The agent or preset (JSON or YAML); that of `ctx.toml` if absent
     pub(crate) agent: Option<PathBuf>,
     /// The user profile (JSON, YAML, or a plain text that is the persona)
     #[arg(long, value_name = "FILE")]
@@ -124,24 +124,18 @@ impl SetupArguments {
     pub(crate) fn turn(&self) -> TurnArguments {
         TurnArguments {
             agent: self.agent.clone(),
-            session: None,
-            input: None,
             profile: self.profile.clone(),
             worldbooks: self.worldbooks.clone(),
             model: self.model.clone(),
             models: self.models.clone(),
             model_settings: self.model_settings.clone(),
-            tools: None,
-            assets: None,
             context_tokens: self.context_tokens,
             reserve: self.reserve,
-            kind: turn::Kind::Normal,
             at: self.at.clone(),
             tz: self.tz.clone(),
             seed: self.seed,
             switches: self.switches.clone(),
-            timings: false,
-            config: self.config.clone(),
+            ..TurnArguments::of(&self.config)
         }
     }
 }

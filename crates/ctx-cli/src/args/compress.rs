@@ -51,9 +51,9 @@ pub(crate) struct PlanArguments {
 /// Conversations, and how they are compressed.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PassArguments {
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); several files, patterns with
-    /// `*`, or folders are done one after the other
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL), that of `ctx.toml` if absent;
+    /// several files, patterns with `*`, or folders are done one after the other
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) session: Vec<PathBuf>,
     /// How many tokens the messages may have
     #[arg(long, value_name = "N", conflicts_with = "mask")]
@@ -114,9 +114,9 @@ pub(crate) struct RunArguments {
     Exit codes: 0 the conversation can go on, 2 usage, 3 a file cannot be read, 5 what must stay is\n\
     more than the window of the model that is asked for with `--model`.")]
 pub(crate) struct BudgetArguments {
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
     #[arg(long, value_name = "FILE")]
-    pub(crate) session: PathBuf,
+    pub(crate) session: Option<PathBuf>,
     /// The model whose window it is
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
@@ -170,7 +170,7 @@ pub(crate) struct MaskSettingArguments {
     /// The settings for all conversations: an object as `contextCompression`, or a file that has one
     #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// The agent whose `parameters.contextCompression` counts over them
+    /// The agent whose `parameters.contextCompression` counts over them; that of `ctx.toml` if absent
     #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
     /// One setting that counts over all, such as `protectRecentCount=4`
@@ -300,9 +300,9 @@ pub(crate) struct SummaryArguments {
     /// The id of the summary, or the beginning of it
     #[arg(value_name = "NODE")]
     pub(crate) node: String,
-    /// The conversation
+    /// The conversation; that of `ctx.toml` if absent
     #[arg(long, value_name = "FILE")]
-    pub(crate) session: PathBuf,
+    pub(crate) session: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     #[command(flatten)]
@@ -359,9 +359,9 @@ pub(crate) struct ReportArguments {
     /// The id of a summary, or the beginning of it; all summaries if absent
     #[arg(value_name = "NODE")]
     pub(crate) node: Option<String>,
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
     #[arg(long, value_name = "FILE")]
-    pub(crate) session: PathBuf,
+    pub(crate) session: Option<PathBuf>,
     /// Reports on a pass too, which fits the messages into so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<u64>,

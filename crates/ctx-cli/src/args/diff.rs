@@ -1,9 +1,11 @@
 //! What `ctx diff` is told.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+
+use crate::args::{ConfigArguments, TurnArguments};
 
 /// Shows what two contexts have in common at their beginning, and what a provider bills again
 ///
@@ -24,9 +26,12 @@ pub(crate) struct DiffArguments {
     /// The later one
     #[arg(value_name = "B")]
     pub(crate) second: PathBuf,
-    /// The conversation that agents are assembled with
+    /// The conversation that agents are assembled with; that of `ctx.toml` if absent
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
+    /// The user profile that agents are assembled with; that of `ctx.toml` if absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
     /// What the user is about to send, where agents are assembled
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
@@ -39,4 +44,21 @@ pub(crate) struct DiffArguments {
     /// Prints the comparison as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+impl DiffArguments {
+    /// The turn for which an agent is assembled.
+    pub(crate) fn turn(&self, agent: &Path) -> TurnArguments {
+        TurnArguments {
+            agent: Some(agent.to_owned()),
+            session: self.session.clone(),
+            profile: self.profile.clone(),
+            input: self.input.clone(),
+            model: self.model.clone(),
+            at: self.at.clone(),
+            ..TurnArguments::of(&self.config)
+        }
+    }
 }

@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 ///
 /// Character cards (JSON, PNG, CHARX), chat-completion presets, lorebooks, regex scripts, personas, settings and
 /// chats become one agent with worldbooks, a profile and conversations; what each file is is told by its content.
-/// Nothing is written if the files cannot be written as a whole.
+/// If one of several files cannot be read, the others are imported, with exit code 3; but then nothing is written where
+/// `agent.yaml` is in the folder already. All files are written, or none.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx import card.png preset.json book.json --out ada\n  \
@@ -27,7 +28,7 @@ pub(crate) struct AgentImportArguments {
     /// Prints what became of each field, and the written files, as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Ends with exit code 1 if a file or a field cannot be imported
+    /// Ends with exit code 1, and writes nothing but the report, if there is an error or a field that is unsupported
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -78,8 +79,8 @@ pub(crate) enum ExportForm {
 /// Brings files of AIO Hub up to date: old spellings become today's
 ///
 /// Agents, exports of agents, presets of both versions, and sessions in two halves, each in the form that it has.
-/// Says what would change; `--write` changes the files, all of them or none, and keeps what they were beside them as
-/// `.bak`. Files of other applications are not migrated but imported.
+/// Says what would change; `--write` changes the files, or none of them if one cannot be migrated, and keeps what they
+/// were beside them as `.bak`. Files of other applications are not migrated but imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ctx migrate agent.json\n  ctx migrate agents/*.json --write")]
 pub(crate) struct MigrateArguments {

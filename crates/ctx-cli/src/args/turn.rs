@@ -9,9 +9,10 @@ use ctx_tokens::{MAX_TOKENS, read_tokens};
 /// One turn of a conversation.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TurnArguments {
-    /// The agent or preset (JSON or YAML); without it the conversation alone is looked at
+    /// The agent or preset (JSON or YAML); that of `ctx.toml` if absent; without one the conversation alone is
+    /// looked at
     pub(crate) agent: Option<PathBuf>,
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
     /// What the user is about to send
@@ -63,6 +64,33 @@ pub(crate) struct TurnArguments {
     pub(crate) timings: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+}
+
+impl TurnArguments {
+    /// A turn of which nothing else is said.
+    pub(super) fn of(config: &ConfigArguments) -> Self {
+        Self {
+            agent: None,
+            session: None,
+            input: None,
+            profile: None,
+            worldbooks: Vec::new(),
+            model: None,
+            models: None,
+            model_settings: None,
+            tools: None,
+            assets: None,
+            context_tokens: None,
+            reserve: None,
+            kind: Kind::Normal,
+            at: None,
+            tz: None,
+            seed: 0,
+            switches: SwitchArguments { enable: Vec::new(), disable: Vec::new() },
+            timings: false,
+            config: config.clone(),
+        }
+    }
 }
 
 pub(super) fn seed(text: &str) -> Result<u64, String> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
-use crate::args::turn::{self, ConfigArguments, Kind, SwitchArguments, TurnArguments};
+use crate::args::turn::{self, ConfigArguments, Kind, TurnArguments};
 
 /// Tells which entries of worldbooks a conversation activates, and what is wrong with books
 #[derive(Debug, Args)]
@@ -35,13 +35,13 @@ pub(crate) struct WorldbookScanArguments {
     /// Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
     #[arg(required = true, value_name = "BOOK")]
     pub(crate) books: Vec<PathBuf>,
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL)
+    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
     /// What the user is about to send
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
-    /// The agent, for which entries may be filtered, and whose rules and settings hold
+    /// The agent, for which entries may be filtered, and whose rules and settings hold; that of `ctx.toml` if absent
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
     /// The user profile, in which entries may look for keys
@@ -117,25 +117,10 @@ impl WorldbookSettingsArguments {
     /// The same as the arguments of a turn in which nothing else is said.
     fn turn(&self, books: &[PathBuf]) -> TurnArguments {
         TurnArguments {
-            agent: None,
-            session: None,
-            input: None,
-            profile: None,
             worldbooks: books.to_vec(),
             model: self.model.clone(),
-            models: None,
-            model_settings: None,
-            tools: None,
-            assets: None,
             context_tokens: self.context_tokens,
-            reserve: None,
-            kind: Kind::Normal,
-            at: None,
-            tz: None,
-            seed: 0,
-            switches: SwitchArguments { enable: Vec::new(), disable: Vec::new() },
-            timings: false,
-            config: self.config.clone(),
+            ..TurnArguments::of(&self.config)
         }
     }
 }

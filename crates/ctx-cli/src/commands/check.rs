@@ -22,7 +22,8 @@ use crate::commands::explain_code;
 use crate::commands::folder::{self, Found};
 use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::commands::session_file::pointer_in;
-use crate::commands::worldbook;
+use crate::commands::{test, worldbook};
+use crate::config;
 use crate::edits;
 use crate::exit::Exit;
 use crate::files;
@@ -152,14 +153,19 @@ impl Checked {
 fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<Fixes>) -> Option<Checked> {
     let name = files::name(path);
     let mut sources = Sources::default();
-    let read = match sources.read(path, &name) {
+    let read = match files::read(path) {
         Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
+        Ok(bytes) if config::is_config(path) => {
+            sources.add(&name, &config::shown(&bytes));
+            let found = config::check(&bytes, path, &checker.engine, &sources);
+            let found = found.map(|found| without_fixes(path, found, fixes));
+            found.map(|found| (Kind::Config, found)).map_err(|fault| *fault)
+        }
         Ok(mut bytes) => {
             if let Some(fixes) = fixes {
                 bytes = fixes.mend(path, &name, bytes, &|bytes| findings(bytes, path, checker));
-                sources = Sources::default();
-                sources.add(&name, &bytes);
             }
+            sources.add(&name, &bytes);
             match look(&bytes, path, checker) {
                 Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
                 Err(ImportError::UnknownShape { found, .. }) => {
@@ -181,6 +187,17 @@ fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<
     Some(Checked { files: vec![name], kind, sources, is_unreadable, findings, positions })
 }
 
+/// Takes the edits from findings about a file that is never changed, and notes with the fixes that they are not made.
+fn without_fixes(path: &Path, mut found: Vec<Diagnostic>, fixes: &mut Option<Fixes>) -> Vec<Diagnostic> {
+    if let Some(fixes) = fixes {
+        fixes.decline(path, &files::name(path), &found);
+    }
+    for finding in &mut found {
+        finding.fix = None;
+    }
+    found
+}
+
 fn nothing_known(found: String) -> ImportError {
     // What has entries looks like a worldbook, which would have been read if it were one.
     let is_book = found == Format::Worldbook.to_string();
@@ -193,6 +210,10 @@ fn nothing_known(found: String) -> ImportError {
 fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
     let (name, limits) = (&*files::name(path), Limits::default());
     let format = detect(bytes, name, &limits)?;
+    // Parts of a case look like an agent without entries.
+    if test::is_case(path) && format.is_none_or(|format| format == Format::Agent) {
+        return Ok((Kind::Case, test::check_case(bytes, path, &checker.engine)?));
+    }
     if format.is_none()
         && let Some(found) = request_body(bytes, name, &limits)
     {

@@ -10,7 +10,7 @@ mod summaries;
 mod waiting;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use ctx_compress::request::{
@@ -20,14 +20,15 @@ use ctx_types::{Diagnostic, Message, Node, Note, Place, Session, closest};
 use serde_json::{Map, Value, json};
 
 use crate::args::{
-    CompressArguments, CompressCommand, ConfigArguments, CountingArguments, MaskArguments, PassArguments,
-    RunArguments, SummarizerChoice,
+    CompressArguments, CompressCommand, CountingArguments, MaskArguments, PassArguments, RunArguments,
+    SummarizerChoice,
 };
 use crate::commands::compress::batch::Done;
 use crate::commands::counting::TokenCounting;
 use crate::commands::inputs::{self, InputFile};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
+use crate::lang;
 use crate::show::{self, Sources};
 
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
@@ -54,6 +55,20 @@ pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
         CompressCommand::Edit(arguments) => summaries::edit(arguments),
         CompressCommand::Regenerate(arguments) => summaries::regenerate(arguments),
         CompressCommand::Report(arguments) => report::run(arguments),
+    }
+}
+
+/// Returns the conversation of a command line, or else that of the defaults.
+fn conversation(given: Option<&PathBuf>, config: &Config, sources: &Sources) -> Result<PathBuf> {
+    let named = config.file("session", given.cloned(), sources)?;
+    named.ok_or_else(|| UsageError("no conversation is named: `--session FILE`".to_owned()).into())
+}
+
+/// Returns the conversations of a command line, or else that of the defaults.
+fn conversations(pass: &PassArguments, config: &Config, sources: &Sources) -> Result<Vec<PathBuf>> {
+    match pass.session.as_slice() {
+        [] => Ok(vec![conversation(None, config, sources)?]),
+        given => Ok(given.to_vec()),
     }
 }
 
@@ -100,12 +115,12 @@ fn summarizer_options(run: &RunArguments) -> impl Iterator<Item = (&'static str,
 
 fn plan(arguments: &PassArguments) -> Result<Exit> {
     let pass = Pass::of(arguments)?;
-    batch::run(&arguments.session, arguments.json, &mut |path, sources| {
+    batch::run(&pass.sessions, arguments.json, &mut |path, sources| {
         let (messages, mut found) = Pass::read(path, sources)?;
         let plan = pass.pipeline.plan(&messages, pass.protection(&messages)?);
         found.extend(in_conversation(&plan.diagnostics, path));
         let report = plan.report(&plan.apply(), pass.pipeline.meter());
-        let mut done = done(&plan.outcome, plan.to_string(), plan.to_json(), found);
+        let mut done = done(&plan.outcome, drawn(&plan.to_string()), plan.to_json(), found);
         done.messages = (report.input_count, report.output_count);
         done.tokens = (report.input_tokens, report.output_tokens);
         if let PassOutcome::Infeasible(overflow) = &plan.outcome {
@@ -121,7 +136,7 @@ fn compress(arguments: &RunArguments) -> Result<Exit> {
         return Err(UsageError(message.to_owned()).into());
     }
     let (pass, arguments) = (Pass::of(&arguments.pass)?, &arguments.pass);
-    batch::run(&arguments.session, arguments.json, &mut |path, sources| {
+    batch::run(&pass.sessions, arguments.json, &mut |path, sources| {
         let (messages, mut found) = Pass::read(path, sources)?;
         let compression = pass.pipeline.compress(&messages, pass.protection(&messages)?);
         let report = compression.report;
@@ -144,6 +159,18 @@ fn compress(arguments: &RunArguments) -> Result<Exit> {
     })
 }
 
+/// Writes a plan in the language of the run: what it comes to, and a line for each step.
+fn drawn(plan: &str) -> String {
+    let lines = plan.lines().enumerate().map(|(at, line)| match at {
+        0 => lang::text(line) + "\n",
+        _ => match lang::lines(line) {
+            told if told != line => told + "\n",
+            _ => lang::cells(line, true) + "\n",
+        },
+    });
+    lines.collect()
+}
+
 fn done(outcome: &PassOutcome, text: String, json: Value, found: Vec<Diagnostic>) -> Done {
     let outcome = match outcome {
         PassOutcome::Compacted => "compacted",
@@ -156,6 +183,7 @@ fn done(outcome: &PassOutcome, text: String, json: Value, found: Vec<Diagnostic>
 
 /// What is the same for all conversations of a run.
 struct Pass {
+    sessions: Vec<PathBuf>,
     pipeline: CompressionPipeline<'static>,
     loop_start: Option<usize>,
 }
@@ -168,8 +196,12 @@ impl Pass {
                            older ones behind a summary";
             return Err(UsageError(message.to_owned()).into());
         };
-        let pipeline = pipeline(budget, &arguments.strategy, &arguments.counting, &arguments.config)?;
-        Ok(Self { pipeline, loop_start: arguments.loop_start })
+        let mut sources = Sources::default();
+        let config = Config::read(&arguments.config, &mut sources)?;
+        sources.show(&config.found);
+        let sessions = conversations(arguments, &config, &sources)?;
+        let pipeline = pipeline(budget, &arguments.strategy, (&arguments.counting, &config), &mut sources)?;
+        Ok(Self { sessions, pipeline, loop_start: arguments.loop_start })
     }
 
     fn protection(&self, messages: &[Message]) -> Result<Protection, UsageError> {
@@ -202,14 +234,12 @@ fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protect
 fn pipeline(
     budget: u64,
     name: &str,
-    counting: &CountingArguments,
-    config: &ConfigArguments,
+    (counting, config): (&CountingArguments, &Config),
+    sources: &mut Sources,
 ) -> Result<CompressionPipeline<'static>> {
     let Some(strategy) = strategy(name) else { return Err(unknown(name).into()) };
-    let mut sources = Sources::default();
-    let config = Config::read(config, &mut sources)?;
-    let mut found = config.found.clone();
-    let counting = TokenCounting::of(counting, &config, &mut sources, &mut found)?;
+    let mut found = Vec::new();
+    let counting = TokenCounting::of(counting, config, sources, &mut found)?;
     sources.show(&found);
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
     Ok(pipeline.with_strategy(strategy).with_meter(counting.meter()))

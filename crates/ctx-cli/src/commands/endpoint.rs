@@ -1,18 +1,18 @@
 //! The endpoint that is asked: from the command line, else from `ctx.toml`, else the provider's own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
-use ctx_types::{Diagnostic, closest, pointer_step};
+use ctx_types::{Diagnostic, nearest, pointer_step};
 use ctx_wire::Dialect;
 use schemars::Schema;
 use serde_json::Value;
 
 use crate::args::{DialectName, EndpointArguments};
 use crate::codes;
-use crate::keyed::{self, AnyOf, Meaning, Parsed, TextTable, keyed};
+use crate::keyed::{self, AnyOf, Filled, Meaning, Meaningless, Parsed, TextTable, keyed};
 use crate::keys::Keys;
 
 /// The model that is asked for transcripts where nobody names one.
@@ -24,15 +24,15 @@ keyed! {
         /// Headers that are sent with each request, by their names.
         headers: Option<AnyOf<TextTable>> => "headers",
         /// The address of the server; by default the provider's own.
-        base_url: Option<String> => "base-url",
+        base_url: Option<Filled> => "base-url",
         /// The dialect that it speaks.
         dialect: Option<Parsed<Dialect>> => "dialect",
         /// The model that is asked.
         model: Option<String> => "model",
         /// The variable of the environment that holds the key.
-        key_env: Option<String> => "key-env",
+        key_env: Option<Filled> => "key-env",
         /// The file that holds the key and nothing else.
-        key_file: Option<String> => "key-file",
+        key_file: Option<Filled> => "key-file",
         /// How many seconds connecting may take.
         connect: Option<u64> => "connect-timeout",
         /// How many seconds may pass until the first piece of an answer.
@@ -45,12 +45,10 @@ keyed! {
 }
 
 impl Meaning for Dialect {
-    fn parse(name: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::name).join("`, `");
-        Self::parse(name).ok_or_else(|| match closest(name, Self::ALL.map(Self::name)) {
-            Some(near) => format!("is no dialect; did you mean `{near}`?"),
-            None => format!("is no dialect; there are `{}`", names()),
-        })
+    fn parse(name: &str) -> Result<Self, Meaningless> {
+        let names = Self::ALL.map(Self::name);
+        let fault = || Meaningless::new("is no dialect").near(nearest(name, names));
+        Self::parse(name).ok_or_else(|| fault().otherwise(format!("known are `{}`", names.join("`, `"))))
     }
 
     fn schema() -> Schema {
@@ -83,10 +81,10 @@ impl EndpointConfig {
         let mut found = Vec::new();
         let table = EndpointKeys::read(&mut keys);
         let config = Self {
-            base_url: table.base_url,
+            base_url: table.base_url.map(|Filled(address)| address),
             dialect: table.dialect.map(|Parsed(dialect)| dialect),
             model: table.model,
-            key_env: table.key_env,
+            key_env: table.key_env.map(|Filled(name)| name),
             key_file: table.key_file.as_deref().map(place),
             headers: headers(table.headers.as_ref().map(|headers| &headers.value), &mut found),
             connect: table.connect,
@@ -95,6 +93,21 @@ impl EndpointConfig {
             retries: table.retries.map(|retries| usize::try_from(retries).unwrap_or(usize::MAX)),
         };
         (config, [found, keys.finish()].concat())
+    }
+
+    /// Returns the file that is said to hold the key.
+    pub(crate) fn key_file(&self) -> Option<&Path> {
+        self.key_file.as_deref()
+    }
+
+    /// Says what is wrong with the address, if one is named.
+    pub(crate) fn address_fault(&self) -> Option<Diagnostic> {
+        let address = self.base_url.as_deref()?;
+        let mut endpoint = Endpoint::new(self.dialect.unwrap_or_default(), address);
+        // Some have the model in the address.
+        endpoint.model = Some("model".to_owned());
+        let fault = endpoint.url().err()?;
+        Some(Diagnostic::error(codes::BAD_VALUE, fault.to_string()))
     }
 
     /// Returns what is said about the endpoint of a dialect: what another one is for stands for nothing.

@@ -11,7 +11,7 @@ pub(crate) fn run(code: &str, as_json: bool) -> Result<Exit> {
     let explanation = explanations::find(code, title).map_err(UsageError)?;
     match as_json {
         true => show::json(&explanation.to_json())?,
-        false => show::result(&translated(&explanation.to_string(), explanation.code))?,
+        false => show::result(&translated(&explanation))?,
     }
     Ok(Exit::Success)
 }
@@ -21,9 +21,11 @@ fn title(known: &Explanation) -> &'static str {
     lang::of_code(known.code).map_or(known.title, |(title, _)| title)
 }
 
-/// Writes title, headings and the way out in the language of the run; causes and examples are English.
-fn translated(english: &str, code: &str) -> String {
-    let Some((title, way_out)) = lang::of_code(code) else { return english.to_owned() };
+/// Writes all but the example in the language of the run.
+fn translated(explanation: &Explanation) -> String {
+    let (english, code) = (explanation.to_string(), explanation.code);
+    let Some((title, way_out)) = lang::of_code(code) else { return english };
+    let english = english.replacen(explanation.cause, lang::cause(code).unwrap_or(explanation.cause), 1);
     let line = |(index, line): (usize, &str)| match line {
         _ if index == 0 => format!("{code}: {title}\n"),
         line if line.starts_with("Way out: ") => {

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use ctx_engine::Engine;
 use ctx_preset_import::{
     card_book, export_agent, export_card, export_card_picture, export_lorebook, export_preset,
-    export_regex_scripts, write_document,
+    export_regex_scripts, preset_losses, write_document,
 };
 use ctx_processors::codes::MISSING_WORLDBOOK;
 use ctx_types::{Agent, Diagnostic, excerpt};
@@ -28,7 +28,10 @@ pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
     let file = AgentFile::read(&arguments.agent, &Engine::new(), &mut sources)?;
     sources.show(&file.found);
     let value = match arguments.to {
-        ExportForm::StPreset => export_preset(&file.agent),
+        ExportForm::StPreset => {
+            sources.show(&file.lead_back(preset_losses(&file.agent)));
+            export_preset(&file.agent)
+        }
         ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources),
         ExportForm::StLorebook => lorebook(&file.agent, arguments, &mut sources)?,
         ExportForm::StRegex => scripts(&file.agent, arguments)?,

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::config::is_config;
 use crate::files::{name, reason};
 
 /// How many files a folder may have.
@@ -17,18 +18,23 @@ const ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "yaml", "yml"];
 /// What a folder holds, in the order of names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// A JSON, JSON Lines or YAML file.
+    /// A JSON, JSON Lines or YAML file, or `ctx.toml`.
     File(PathBuf),
     /// A folder that cannot be looked into, and why.
     Closed(PathBuf, String),
 }
 
-/// Lists the JSON, JSON Lines and YAML files in a folder and below it, and the folders that cannot be read.
+/// Lists the JSON, JSON Lines and YAML files in a folder and below it, `ctx.toml` too, and the folders that cannot be read.
 ///
 /// Hidden folders and `node_modules` are passed over. Links are not followed: they may lead out of the folder
 /// or round in a circle.
 pub(super) fn files(folder: &Path) -> Vec<Found> {
-    let mut walk = Walk { found: Vec::new(), is_full: false };
+    files_and(folder, |_| false)
+}
+
+/// As [`files`], and with the other files that are wanted.
+pub(super) fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<Found> {
+    let mut walk = Walk { found: Vec::new(), is_full: false, is_wanted };
     walk.folder(folder, 0);
     if walk.is_full {
         let reason = format!("`{}` has more than {MAX_FILES} files; name smaller folders", name(folder));
@@ -42,6 +48,8 @@ struct Walk {
     found: Vec<Found>,
     /// Whether there are more files than are listed.
     is_full: bool,
+    /// Tells which files beside ours are listed.
+    is_wanted: fn(&Path) -> bool,
 }
 
 impl Walk {
@@ -64,7 +72,7 @@ impl Walk {
         for (path, kind) in entries {
             if kind.is_dir() && !is_passed_over(&path) {
                 self.folder(&path, depth + 1);
-            } else if kind.is_file() && is_ours(&path) {
+            } else if kind.is_file() && (is_ours(&path) || (self.is_wanted)(&path)) {
                 self.is_full |= self.found.len() >= MAX_FILES;
                 self.found.extend(Some(Found::File(path)).filter(|_| !self.is_full));
             }
@@ -90,5 +98,5 @@ fn is_passed_over(folder: &Path) -> bool {
 
 fn is_ours(file: &Path) -> bool {
     let ending = file.extension().map(OsStr::to_ascii_lowercase);
-    ending.is_some_and(|ending| ENDINGS.iter().any(|ours| ending == *ours))
+    is_config(file) || ending.is_some_and(|ending| ENDINGS.iter().any(|ours| ending == *ours))
 }

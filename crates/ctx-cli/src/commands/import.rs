@@ -1,58 +1,64 @@
 //! `ctx import`: files of other applications as an agent.
 
 mod names;
+mod outputs;
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Result, anyhow, bail};
-use ctx_preset_import::{
-    FieldStatus, FileReport, Import, ImportOptions, ImportReport, SourceFile, import, write_document,
-};
-use ctx_types::{Diagnostic, Persist as _, Severity};
+use anyhow::{Result, anyhow};
+use ctx_preset_import::{FieldStatus, FileReport, ImportOptions, ImportReport, SourceFile, import};
+use ctx_types::{Diagnostic, Severity};
 use serde::Serialize;
 
 use crate::args::AgentImportArguments;
 use crate::commands::inputs;
-use crate::exit::{Exit, UsageError};
-use crate::files::{self, Existing};
+use crate::exit::Exit;
+use crate::files;
 use crate::lang;
-use crate::schemas;
 use crate::show::{self, Bar, Sources};
-use names::Names;
+use outputs::{AGENT, Output};
 
 /// Imports files, all at once.
 pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.files)?;
     files::refuse_stdin(&arguments.out)?;
-    let (read, sources) = read(&arguments.files)?;
+    let (read, mut sources) = read(&arguments.files)?;
     let given: Vec<SourceFile<'_>> = read.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect();
     let made = import(&given, &ImportOptions::default());
     let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
     if !arguments.json {
+        packed(&made.report).for_each(|name| sources.hide(name));
         sources.show(&findings);
     }
-    let mut written = outputs(&made, &arguments.out);
-    if written.is_empty() && made.report.files.iter().all(|file| file.format.is_none()) {
-        bail!("nothing can be imported");
+    let mut written = outputs::of(&made, &arguments.out);
+    if let Some(path) = &arguments.report {
+        outputs::refuse_twice(path, &written, &arguments.out)?;
+    }
+    let refusal = Refusal::of(&made.report, &findings, &written, arguments);
+    if refusal.is_some() {
+        written.clear();
     }
     if let Some(path) = &arguments.report {
-        refuse_twice(path, &written)?;
-        written.push((path.clone(), pretty(&made.report).into()));
+        written.push((path.clone(), outputs::pretty(&made.report).into()));
     }
-    write(&arguments.out, &written, &sources)?;
+    outputs::write(&arguments.out, &written, &sources)?;
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
     match arguments.json {
-        true => show::json(&Answer { files: &made.report.files, written: &names })?,
+        true => show::json(&Answer { report: &made.report, written: &names })?,
         false => show::result(&summary(&made.report, &names))?,
     }
-    Ok(exit(&made.report, &findings, arguments.strict))
+    if let Some(refusal) = refusal {
+        show::failure(&anyhow!(refusal.why));
+        return Ok(refusal.exit);
+    }
+    Ok(if unread(&made.report).next().is_some() { Exit::Unreadable } else { Exit::Success })
 }
 
 /// What is printed for programs.
 #[derive(Serialize)]
 struct Answer<'a> {
-    files: &'a [FileReport],
+    #[serde(flatten)]
+    report: &'a ImportReport,
     written: &'a [String],
 }
 
@@ -74,112 +80,48 @@ fn read(paths: &[PathBuf]) -> Result<(Vec<NamedBytes>, Sources)> {
     Ok((read, sources))
 }
 
-fn exit(report: &ImportReport, findings: &[Diagnostic], is_strict: bool) -> Exit {
-    let is_lost = report.count(FieldStatus::Unsupported) > 0
-        || findings.iter().any(|finding| finding.severity == Severity::Error);
-    let is_unreadable = report.files.iter().any(|file| file.format.is_none() && file.fields.is_empty());
-    match () {
-        () if is_strict && is_lost => Exit::Findings,
-        () if is_unreadable => Exit::Unreadable,
-        () => Exit::Success,
-    }
+/// Returns the names of the files of which one that cannot be read, or is nothing known, came.
+fn unread(report: &ImportReport) -> impl Iterator<Item = &str> {
+    report.files.iter().filter(|file| file.format.is_none()).map(|file| file.path.as_str())
 }
 
-fn pretty(value: &impl Serialize) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
-    text.push(b'\n');
-    text
+/// Returns the names of the files in which documents were packed: their bytes show nothing to people.
+fn packed(report: &ImportReport) -> impl Iterator<Item = &str> {
+    report.files.iter().filter(|file| file.container.is_some()).map(|file| file.path.as_str())
 }
 
-/// A file that is written.
-type Output<'a> = (PathBuf, Cow<'a, [u8]>);
-
-/// Refuses a report onto a file that the import itself makes.
-fn refuse_twice(report: &Path, written: &[Output<'_>]) -> Result<(), UsageError> {
-    let is_same = |path: &Path| std::path::absolute(path).ok() == std::path::absolute(report).ok();
-    match written.iter().any(|(path, _)| is_same(path)) {
-        true => Err(UsageError(format!(
-            "`{}` is a file that the import makes; name another file for the report",
-            files::name(report)
-        ))),
-        false => Ok(()),
-    }
+/// Why nothing is written but the report.
+struct Refusal {
+    exit: Exit,
+    why: String,
 }
 
-/// Writes all files or none, the agent last: where it is, all is there that it asks for.
-fn write(out: &Path, written: &[Output<'_>], sources: &Sources) -> Result<()> {
-    let mut folders = Vec::new();
-    let files: Vec<(PathBuf, &[u8])> =
-        written.iter().rev().map(|(path, bytes)| (path.clone(), bytes.as_ref())).collect();
-    let done = make_folders(out, written, &mut folders)
-        .and_then(|()| files::write(&files, Existing::Replace, &sources.files_read));
-    if done.is_err() {
-        // Only empty ones go, so that nothing of anybody is lost.
-        folders.iter().rev().for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());
-    }
-    done
-}
-
-/// Returns the files that are written, below a folder.
-fn outputs<'a>(made: &'a Import, out: &Path) -> Vec<Output<'a>> {
-    let mut names = Names::default();
-    let mut written = Vec::new();
-    let mut add = |path: PathBuf, bytes: Cow<'a, [u8]>| written.push((out.join(path), bytes));
-    if let Some(agent) = &made.agent {
-        let text = write_document(&agent.write());
-        add(names.of(&["agent.yaml"]), schemas::with_line("agent", &text).into_bytes().into());
-    }
-    if let Some(profile) = &made.profile {
-        let text = write_document(&profile.write());
-        add(names.of(&["profile.yaml"]), schemas::with_line("profile", &text).into_bytes().into());
-    }
-    if let Some(template) = &made.template {
-        add(names.of(&["template.yaml"]), write_document(template).into_bytes().into());
-    }
-    for book in &made.worldbooks {
-        let file = format!("{}.json", book.name);
-        add(names.of(&["worldbooks", &file]), pretty(&book.book.write()).into());
-    }
-    for chat in &made.conversations {
-        let file = format!("{}.json", chat.name);
-        add(names.of(&["conversations", &file]), pretty(&chat.session.write()).into());
-    }
-    for asset in &made.assets {
-        let steps: Vec<&str> = std::iter::once("assets").chain(asset.path.split('/')).collect();
-        add(names.of(&steps), asset.bytes.as_slice().into());
-    }
-    let followed = [made.agent.as_ref().map(|_| "agent"), made.profile.as_ref().map(|_| "profile")];
-    let followed: Vec<&str> = followed.into_iter().flatten().collect();
-    let beside = schemas::beside(&followed);
-    written.extend(beside.into_iter().map(|(path, text)| (out.join(path), text.into_bytes().into())));
-    written
-}
-
-/// Makes the folders of files and notes which were not there; one that is a link could lead elsewhere and is refused.
-fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> Result<()> {
-    let mut make = |folder: &Path| {
-        let failed = |error: std::io::Error| {
-            anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(&error))
-        };
-        std::fs::create_dir(folder).map_err(failed).map(|()| made.push(folder.to_owned()))
-    };
-    let missing: Vec<&Path> =
-        out.ancestors().take_while(|folder| *folder != Path::new("") && !folder.is_dir()).collect();
-    missing.into_iter().rev().try_for_each(&mut make)?;
-    for (path, _) in written {
-        let Ok(below) = path.strip_prefix(out) else { continue };
-        let mut folder = out.to_owned();
-        for step in below.parent().into_iter().flat_map(Path::components) {
-            folder.push(step);
-            if folder.is_symlink() {
-                bail!("cannot write below `{}`: it is a link", files::name(&folder));
-            }
-            if !folder.is_dir() {
-                make(&folder)?;
-            }
+impl Refusal {
+    fn of(
+        report: &ImportReport,
+        findings: &[Diagnostic],
+        written: &[Output<'_>],
+        arguments: &AgentImportArguments,
+    ) -> Option<Self> {
+        let is_lost = report.count(FieldStatus::Unsupported) > 0
+            || findings.iter().any(|finding| finding.severity == Severity::Error);
+        let out = files::name(&arguments.out);
+        if arguments.strict && is_lost {
+            let why = format!(
+                "nothing is written to `{out}`: `--strict` allows no error and no field that is unsupported"
+            );
+            return Some(Self { exit: Exit::Findings, why });
         }
+        if written.is_empty() {
+            return Some(Self { exit: Exit::Unreadable, why: "nothing can be imported".to_owned() });
+        }
+        let is_there = arguments.out.join(AGENT).symlink_metadata().is_ok();
+        let name = unread(report).next().filter(|_| is_there)?;
+        let why = format!(
+            "nothing is written to `{out}`: it has an `{AGENT}` already, and `{name}` cannot be imported; leave that file out, or name another folder"
+        );
+        Some(Self { exit: Exit::Unreadable, why })
     }
-    Ok(())
 }
 
 /// How many written files are named.
@@ -188,7 +130,7 @@ const SHOWN: usize = 20;
 fn summary(report: &ImportReport, names: &[String]) -> String {
     let rows = report.files.iter().map(|file| {
         let count = |status| file.count(status).to_string();
-        let format = file.format.map_or_else(|| lang::text("unreadable"), |format| format.id().into());
+        let format = file.format.map_or_else(|| lang::text(nameless(file)), |format| format.id().into());
         let [mapped, approximated, kept, unsupported] = FieldStatus::ALL.map(count);
         [file.path.clone(), format.into_owned(), mapped, approximated, kept, unsupported]
     });
@@ -200,5 +142,13 @@ fn summary(report: &ImportReport, names: &[String]) -> String {
         0 => String::new(),
         more => format!("and {more} more\n"),
     };
-    format!("{table}\n\n{}", lang::lines(&format!("{shown}\n{more}")))
+    match names.is_empty() {
+        true => format!("{table}\n"),
+        false => format!("{table}\n\n{}", lang::lines(&format!("{shown}\n{more}"))),
+    }
+}
+
+/// Says what a file without a format is: its fields were read, or not even these.
+fn nameless(file: &FileReport) -> &'static str {
+    if file.fields.is_empty() { "unreadable" } else { "unknown" }
 }

@@ -11,17 +11,18 @@ use crate::files::{self, Existing, FilesRead};
 use crate::{lang, schemas, show};
 
 /// The files of the project.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("agent.yaml", include_str!("../../templates/agent.yaml")),
     ("profile.yaml", include_str!("../../templates/profile.yaml")),
     ("conversation.json", include_str!("../../templates/conversation.json")),
+    ("ctx.toml", include_str!("../../templates/ctx.toml")),
     ("case.yaml", include_str!("../../templates/case.yaml")),
     ("expected.txt", include_str!("../../templates/expected.txt")),
 ];
 
 /// The files that say which schema they follow.
-const SCHEMAS: [(&str, &str); 3] =
-    [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("case.yaml", "case")];
+const SCHEMAS: [(&str, &str); 4] =
+    [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("ctx.toml", "config"), ("case.yaml", "case")];
 
 /// Writes the project: all of its files, or none if one of them exists or cannot be written.
 pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
@@ -57,24 +58,27 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
 /// Puts the line above a file that names its schema.
 fn with_schema(name: &str, text: &str) -> String {
     match SCHEMAS.iter().find(|(file, _)| *file == name) {
+        Some((_, schema @ "config")) => schemas::with_line_of_toml(schema, text),
         Some((_, schema)) => schemas::with_line(schema, text),
         None => text.to_owned(),
     }
 }
 
-fn welcome(folder: &Path, files: &[PathBuf; 5], schemas: &Path) -> String {
+fn welcome(folder: &Path, files: &[PathBuf; 6], schemas: &Path) -> String {
     let written: Vec<String> = files.iter().map(|file| format!("wrote {}\n", quoted(file))).collect();
-    let [agent, profile, conversation, ..] = files.each_ref().map(|file| quoted(file));
+    let enter = match folder == Path::new(".") {
+        true => String::new(),
+        false => format!("  cd {}\n", quoted(folder)),
+    };
     format!(
         "{}\
          wrote {} (schemas, by which editors complete and check these files)\n\n\
-         see what a model would receive:\n  \
-         ctx assemble {agent} --session {conversation} --profile {profile}\n\n\
+         see what a model would receive:\n\
+         {enter}  ctx assemble\n\n\
          change it, and see what that does:\n  \
-         ctx test {}\n",
+         ctx test\n",
         written.concat(),
         quoted(schemas),
-        quoted(folder)
     )
 }
 

@@ -82,15 +82,24 @@ pub(super) fn profile(file: &InputFile, sources: &mut Sources) -> Result<Importe
 /// Reads tool definitions: a list, passed to the request body as it is.
 pub(super) fn tools(file: &InputFile, sources: &mut Sources) -> Result<(Vec<Value>, Vec<Diagnostic>)> {
     let (value, mut found) = document(file, sources)?;
-    let Value::Array(tools) = value else { bail!("`{}` is not a list of tool definitions", file.name) };
-    let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool(item).name.is_empty());
-    if let Some((first, _)) = nameless.next() {
-        let message = format!("{} without a name", plural(nameless.count() + 1, "tool definition"));
-        let help = "a definition is an object with `name`, or with `function` that has one";
-        let odd = Diagnostic::warning(codes::NAMELESS_TOOL, message).with_help(help);
-        found.push(odd.at_pointer(format!("/{first}")).in_document(&*file.name));
-    }
+    let Value::Array(tools) = value else { bail!(no_tools(&file.name)) };
+    found.extend(nameless_tools(&tools).map(|odd| odd.in_document(&*file.name)));
     Ok((tools, found))
+}
+
+/// Says that a file is no list of tools.
+pub(super) fn no_tools(name: &str) -> String {
+    format!("`{name}` is not a list of tool definitions")
+}
+
+/// Finds tool definitions without a name, of which the first is the place.
+pub(super) fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
+    let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool(item).name.is_empty());
+    let (first, _) = nameless.next()?;
+    let message = format!("{} without a name", plural(nameless.count() + 1, "tool definition"));
+    let help = "a definition is an object with `name`, or with `function` that has one";
+    let odd = Diagnostic::warning(codes::NAMELESS_TOOL, message).with_help(help);
+    Some(odd.at_pointer(format!("/{first}")))
 }
 
 /// Reads a table of models, whose rows are tried before those of another one.

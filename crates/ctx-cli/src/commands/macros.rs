@@ -113,12 +113,12 @@ fn environment(arguments: &MacrosExpandArguments, sources: &mut Sources) -> Resu
     }
     let env = &mut file.env;
     if let Some(at) = &arguments.at {
-        let moment = turn::moment(at).map_err(|error| UsageError(format!("`--at {at}` {error}")))?;
+        let moment = turn::moment(at).map_err(|fault| UsageError(format!("`--at {at}` {}", fault.line())))?;
         env.at_millis = Some(moment.as_millisecond());
     }
     env.at_millis.get_or_insert_with(|| jiff::Timestamp::now().as_millisecond());
     if let Some(zone) = &arguments.tz {
-        turn::check_zone(zone).map_err(|error| UsageError(format!("`--tz {zone}` {error}")))?;
+        turn::check_zone(zone).map_err(|fault| UsageError(format!("`--tz {zone}` {}", fault.line())))?;
         env.zone = Some(zone.as_str().into());
     }
     env.seed = arguments.seed.unwrap_or(env.seed);

@@ -1,10 +1,13 @@
 //! `ctx migrate`: old spellings in files of AIO Hub become today's.
 
+mod comments;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use ctx_engine::{Engine, Format};
-use ctx_preset_import::{Document, ImportError, Limits, Syntax, migrate_document, write_document};
+use ctx_preset_import::{Document, ImportError, Limits, Syntax, decode, migrate_document, write_document};
 use ctx_types::{Diagnostic, plural};
 use serde_json::{Value, json};
 
@@ -33,35 +36,40 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
     }
     let engine = Engine::new();
     let mut sources = Sources::default();
-    let (changed, refused) = read(&arguments.files, &engine, &mut sources)?;
+    let given = each_once(&arguments.files);
+    let (changed, refused) = read(&given, &engine, &mut sources)?;
     if !arguments.json {
         for file in &changed {
             sources.show(&file.changes);
         }
         sources.show(&refused);
     }
-    if arguments.write {
+    let is_written = arguments.write && refused.is_empty();
+    if is_written {
         write(&changed)?;
     }
     match arguments.json {
         true => show::json(&json!({
             "files": changed.iter().map(|file| json!({
                 "path": files::name(&file.path), "format": file.format.id(), "changes": file.changes,
-                "isWritten": arguments.write,
+                "isWritten": is_written,
             })).collect::<Vec<_>>(),
             "refused": refused,
         }))?,
-        false => show::result(&lang::lines(&told(&changed, &refused, arguments)))?,
+        false => show::result(&lang::lines(&told(&changed, (refused.len(), given.len()), arguments.write)))?,
     }
     Ok(if refused.is_empty() { Exit::Success } else { Exit::Unreadable })
 }
 
+/// Returns the files, each once, whatever paths lead to it.
+fn each_once(paths: &[PathBuf]) -> Vec<&Path> {
+    let mut known = BTreeSet::new();
+    let is_new = |path: &&Path| known.insert(path.canonicalize().unwrap_or_else(|_| (*path).to_owned()));
+    paths.iter().map(PathBuf::as_path).filter(is_new).collect()
+}
+
 /// Reads the files, with a bar where there are many; returns those that change, and why others cannot be migrated.
-fn read(
-    paths: &[PathBuf],
-    engine: &Engine,
-    sources: &mut Sources,
-) -> Result<(Vec<Migrated>, Vec<Diagnostic>)> {
+fn read(paths: &[&Path], engine: &Engine, sources: &mut Sources) -> Result<(Vec<Migrated>, Vec<Diagnostic>)> {
     let bar = Bar::new(paths.len());
     let (mut changed, mut refused) = (Vec::new(), Vec::new());
     for path in paths {
@@ -78,16 +86,19 @@ fn read(
     Ok((changed, refused))
 }
 
-fn told(changed: &[Migrated], refused: &[Diagnostic], arguments: &MigrateArguments) -> String {
-    let verb = if arguments.write { "changed" } else { "would change" };
-    let all = plural(arguments.files.len(), "file");
-    let refused = match refused.len() {
-        0 => String::new(),
-        count => format!(", {count} not migrated"),
+/// Says what was done; of `all` files `refused` ones cannot be migrated, for which nothing is changed.
+fn told(changed: &[Migrated], (refused, all): (usize, usize), is_write: bool) -> String {
+    let verb = if is_write && refused == 0 { "changed" } else { "would change" };
+    let files = plural(all, "file");
+    let last = match (refused, is_write) {
+        (0, _) => format!("{} of {files} {verb}", changed.len()),
+        (_, false) => format!("{} of {files} would change, {refused} not migrated", changed.len()),
+        (_, true) => {
+            format!("nothing was changed: {refused} of {files} cannot be migrated; leave out what cannot")
+        }
     };
-    let last = format!("{} of {all} {verb}{refused}\n", changed.len());
     let lines = changed.iter().map(|file| format!("{verb} {}", files::name(&file.path)));
-    lines.chain([last]).collect::<Vec<_>>().join("\n")
+    lines.chain([last + "\n"]).collect::<Vec<_>>().join("\n")
 }
 
 /// Migrates a file; none for one in which nothing is old.
@@ -95,14 +106,20 @@ fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migra
     let name = files::name(path);
     let document = Document::read(&before, &name, &Limits::default())?;
     let migrated = migrate_document(document.value.clone(), &engine.anchors)?;
-    if migrated.value == document.value {
+    // Whatever changes is told.
+    if migrated.value == document.value || migrated.changes.is_empty() {
         return Ok(None);
     }
     let after = match document.syntax {
         Syntax::Yaml => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
         _ => pretty(&migrated.value),
     };
-    let changes = migrated.changes.into_iter().map(|change| change.in_document(name.as_str())).collect();
+    let lost = match document.syntax {
+        Syntax::Yaml => comments::lost(&decode(&before, &Limits::default())?),
+        _ => None,
+    };
+    let changes = migrated.changes.into_iter().chain(lost);
+    let changes = changes.map(|change| change.in_document(name.as_str())).collect();
     Ok(Some(Migrated { path: path.to_owned(), format: migrated.format, before, after, changes }))
 }
 
@@ -114,14 +131,39 @@ fn pretty(value: &Value) -> Vec<u8> {
 
 /// Writes what each file was beside it, then the files.
 fn write(changed: &[Migrated]) -> Result<()> {
-    let beside = |file: &Migrated| {
-        let mut name = file.path.clone().into_os_string();
-        name.push(".bak");
-        (PathBuf::from(name), file.before.clone())
-    };
-    let backups: Vec<(PathBuf, Vec<u8>)> = changed.iter().map(beside).collect();
-    let all = backups.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice()));
+    let backups: Vec<PathBuf> = changed.iter().map(backup).collect();
+    if let Some(taken) = backups.iter().find(|path| path.symlink_metadata().is_ok()) {
+        bail!(
+            "nothing was changed: `{}` is there already; move it away, and migrate again",
+            files::name(taken)
+        );
+    }
+    for file in changed {
+        if files::read(&file.path)? != file.before {
+            bail!("`{}` has changed meanwhile; nothing is written", files::name(&file.path));
+        }
+    }
+    let all = backups.iter().zip(changed).map(|(path, file)| (path.clone(), file.before.as_slice()));
     files::write(&all.collect::<Vec<_>>(), Existing::Keep, &FilesRead::default())?;
     let all = changed.iter().map(|file| (file.path.clone(), file.after.as_slice()));
-    files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default())
+    let done = files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default());
+    if done.is_err() {
+        backups.iter().zip(changed).for_each(|(path, file)| take_back(path, file));
+    }
+    done
+}
+
+/// Returns where what a file was is kept.
+fn backup(file: &Migrated) -> PathBuf {
+    let mut name = file.path.clone().into_os_string();
+    name.push(".bak");
+    PathBuf::from(name)
+}
+
+/// Takes away the backup of a file that is as it was.
+fn take_back(backup: &Path, file: &Migrated) {
+    if files::read(&file.path).is_ok_and(|bytes| bytes == file.before) {
+        // A backup that stays harms nobody, and the next run names it.
+        std::fs::remove_file(backup).unwrap_or_default();
+    }
 }

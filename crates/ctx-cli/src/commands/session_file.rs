@@ -135,7 +135,7 @@ impl SessionFile {
         }
         let refused = |reason: String| Err(UsageError(reason));
         let name = &self.name;
-        let help = "`compress run --out FILE` writes it as a session";
+        let help = "`session import` and `session export ID --out FILE` write it as a session";
         if self.format != Format::Session {
             return refused(format!("`{name}` is {}, which has no place for this; {help}", self.format));
         }

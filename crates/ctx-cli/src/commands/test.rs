@@ -10,11 +10,13 @@ mod watch;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
+use ctx_types::Diagnostic;
 use serde_json::{Value, json};
 
 use crate::args::TestArguments;
+use crate::codes;
 use crate::commands::test::case::Case;
-pub(crate) use crate::commands::test::case::CaseFile;
+pub(crate) use crate::commands::test::case::{CaseFile, check as check_case, is_case};
 use crate::commands::test::changes::Change;
 use crate::commands::test::watch::Watched;
 use crate::exit::Exit;
@@ -108,12 +110,17 @@ impl Tested {
 }
 
 fn outcome(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcome> {
-    let result = lines(&Case::read(folder, sources)?.run()?);
+    let case = Case::read(folder, sources)?;
     let path = folder.join(EXPECTED);
     let expected = match path.exists() {
         true => Some(lines(&String::from_utf8_lossy(&files::read(&path)?))),
         false => None,
     };
+    let entry = expected.as_deref().filter(|_| !case.has_agent).and_then(snapshot::first_entry);
+    if let Some(entry) = entry {
+        return Err(sources.failure(&no_agent(folder, &entry)));
+    }
+    let result = lines(&case.run()?);
     Ok(match (expected, update) {
         (Some(expected), _) if expected == result => Outcome::Passed,
         (expected, true) => Outcome::Updated { result, is_new: expected.is_none() },
@@ -123,6 +130,19 @@ fn outcome(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcome
         }
         (None, false) => Outcome::New,
     })
+}
+
+/// Says that the agent is gone whose entries are expected, and which file may be meant.
+fn no_agent(folder: &Path, entry: &str) -> Diagnostic {
+    let message =
+        format!("there is no file `agent.yaml` or `agent.json`, but `{EXPECTED}` has what `{entry}` wrote");
+    let gone = Diagnostic::error(codes::UNREADABLE_FILE, message);
+    match files::near(&folder.join("agent.yaml")) {
+        Some(near) => gone.with_help(format!("did you mean `{near}`?")),
+        None => gone.with_help(format!(
+            "put the agent back, or name one in `case.yaml`; delete `{EXPECTED}` if the case is to have none"
+        )),
+    }
 }
 
 /// Some tools write the ends of lines as their system has them: they do not count.
@@ -184,10 +204,10 @@ fn part(tested: &Tested) -> Option<String> {
         }
         Outcome::New => failed(&format!("no `{EXPECTED}`; `--update` writes it"), ""),
         Outcome::Updated { is_new: true, .. } => {
-            Some(lang::lines(&format!("wrote {name}/{EXPECTED}\n")).into_owned())
+            Some(show::clean(&lang::lines(&format!("wrote {name}/{EXPECTED}\n"))).into_owned())
         }
         Outcome::Updated { is_new: false, .. } => {
-            Some(lang::lines(&format!("updated {name}/{EXPECTED}\n")).into_owned())
+            Some(show::clean(&lang::lines(&format!("updated {name}/{EXPECTED}\n"))).into_owned())
         }
         Outcome::Unreadable(error) => failed("the case cannot be read", &(show::plain_told(error) + "\n")),
     }

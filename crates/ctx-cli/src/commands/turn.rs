@@ -11,7 +11,10 @@ use ctx_engine::{
     Ports, Request, Switches, Template, USER_SETTINGS,
 };
 use ctx_pipeline::EffectiveSetting;
-use ctx_types::{Agent, AttachmentPorts, Diagnostic, GenerationKind, Session, Stopwatch, TurnInput, closest};
+use ctx_types::{
+    Agent, AttachmentPorts, Diagnostic, GenerationKind, Near, Session, Stopwatch, TurnInput, nearest,
+    nearest_key,
+};
 use serde_json::{Map, Value};
 
 use crate::args::{Kind, SwitchArguments, TurnArguments};
@@ -21,6 +24,7 @@ use crate::commands::inputs::{self, AgentFile, InputFile};
 use crate::config::Config;
 use crate::exit::UsageError;
 use crate::files;
+use crate::keyed::Meaningless;
 use crate::show::Sources;
 
 /// What the request body names as its model where nothing else does.
@@ -358,7 +362,7 @@ impl From<SwitchArguments> for Switches {
 pub(super) fn input(arguments: &TurnArguments) -> Result<TurnInput> {
     let at = time(arguments.at.as_deref())?;
     let zone = arguments.tz.as_deref().unwrap_or("UTC");
-    check_zone(zone).map_err(|error| UsageError(format!("`--tz {zone}` {error}")))?;
+    check_zone(zone).map_err(|fault| UsageError(format!("`--tz {zone}` {}", fault.line())))?;
     Ok(TurnInput {
         at_millis: Some(at.as_millisecond()),
         zone: Some(zone.into()),
@@ -377,25 +381,27 @@ pub(super) fn input(arguments: &TurnArguments) -> Result<TurnInput> {
 pub(super) fn time(at: Option<&str>) -> Result<jiff::Timestamp, UsageError> {
     match at {
         None => Ok(jiff::Timestamp::now()),
-        Some(text) => moment(text).map_err(|error| UsageError(format!("`--at {text}` {error}"))),
+        Some(text) => moment(text).map_err(|fault| UsageError(format!("`--at {text}` {}", fault.line()))),
     }
 }
 
 /// Reads an RFC 3339 time; or says what is wrong with it.
-pub(super) fn moment(text: &str) -> Result<jiff::Timestamp, String> {
-    text.parse().map_err(|_| "is not an RFC 3339 time such as 2026-01-31T12:00:00Z".to_owned())
+pub(super) fn moment(text: &str) -> Result<jiff::Timestamp, Meaningless> {
+    text.parse().map_err(|_| Meaningless::new("is not an RFC 3339 time such as 2026-01-31T12:00:00Z"))
 }
 
 /// Checks the name of a time zone; or says what is wrong with it.
-pub(crate) fn check_zone(zone: &str) -> Result<(), String> {
+pub(crate) fn check_zone(zone: &str) -> Result<(), Meaningless> {
     if jiff::tz::TimeZone::get(zone).is_ok() {
         return Ok(());
     }
     let names: Vec<_> = jiff::tz::db().available().collect();
-    Err(match closest(zone, names.iter().map(jiff::tz::TimeZoneName::as_str)) {
-        Some(near) => format!("is not a time zone; did you mean `{near}`?"),
-        None => "is not a time zone; write a name such as Asia/Shanghai or UTC".to_owned(),
-    })
+    let names = || names.iter().map(jiff::tz::TimeZoneName::as_str);
+    // Many names are near each other; a letter or two leave no doubt all the same.
+    let certain = nearest_key(zone, names());
+    let near = nearest(zone, names()).map(|near| Near { is_certain: certain == Some(near.name), ..near });
+    let fault = Meaningless::new("is not a time zone").near(near);
+    Err(fault.otherwise("write a name such as Asia/Shanghai or UTC".to_owned()))
 }
 
 pub(super) fn kind(kind: Kind) -> GenerationKind {

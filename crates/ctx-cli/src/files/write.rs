@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow, bail};
 use tempfile::NamedTempFile;
 
 use crate::exit::UsageError;
+use crate::files::leftover::temporary;
 use crate::files::{FilesRead, is_stdin, name, reason};
 
 /// What becomes of files that exist.
@@ -124,16 +125,13 @@ fn check_writable(path: &Path, metadata: &std::fs::Metadata) -> std::io::Result<
     }
 }
 
-/// Makes a temporary file in the folder of a path, with the permissions of a new file.
+/// Makes a temporary file in the folder of a path.
 fn neighbour(path: &Path) -> std::io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    temporary(folder)
 }
 
 /// Takes a new file away again; one that is gone already needs nothing.

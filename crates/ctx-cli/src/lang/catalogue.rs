@@ -17,14 +17,17 @@ pub(super) fn chinese() -> &'static Catalogue {
 }
 
 /// The files of the Chinese catalogue.
-const CHINESE_FILES: [&str; 7] = [
+const CHINESE_FILES: [&str; 10] = [
     include_str!("zh/findings.txt"),
     include_str!("zh/texts.txt"),
     include_str!("zh/verbs.txt"),
+    include_str!("zh/talk.txt"),
+    include_str!("zh/macros.txt"),
     include_str!("zh/page.txt"),
     include_str!("zh/errors.txt"),
     include_str!("zh/help.txt"),
     include_str!("zh/codes.txt"),
+    include_str!("zh/causes.txt"),
 ];
 
 /// How deeply what stands in holes is translated.
@@ -121,6 +124,11 @@ impl Catalogue {
         self.in_section(&section, english, 0).or_else(|| self.in_section("findings", english, 0))
     }
 
+    /// Translates a cell of a list, which may hold a word that would be something else on a line.
+    pub(super) fn cell(&self, english: &str) -> Option<String> {
+        self.in_section("cells", english, 0)
+    }
+
     /// Translates a paragraph of a help text.
     pub(super) fn help(&self, english: &str) -> Option<&'static str> {
         self.0.get("help")?.whole.get(english).copied()
@@ -132,6 +140,11 @@ impl Catalogue {
             self.0.get("codes")?.whole.range::<str, _>((Included(code), Unbounded)).next()?;
         let title = head.strip_prefix(code)?.strip_prefix(": ")?;
         Some((title, way_out))
+    }
+
+    /// Returns what causes the findings of a code.
+    pub(super) fn cause(&self, code: &str) -> Option<&'static str> {
+        self.0.get("causes")?.whole.get(code).copied()
     }
 
     /// Returns the texts whose translation does not name each of their holes once.

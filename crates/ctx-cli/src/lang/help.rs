@@ -124,6 +124,11 @@ mod tests {
             let is_english =
                 |line: &&str| !line.starts_with("  ") && line.is_ascii() && !line.trim().is_empty();
             missing.extend(own.lines().filter(is_english).map(str::to_owned));
+            // What an example is good for stands behind it.
+            let examples =
+                own.lines().filter_map(|line| line.strip_prefix("  ")?.trim_start().rsplit_once("  "));
+            let comments = examples.map(|(_, comment)| comment).filter(|comment| !comment.is_empty());
+            missing.extend(comments.filter(|comment| translated(comment).is_none()).map(str::to_owned));
         }
         for verb in command.get_subcommands() {
             collect(verb, missing);

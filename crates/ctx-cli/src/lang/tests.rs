@@ -51,10 +51,11 @@ fn what_is_quoted_stays_and_what_is_a_term_is_translated() {
 }
 
 #[test]
-fn each_code_has_a_title_and_a_way_out() {
+fn each_code_has_a_title_a_cause_and_a_way_out() {
+    let catalogue = catalogue::chinese();
     let missing: Vec<&str> = explanations::all()
         .map(|known| known.code)
-        .filter(|code| catalogue::chinese().explanation(code).is_none())
+        .filter(|code| catalogue.explanation(code).is_none() || catalogue.cause(code).is_none())
         .collect();
     assert_eq!(missing, [""; 0]);
 }
@@ -115,4 +116,74 @@ fn walk(folder: &std::path::Path, read: &mut dyn FnMut(&str)) {
             read(&std::fs::read_to_string(&path).unwrap());
         }
     }
+}
+
+#[test]
+fn each_macro_has_a_description() {
+    let registry = ctx_macros::Registry::builtin();
+    let descriptions = registry.iter().map(|definition| definition.description.clone());
+    let mut missing: Vec<String> =
+        descriptions.filter(|english| catalogue::chinese().text(english).is_none()).collect();
+    missing.dedup();
+    assert_eq!(missing, [""; 0]);
+}
+
+/// Tells what is left in English of what a finding says.
+fn left_in_english(finding: &ctx_types::Diagnostic) -> Vec<String> {
+    let texts = [Some(&finding.message), finding.help.as_ref()];
+    let written = texts.into_iter().flatten().map(|english| {
+        let other = catalogue::chinese().of_code(finding.code.number(), english);
+        (english, other.unwrap_or_else(|| english.clone()))
+    });
+    let names =
+        ["RFC 3339", "2026-01-31T12:00:00Z", "Asia/Shanghai", "UTC", "URL", "id", "true", "false", "JSON"];
+    let is_english = |other: &str| {
+        let own: String = other.split('`').step_by(2).collect();
+        let own = names.iter().fold(own, |own, name| own.replace(name, ""));
+        own.contains(|c: char| c.is_ascii_alphabetic())
+    };
+    written.filter(|(_, other)| is_english(other)).map(|(english, _)| english.clone()).collect()
+}
+
+/// Values of which at most some are what a key takes, as both YAML and TOML write them.
+const BAD_VALUES: [&str; 12] =
+    ["5", "-1", "1.5", "true", "'zzz'", "''", "'.'", "[]", "[5]", "['zzz']", "'opnai'", "'Europe/Berln'"];
+
+#[test]
+fn what_is_wrong_with_values_of_the_commands_own_files_is_told_in_chinese() {
+    let engine = ctx_engine::Engine::new();
+    let keys = |schema: &schemars::Schema| -> Vec<String> {
+        let keys = schema.get("properties").and_then(|keys| keys.as_object()).unwrap();
+        keys.keys().cloned().collect()
+    };
+    let mut left = Vec::new();
+    for key in keys(&schemars::schema_for!(crate::commands::test::CaseFile)) {
+        for value in BAD_VALUES.into_iter().chain(["{ zzz: 1 }"]) {
+            let text = format!("{key}: {value}\nzzz: 1\n");
+            let path = std::path::Path::new("case.yaml");
+            let found = crate::commands::test::check_case(text.as_bytes(), path, &engine).unwrap();
+            left.extend(found.iter().flat_map(left_in_english));
+        }
+    }
+    let tables = [
+        ("", keys(&schemars::schema_for!(crate::config::ConfigFile))),
+        ("[endpoint]\n", keys(&schemars::schema_for!(crate::commands::endpoint::EndpointKeys))),
+        ("[transcription]\n", keys(&schemars::schema_for!(crate::commands::endpoint::EndpointKeys))),
+        ("[tools]\n", keys(&schemars::schema_for!(crate::config::ToolKeys))),
+        ("[tools.deny]\n", keys(&schemars::schema_for!(crate::config::ToolRuleKeys))),
+        ("[compression]\n", keys(&schemars::schema_for!(crate::config::MaskKeys))),
+        ("[[processors]]\n", vec!["id".to_owned(), "enabled".to_owned(), "priority".to_owned()]),
+    ];
+    for (table, keys) in tables {
+        for (key, value) in keys.iter().flat_map(|key| BAD_VALUES.map(|value| (key, value))) {
+            let text = format!("{table}{key} = {value}\nzzz = 1\n");
+            let sources = crate::show::Sources::default();
+            let path = std::path::Path::new("ctx.toml");
+            let found = crate::config::check(text.as_bytes(), path, &engine, &sources).unwrap();
+            left.extend(found.iter().flat_map(left_in_english));
+        }
+    }
+    left.sort();
+    left.dedup();
+    assert!(left.is_empty(), "{} are left:\n{}", left.len(), left.join("\n"));
 }

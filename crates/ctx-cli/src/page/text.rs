@@ -64,7 +64,66 @@ pub(super) fn shown(text: &str) -> String {
     clean(&text).into_owned()
 }
 
+/// Writes a text as HTML: names in backticks as code, all that a browser would obey as text.
+pub(super) fn marked(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let mut html = String::with_capacity(text.len());
+    for (at, part) in parts.iter().enumerate() {
+        let is_closed = at + 1 < parts.len();
+        match at % 2 {
+            0 => html.push_str(&escaped(part)),
+            _ if is_closed && !part.is_empty() => html.extend(["<code>", &escaped(part), "</code>"]),
+            // A backtick that has no other, or two with nothing between them, stand for themselves.
+            _ => html.extend(["`", &escaped(part), if is_closed { "`" } else { "" }]),
+        }
+    }
+    html
+}
+
+fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#x27;"),
+            other => html.push(other),
+        }
+    }
+    html
+}
+
 /// Says how many bytes of a text are missing, if any.
 pub(super) fn missing(bytes: usize) -> Option<String> {
     (bytes > 0).then(|| format!("… {} more", ctx_types::plural(bytes, "byte")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marked;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(marked(text), expected);
+    }
+
+    #[test]
+    fn names_in_backticks_are_code() {
+        check("before `chat_history`", "before <code>chat_history</code>");
+        check("`a` and `b`.", "<code>a</code> and <code>b</code>.");
+    }
+
+    #[test]
+    fn nothing_of_a_text_is_obeyed() {
+        check("<b>`</code><script>`&'", "&lt;b&gt;<code>&lt;/code&gt;&lt;script&gt;</code>&amp;&#x27;");
+    }
+
+    #[test]
+    fn backticks_without_another_stand_for_themselves() {
+        check("a ` b", "a ` b");
+        check("a `b` c ` <d", "a <code>b</code> c ` &lt;d");
+        check("``", "``");
+    }
 }

@@ -7,7 +7,7 @@ use crate::lang;
 use crate::show::clean::{clean, clean_line};
 use crate::show::diff::diff;
 use crate::show::explanation::decision;
-use crate::show::table::{first_line, fitted};
+use crate::show::table::{first_line, fitted, share};
 use crate::show::{cut_line, plural, stdout_width};
 
 /// How many lines of a text are shown before the rest is counted.
@@ -63,7 +63,7 @@ fn sent(life: &Life, message: &SentMessage) -> String {
     let place = placed(message.placement.as_deref());
     let part = |cost: &CostPart| lang::phrase(&format!("{} {}", cost.tokens, cost.part)).into_owned();
     let parts: Vec<String> = message.cost.iter().map(part).collect();
-    let own = message.own_tokens.map(|own| format!("; {own} of them for {}", life.subject));
+    let own = message.own_tokens.map(|own| format!("; {} of them for {}", share(own, true), life.subject));
     let cost =
         format!("{}: {}{}", plural(*tokens as usize, "token"), lang::list(&parts), own.unwrap_or_default());
     let head = format!(
@@ -98,7 +98,7 @@ fn pieces(message: &SentMessage) -> String {
         let bytes = if span.is_empty() { String::new() } else { format!("{}..{}", span.start, span.end) };
         let source = format!("{}{}", piece.segment.source, via(piece));
         let text = first_line(message.text.get(span.start..span.end).unwrap_or_default());
-        [bytes, piece.tokens.to_string(), cut_line(&source, stdout_width() / 2), text]
+        [bytes, share(piece.tokens, !span.is_empty()), cut_line(&source, stdout_width() / 2), text]
     };
     let mut rows: Vec<[String; 4]> = message.pieces.iter().take(MAX_PIECES).map(row).collect();
     if let Some(more) = message.pieces.len().checked_sub(MAX_PIECES).filter(|more| *more > 0) {

@@ -16,7 +16,7 @@ const LISTED: usize = 6;
 
 /// Writes one line on a plan.
 pub(crate) fn plan_line(plan: &MaskPlan) -> String {
-    format!("{plan}\n")
+    lang::text(&plan.to_string()).into_owned() + "\n"
 }
 
 /// Writes a plan: what the summary will stand for, how it will be asked for, and what would trigger it.
@@ -35,7 +35,7 @@ pub(crate) fn plan(
         match session.node(id).filter(|_| is_shown) {
             Some(node) => rows.push(super::conversation::row(session, id, node, counting)),
             None if at == LISTED => {
-                let more = format!("… {} more", left_out + 1);
+                let more = lang::text(&format!("… {} more", left_out + 1)).into_owned();
                 rows.push([String::new(), String::new(), String::new(), String::new(), more]);
             }
             None => {}
@@ -43,7 +43,8 @@ pub(crate) fn plan(
     }
     let table = fitted(super::conversation::HEADER, rows, &[0, 3]);
     let (stays, prompt) = (stays(plan, session), prompt(plan));
-    format!("{}\n{table}\n{stays}\n{prompt}\ntrigger: {trigger}\n", plan_line(plan))
+    let trigger = lang::text(&format!("trigger: {trigger}")).into_owned();
+    format!("{}\n{table}\n{}\n{}\n{trigger}\n", plan_line(plan), lang::text(&stays), lang::text(&prompt))
 }
 
 fn stays(plan: &MaskPlan, session: &Session) -> String {
@@ -91,7 +92,8 @@ pub(crate) fn summary(draft: &MaskDraft, id: &NodeId) -> String {
         MaskTarget::Existing(_) => String::new(),
     };
     let tokens = thousands(draft.summary_tokens);
-    let mut text = format!("`{}` ({role}{tokens} tokens; {who}{parts}):\n", clean_line(id));
+    let head = format!("`{}` ({role}{tokens} tokens; {who}{parts}):\n", clean_line(id));
+    let mut text = lang::lines(&head).into_owned();
     for said in draft.sent_text().lines() {
         let said = said.trim_end();
         writeln!(text, "{}{said}", if said.is_empty() { "" } else { "  " }).unwrap_or_default();

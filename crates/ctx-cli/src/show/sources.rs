@@ -36,6 +36,8 @@ struct Source {
     text: String,
     /// How many bytes of the file precede the text; unknown if the text was not UTF-8.
     skipped: Option<usize>,
+    /// Whether the text is no more than what the document was packed in: findings are about that, not about these bytes.
+    is_hidden: bool,
 }
 
 /// Where a finding is in a file: line and column from 1, columns in characters.
@@ -72,6 +74,13 @@ impl Sources {
     pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) {
         if self.get(name).is_none() {
             self.files.push(Source::decode(name, bytes));
+        }
+    }
+
+    /// Shows no lines of a file: a picture, an archive, or a text in base64, in which the document was.
+    pub(crate) fn hide(&mut self, name: &str) {
+        for source in self.files.iter_mut().filter(|source| source.name == name) {
+            source.is_hidden = true;
         }
     }
 
@@ -162,7 +171,7 @@ impl Source {
             [0xEF, 0xBB, 0xBF, rest @ ..] => narrow(rest, 3),
             _ => narrow(bytes, 0),
         };
-        Self { name: name.to_owned(), text, skipped }
+        Self { name: name.to_owned(), text, skipped, is_hidden: false }
     }
 
     /// Tells whether it is a PNG, in which character cards are shared.
@@ -192,7 +201,7 @@ impl Source {
 
     /// Fills in the marks of findings that are about this file.
     fn mark<'a>(&'a self, findings: Vec<(&&Diagnostic, &mut Option<Mark<'a>>)>) {
-        if findings.is_empty() {
+        if findings.is_empty() || self.is_hidden {
             return;
         }
         let pointers = findings.iter().filter_map(|(finding, _)| finding.location.pointer.as_deref());

@@ -157,7 +157,7 @@ fn joined(message: &Message, shares: &[TokenShare]) -> Vec<[String; 3]> {
     let text = message.text();
     let row = |(source, span, tokens): &(&Source, Span, u32)| {
         let line = first_line(text.get(span.start..span.end).unwrap_or_default());
-        [tokens.to_string(), clean_line(&format!("  {source}")), line]
+        [share(*tokens, !span.is_empty()), clean_line(&format!("  {source}")), line]
     };
     let mut rows: Vec<[String; 3]> = said.by_ref().take(MAX_JOINED).map(row).collect();
     let more = said.count();
@@ -166,6 +166,14 @@ fn joined(message: &Message, shares: &[TokenShare]) -> Vec<[String; 3]> {
         rows.push([String::new(), told, String::new()]);
     }
     rows
+}
+
+/// Writes the tokens of a part: of a text so short that its share of the whole rounds to none, that it is less than 1.
+pub(super) fn share(tokens: u32, has_text: bool) -> String {
+    match (tokens, has_text) {
+        (0, true) => "<1".to_owned(),
+        (tokens, _) => tokens.to_string(),
+    }
 }
 
 /// The first line of a text that has anything, and a mark if there are more.

@@ -345,11 +345,13 @@ fn what_is_wrong_about_an_endpoint_is_told_in_its_line() {
     assert_snapshot!(folder.ctx("chat agent.yaml --once Hi"), @r"
     exit code 3
     === errors
-    error[CTX0902]: `mumble` is no dialect; there are `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
+    error[CTX0902]: `mumble` is no dialect
      --> ctx.toml:3:11
       |
     3 | dialect = 'mumble'
       |           ^^^^^^^^
+      |
+      = help: known are `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
     ");
 }
 
@@ -440,5 +442,24 @@ fn a_store_that_cannot_be_opened_is_told() {
     exit code 3
     === errors
     error: cannot open `s.db`: the store cannot be read: file is not a database
+    ");
+}
+
+#[test]
+fn a_request_without_a_model_says_how_to_name_one() {
+    let folder = Folder::with(&[("a.yaml", "presetMessages: [{ type: chat_history }]\n")]);
+    let output = folder.ctx("chat a.yaml --once hi --dry-run --base-url http://127.0.0.1:1/v1");
+    let (_, errors) = output.split_once("=== errors\n").unwrap();
+    assert_snapshot!(errors, @"
+    warning[CTX0501]: the request names no model
+    --> request body
+     = help: name one with `--model`, or as `model` in `ctx.toml`
+    ");
+    let chinese = folder.ctx("chat a.yaml --once hi --dry-run --base-url http://127.0.0.1:1/v1 --lang zh");
+    let (_, errors) = chinese.split_once("=== errors\n").unwrap();
+    assert_snapshot!(errors, @"
+    警告[CTX0501]: 请求没有指定模型
+    --> request body
+     = 解决办法: 请用 `--model` 指定，或在 `ctx.toml` 中写 `model`
     ");
 }

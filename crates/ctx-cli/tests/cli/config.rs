@@ -157,7 +157,7 @@ priorty = 3
     2 | colour = 'blue'
       | ^^^^^^
       |
-      = help: known are agent, session, profile, models, endpoint, transcription, processors, worldbooks, store, assets, tools, compression, model, context-tokens, reserve, tz
+      = help: known are `agent`, `session`, `profile`, `models`, `endpoint`, `transcription`, `processors`, `worldbooks`, `store`, `assets`, `tools`, `compression`, `model`, `context-tokens`, `reserve`, `tz`
 
     warning[CTX0451]: an entry of `processors` has no `priorty`
      --> ctx.toml:8:1
@@ -216,11 +216,13 @@ fn values_of_wrong_types_are_errors() {
     assert_snapshot!(faults("tz = 'Mars/Base'"), @"
     exit code 3
     === errors
-    error[CTX0902]: `Mars/Base` is not a time zone; write a name such as Asia/Shanghai or UTC
+    error[CTX0902]: `Mars/Base` is not a time zone
      --> ctx.toml:1:6
       |
     1 | tz = 'Mars/Base'
       |      ^^^^^^^^^^^
+      |
+      = help: write a name such as Asia/Shanghai or UTC
     ");
 }
 
@@ -274,8 +276,10 @@ fn a_dash_is_a_file_there() {
 
 #[test]
 fn a_file_that_it_names_must_exist_where_it_is_used() {
-    let files =
-        [("ctx.toml", "model = 'gpt-5'\nagent = 'presets/none.yaml'\nmodels = ''\n"), ("a.yaml", AGENT)];
+    let files = [
+        ("ctx.toml", "model = 'gpt-5'\nagent = 'presets/none.yaml'\nmodels = 'none.json'\n"),
+        ("a.yaml", AGENT),
+    ];
     let folder = Folder::with(&files);
     assert_snapshot!(folder.ctx("assemble"), @"
     exit code 3
@@ -292,10 +296,86 @@ fn a_file_that_it_names_must_exist_where_it_is_used() {
     assert_snapshot!(folder.ctx("count a.yaml"), @"
     exit code 3
     === errors
-    error[CTX0900]: there is no file ``
+    error[CTX0900]: there is no file `none.json`
      --> ctx.toml:3:10
       |
-    3 | models = ''
-      |          ^^
+    3 | models = 'none.json'
+      |          ^^^^^^^^^^^
     ");
+}
+
+#[test]
+fn what_it_gives_beside_named_files_is_told() {
+    let config = "agent = 'a.yaml'\nsession = 'c.json'\nprofile = 'p.txt'\n";
+    let other = "presetMessages: [{ role: system, content: Other. }]";
+    let files =
+        [("ctx.toml", config), ("a.yaml", AGENT), ("c.json", CHAT), ("p.txt", "Me"), ("b.yaml", other)];
+    let folder = Folder::with(&files);
+    folder.write("d.json", CHAT.as_bytes());
+    let check = |arguments: &str, expected: &str| {
+        let output = folder.command(arguments).output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), expected, "{arguments}");
+    };
+    let all = "session `c.json`, profile `p.txt`";
+    let told = |named: &str| format!("from `ctx.toml`: {named}; `--no-config` leaves that out\n");
+    check("assemble b.yaml", &told(all));
+    check("explain b.yaml --json", &told(all));
+    check("assemble --session d.json", &told("agent `a.yaml`, profile `p.txt`"));
+    check("assemble b.yaml --session d.json", &told("profile `p.txt`"));
+    check("assemble b.yaml --session d.json --profile p.txt", "");
+    check("assemble b.yaml --no-config", "");
+    check("assemble", "");
+    check("assemble --model gpt-5", "");
+    check("chat b.yaml --once Hi --dry-run --model gpt-5", &told("profile `p.txt`"));
+    let chinese = "取自 `ctx.toml`：对话 `c.json`，用户档案 `p.txt`；`--no-config` 不用这些\n";
+    check("assemble b.yaml --lang zh", chinese);
+}
+
+#[test]
+fn a_chat_needs_no_conversation_of_it() {
+    let files = [("ctx.toml", "session = 'gone.json'"), ("b.yaml", "presetMessages: []")];
+    let told = ctx("chat b.yaml --once Hi --dry-run --model gpt-5", &files);
+    assert!(told.starts_with("exit code 0\n"), "{told}");
+}
+
+#[test]
+fn agents_are_compared_with_its_files() {
+    let entries = "presetMessages: [{ type: user_profile, content: 'About: {{persona}}' }]";
+    let config = "session = 'c.json'\nprofile = 'p.txt'\ncolour = 'blue'\n";
+    let files = [("ctx.toml", config), ("a.yaml", entries), ("c.json", CHAT), ("p.txt", "sows basil")];
+    let folder = Folder::with(&files);
+    folder.write("b.yaml", b"presetMessages: []");
+    folder.ctx("assemble a.yaml --json --report saved.json");
+    let told = folder.ctx("diff a.yaml b.yaml");
+    assert!(told.contains("About: sows basil"), "{told}");
+    assert_eq!(told.matches("from `ctx.toml`: session `c.json`, profile `p.txt`").count(), 1, "{told}");
+    assert_eq!(told.matches("CTX0901").count(), 1, "{told}");
+    let told = folder.ctx("diff a.yaml b.yaml --no-config");
+    assert!(!told.contains("sows basil") && !told.contains("ctx.toml"), "{told}");
+}
+
+#[test]
+fn verbs_of_compression_take_its_conversation() {
+    let folder = Folder::with(&[
+        ("ctx.toml", "session = 'c.json'\nagent = 'a.yaml'"),
+        ("c.json", CHAT),
+        ("a.yaml", AGENT),
+    ]);
+    let check = |arguments: &str, note: &str| {
+        let given = folder.ctx(&format!("compress {arguments} --session c.json"));
+        let taken = folder.ctx(&format!("compress {arguments}"));
+        assert_eq!(given.replace(note, ""), taken, "{arguments}");
+    };
+    let note = "=== errors\nfrom `ctx.toml`: agent `a.yaml`; `--no-config` leaves that out\n";
+    check("plan --budget 100", "");
+    check("run --budget 100", "");
+    check("plan --mask", note);
+    check("budget --model gpt-4o", "");
+    check("report", "");
+    check("report --budget 100", "");
+    check("disable n1", "");
+    let none = "exit code 2\n=== errors\nerror: no conversation is named: `--session FILE`\n";
+    for verb in ["plan --budget 9", "run --mask", "budget --model gpt-4o", "report", "disable n1"] {
+        assert_eq!(folder.ctx(&format!("compress {verb} --no-config")), none);
+    }
 }

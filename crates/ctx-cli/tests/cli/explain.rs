@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 
 use crate::assemble::{AGENT, CHAT, json};
-use crate::ctx;
+use crate::{Folder, ctx};
 
 /// Explains the agent with the chat at a fixed time.
 #[track_caller]
@@ -238,4 +238,18 @@ presetMessages:
     === errors
     error: `bad.json` is not an object with settings such as `processors`
     ");
+}
+
+#[test]
+fn a_part_with_text_costs_something() {
+    let chat = r#"[{ "role": "user", "content": "When do I sow basil, and when do I sow parsley?" }]"#;
+    let folder = Folder::with(&[("c.json", chat)]);
+    let check = |arguments: &str, expected: &str| {
+        let told = folder.ctx(&format!("{arguments} --session c.json --no-config --input a"));
+        let rows: Vec<Vec<&str>> = told.lines().map(|line| line.split_whitespace().collect()).collect();
+        let found = rows.iter().find(|row| row.contains(&"input") && row.contains(&"<1"));
+        assert_eq!(found.map(|row| row.join(" ")).as_deref(), Some(expected), "{told}");
+    };
+    check("assemble", "<1 input a");
+    check("explain --message 0", "54..55 <1 input a");
 }

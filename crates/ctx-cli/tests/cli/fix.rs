@@ -205,3 +205,23 @@ fn files_that_are_not_clear_are_not_touched() {
     let refused = folder.ctx_reading("check --fix -", "presetMessages: []");
     assert!(refused.contains("standard input cannot be changed"), "{refused}");
 }
+
+#[test]
+fn what_is_not_certain_is_left_with_a_reason_that_is_not_cut() {
+    let folder = Folder::with(&[(
+        "a.yaml",
+        "presetMessages:\n  - { content: 'Roll {{randm::a,b}}, {{getvarr::x}} and so on until the line is long' }\n",
+    )]);
+    let output = folder.ctx("check a.yaml --fix");
+    let (_, notes) = output.split_once("=== errors\n").unwrap();
+    let notes: Vec<&str> = notes.lines().filter(|line| line.contains("is not fixed")).collect();
+    assert_eq!(
+        notes,
+        [
+            "a.yaml /presetMessages/0/content: CTX0300 is not fixed: it would bring CTX0706: `random` differs from \
+             turn to turn: everything below is sent uncached each turn, about 13 tokens of the preset and the whole \
+             conversation",
+            "a.yaml /presetMessages/0/content: CTX0300 is not fixed: something else may be meant too; write what is",
+        ]
+    );
+}

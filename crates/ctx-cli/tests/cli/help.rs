@@ -29,8 +29,8 @@ fn help_names_the_verbs_and_how_to_begin() {
                    everything
       diff         Shows what two contexts have in common at their beginning, and what a provider bills
                    again
-      check        Reports what is wrong with agents, presets, worldbooks, conversations, profiles and
-                   request bodies
+      check        Reports what is wrong with agents, presets, worldbooks, conversations, profiles,
+                   request bodies, cases and defaults
       test         Compares contexts with what was expected of them
       anchors      Lists the anchors that presets may use, and what goes to each
       processors   Lists the processors that make a context, and how they are set
@@ -46,7 +46,7 @@ fn help_names_the_verbs_and_how_to_begin() {
                    each field
       export       Writes an agent as a file of another application
       migrate      Brings files of AIO Hub up to date: old spellings become today's
-      init         Writes a small project to begin with: agent, profile, conversation
+      init         Writes a small project to begin with: agent, profile, conversation, defaults, a test
       schema       Prints JSON Schemas of files and reports, for editors that complete and check them
       completions  Prints the script that completes command lines in a shell
       help         Print this message or the help of the given subcommand(s)
@@ -67,7 +67,8 @@ fn help_names_the_verbs_and_how_to_begin() {
 
     Begin with a small project, and look at what its model would receive:
       ctx init demo
-      ctx assemble demo/agent.yaml --session demo/conversation.json
+      cd demo
+      ctx assemble
 
     Results go to standard output, all else to standard error. `-` is standard input.
     Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 4 no answer of a
@@ -91,13 +92,14 @@ fn help_of_assemble() {
     Usage: ctx assemble [OPTIONS] [AGENT]
 
     Arguments:
-      [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is looked at
+      [AGENT]  The agent or preset (JSON or YAML); that of `ctx.toml` if absent; without one the
+               conversation alone is looked at
 
     Options:
           --lang <LANG>            The language in which the command speaks to people; also `CTX_LANG`
                                    [possible values: en, zh]
           --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
-                                   JSONL)
+                                   JSONL); that of `ctx.toml` if absent
           --input <TEXT>           What the user is about to send
           --profile <FILE>         The user profile (JSON, YAML, or a plain text that is the persona)
           --worldbook <FILE>       A worldbook (SillyTavern, AIO Hub, character card), which holds for
@@ -151,7 +153,8 @@ fn help_of_explain() {
     Usage: ctx explain [OPTIONS] [AGENT] [MSG]
 
     Arguments:
-      [AGENT]  The agent or preset (JSON or YAML); without it the conversation alone is looked at
+      [AGENT]  The agent or preset (JSON or YAML); that of `ctx.toml` if absent; without one the
+               conversation alone is looked at
       [MSG]    The message whose life is told: its number in the context, or its source as tables print
                it
 
@@ -159,7 +162,7 @@ fn help_of_explain() {
           --lang <LANG>            The language in which the command speaks to people; also `CTX_LANG`
                                    [possible values: en, zh]
           --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
-                                   JSONL)
+                                   JSONL); that of `ctx.toml` if absent
           --input <TEXT>           What the user is about to send
           --profile <FILE>         The user profile (JSON, YAML, or a plain text that is the persona)
           --worldbook <FILE>       A worldbook (SillyTavern, AIO Hub, character card), which holds for
@@ -206,12 +209,13 @@ fn help_of_check() {
     assert_snapshot!(ctx("check -h", &[]), @"
     exit code 0
     === output
-    Reports what is wrong with agents, presets, worldbooks, conversations, profiles and request bodies
+    Reports what is wrong with agents, presets, worldbooks, conversations, profiles, request bodies,
+    cases and defaults
 
     Usage: ctx check [OPTIONS] [PATHS]...
 
     Arguments:
-      [PATHS]...  Files, or folders whose JSON, JSON Lines and YAML files are checked
+      [PATHS]...  Files, or folders whose JSON, JSON Lines and YAML files, and `ctx.toml`, are checked
 
     Options:
           --lang <LANG>       The language in which the command speaks to people; also `CTX_LANG`
@@ -249,7 +253,7 @@ fn help_of_anchors_list() {
 
     Arguments:
       [AGENT]
-              The agent or preset (JSON or YAML)
+              The agent or preset (JSON or YAML); that of `ctx.toml` if absent
 
     Options:
           --json
@@ -288,7 +292,7 @@ fn help_of_processors_list() {
 
     Arguments:
       [AGENT]
-              The agent or preset (JSON or YAML)
+              The agent or preset (JSON or YAML); that of `ctx.toml` if absent
 
     Options:
           --lang <LANG>
@@ -338,8 +342,8 @@ fn help_of_test() {
 
     Arguments:
       [DIR]...
-              Folders, or else the current one; each below them with an agent, a conversation or options
-              is a case
+              Folders, or else the current one; each of them, and each below, with an agent, a
+              conversation, options or an expected result is a case
 
     Options:
           --lang <LANG>
@@ -458,7 +462,7 @@ fn help_of_init() {
     assert_snapshot!(ctx("init -h", &[]), @"
     exit code 0
     === output
-    Writes a small project to begin with: agent, profile, conversation
+    Writes a small project to begin with: agent, profile, conversation, defaults, a test
 
     Usage: ctx init [OPTIONS] [FOLDER]
 
@@ -508,10 +512,10 @@ fn help_of_worldbook_scan() {
           --lang <LANG>         The language in which the command speaks to people; also `CTX_LANG`
                                 [possible values: en, zh]
           --session <FILE>      The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
-                                JSONL)
+                                JSONL); that of `ctx.toml` if absent
           --input <TEXT>        What the user is about to send
           --agent <FILE>        The agent, for which entries may be filtered, and whose rules and
-                                settings hold
+                                settings hold; that of `ctx.toml` if absent
           --profile <FILE>      The user profile, in which entries may look for keys
           --settings <FILE>     Settings of worldbooks (SillyTavern's settings, or an object as an
                                 agent's `worldbookSettings`)

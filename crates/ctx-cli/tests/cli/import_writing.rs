@@ -221,9 +221,7 @@ fn a_full_disk_leaves_all_as_it_was() {
 fn whole(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path()).filter(|path| path.is_file());
-    files
-        .filter(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp")))
-        .collect()
+    files.filter(|path| path.extension().is_none_or(|ending| ending != "tmp")).collect()
 }
 
 #[test]

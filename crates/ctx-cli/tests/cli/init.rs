@@ -13,29 +13,37 @@ fn a_project_is_written_and_can_be_looked_at() {
     wrote demo/agent.yaml
     wrote demo/profile.yaml
     wrote demo/conversation.json
+    wrote demo/ctx.toml
     wrote demo/case.yaml
     wrote demo/expected.txt
     wrote demo/.ctx (schemas, by which editors complete and check these files)
 
     see what a model would receive:
-      ctx assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml
+      cd demo
+      ctx assemble
 
     change it, and see what that does:
-      ctx test demo
+      ctx test
     ");
     assert_snapshot!(folder.ctx("check --deny-warnings demo"), @"
     exit code 0
     === output
     `demo/agent.yaml` is checked as an agent
+    `demo/case.yaml` is checked as a case of `ctx test`
     `demo/conversation.json` is checked as a list of chat messages
+    `demo/ctx.toml` is checked as defaults for the command line
     `demo/profile.yaml` is checked as a user profile
-    3 files checked: 0 errors, 0 warnings
+    5 files checked: 0 errors, 0 warnings
     ");
     assert_snapshot!(folder.ctx("test demo"), @"
     exit code 0
     === output
     1 case: 1 passed, 0 failed
     ");
+    let mut command = folder.command("assemble");
+    let output = command.current_dir(folder.path().join("demo")).output().unwrap();
+    let here = String::from_utf8(output.stdout).unwrap();
+    assert!(here.contains(" You are Robin, a patient gardener.") && output.stderr.is_empty(), "{here}");
     let shown =
         folder.ctx("assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml");
     assert!(shown.contains(" You are Robin, a patient gardener."), "{shown}");
@@ -53,17 +61,28 @@ fn without_a_name_this_folder_is_used() {
         "./agent.yaml",
         "./profile.yaml",
         "./conversation.json",
+        "./ctx.toml",
         "./case.yaml",
         "./expected.txt",
         "./.ctx/agent.schema.json",
         "./.ctx/profile.schema.json",
+        "./.ctx/config.schema.json",
         "./.ctx/case.schema.json"
       ]
     }
     "#);
     assert_eq!(
         folder.names(),
-        [".ctx", "agent.yaml", "case.yaml", "conversation.json", "expected.txt", "notes.txt", "profile.yaml"]
+        [
+            ".ctx",
+            "agent.yaml",
+            "case.yaml",
+            "conversation.json",
+            "ctx.toml",
+            "expected.txt",
+            "notes.txt",
+            "profile.yaml"
+        ]
     );
 }
 
@@ -87,15 +106,16 @@ fn force_replaces_files_and_leaves_others() {
     wrote ./agent.yaml
     wrote ./profile.yaml
     wrote ./conversation.json
+    wrote ./ctx.toml
     wrote ./case.yaml
     wrote ./expected.txt
     wrote ./.ctx (schemas, by which editors complete and check these files)
 
     see what a model would receive:
-      ctx assemble ./agent.yaml --session ./conversation.json --profile ./profile.yaml
+      ctx assemble
 
     change it, and see what that does:
-      ctx test .
+      ctx test
     ");
     let text = |name| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert!(text("conversation.json").contains("basil"));
@@ -107,6 +127,7 @@ fn force_replaces_files_and_leaves_others() {
             "agent.yaml",
             "case.yaml",
             "conversation.json",
+            "ctx.toml",
             "expected.txt",
             "other.json",
             "profile.yaml"

@@ -29,7 +29,7 @@ fn the_help_of_the_command_is_chinese() {
       assemble     显示模型收到的消息，以及缘由
       explain      解释一个上下文：经过的各阶段、预算，以及每样内容的去向
       diff         显示两个上下文开头的共同部分，以及服务商会重新计费的部分
-      check        报告智能体、预设、世界书、对话、档案和请求体中的问题
+      check        报告智能体、预设、世界书、对话、档案、请求体、测试用例和默认值文件中的问题
       test         把上下文与预期结果比较
       anchors      列出预设可用的锚点，以及放到各锚点的内容
       processors   列出生成上下文的处理器及其设置
@@ -42,7 +42,7 @@ fn the_help_of_the_command_is_chinese() {
       import       由 SillyTavern、RisuAI 和 AIO Hub 的文件生成智能体，并说明每个字段的去向
       export       把智能体写成其他应用的文件
       migrate      更新 AIO Hub 的文件：旧写法改成现行写法
-      init         写出一个入门小项目：智能体、档案、对话
+      init         写出一个入门小项目：智能体、档案、对话、默认值、一个测试
       schema       输出文件和报告的 JSON Schema，供编辑器补全和检查
       completions  输出 shell 命令行补全脚本
       help         显示本说明或指定子命令的帮助
@@ -63,7 +63,8 @@ fn the_help_of_the_command_is_chinese() {
 
     从一个小项目开始，看看它的模型会收到什么：
       ctx init demo
-      ctx assemble demo/agent.yaml --session demo/conversation.json
+      cd demo
+      ctx assemble
 
     结果写到标准输出，其余写到标准错误。`-` 表示标准输入。退出码：0 正常（含警告），1 有问题，2 用法错误，3 输入无法读取，4 服务商没有回答，5 放不下任何上下文。
     ");
@@ -74,12 +75,12 @@ fn the_help_of_a_verb_is_chinese() {
     assert_snapshot!(folder().ctx("check -h --lang zh"), @"
     exit code 0
     === output
-    报告智能体、预设、世界书、对话、档案和请求体中的问题
+    报告智能体、预设、世界书、对话、档案、请求体、测试用例和默认值文件中的问题
 
     用法：ctx check [OPTIONS] [PATHS]...
 
     参数：
-      [PATHS]...  文件，或文件夹（检查其中的 JSON、JSON Lines 和 YAML 文件）
+      [PATHS]...  文件，或文件夹（检查其中的 JSON、JSON Lines、YAML 文件和 `ctx.toml`）
 
     选项：
           --lang <LANG>       命令对人所用的语言；也可用 `CTX_LANG` 设置 [可选值：en, zh]
@@ -170,13 +171,13 @@ fn the_table_of_a_context_is_chinese_and_its_columns_stand() {
 }
 
 #[test]
-fn an_explanation_has_its_title_and_its_way_out_in_chinese() {
+fn an_explanation_is_chinese_but_for_its_example() {
     assert_snapshot!(folder().ctx("check --explain 200 --lang zh"), @"
     exit code 0
     === output
     CTX0200: 缺少锚点目标
 
-    An entry goes to an anchor that no entry of the preset declares, so that it stays where the list has it.
+    条目要放到的锚点没有被预设中的任何条目声明，因此它留在列表中的原位。
 
     示例，agent.yaml：
       presetMessages:
@@ -270,7 +271,21 @@ const BOOK: &str = r#"{ "entries": {
 const CARD: &str = r#"{ "spec": "chara_card_v2", "spec_version": "2.0",
   "data": { "name": "小红", "description": "园丁", "first_mes": "你好", "nosuch": 1 } }"#;
 
+/// A conversation that is long enough for summaries.
+fn long() -> String {
+    let round = |at| {
+        let (asked, told) =
+            (format!("第{at}问：龙在哪里？").repeat(3), format!("第{at}答：在山上。").repeat(9));
+        [
+            serde_json::json!({ "role": "user", "content": asked }),
+            serde_json::json!({ "role": "assistant", "content": told }),
+        ]
+    };
+    (0..30).flat_map(round).collect::<serde_json::Value>().to_string()
+}
+
 fn project() -> Folder {
+    let long = long();
     let case = "{ session: ../chat.json, agent: ../agent.yaml }";
     Folder::with(&[
         ("agent.yaml", AGENT),
@@ -281,11 +296,12 @@ fn project() -> Folder {
         ("old/case.yaml", case),
         ("old/expected.txt", "--- 0 system · preset:gone · skeleton · 4 tokens\n旧。\n"),
         ("hi.txt", "你好"),
+        ("long.json", &long),
     ])
 }
 
 /// Front doors, by command line.
-const DOORS: [&str; 22] = [
+const DOORS: [&str; 42] = [
     "init demo",
     "test new old",
     "test new --update",
@@ -308,7 +324,33 @@ const DOORS: [&str; 22] = [
     "count hi.txt",
     "diff agent.yaml agent.yaml --session chat.json",
     "migrate agent.yaml",
+    "check agent.yaml",
+    "compress plan --session chat.json --budget 8000",
+    "compress plan --session long.json --budget 800",
+    "compress plan --session long.json chat.json --budget 800",
+    "compress plan --session long.json --budget 10",
+    "compress plan --session long.json --mask",
+    "compress plan --session long.json --mask --auto",
+    "compress plan --session long.json --mask --roll-up",
+    "compress plan --session chat.json --mask",
+    "compress run --session long.json --mask",
+    "compress run --session long.json --mask --out short.json",
+    "compress disable compression --session short.json --write",
+    "compress disable compression --session short.json",
+    "compress enable compression --session short.json --write",
+    "compress regenerate compression --session short.json",
+    "compress report --session short.json --budget 500",
+    "compress report --session chat.json",
+    "compress delete compression --session short.json",
+    "compress budget --session long.json --model gpt-4",
+    "compress budget --session long.json --model gpt-5 --what-if gpt-4,claude-sonnet-4,nosuch",
 ];
+
+/// What a person types into a chat that cannot reach its model.
+const TALK: &str = "\
+/help\n/undo\n/redo\n/edit x\n/edit\n/branch\n/branch 4\n/switch x\n/switch\n/regenerate\n/retry\n/continue\n\
+/compress\n/context\n/tools\n/mode\n/mode run\n/mode agnt\n/mode zzzz\n/nosuch\n/undoo\n/quit x\n你好\n/undo\n/redo\n\
+/branch 9\n/switch 9\n/undo\n/undo\n/compress\n/quit\n";
 
 /// Command lines that are wrong, or whose files are.
 const WRONG: [&str; 31] = [
@@ -388,6 +430,21 @@ fn front_doors_are_chinese() {
 }
 
 #[test]
+fn a_chat_is_chinese() {
+    let folder = project();
+    folder
+        .write("ctx.toml", b"store = 's.db'\n[endpoint]\nbase-url = 'http://127.0.0.1:9/v1'\nretries = 0\n");
+    let output = folder.ctx_reading("chat agent.yaml --model gpt-5 --lang zh", TALK);
+    // What the system says of a connection is the system's.
+    let lines: Vec<&str> = english(&output)
+        .into_iter()
+        .filter(|line| !line.contains("error sending request") && !line.contains("LLM_ERROR"))
+        .collect();
+    assert_eq!(lines, [""; 0], "{output}");
+    assert!(output.contains("没有第 9 个分支") && output.contains("撤销上一轮，或上一次改动"), "{output}");
+}
+
+#[test]
 fn the_page_of_a_context_is_chinese() {
     let folder = project();
     folder.ctx("explain agent.yaml --session chat.json --worldbook book.json --html page.html --lang zh");
@@ -415,6 +472,11 @@ fn what_programs_read_of_the_front_doors_is_the_same() {
         "schema case",
         "count hi.txt --json",
         "migrate agent.yaml --json",
+        "compress plan --session long.json --budget 800 --json",
+        "compress run --session long.json --budget 800",
+        "compress plan --session long.json --mask --json",
+        "compress report --session long.json --budget 500 --json",
+        "compress budget --session long.json --model gpt-4 --json",
     ] {
         let output = |arguments: &str| {
             let folder = project();

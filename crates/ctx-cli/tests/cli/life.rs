@@ -42,7 +42,7 @@ fn life(arguments: &str) -> String {
 
 #[test]
 fn a_message_that_was_changed_shows_how() {
-    assert_snapshot!(life("history:n3"), @r"
+    assert_snapshot!(life("history:n3"), @"
     exit code 0
     === output
     message 4, user: history:n3
@@ -55,7 +55,7 @@ fn a_message_that_was_changed_shows_how() {
     ──────────────────────────────────────────────────────────────────────────
       0..33        8   history:n3                  When does the moon rise? …
      33..39        2   rule:polite of history:n3   PLEASE
-     39..40        0   history:n3                  .
+     39..40       <1   history:n3                  .
                    3   overhead:per message
 
     stages
@@ -78,7 +78,7 @@ fn a_message_that_was_changed_shows_how() {
 
 #[test]
 fn a_message_that_was_joined_shows_of_what_and_by_whom() {
-    assert_snapshot!(life("0"), @r"
+    assert_snapshot!(life("0"), @"
     exit code 0
     === output
     message 0, system: merged:preset:identity+preset:rules
@@ -96,7 +96,7 @@ fn a_message_that_was_joined_shows_of_what_and_by_whom() {
       8..13        2   macro:char of preset:identity   Robin
      13..21        3   preset:identity                 ; it is
      21..29        3   macro:time of preset:identity   12:00 PM
-     29..30        0   preset:identity                 .
+     29..30       <1   preset:identity                 .
      30..37        2   separator                       ---
      37..45        3   preset:rules                    Be kind.
                    3   overhead:per message

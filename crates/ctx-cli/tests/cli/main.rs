@@ -34,6 +34,7 @@ mod foreign_servers;
 mod help;
 mod hostile;
 mod import;
+mod import_bad_files;
 mod import_writing;
 mod init;
 mod kept;
@@ -42,6 +43,7 @@ mod life;
 mod limits;
 mod macros;
 mod masks;
+mod own_files;
 mod places;
 mod processors;
 #[path = "../../../ctx-chat/tests/servers/relay.rs"]

@@ -375,10 +375,10 @@ fn what_makes_no_sense_is_refused() {
     For more information, try '--help'.
     exit code 2
     === errors
-    error: `list.json` is a list of chat messages, which has no place for this; `compress run --out FILE` writes it as a session
+    error: `list.json` is a list of chat messages, which has no place for this; `session import` and `session export ID --out FILE` write it as a session
     exit code 2
     === errors
-    error: `chat.yaml` is no plain JSON and would not come back as it is; `compress run --out FILE` writes it as a session
+    error: `chat.yaml` is no plain JSON and would not come back as it is; `session import` and `session export ID --out FILE` write it as a session
     exit code 2
     === errors
     error: standard input cannot be written; `--out FILE` writes another file

@@ -50,6 +50,7 @@ fn built_in_processors_stand_in_running_order() {
                                                      htmlKeptMessages = 6
                                                      reasoning = "all"
                                                      toolsAsUser = false
+                                                     pinLeading = true
                                                      continuation = "prefix"
                                                      quietInput = "message"
      200        regex-processor              on      presets = []
@@ -89,8 +90,9 @@ fn built_in_processors_stand_in_running_order() {
      295        dialogue-examples            off     header = ""
                                                      userName = "example_user"
                                                      agentName = "example_assistant"
+                                                     prefix = false
                                                      omit = false
-     300        injection-assembler (core)   on
+     300        injection-assembler (core)   on      switchedOffAnchors = "stand_in"
      305        speaker-names                off     mode = "none"
      310        merge-injections             off     separator = "\n"
                                                      deeperFirst = false
@@ -118,6 +120,7 @@ fn built_in_processors_stand_in_running_order() {
                                                      except = []
      600        merge-consecutive-roles      on      separator = "\n\n---\n\n"
      700        convert-system-to-user       off     separator = "\n\n---\n\n"
+                                                     scope = "all"
      800        ensure-alternating-roles     off     userPlaceholder = "继续"
                                                      assistantPlaceholder = "好的"
                                                      startWithUser = false
@@ -145,6 +148,7 @@ fn an_agent_sets_what_it_names() {
                                                                        htmlKeptMessages = 6
                                                                        reasoning = "all"
                                                                        toolsAsUser = false
+                                                                       pinLeading = true
                                                                        continuation = "prefix"
                                                                        quietInput = "message"
      200             regex-processor              on                   presets = []
@@ -184,8 +188,9 @@ fn an_agent_sets_what_it_names() {
      295             dialogue-examples            off                  header = ""
                                                                        userName = "example_user"
                                                                        agentName = "example_assistant"
+                                                                       prefix = false
                                                                        omit = false
-     300             injection-assembler (core)   on
+     300             injection-assembler (core)   on                   switchedOffAnchors = "stand_in"
      305             speaker-names                off                  mode = "none"
      310             merge-injections             off                  separator = "\n"
                                                                        deeperFirst = false
@@ -215,6 +220,7 @@ fn an_agent_sets_what_it_names() {
      510             squash-system                off                  separator = "\n"
                                                                        except = []
      700             convert-system-to-user       on (model)           separator = "\n\n---\n\n"
+                                                                       scope = "all"
                                                                        prefx = "x" (model)
      800             ensure-alternating-roles     off                  userPlaceholder = "继续"
                                                                        assistantPlaceholder = "好的"
@@ -244,7 +250,7 @@ fn an_agent_sets_what_it_names() {
     3 |   { "id": "convert-system-to-user", "enabled": true, "config": { "prefx": "x" } }
       |                                                                  ^^^^^^^
       |
-      = help: known settings: `separator`
+      = help: known settings: `scope`, `separator`
     "#);
 }
 

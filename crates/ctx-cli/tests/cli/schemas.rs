@@ -360,6 +360,7 @@ fn without_a_name_the_schemas_are_listed() {
      case            `case.yaml`: the turn of a case of `ctx test`
      config          `ctx.toml`: defaults for the command line
      report          the report of a context, as `explain --json` and `assemble --report` write it
+     life            the life of one message, as `explain MSG --json` writes it
      import-report   the report of an import, as `import --report` writes it
 
     `ctx schema NAME` prints one; `ctx schema --out schemas` writes all of them to a folder
@@ -396,7 +397,7 @@ fn a_name_that_is_none_is_told() {
     assert_snapshot!(ctx("schema card", &[]), @"
     exit code 2
     === errors
-    error: there is no schema `card`; there are agent, preset, session, profile, worldbook, case, config, report, import-report
+    error: there is no schema `card`; there are agent, preset, session, profile, worldbook, case, config, report, life, import-report
     ");
 }
 
@@ -448,4 +449,55 @@ fn schemas_are_not_written_through_links() {
     error: cannot write below `demo/.ctx`: it is a link
     ");
     assert_eq!(std::fs::read_dir(folder.path().join("elsewhere")).unwrap().count(), 1);
+}
+
+/// The properties of a schema and of all schemas in it that say nothing to people, each with its place.
+///
+/// Conditions are left out, and so is what such a condition narrows, which is described where it stands first.
+fn silent(schema: &Value, place: &str, found: &mut Vec<String>) {
+    let Some(map) = schema.as_object() else {
+        let items = schema.as_array().into_iter().flatten().enumerate();
+        return items.for_each(|(index, item)| silent(item, &format!("{place}/{index}"), found));
+    };
+    let is_narrowed = place.ends_with("/then");
+    for (key, value) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let says = ["description", "title", "$ref"].iter().any(|word| value.get(word).is_some());
+        if !says && !is_narrowed {
+            found.push(format!("{place} {key}"));
+        }
+    }
+    for (key, value) in
+        map.iter().filter(|(key, _)| !["if", "default", "enum", "const"].contains(&key.as_str()))
+    {
+        silent(value, &format!("{place}/{key}"), found);
+    }
+}
+
+#[test]
+fn every_property_says_what_it_is() {
+    let listed = ctx("schema --json", &[]);
+    let listed: Value = serde_json::from_str(listed.split_once("=== output\n").unwrap().1).unwrap();
+    for schema in listed.as_array().unwrap() {
+        let name = schema["name"].as_str().unwrap();
+        let (schema, mut found) = (printed(name), Vec::new());
+        silent(&schema, name, &mut found);
+        assert_eq!(found, [""; 0]);
+        // Authors of presets know no code: no path of an item, and no link that leads to one.
+        let text = schema.to_string();
+        assert!(!text.contains("::") || !text.contains("crate"), "{name}");
+        assert!(!text.contains("(see `"), "{name}");
+    }
+}
+
+#[test]
+fn the_life_of_a_message_follows_its_schema() {
+    let agent = "presetMessages: [{ id: who, content: Hi there }, { type: chat_history }]\n";
+    let chat = r#"[{ "role": "user", "content": "One" }, { "role": "user", "content": "Two" }]"#;
+    let folder = Folder::with(&[("agent.yaml", agent), ("chat.json", chat)]);
+    let validator = validator("life");
+    for message in ["preset:who", "history:n1", "history:n2"] {
+        let life = folder.ctx(&format!("explain agent.yaml --session chat.json {message} --json"));
+        let life = serde_json::from_str(life.split_once("=== output\n").unwrap().1).unwrap();
+        assert_eq!(faults(&validator, &life), [""; 0], "{life}");
+    }
 }

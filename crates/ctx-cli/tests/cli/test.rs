@@ -161,6 +161,34 @@ fn results_are_written_for_build_servers() {
 }
 
 #[test]
+fn build_servers_read_nothing_that_turns_a_line() {
+    let agent = |text: &str| {
+        let id = r"\u001b[31mred\u202e\nx";
+        format!(r#"{{"presetMessages": [{{"id": "{id}", "role": "system", "content": "{text}"}}]}}"#)
+    };
+    let folder = Folder::with(&[("a\u{202e}b/agent.json", &agent("One"))]);
+    folder.ctx("test . --update");
+    folder.write("a\u{202e}b/agent.json", agent("Two").as_bytes());
+    let told = folder.ctx("test . --junit results.xml") + &folder.ctx("test . --lang zh");
+    let all = told + &read(&folder, "results.xml");
+    let is_obeyed = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
+    assert_eq!(all.matches(is_obeyed).collect::<String>(), "", "{all}");
+    assert_eq!(all.matches("\u{fffd}[31mred\u{fffd} x` ").count(), 4, "{all}");
+}
+
+#[test]
+fn the_folder_itself_is_a_case_with_a_name() {
+    let folder = Folder::with(&[("basil/agent.yaml", AGENT), ("basil/session.json", CHAT)]);
+    for arguments in ["test", "test .", "test ./"] {
+        let mut command = folder.command(&format!("{arguments} --junit results.xml"));
+        command.current_dir(folder.path().join("basil")).output().unwrap();
+        let xml = read(&folder, "basil/results.xml");
+        let named = xml.lines().find(|line| line.contains("<testcase ")).map(str::trim);
+        assert_eq!(named, Some(r#"<testcase classname="ctx test" name="basil">"#), "{arguments}");
+    }
+}
+
+#[test]
 fn what_changes_is_tested_again() {
     let folder = tested();
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
@@ -342,14 +370,20 @@ fn what_a_case_says_wrongly_is_an_error() {
       |     ^^^^
 
     FAILED t/c: the case cannot be read
-    error[CTX0902]: `quite` is no kind of generation; did you mean `quiet`?
+    error[CTX0902]: `quite` is no kind of generation
      --> case.yaml:1:7
       |
     1 | kind: quite
       |       ^^^^^
+      |
+      = help: did you mean `quiet`?
 
     FAILED t/d: the case cannot be read
-    cannot read `t/d/nowhere.yaml`: no such file or folder
+    error[CTX0900]: cannot read `t/d/nowhere.yaml`: no such file or folder
+     --> case.yaml:1:8
+      |
+    1 | agent: nowhere.yaml
+      |        ^^^^^^^^^^^^
 
     FAILED t/e: the case cannot be read
     error[CTX0603]: invalid YAML: did not find expected node content, while parsing a flow node
@@ -420,4 +454,84 @@ fn a_defaults_file_has_no_effect_on_cases() {
     let folder = tested();
     folder.write("ctx.toml", b"context-tokens = 20\n");
     assert!(folder.ctx("test tests").starts_with("exit code 0"));
+}
+
+#[test]
+fn an_agent_that_is_gone_is_named() {
+    let expected = "--- 0 system · preset:tail · skeleton · 4 tokens\nBe brief.\n";
+    let files = [("t/session.json", "[]"), ("t/expected.txt", expected)];
+    assert_snapshot!(ctx("test t", &files), @"
+    exit code 3
+    === output
+    FAILED t: the case cannot be read
+    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has what `preset:tail` wrote
+     |
+     = help: put the agent back, or name one in `case.yaml`; delete `expected.txt` if the case is to have none
+
+    1 case: 0 passed, 1 failed
+    ");
+    // Nothing else is left of this one, and the last is another program's.
+    let alone =
+        [("t/a/expected.txt", expected), ("t/b/case.yaml", "input: Hi\n"), ("t/c/expected.txt", "42\n")];
+    assert_snapshot!(ctx("test t", &alone), @"
+    exit code 3
+    === output
+    FAILED t/a: the case cannot be read
+    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has what `preset:tail` wrote
+     |
+     = help: put the agent back, or name one in `case.yaml`; delete `expected.txt` if the case is to have none
+
+    FAILED t/b: no `expected.txt`; `--update` writes it
+
+    2 cases: 0 passed, 2 failed
+    ");
+    let near = ctx("test t --update", &[files[0], files[1], ("t/agnet.yaml", "presetMessages: []\n")]);
+    assert_snapshot!(near, @"
+    exit code 3
+    === output
+    FAILED t: the case cannot be read
+    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has what `preset:tail` wrote
+     |
+     = help: did you mean `agnet.yaml`?
+
+    1 case: 0 passed, 1 failed
+    ");
+}
+
+#[test]
+fn ids_forge_no_decision() {
+    let check = |id: &str, expected: &str| {
+        let off = r#""role": "system", "isEnabled": false, "content": "One""#;
+        let agent = format!(r#"{{"presetMessages": [{{"id": "{id}", {off}}}]}}"#);
+        let told = ctx("assemble agent.json --format snapshot", &[("agent.json", &agent)]);
+        let (_, told) = told.split_once("=== decisions\n").unwrap();
+        let told: Vec<&str> = told.lines().take_while(|line| !line.starts_with("===")).collect();
+        assert_eq!(told, [expected]);
+    };
+    check("ordinary: no", r#"hidden preset:"ordinary: no": switched off"#);
+    check(r"a\nmerged preset:b", r#"hidden preset:"a\nmerged preset:b": switched off"#);
+    check("a and 3 more", r#"hidden preset:"a and 3 more": switched off"#);
+    check("salt and pepper", "hidden preset:salt and pepper: switched off");
+    check("a:b", "hidden preset:a:b: switched off");
+}
+
+#[test]
+fn ids_that_hold_marks_of_snapshots_stand_in_quotes() {
+    let agent =
+        |text: &str| format!("presetMessages: [{{ id: 'a · b via c', role: system, content: {text} }}]\n");
+    let folder = Folder::with(&[("t/agent.yaml", &agent("One"))]);
+    folder.ctx("test t --update");
+    folder.write("t/agent.yaml", agent("Two").as_bytes());
+    assert_snapshot!(folder.ctx("test t"), @r#"
+    exit code 1
+    === output
+    FAILED t: the context is not the expected one
+      preset entry `a · b via c` changed (message 0)
+    @@ line 1 @@
+      --- 0 system · preset:"a · b via c" · skeleton · 4 tokens
+    - One
+    + Two
+
+    1 case: 0 passed, 1 failed
+    "#);
 }

@@ -10,6 +10,7 @@ use crate::trace::TracedStage;
 
 /// Something that a stage did to a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     /// What it did.
@@ -46,6 +47,7 @@ pub struct Event {
 
 /// What a stage did to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     /// It was made, or loaded from the conversation.

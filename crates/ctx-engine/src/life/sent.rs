@@ -9,6 +9,7 @@ use crate::shares::TokenShare;
 
 /// A message of the context.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SentMessage {
     /// Its number, counted from 0.
@@ -39,6 +40,7 @@ pub struct SentMessage {
 
 /// A range of a message's bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Piece {
     /// Where it is, and what wrote it.
     #[serde(flatten)]
@@ -49,6 +51,7 @@ pub struct Piece {
 
 /// What causes tokens of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostPart {
     /// Such as `text`, `per message`, `media`.
     pub part: &'static str,
@@ -58,6 +61,7 @@ pub struct CostPart {
 
 /// Whether the next turn sends a message again as it is, and everything above it too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CacheStanding {
     /// Whether it does.

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use ctx_compress::mask::MaskConfig;
 use ctx_pipeline::ProcessorSetting;
 use ctx_preset_import::ChatMessage;
 use ctx_tokens::MAX_TOKENS;
-use ctx_types::{Agent, PresetGroup, PresetMessage, Session};
+use ctx_types::{Agent, ConfigField, PresetGroup, PresetMessage, Session};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// An agent, or an export of agents.
 pub(super) struct AgentFile;
@@ -42,7 +43,11 @@ impl JsonSchema for Parameters {
                 "description": "How large the context may be.",
                 "type": ["object", "null"],
                 "properties": {
-                    "enabled": { "type": ["boolean", "null"] }, "maxContextTokens": tokens,
+                    "enabled": {
+                        "description": "Whether `maxContextTokens` counts; `false` switches `token-limiter` off too.",
+                        "type": ["boolean", "null"],
+                    },
+                    "maxContextTokens": tokens,
                     "includesAnswer": {
                         "description": "Whether `maxTokens` of the parameters, the answer, is among those tokens.",
                         "type": ["boolean", "null"],
@@ -52,10 +57,23 @@ impl JsonSchema for Parameters {
             "contextPostProcessing": {
                 "description": "An older spelling of `processors`.",
                 "type": ["object", "null"],
-                "properties": { "rules": { "type": ["array", "null"], "items": { "type": ["object", "string"] } } },
+                "properties": { "rules": {
+                    "description": "Formatters, each by its id, or as an object with its `type`, `enabled` and its settings.",
+                    "type": ["array", "null"],
+                    "items": { "type": ["object", "string"] },
+                } },
+            },
+            "contextCompression": {
+                "description": "When a chat summarises older messages, and how: what is absent is as `[compression]` in `ctx.toml` has it.",
+                "type": ["object", "null"],
+                "properties": MaskConfig::fields().iter().map(compression).collect::<Map<String, Value>>(),
             },
         } })
     }
+}
+
+fn compression(field: &ConfigField) -> (String, Value) {
+    (field.key.to_string(), Value::from(field.schema()))
 }
 
 /// Describes an agent with its settings.

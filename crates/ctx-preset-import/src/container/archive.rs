@@ -35,7 +35,8 @@ fn broken(message: impl Into<String>) -> ImportError {
 
 /// Returns the documents and the other files of an archive.
 ///
-/// With `card.json` at its top it is a card with its files; otherwise every JSON and YAML file is a document.
+/// With `card.json` at its top it is a card with its files; otherwise every JSON and YAML file is a document, and so is
+/// a PNG that holds one, unless the archive is an agent of AIO Hub, whose pictures are its own.
 /// Names that lead outside, overlapping entries and what is larger than its limit are refused. O(bytes unpacked).
 pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportError> {
     let told = end_record(bytes).ok_or_else(|| broken("the archive is cut off"))?;
@@ -101,13 +102,25 @@ fn read_entry(
 /// The documents of an archive that is no card, by the endings of their names.
 const DOCUMENTS: [&str; 4] = ["json", "yaml", "yml", "jsonl"];
 
+/// Tells whether a file is called as the agent in an archive of AIO Hub is: `agent.json`, or `Kim.agent.yaml`.
+fn is_of_agent(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let last = stem.rsplit('.').next().unwrap_or(stem);
+    crate::document::ends_with(name, &DOCUMENTS) && matches!(last, "agent" | "agents")
+}
+
 fn sort(files: Vec<PackedFile>) -> Unpacked {
     let is_charx = files.iter().any(|file| file.path == "card.json");
+    let is_agent = files.iter().any(|file| is_of_agent(&file.path));
     let mut unpacked = Unpacked::default();
     for file in files {
         let is_document = match is_charx {
             true => file.path == "card.json",
-            false => crate::document::ends_with(&file.path, &DOCUMENTS),
+            false => {
+                crate::document::ends_with(&file.path, &DOCUMENTS)
+                    || (!is_agent && super::png::holds_document(&file.bytes))
+            }
         };
         if is_document {
             let container = format!("zip:{}", file.path);

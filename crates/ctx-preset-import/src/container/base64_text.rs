@@ -29,8 +29,20 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 /// How long a text must be to be taken for base64 of a document.
 const SHORTEST: usize = 16;
 
+/// How far the beginning of an address with data in it may reach.
+const LONGEST_START: usize = 128;
+
+/// Returns the base64 of an address that holds data, as browsers write it (`data:image/png;base64,…`).
+pub(crate) fn behind_data_url(bytes: &[u8]) -> Option<&[u8]> {
+    let address = bytes.trim_ascii().strip_prefix(b"data:")?;
+    let start = address.get(..LONGEST_START).unwrap_or(address);
+    let at = memchr::memmem::find(start, b";base64,")?;
+    address.get(at + b";base64,".len()..)
+}
+
 /// Decodes a file that is base64 of a document, an archive or a picture; none for any other.
 pub(crate) fn decode_file(bytes: &[u8]) -> Option<Vec<u8>> {
+    let bytes = behind_data_url(bytes).unwrap_or(bytes);
     let is_letter = |byte: &u8| {
         byte.is_ascii_alphanumeric()
             || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
@@ -42,6 +54,7 @@ pub(crate) fn decode_file(bytes: &[u8]) -> Option<Vec<u8>> {
     let decoded = decode(bytes)?;
     let is_known = decoded.trim_ascii_start().first().is_some_and(|byte| matches!(byte, b'{' | b'['))
         || super::png::is_png(&decoded)
-        || super::archive::is_archive(&decoded);
+        || super::archive::is_archive(&decoded)
+        || super::bundle::is_bundle(&decoded);
     is_known.then_some(decoded)
 }

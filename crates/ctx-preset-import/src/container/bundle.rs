@@ -14,6 +14,11 @@ struct Bundle {
     data: String,
 }
 
+/// Tells whether a document may be a bundle, which names its type. O(bytes).
+pub(super) fn is_bundle(document: &[u8]) -> bool {
+    memchr::memmem::find(document, TYPE.as_bytes()).is_some()
+}
+
 /// Returns what a document holds if it is a bundle. O(bytes).
 pub(super) fn unpack(document: &[u8], limits: &Limits) -> Option<Vec<u8>> {
     if document.len() > limits.packed_bytes {
@@ -87,6 +92,19 @@ mod tests {
         ] {
             check(document, Some("PK\u{3}\u{4}"));
         }
+    }
+
+    #[test]
+    fn a_bundle_is_found_in_base64() {
+        for document in [
+            "version: 1\ntype: AIO_Agent_Bundle\ndata: UEsDBA==\n",
+            r#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#,
+        ] {
+            let packed = base64_text::encode(document.as_bytes());
+            assert_eq!(base64_text::decode_file(packed.as_bytes()).as_deref(), Some(document.as_bytes()));
+        }
+        let packed = base64_text::encode(b"version: 1\ntype: AIO_Agent_Export\n");
+        assert_eq!(base64_text::decode_file(packed.as_bytes()), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use flate2::read::ZlibDecoder;
 
 use super::{PackedDocument, PackedFile, Unpacked, base64_text};
 use crate::codes;
+use crate::document::Document;
 use crate::error::ImportError;
 use crate::limits::Limits;
 
@@ -23,7 +24,7 @@ const KEYWORDS: [&str; 4] = ["ccv3", "chara", "naidata", "aiob"];
 const ASSET: &str = "chara-ext-asset_";
 
 /// The name under which the picture itself is handed on.
-const PICTURE: &str = "avatar.png";
+pub(super) const PICTURE: &str = "avatar.png";
 
 /// Tells whether a file is a PNG.
 pub(crate) fn is_png(bytes: &[u8]) -> bool {
@@ -111,64 +112,165 @@ impl Packing<'_> {
     }
 }
 
+/// Tells whether a file is a picture that holds a document, whole or not. O(chunks).
+pub(crate) fn holds_document(bytes: &[u8]) -> bool {
+    is_png(bytes) && chunks(bytes).filter_map(|chunk| text_chunk(&chunk)).any(|text| is_known(&text.keyword))
+}
+
+fn is_known(keyword: &str) -> bool {
+    KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(keyword))
+}
+
 /// Returns the document that counts, and the files beside it. O(bytes).
 pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportError> {
-    let mut found: Vec<TextChunk<'_>> = Vec::new();
-    let mut unpacked = Unpacked::default();
+    let Texts { found, files, cut } = texts(bytes, limits)?;
+    let with_keyword = |keyword: &&str| found.iter().find(|text| text.keyword.eq_ignore_ascii_case(keyword));
+    let ordered: Vec<&TextChunk<'_>> = KEYWORDS.iter().filter_map(with_keyword).collect();
+    if ordered.is_empty() {
+        return Err(ImportError::Container { message: nothing(cut.is_some()).to_owned() });
+    }
+    let chosen = choose(&ordered, limits)?;
+    let keyword = chosen.text.keyword.to_ascii_lowercase();
+    let mut diagnostics: Vec<Diagnostic> = cut.iter().map(|cut| cut_off(cut, &chosen.text.keyword)).collect();
+    diagnostics.extend(chosen.passed.iter().map(|text| passed_over(&text.keyword, &keyword)));
+    diagnostics.extend(chosen.left.iter().map(|text| left_out(&text.keyword, &keyword)));
+    let container = format!("png:{keyword}");
+    let documents = vec![PackedDocument { container, name: String::new(), bytes: chosen.bytes }];
+    let mut unpacked = Unpacked { documents, files, diagnostics };
+    unpacked.files.push(PackedFile { path: PICTURE.to_owned(), bytes: bytes.to_vec() });
+    Ok(unpacked)
+}
+
+/// Says that a picture holds no document.
+const fn nothing(is_cut: bool) -> &'static str {
+    match is_cut {
+        true => {
+            "the picture is cut off before its end, and what there is of it holds no character, no \
+            lorebook and no agent"
+        }
+        false => "the picture holds no character, no lorebook and no agent",
+    }
+}
+
+/// The texts of a picture.
+struct Texts<'a> {
+    /// The first of each keyword of a document.
+    found: Vec<TextChunk<'a>>,
+    /// The files that stand in texts.
+    files: Vec<PackedFile>,
+    /// The keyword of the text in which the file is cut off, or nothing if that is no text; none for a whole file.
+    cut: Option<String>,
+}
+
+fn texts<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texts<'a>, ImportError> {
+    let mut texts = Texts { found: Vec::new(), files: Vec::new(), cut: Some(String::new()) };
     let mut total = 0;
-    // The keyword of the text in which the file is cut off, or nothing if that is no text; none for a whole file.
-    let mut cut = Some(String::new());
     for chunk in chunks(bytes) {
         if chunk.kind == b"IEND" {
-            cut = None;
+            texts.cut = None;
         }
         let text = text_chunk(&chunk);
         if !chunk.is_whole {
-            cut = Some(text.map(|text| text.keyword).unwrap_or_default());
+            texts.cut = Some(text.map(|text| text.keyword).unwrap_or_default());
             break;
         }
         let Some(text) = text else { continue };
         if let Some(path) = text.keyword.strip_prefix(ASSET) {
             let packed = text.packing.unpack(limits.packed_bytes)?;
             total += packed.len();
-            if unpacked.files.len() >= limits.packed_files || total > limits.packed_total_bytes {
+            if texts.files.len() >= limits.packed_files || total > limits.packed_total_bytes {
                 return Err(ImportError::Container {
                     message: "the picture holds too many files".to_owned(),
                 });
             }
             let path = path.trim_start_matches(':').to_owned();
-            unpacked.files.extend(base64_text::decode(&packed).map(|bytes| PackedFile { path, bytes }));
-        } else if KEYWORDS.iter().any(|keyword| text.keyword.eq_ignore_ascii_case(keyword)) {
+            texts.files.extend(base64_text::decode(&packed).map(|bytes| PackedFile { path, bytes }));
+        } else if is_known(&text.keyword) {
             // The first of a keyword counts, and there may be millions.
-            if !found.iter().any(|first| first.keyword.eq_ignore_ascii_case(&text.keyword)) {
-                found.push(text);
+            if !texts.found.iter().any(|first| first.keyword.eq_ignore_ascii_case(&text.keyword)) {
+                texts.found.push(text);
             }
         }
     }
-    let with_keyword = |keyword: &&str| found.iter().find(|text| text.keyword.eq_ignore_ascii_case(keyword));
-    let Some(mut winner) = KEYWORDS.iter().find_map(with_keyword) else {
-        let message = match cut {
-            Some(_) => {
-                "the picture is cut off before its end, and what there is of it holds no character, no \
-                lorebook and no agent"
-            }
-            None => "the picture holds no character, no lorebook and no agent",
-        };
-        return Err(ImportError::Container { message: message.to_owned() });
-    };
-    let mut decoded = document(winner, limits)?;
-    if winner.keyword.eq_ignore_ascii_case(KEYWORDS[0])
-        && let Some(plain) = with_keyword(&KEYWORDS[1])
-        && let Ok(text) = document(plain, limits)
-        && is_relabelled(&decoded, &text)
-    {
-        (winner, decoded) = (plain, text);
+    Ok(texts)
+}
+
+/// The text of a picture that is read.
+struct Chosen<'t, 'a> {
+    text: &'t TextChunk<'a>,
+    bytes: Vec<u8>,
+    /// Those that would count before it and hold no document.
+    passed: Vec<&'t TextChunk<'a>>,
+    /// Those beside it that are no other form of it.
+    left: Vec<&'t TextChunk<'a>>,
+}
+
+/// Chooses the text that counts: the first that holds a document, or else the first.
+fn choose<'t, 'a>(ordered: &[&'t TextChunk<'a>], limits: &Limits) -> Result<Chosen<'t, 'a>, ImportError> {
+    let mut first = None;
+    for (at, text) in ordered.iter().enumerate() {
+        let read = document(text, limits);
+        if ordered.len() > 1 && !read.as_ref().is_ok_and(|bytes| is_document(bytes, limits)) {
+            first.get_or_insert(read);
+            continue;
+        }
+        let (passed, behind) = (&ordered[..at], &ordered[at + 1..]);
+        let (text, bytes) = plainer(text, read?, behind, limits);
+        let is_left = |other: &&&TextChunk<'_>| !is_card(&other.keyword);
+        let left = behind.iter().filter(is_left).copied().collect();
+        return Ok(Chosen { text, bytes, passed: passed.to_vec(), left });
     }
-    unpacked.diagnostics.extend(cut.map(|keyword| cut_off(&keyword, &winner.keyword)));
-    let container = format!("png:{}", winner.keyword.to_ascii_lowercase());
-    unpacked.documents.push(PackedDocument { container, name: String::new(), bytes: decoded });
-    unpacked.files.push(PackedFile { path: PICTURE.to_owned(), bytes: bytes.to_vec() });
-    Ok(unpacked)
+    let none = || ImportError::Container { message: nothing(false).to_owned() };
+    let text = ordered.first().ok_or_else(none)?;
+    let bytes = first.ok_or_else(none)??;
+    Ok(Chosen { text, bytes, passed: Vec::new(), left: Vec::new() })
+}
+
+/// Tells whether a keyword is that of a card: both forms of one card stand in most pictures.
+fn is_card(keyword: &str) -> bool {
+    KEYWORDS[..2].iter().any(|known| known.eq_ignore_ascii_case(keyword))
+}
+
+/// Returns the card in its own version where that of version 3 has another label and nothing else.
+fn plainer<'t, 'a>(
+    text: &'t TextChunk<'a>,
+    bytes: Vec<u8>,
+    behind: &[&'t TextChunk<'a>],
+    limits: &Limits,
+) -> (&'t TextChunk<'a>, Vec<u8>) {
+    let plain = behind.iter().find(|other| is_card(&text.keyword) && is_card(&other.keyword));
+    match plain.and_then(|plain| Some((*plain, document(plain, limits).ok()?))) {
+        Some((plain, other)) if is_relabelled(&bytes, &other) => (plain, other),
+        _ => (text, bytes),
+    }
+}
+
+/// Tells whether bytes are a document with fields, or one that is packed. O(1) for what has braces around it as JSON
+/// has, else O(bytes).
+fn is_document(bytes: &[u8], limits: &Limits) -> bool {
+    let text = bytes.trim_ascii();
+    (text.starts_with(b"{") && text.ends_with(b"}"))
+        || super::is_packed(bytes)
+        || Document::read(bytes, "", limits).is_ok_and(|document| document.value.is_object())
+}
+
+/// Says that a text of a picture is no document, so that another one is read.
+fn passed_over(keyword: &str, read: &str) -> Diagnostic {
+    let message = format!(
+        "the text `{}` of the picture is no document; `{read}` is read instead",
+        keyword.to_ascii_lowercase()
+    );
+    let help = "look whether the card is the one that you mean; save it again to mend the picture";
+    Diagnostic::warning(codes::ANOTHER_TEXT, message).with_help(help)
+}
+
+/// Says that a document beside the one that is read is not.
+fn left_out(keyword: &str, read: &str) -> Diagnostic {
+    let message = format!(
+        "the text `{read}` of the picture is read; `{}` beside it is not",
+        keyword.to_ascii_lowercase()
+    );
+    Diagnostic::info(codes::ANOTHER_TEXT, message).with_help("to read that one too, export it by itself")
 }
 
 /// Reads the document of a text.
@@ -198,7 +300,7 @@ fn is_relabelled(labelled: &[u8], plain: &[u8]) -> bool {
 
 /// Says that a picture is cut off, in a text or elsewhere, and what is read of it.
 fn cut_off(keyword: &str, read: &str) -> Diagnostic {
-    let is_document = KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(keyword));
+    let is_document = is_known(keyword);
     let help = "get the file again; what is behind the cut is lost";
     match is_document {
         true => {

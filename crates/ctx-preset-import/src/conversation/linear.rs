@@ -3,6 +3,7 @@
 use ctx_types::{Diagnostic, Node, Persist, Reader, Session, SessionHeader};
 use serde_json::{Map, Value, json};
 
+use crate::conversation::Placed;
 use crate::document::BadLine;
 use crate::format::Format;
 use crate::imported::{Imported, Moved, relocate};
@@ -20,6 +21,8 @@ pub(super) struct Messages {
     /// What stands around the list, and where.
     file: Map<String, Value>,
     file_place: String,
+    /// The index in the list of what stands around it, if it was there.
+    header: Option<usize>,
     /// Findings, with pointers from the list.
     reader: Reader,
 }
@@ -27,7 +30,12 @@ pub(super) struct Messages {
 impl Messages {
     pub(super) fn new(format: Format, file: Map<String, Value>, place: &'static str) -> Self {
         let (nodes, indexes, file_place) = (Vec::new(), Vec::new(), String::new());
-        Self { format, place, nodes, indexes, file, file_place, reader: Reader::new() }
+        Self { format, place, nodes, indexes, file, file_place, header: None, reader: Reader::new() }
+    }
+
+    /// Tells which items became what.
+    pub(super) fn placed(&self) -> Placed {
+        Placed { messages: self.indexes.clone(), header: self.header }
     }
 
     /// Takes an item of the list for what other forms have around it.
@@ -35,6 +43,7 @@ impl Messages {
         let around = std::mem::replace(&mut self.file, item);
         kept::add(&mut self.file, around);
         self.file_place = format!("{}/{index}", self.place);
+        self.header = Some(index);
     }
 
     /// Adds a message; its `mend` brings the keys of a foreign object into ours.

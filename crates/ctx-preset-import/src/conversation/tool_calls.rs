@@ -149,15 +149,33 @@ impl Calls {
     }
 }
 
+/// Tells whether a call can be read.
+pub(crate) fn is_call(call: &Value) -> bool {
+    call.as_object().is_some_and(|call| problem_of(call).is_none())
+}
+
 /// Turns `{id, type, function: {name, arguments}}` or `{id, name, arguments}` into a stored call.
 ///
 /// Other keys stay; those of `function` stay in it. Arguments that are no text become the JSON text of
 /// themselves. What cannot be read comes back with the reason.
 fn convert(call: Value) -> Result<Map<String, Value>, (Value, &'static str)> {
     let Value::Object(mut call) = call else { return Err((call, "it is no object")) };
-    let is_nested = call.get("function").is_some_and(Value::is_object);
-    let body = call.get("function").and_then(Value::as_object).unwrap_or(&call);
-    let problem = match (body.get("name"), body.get("arguments"), call.get("id")) {
+    if let Some(problem) = problem_of(&call) {
+        return Err((Value::Object(call), problem));
+    }
+    if call.get("function").is_some_and(Value::is_object) {
+        unnest(&mut call);
+    }
+    if let Some(arguments @ (Value::Object(_) | Value::Array(_))) = call.get_mut("arguments") {
+        *arguments = Value::from(arguments.to_string());
+    }
+    Ok(call)
+}
+
+/// Returns why a call cannot be read.
+fn problem_of(call: &Map<String, Value>) -> Option<&'static str> {
+    let body = call.get("function").and_then(Value::as_object).unwrap_or(call);
+    match (body.get("name"), body.get("arguments"), call.get("id")) {
         (None | Some(Value::Null), _, _) => Some("it has no name"),
         (Some(name), _, _) if !name.is_string() => Some("its name is no text"),
         (_, Some(Value::Bool(_) | Value::Number(_)), _) => {
@@ -165,17 +183,7 @@ fn convert(call: Value) -> Result<Map<String, Value>, (Value, &'static str)> {
         }
         (_, _, Some(id)) if !id.is_string() && !id.is_null() => Some("its id is no text"),
         _ => None,
-    };
-    if let Some(problem) = problem {
-        return Err((Value::Object(call), problem));
     }
-    if is_nested {
-        unnest(&mut call);
-    }
-    if let Some(arguments @ (Value::Object(_) | Value::Array(_))) = call.get_mut("arguments") {
-        *arguments = Value::from(arguments.to_string());
-    }
-    Ok(call)
 }
 
 /// Moves the name and the arguments out of `function`; what they displace is kept beside them.

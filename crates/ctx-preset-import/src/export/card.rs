@@ -1,14 +1,15 @@
 //! An agent as a character card.
 
-use ctx_types::{Agent, Persist as _, RegexPreset, Worldbook};
+use ctx_types::{Agent, Persist as _, Placement, PresetMessage, Worldbook};
 use serde_json::{Map, Value, json};
 
 use super::book::export_card_book;
-use super::scripts::export_regex_scripts;
+use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, text_at};
 use crate::kept;
-use crate::loose::Object;
+use crate::loose::{Object, text, whole};
 use crate::sillytavern::card::{Card, MIRRORS};
+use crate::sillytavern::role;
 
 /// The texts of a card, each with the pointer of ours.
 const TEXTS: [(&str, &str); 11] = [
@@ -128,27 +129,57 @@ fn tags(now: &Value, before: &Value, fields: &mut Object) {
     }
 }
 
+/// The key of a card's note, and the id of the entry that stands for it.
+const NOTE: &str = "depth_prompt";
+
+/// Has the note of a card say the depth and the role of the entry that stands for it, which are the ones that count.
+fn place_note(agent: &Agent, earlier: Option<&Value>, note: &mut Object) {
+    let is_note = |entry: &&PresetMessage| entry.id.as_deref() == Some(NOTE);
+    let Some(entry) = agent.preset_messages.iter().find(is_note) else { return };
+    let Placement::Depth { points, .. } = Placement::of(entry).0 else { return };
+    let Some(depth) = points.as_single() else { return };
+    let none = Map::new();
+    let earlier = earlier.and_then(Value::as_object).unwrap_or(&none);
+    let was_deep = u64::try_from(whole(earlier, "depth").unwrap_or(4)).unwrap_or(0);
+    let is_role = role(text(earlier, "role")) == entry.role.unwrap_or_default().as_str();
+    let said = [
+        ("depth", depth == was_deep, depth.into()),
+        ("role", is_role, entry.role.unwrap_or_default().as_str().into()),
+    ];
+    for (key, is_same, value) in said {
+        match (earlier.get(key), is_same) {
+            (Some(given), true) => put(note, key, given.clone()),
+            (None, true) if !earlier.is_empty() => drop(note.shift_remove(key)),
+            _ => put(note, key, value),
+        }
+    }
+}
+
 /// The key of a card's regex scripts.
 const SCRIPTS: &str = "regex_scripts";
 
 fn extensions(agent: &Agent, now: &Value, before: &Value, fields: &mut Object) {
     let mut all = fields.get("extensions").and_then(Value::as_object).cloned().unwrap_or_default();
     let own = [
-        ("/character/depthPrompt", "depth_prompt"),
+        ("/character/depthPrompt", NOTE),
         ("/character/talkativeness", "talkativeness"),
         ("/character/isFavourite", "fav"),
     ];
     let mut is_changed = false;
     for (pointer, key) in own {
-        let value = now.pointer(pointer);
-        if value != before.pointer(pointer) {
-            all.insert(key.to_owned(), value.cloned().unwrap_or_default());
+        let earlier = before.pointer(pointer);
+        let mut value = now.pointer(pointer).cloned();
+        if let (NOTE, Some(Value::Object(note))) = (key, &mut value) {
+            place_note(agent, earlier, note);
+        }
+        if value.as_ref() != earlier {
+            all.insert(key.to_owned(), value.unwrap_or_default());
             is_changed = true;
         }
     }
     // Some cards have their scripts beside the extensions.
     let is_beside = !all.contains_key(SCRIPTS) && fields.get(SCRIPTS).is_some_and(Value::is_array);
-    match rules(agent).map(export_regex_scripts) {
+    match rules_of(agent, CARD_RULES, "card").map(export_regex_scripts) {
         Some(scripts) if is_beside => put(fields, SCRIPTS, scripts),
         Some(scripts) if all.get(SCRIPTS) != Some(&scripts) => {
             all.insert(SCRIPTS.to_owned(), scripts);
@@ -159,11 +190,4 @@ fn extensions(agent: &Agent, now: &Value, before: &Value, fields: &mut Object) {
     if is_changed {
         fields.insert("extensions".to_owned(), Value::Object(all));
     }
-}
-
-/// Returns the rules that came with a card; of an agent that came from none, its first.
-fn rules(agent: &Agent) -> Option<&RegexPreset> {
-    let presets = &agent.regex_config.as_ref()?.presets;
-    let own = presets.iter().find(|rules| rules.name.as_deref() == Some(CARD_RULES));
-    own.or_else(|| presets.first().filter(|_| imported(agent, "card").is_none()))
 }

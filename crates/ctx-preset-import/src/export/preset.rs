@@ -1,31 +1,26 @@
 //! An agent as a chat-completion preset.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use ctx_types::{Agent, Persist as _};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader};
 use serde_json::{Map, Value, json};
 
-use super::{imported, put, text_at};
-use crate::loose::{Object, flag, text};
-use crate::sillytavern::arrange::{Arrangement, MARKERS, Marker, Preferences, marker};
+use super::prompts::{Entry, Prompts};
+use super::scripts::{export_regex_scripts, rules_of};
+use super::{imported, put, settings, text_at};
+use crate::loose::{Object, object};
+use crate::sillytavern::arrange::{Arrangement, Preferences};
 use crate::sillytavern::card::Card;
-use crate::sillytavern::parameters::{self, SAMPLERS};
-use crate::sillytavern::person::PersonaPlace;
+use crate::sillytavern::parameters;
+use crate::sillytavern::person::{Persona, PersonaPlace};
 use crate::sillytavern::preset::ChatPreset;
 use crate::sillytavern::processors::{self, Wanted};
 
-/// The texts that are settings of processors: the processor, the setting, and the field of a preset.
-const SETTINGS: [(&str, &str, &str); 6] = [
-    ("dialogue-examples", "header", "new_example_chat_prompt"),
-    ("generation-prompt", "continue", "continue_nudge_prompt"),
-    ("generation-prompt", "impersonate", "impersonation_prompt"),
-    ("generation-prompt", "sendIfEmpty", "send_if_empty"),
-    ("generation-prompt", "prefill", "assistant_prefill"),
-    ("worldbook-processor", "anchorFormat", "wi_format"),
-];
+/// The name of the rules that came with a preset.
+pub(crate) const PRESET_RULES: &str = "Scripts of the preset";
 
-/// The entries that no prompt stands for.
-const OWN: [&str; 5] = ["before_main", "author_note", "new_chat", "depth_prompt", "persona_at_depth"];
+/// The key of a preset's regex scripts, below `extensions`.
+const SCRIPTS: &str = "regex_scripts";
 
 /// Writes the preset of an agent as a chat-completion preset, with the order of 100001.
 ///
@@ -36,16 +31,46 @@ const OWN: [&str; 5] = ["before_main", "author_note", "new_chat", "depth_prompt"
 /// let agent = serde_json::json!({ "presetMessages": [{ "id": "main", "content": "Hi." }, { "type": "chat_history" }] });
 /// let preset = export_preset(&Agent::read(agent, &mut Reader::new()));
 /// assert_eq!(preset["prompts"][0]["content"], "Hi.");
-/// assert_eq!(preset["prompt_order"][0]["order"][1]["identifier"], "chatHistory");
+/// assert_eq!(preset["prompt_order"][0]["order"][4]["identifier"], "chatHistory");
 /// ```
 pub fn export_preset(agent: &Agent) -> Value {
     let mut preset = imported(agent, "preset").unwrap_or_default();
+    let is_new = preset.is_empty();
+    let (now, before) = compared(agent, &preset);
+    if let Some(changed) = Changed::of(agent, &now, &before) {
+        changed.write(&now, &before, &mut preset);
+    }
+    settings::write(&now, &before, &mut preset);
+    rules(agent, &mut preset);
+    if is_new {
+        ChatPreset::without_default_texts(&mut preset);
+    }
+    Value::Object(preset)
+}
+
+/// Tells which entries of an agent say what no chat-completion preset can say, as warnings with pointers into the agent.
+///
+/// ```
+/// use ctx_preset_import::preset_losses;
+/// use ctx_types::{Agent, Persist, Reader};
+///
+/// let entry = serde_json::json!({ "content": "Hi.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } });
+/// let agent = serde_json::json!({ "presetMessages": [entry] });
+/// let lost = preset_losses(&Agent::read(agent, &mut Reader::new()));
+/// assert_eq!(lost[0].code.to_string(), "CTX0628");
+/// ```
+pub fn preset_losses(agent: &Agent) -> Vec<Diagnostic> {
+    let preset = imported(agent, "preset").unwrap_or_default();
+    let (now, before) = compared(agent, &preset);
+    Changed::of(agent, &now, &before).map(|changed| changed.current.lost).unwrap_or_default()
+}
+
+/// Returns an agent as it is, and as it was imported.
+fn compared(agent: &Agent, preset: &Object) -> (Value, Value) {
     let card = imported(agent, "card");
     let now = agent.write();
-    let before = before(&preset, card.as_ref(), &now);
-    prompts(&now, &before, &mut preset);
-    settings(&now, &before, &mut preset);
-    Value::Object(preset)
+    let before = before(preset, card.as_ref(), &now);
+    (now, before)
 }
 
 /// Returns what importing the preset gives, with the card that it was imported with.
@@ -56,66 +81,123 @@ fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
     let none = Map::new();
     let settings = now.pointer("/imported/settings").and_then(Value::as_object).unwrap_or(&none);
     let prefers = Preferences::of(settings);
-    let arrangement = Arrangement::new(ChatPreset(preset), card.map(Card::of), PersonaPlace::Marker, prefers);
-    let wanted = Wanted {
-        preset: arrangement.preset,
-        settings,
-        persona: PersonaPlace::Marker,
-        has_examples: arrangement.has_examples(),
-    };
+    let persona = persona(now);
+    let arrangement = Arrangement::new(ChatPreset(preset), card.map(Card::of), persona, prefers);
+    let wanted =
+        Wanted { preset: arrangement.preset, settings, persona, has_examples: arrangement.has_examples() };
     let mut parameters = parameters::of_preset(preset);
     parameters.insert("processors".to_owned(), Value::Array(processors::settings(&wanted)));
-    json!({ "presetMessages": arrangement.entries(), "parameters": parameters })
+    let model = parameters::model(preset);
+    json!({ "presetMessages": arrangement.entries(), "parameters": parameters, "modelId": model, "dialect": "sillytavern", "historyWhenUnplaced": "omit" })
 }
 
-/// An entry on its way to a prompt.
-struct Entry<'v> {
-    identifier: String,
-    fields: &'v Object,
-    marker: Option<&'static Marker>,
+/// Returns where the persona goes that was imported beside the preset.
+fn persona(now: &Value) -> PersonaPlace {
+    let file = |kind: &str| now.get("imported")?.get(kind)?.as_object();
+    let found = ["personas", "settings"].into_iter().filter_map(file).find_map(Persona::of);
+    found.map(|persona| persona.place).unwrap_or_default()
 }
 
-fn entries(agent: &Value) -> Vec<Entry<'_>> {
-    let list = agent.get("presetMessages").and_then(Value::as_array).into_iter().flatten();
-    list.enumerate().filter_map(|(index, entry)| Entry::of(index, entry)).collect()
-}
-
-fn prompts(now: &Value, before: &Value, preset: &mut Object) {
-    if now.get("presetMessages") == before.get("presetMessages") {
-        return;
+/// Writes the rules that came with the preset as its scripts.
+fn rules(agent: &Agent, preset: &mut Object) {
+    let Some(rules) = rules_of(agent, PRESET_RULES, "preset") else { return };
+    let scripts = export_regex_scripts(rules);
+    let mut extensions = object(preset, "extensions").cloned().unwrap_or_default();
+    if extensions.get(SCRIPTS) != Some(&scripts) {
+        extensions.insert(SCRIPTS.to_owned(), scripts);
+        preset.insert("extensions".to_owned(), Value::Object(extensions));
     }
-    let (current, earlier) = (entries(now), entries(before));
-    let mut list = preset.get("prompts").and_then(Value::as_array).cloned().unwrap_or_default();
-    for entry in &current {
-        let same = earlier.iter().find(|earlier| earlier.identifier == entry.identifier);
-        if same.is_some_and(|earlier| earlier.fields == entry.fields) {
+}
+
+/// The prompts of an agent now, and those of the preset that it was imported from.
+struct Changed {
+    current: Prompts,
+    earlier: Prompts,
+}
+
+impl Changed {
+    /// Compares the entries; none if they are as they were.
+    fn of(agent: &Agent, now: &Value, before: &Value) -> Option<Self> {
+        if now.get("presetMessages") == before.get("presetMessages") {
+            return None;
+        }
+        let earlier = match before.get("dialect") {
+            Some(_) => Prompts::of(&Agent::read(before.clone(), &mut Reader::new()), has_examples(before)),
+            None => Prompts::default(),
+        };
+        Some(Self { current: Prompts::of(agent, has_examples(now)), earlier })
+    }
+
+    fn write(&self, now: &Value, before: &Value, preset: &mut Object) {
+        let list = preset.get("prompts").and_then(Value::as_array).cloned().unwrap_or_default();
+        let (current, earlier) = (&self.current.entries, &self.earlier.entries);
+        preset.insert("prompts".to_owned(), Value::Array(written(list, current, earlier)));
+        let order = |all: &[Entry]| -> Vec<(String, bool)> {
+            all.iter().map(|entry| (entry.identifier.clone(), entry.is_sent)).collect()
+        };
+        if order(current) != order(earlier) {
+            write_order(preset, &order(current));
+        }
+        let known: Vec<_> = earlier.iter().filter_map(Entry::format).collect();
+        for (key, format) in current.iter().filter_map(Entry::format) {
+            // Without a field the macro stands alone.
+            let is_needed = preset.contains_key(key) || format.trim() != plain(key);
+            if is_needed && !known.contains(&(key, format)) {
+                put(preset, key, format.into());
+            }
+        }
+        let text = new_chat(now);
+        if text != new_chat(before) {
+            put(preset, "new_chat_prompt", text.unwrap_or_default().into());
+        }
+    }
+}
+
+/// Returns the format of a text without anything around it.
+fn plain(key: &str) -> &'static str {
+    if key == "scenario_format" { "{{scenario}}" } else { "{{personality}}" }
+}
+
+/// Tells whether examples of dialogue are sent where no anchor says their place.
+fn has_examples(agent: &Value) -> bool {
+    settings::setting(agent, "dialogue-examples", "omit") != Some(Value::Bool(true))
+}
+
+/// Returns what stands above the conversation, if an entry says it.
+fn new_chat(agent: &Value) -> Option<String> {
+    let mut list = agent.get("presetMessages").and_then(Value::as_array).into_iter().flatten();
+    let entry = list.find(|entry| entry.get("id").and_then(Value::as_str) == Some("new_chat"))?;
+    Some(text_at(entry, "/content"))
+}
+
+/// Writes the entries that are not as they were over their prompts, and those that have none behind them.
+///
+/// Of several with one identifier the first counts. O(entries + prompts).
+fn written(mut list: Vec<Value>, current: &[Entry], earlier: &[Entry]) -> Vec<Value> {
+    let mut known: HashMap<&str, &Option<Object>> = HashMap::new();
+    for entry in earlier {
+        known.entry(&entry.identifier).or_insert(&entry.fields);
+    }
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (place, prompt) in list.iter().enumerate() {
+        if let Some(identifier) = prompt.get("identifier").and_then(Value::as_str) {
+            places.entry(identifier.to_owned()).or_insert(place);
+        }
+    }
+    for entry in current.iter().filter(|entry| entry.fields.is_some()) {
+        let identifier = &*entry.identifier;
+        if known.get(identifier) == Some(&&entry.fields) {
             continue;
         }
-        let is_it =
-            |prompt: &&mut Value| prompt.get("identifier").and_then(Value::as_str) == Some(&entry.identifier);
-        if let Some(prompt) = list.iter_mut().find(is_it).and_then(Value::as_object_mut) {
+        let place = *places.entry(identifier.to_owned()).or_insert_with(|| {
+            list.push(json!({ "identifier": identifier }));
+            list.len() - 1
+        });
+        if let Some(prompt) = list.get_mut(place).and_then(Value::as_object_mut) {
             entry.write(prompt);
-            continue;
         }
-        let mut prompt = Map::from_iter([("identifier".to_owned(), Value::from(&*entry.identifier))]);
-        entry.write(&mut prompt);
-        list.push(Value::Object(prompt));
     }
-    preset.insert("prompts".to_owned(), Value::Array(list));
-    let step = |entry: &Entry<'_>| (entry.identifier.clone(), flag(entry.fields, "isEnabled") != Some(false));
-    let order: Vec<(String, bool)> = current.iter().map(step).collect();
-    if order != earlier.iter().map(step).collect::<Vec<_>>() {
-        write_order(preset, &order);
-    }
-    let new_chat = |agent: &Value| {
-        let list = agent.get("presetMessages").and_then(Value::as_array).into_iter().flatten();
-        list.into_iter()
-            .find(|entry| entry.get("id").and_then(Value::as_str) == Some("new_chat"))
-            .map(|entry| text_at(entry, "/content"))
-    };
-    if let Some(text) = new_chat(now).filter(|text| new_chat(before).as_ref() != Some(text)) {
-        put(preset, "new_chat_prompt", text.into());
-    }
+    list
 }
 
 /// Writes the order as that of 100001; what others are there stays.
@@ -136,94 +218,4 @@ fn write_order(preset: &mut Object, order: &[(String, bool)]) {
         None => lists.push(json!({ "character_id": 100_001, "order": steps })),
     }
     preset.insert("prompt_order".to_owned(), Value::Array(lists));
-}
-
-impl<'v> Entry<'v> {
-    /// Reads an entry; none for one that no prompt stands for.
-    fn of(index: usize, entry: &'v Value) -> Option<Self> {
-        let fields = entry.as_object()?;
-        let id = text(fields, "id").unwrap_or_default();
-        let kind = text(fields, "type");
-        let of_kind = kind.and_then(|kind| MARKERS.iter().find(|marker| marker.anchor == kind));
-        let marker = of_kind.or_else(|| marker(id));
-        if OWN.contains(&id) || (marker.is_none() && kind.is_some_and(|kind| kind != "message")) {
-            return None;
-        }
-        let identifier = match (marker, id) {
-            (Some(marker), _) => marker.identifier.to_owned(),
-            (None, "") => format!("entry_{index}"),
-            (None, id) => id.to_owned(),
-        };
-        Some(Self { identifier, fields, marker })
-    }
-
-    fn write(&self, prompt: &mut Object) {
-        let role = text(self.fields, "role").unwrap_or(if self.marker.is_some() { "system" } else { "user" });
-        put(prompt, "role", role.into());
-        if let Some(name) = text(self.fields, "name") {
-            put(prompt, "name", name.into());
-        }
-        match self.marker {
-            Some(_) => put(prompt, "marker", true.into()),
-            None => put(prompt, "content", text(self.fields, "content").unwrap_or_default().into()),
-        }
-        let strategy = self.fields.get("injectionStrategy").and_then(Value::as_object);
-        let kind = strategy.and_then(|strategy| text(strategy, "type"));
-        let number =
-            |key: &str| strategy.and_then(|all| all.get(key)).filter(|value| value.is_number()).cloned();
-        let (depth, order) = (number("depth"), number("order"));
-        let is_in_chat = depth.is_some() && kind.is_none_or(|kind| kind == "depth");
-        if is_in_chat {
-            put(prompt, "injection_position", 1.into());
-        } else if prompt.get("injection_position").and_then(Value::as_u64) == Some(1) {
-            put(prompt, "injection_position", 0.into());
-        }
-        let order = order.or_else(|| is_in_chat.then(|| 100.into()));
-        for (key, value) in [("injection_depth", depth), ("injection_order", order)] {
-            if let Some(value) = value {
-                put(prompt, key, value);
-            }
-        }
-        if let Some(triggers) = self.fields.get("triggers") {
-            put(prompt, "injection_trigger", triggers.clone());
-        }
-    }
-}
-
-fn settings(now: &Value, before: &Value, preset: &mut Object) {
-    let parameter = |agent: &Value, key: &str| agent.pointer(&format!("/parameters/{key}")).cloned();
-    for (theirs, ours) in SAMPLERS {
-        let value = parameter(now, ours);
-        if let Some(value) = value.filter(|value| parameter(before, ours).as_ref() != Some(value)) {
-            put(preset, theirs, value);
-        }
-    }
-    let window = parameter(now, "contextManagement/maxContextTokens");
-    let window = window
-        .filter(|window| parameter(before, "contextManagement/maxContextTokens").as_ref() != Some(window));
-    if let Some(window) = window {
-        put(preset, "openai_max_context", window);
-    }
-    for (processor, key, theirs) in SETTINGS {
-        let value = setting(now, processor, key);
-        if let Some(value) = value.filter(|value| setting(before, processor, key).as_ref() != Some(value)) {
-            put(preset, theirs, value);
-        }
-    }
-    let mode = setting(now, "speaker-names", "mode");
-    if mode != setting(before, "speaker-names", "mode") {
-        let number = match mode.as_ref().and_then(Value::as_str) {
-            Some("field") => 1,
-            Some("prefix") => 2,
-            _ => -1,
-        };
-        put(preset, "names_behavior", number.into());
-    }
-}
-
-/// Returns a setting of a processor.
-fn setting(agent: &Value, processor: &str, key: &str) -> Option<Value> {
-    let list = agent.pointer("/parameters/processors")?.as_array()?;
-    let entry = list.iter().find(|entry| entry.get("id").and_then(Value::as_str) == Some(processor))?;
-    entry.get("config")?.get(key).cloned()
 }

@@ -1,8 +1,9 @@
 //! Regex rules as scripts of `SillyTavern`.
 
-use ctx_types::{Persist as _, RegexPreset, RegexRule};
+use ctx_types::{Agent, Persist as _, RegexPreset, RegexRule};
 use serde_json::{Map, Value, json};
 
+use super::{CARD_RULES, PRESET_RULES, imported};
 use crate::kept::IMPORTED;
 use crate::regex_scripts::read_regex_scripts;
 
@@ -19,6 +20,16 @@ use crate::regex_scripts::read_regex_scripts;
 /// ```
 pub fn export_regex_scripts(rules: &RegexPreset) -> Value {
     Value::Array(rules.rules.iter().map(script).collect())
+}
+
+/// Returns the rules that came with a file of a kind, by their name; of an agent that came from none, the first that
+/// came with no other file.
+pub(super) fn rules_of<'a>(agent: &'a Agent, name: &str, kind: &str) -> Option<&'a RegexPreset> {
+    let presets = &agent.regex_config.as_ref()?.presets;
+    let has_name = |rules: &RegexPreset, name: &str| rules.name.as_deref() == Some(name);
+    let own = presets.iter().find(|rules| has_name(rules, name));
+    let is_free = |rules: &&RegexPreset| ![CARD_RULES, PRESET_RULES].iter().any(|name| has_name(rules, name));
+    own.or_else(|| presets.iter().find(is_free).filter(|_| imported(agent, kind).is_none()))
 }
 
 fn script(rule: &RegexRule) -> Value {

@@ -1,19 +1,21 @@
 //! The agent that is made of what the files hold.
 
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile};
+use std::collections::BTreeSet;
+
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, excerpt};
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, Given};
 use super::{Import, bundled, rows};
-use crate::export::CARD_RULES;
+use crate::export::{CARD_RULES, PRESET_RULES};
 use crate::format::Format;
 use crate::imported::{Moved, relocate};
 use crate::kept;
-use crate::loose::{Object, object, said};
-use crate::report::{Change, Extent, FieldStatus, FileReport, Target};
+use crate::loose::{Object, object};
+use crate::report::{Change, Extent, FieldReport, FieldStatus, FileReport, Target};
 use crate::sillytavern::arrange::{Arrangement, Preferences};
 use crate::sillytavern::card::Card;
-use crate::sillytavern::preset::ChatPreset;
+use crate::sillytavern::preset::{ChatPreset, IN_USE, in_use};
 use crate::sillytavern::rows::preset::{self, Made};
 use crate::sillytavern::rows::scripts::LIST;
 use crate::sillytavern::{parameters, processors, templates};
@@ -22,11 +24,20 @@ use crate::{codes, read_regex_scripts, risu};
 impl Gathered {
     /// Makes the agent.
     pub(super) fn finish(mut self) -> Import {
+        self.outdo_parts();
         if let Some(persona) = &self.persona
             && self.made.profile.is_none()
         {
             let profile = Value::Object(persona.profile());
             self.made.profile = Some(UserProfile::read(profile, &mut Reader::new()));
+        } else if self.persona.is_some() {
+            let personas = [Some(Format::Personas), Some(Format::Settings)];
+            self.outdo(rows::ANOTHER_PERSON, |file, row| {
+                personas.contains(&file) && rows::leads_to(row, "/profile")
+            });
+        }
+        if self.agent.is_none() && !self.has_parts() {
+            self.drop_unknown();
         }
         if let Some(agent) = self.agent.take() {
             self.made.template = self.turns();
@@ -39,7 +50,27 @@ impl Gathered {
             }
             self.made.agent = Some(agent);
         }
+        self.tell_without_effect();
         self.made
+    }
+
+    /// Tells of files of which all fields are no more than kept, unless a finding says why.
+    fn tell_without_effect(&mut self) {
+        let has_effect = |file: &FileReport| {
+            let is_used = file.fields.iter().any(|field| field.status != FieldStatus::Kept);
+            is_used || !file.diagnostics.is_empty() || file.fields.is_empty()
+        };
+        let files = &mut self.made.report.files;
+        let told = files.iter().filter(|file| has_effect(file)).map(|file| file.path.clone());
+        let mut told: BTreeSet<String> = told.collect();
+        for report in files.iter_mut().filter(|file| file.format.is_some()) {
+            if told.insert(report.path.clone()) {
+                let message = "nothing in the file has an effect here; it is kept as it is";
+                let found = Diagnostic::warning(codes::NO_EFFECT, message);
+                let found = found.with_help("look whether it is the file that you mean");
+                report.diagnostics.push(found.in_document(report.path.as_str()));
+            }
+        }
     }
 
     /// Tells whether there is anything of which an agent can be made.
@@ -49,6 +80,15 @@ impl Gathered {
             || !self.scripts.is_empty()
             || !self.templates.is_empty()
             || !self.made.worldbooks.is_empty()
+    }
+
+    /// Says of what is nothing known that it is not even kept: no agent is made for that alone.
+    fn drop_unknown(&mut self) {
+        self.unknown.clear();
+        let is_unknown = |file: &&mut FileReport| file.format.is_none() && !file.fields.is_empty();
+        for report in self.made.report.files.iter_mut().filter(is_unknown) {
+            rows::refuse(report, "nothing that is known, and no agent is there to keep it");
+        }
     }
 
     /// Puts books and scripts to an agent that was given as such; what would make another one is not used.
@@ -65,23 +105,50 @@ impl Gathered {
         let others = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
         for given in others.into_iter().flatten() {
             let Some(report) = self.made.report.files.get_mut(given.report) else { continue };
-            rows::refuse(report, "an agent was given, which stands for itself");
+            // Who chats is no matter of the agent.
+            rows::refuse_where(report, STANDS, |row| !rows::leads_to(row, "/profile"));
             let message = "an agent was given too, which stands for itself; this file is not used";
             let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help("import it by itself");
             report.diagnostics.push(found.in_document(report.path.as_str()));
         }
         let scripts = std::mem::take(&mut self.scripts);
+        let presets = agent.regex_config.as_ref().map(|config| config.presets.len());
+        let replaced = [
+            ("/regexConfig", !scripts.is_empty() && presets.is_none()),
+            ("/regexConfig/presets", !scripts.is_empty() && presets == Some(0)),
+            ("/worldbookIds", !self.made.worldbooks.is_empty()),
+        ];
+        if let Some(report) = self.made.report.files.get_mut(self.agent_report) {
+            replaced.iter().filter(|(_, is_so)| *is_so).for_each(|(place, _)| rows::replace(report, place));
+        }
         if !scripts.is_empty() {
             let config = agent.regex_config.get_or_insert_default();
             for (name, report, rules) in scripts {
-                self.number(report, config.presets.len());
+                self.number(report, "", config.presets.len());
                 config.presets.push(named(rules, &name, config.presets.len()));
             }
         }
-        if !self.templates.is_empty() {
-            kept::join(&mut agent.kept, std::mem::take(&mut self.templates));
+        self.outdo(STANDS, |file, row| {
+            let is_of_agent = file.is_some_and(|file| OF_AGENTS.contains(&file));
+            is_of_agent
+                && ["/presetMessages", "/parameters", "/modelId"].iter().any(|at| rows::leads_to(row, at))
+        });
+        let kept = self.take_kept();
+        if !kept.is_empty() {
+            let is_moved = kept::join(&mut agent.kept, kept);
+            if let Some(report) = self.made.report.files.get_mut(self.agent_report).filter(|_| is_moved) {
+                rows::move_imported(report);
+            }
         }
         agent
+    }
+
+    /// Says of fields of files, by their formats, that they are no more than kept.
+    fn outdo(&mut self, note: &'static str, is_meant: impl Fn(Option<Format>, FieldReport<'_>) -> bool) {
+        for (report, kept_at) in self.made.report.files.iter_mut().zip(&self.kept_at) {
+            let format = report.format;
+            rows::outdo(report, kept_at, note, |row| is_meant(format, row));
+        }
     }
 
     /// Returns a template that files held, by itself or in a master export.
@@ -115,19 +182,54 @@ impl Gathered {
             (None, None, None) => return None,
             (None, context, samplers) => templates::as_chat_preset(context, samplers),
         };
+        let has_risu = risu.is_some();
         if self.preset.is_none() {
+            if has_risu {
+                let others = [Format::ContextTemplate, Format::TextPreset, Format::MasterExport];
+                self.outdo_presets("a preset of RisuAI was given, which says it", &others);
+            }
             // Their applications have no such texts.
             ChatPreset::without_default_texts(&mut instead);
             return Some(instead);
         }
-        let outdone = [Format::RisuPreset, Format::ContextTemplate, Format::TextPreset];
-        for report in &mut self.made.report.files {
-            if let Some(format) = report.format.filter(|format| outdone.contains(format)) {
-                let note = "a chat-completion preset was given, which says it";
-                rows::outdo(report, &format!("/imported/{}", format.id()), note);
-            }
-        }
+        let outdone = [Format::RisuPreset, Format::ContextTemplate, Format::TextPreset, Format::MasterExport];
+        self.outdo_presets("a chat-completion preset was given, which says it", &outdone);
         None
+    }
+
+    /// Takes the preset in use of settings where no other is given.
+    fn take_preset_in_use(&mut self) {
+        let Some(settings) = self.settings.as_ref().filter(|_| self.preset.is_none()) else { return };
+        self.preset = in_use(&settings.object).map(|preset| Given {
+            report: settings.report,
+            at: IN_USE,
+            object: preset.clone(),
+        });
+    }
+
+    /// Says of files that would make a preset that another one counts.
+    fn outdo_presets(&mut self, note: &'static str, formats: &[Format]) {
+        self.outdo(note, |file, row| {
+            let is_meant = file.is_some_and(|file| formats.contains(&file));
+            is_meant && !rows::leads_to(row, "/template")
+        });
+    }
+
+    /// Says of the parts of a master export that a file by itself stands for them.
+    fn outdo_parts(&mut self) {
+        let parts = [
+            ("/instruct", Format::InstructTemplate),
+            ("/context", Format::ContextTemplate),
+            ("/preset", Format::TextPreset),
+        ];
+        let is_given = |format: Format| self.templates.contains_key(format.id());
+        let given: Vec<&str> =
+            parts.iter().filter(|(_, format)| is_given(*format)).map(|(at, _)| *at).collect();
+        self.outdo("a file by itself was given, which says it", |file, row| {
+            let below =
+                |part: &&str| row.pointer.strip_prefix(*part).is_some_and(|rest| rest.starts_with('/'));
+            file == Some(Format::MasterExport) && given.iter().any(below)
+        });
     }
 
     /// Makes the file of an agent of what `SillyTavern` wrote, and its regex rules, for which there is a place in it.
@@ -135,6 +237,9 @@ impl Gathered {
         self.made.template = self.turns();
         self.take_master_prompt();
         let instead = self.preset_instead();
+        if instead.is_none() {
+            self.take_preset_in_use();
+        }
         let given = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
         let [card, preset, settings, prompt] = &given;
         let none = Map::new();
@@ -146,13 +251,11 @@ impl Gathered {
         if let Some(card) = card_view {
             card.write(&mut agent);
         }
-        let has_post_history =
-            prompt.as_ref().is_some_and(|prompt| said(&prompt.object, "post_history").is_some());
         let arrangement = self.arrangement(preset_view, card_view, settings_view);
-        let arrangement = arrangement.with_post_history(has_post_history);
-        let mut entries = arrangement.entries();
+        let arrangement = arrangement.with_system_prompt(prompt.as_ref().map(|prompt| &prompt.object));
+        let entries = arrangement.entries();
         if let Some(prompt) = prompt {
-            self.system_prompt(prompt, &mut entries);
+            self.system_prompt(prompt, &arrangement);
         }
         if let Some(given) = preset {
             self.preset_rows(given, &arrangement, &entries);
@@ -184,8 +287,15 @@ impl Gathered {
             .map(|(key, part)| (key, Value::Object(part.object)))
             .collect();
         imported.extend(self.card_book.take().map(|name| ("cardBook".to_owned(), name.into())));
-        imported.extend(std::mem::take(&mut self.templates));
+        imported.extend(self.take_kept());
         imported
+    }
+
+    /// Returns the templates, and what is nothing known.
+    fn take_kept(&mut self) -> Object {
+        let mut kept = std::mem::take(&mut self.templates);
+        kept.extend(std::mem::take(&mut self.unknown));
+        kept
     }
 
     fn arrangement<'v>(
@@ -198,24 +308,16 @@ impl Gathered {
         Arrangement::new(preset, card, persona, Preferences::of(settings))
     }
 
-    /// Puts a system prompt of text completion where prompts of chats stand, if these say nothing there.
-    fn system_prompt(&mut self, prompt: &Given, entries: &mut [Value]) {
-        for (field, id) in [("content", "main"), ("post_history", "jailbreak")] {
-            let Some(text) = said(&prompt.object, field) else { continue };
-            let is_meant = |(_, entry): &(usize, &mut Value)| {
-                entry.get("id").and_then(Value::as_str) == Some(id)
-                    && entry.get("content").and_then(Value::as_str).is_none_or(str::is_empty)
-            };
-            let Some((index, entry)) = entries.iter_mut().enumerate().find(is_meant) else { continue };
-            entry["content"] = text.into();
+    /// Says of the texts of a system prompt which of them stand where prompts of chats do.
+    fn system_prompt(&mut self, prompt: &Given, arrangement: &Arrangement<'_>) {
+        let Some(report) = self.made.report.files.get_mut(prompt.report) else { return };
+        for (field, id) in arrangement.system_prompt() {
             let pointer = format!("{}/{field}", prompt.at);
-            if let Some(report) = self.made.report.files.get_mut(prompt.report) {
-                report.fields.change(|row| {
-                    let to = || Target::At(format!("/presetMessages/{index}/content"));
-                    let status = FieldStatus::Mapped;
-                    (row.pointer == pointer).then(|| Change { status, to: to(), note: None })
-                });
-            }
+            report.fields.change(|row| {
+                let to = Target::At(format!("/presetMessages/{id}/content"));
+                let change = Change { status: FieldStatus::Mapped, to, note: None };
+                (row.pointer == pointer).then_some(change)
+            });
         }
     }
 
@@ -224,9 +326,18 @@ impl Gathered {
         let made = Made::new(entries, arrangement.overridden());
         let document = Value::Object(given.object.clone());
         let rules = preset::of(&given.object, &made);
-        if let Some(report) = self.made.report.files.get_mut(given.report) {
+        let Some(report) = self.made.report.files.get_mut(given.report) else { return };
+        let path = report.path.clone();
+        let repeated = repeated(given).into_iter().map(|found| found.in_document(path.as_str()));
+        report.diagnostics.extend(repeated);
+        report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        if given.at.is_empty() {
             report.fields = rules.rows(&document, "", "/imported/preset", Extent::default());
+            return;
         }
+        let kept_at = format!("/imported/settings{}", given.at);
+        let rows = rules.rows(&document, "", &kept_at, Extent::default());
+        rows::replace_below(report, given.at, &rows);
     }
 
     /// Has the agent ask for the books, and for the one that its card names.
@@ -250,13 +361,14 @@ impl Gathered {
             let given = given?;
             let (at, list) = scripts(&given.object)?;
             let (rules, found) = read_regex_scripts(list.clone());
-            Some(Scripts { name: name.to_owned(), report: given.report, rules, inside: Some((at, found)) })
+            let inside = Some((format!("{}{at}", given.at), found));
+            Some(Scripts { name: name.to_owned(), report: given.report, rules, inside })
         };
         let global = inside(settings, "Global scripts", |settings| {
             let scripts = object(settings, "extension_settings")?.get("regex");
             Some(("/extension_settings/regex", scripts.filter(|scripts| scripts.is_array())?))
         });
-        let of_preset = inside(preset, "Scripts of the preset", |preset| {
+        let of_preset = inside(preset, PRESET_RULES, |preset| {
             Some(("/extensions/regex_scripts", ChatPreset(preset).scripts()?))
         });
         let of_card = inside(card, CARD_RULES, |card| Card::of(card).scripts());
@@ -269,11 +381,12 @@ impl Gathered {
     /// Gives a list its number, and puts what is found in the scripts of a card, a preset or settings to the findings
     /// of their file.
     fn rules(&mut self, scripts: Scripts, number: usize) -> RegexPreset {
-        self.number(scripts.report, number);
+        let at = scripts.inside.as_ref().map_or("", |(at, _)| at);
+        self.number(scripts.report, at, number);
         if let Some((at, mut found)) = scripts.inside
             && let Some(report) = self.made.report.files.get_mut(scripts.report)
         {
-            relocate(&mut found, &[Moved { ours: "", theirs: at }]);
+            relocate(&mut found, &[Moved { ours: "", theirs: &at }]);
             let path = report.path.clone();
             report.diagnostics.extend(found.into_iter().map(|finding| finding.in_document(path.as_str())));
             report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -281,16 +394,43 @@ impl Gathered {
         named(scripts.rules, &scripts.name, number)
     }
 
-    /// Gives a list of scripts its number in the rows of its file.
-    fn number(&mut self, report: usize, number: usize) {
+    /// Gives a list of scripts that stands at a place its number in the rows of its file.
+    fn number(&mut self, report: usize, at: &str, number: usize) {
         let Some(report) = self.made.report.files.get_mut(report) else { return };
         report.fields.change(|row| {
-            let rest = row.to.and_then(|to| to.strip_prefix(LIST))?;
+            let rest = row.to.filter(|_| row.pointer.starts_with(at))?.strip_prefix(LIST)?;
             let to = Target::At(format!("/regexConfig/presets/{number}{rest}"));
             Some(Change { status: row.status, to, note: row.note })
         });
     }
 }
+
+/// How many prompts that stand twice in an order are told.
+const SHOWN_PROMPTS: usize = 20;
+
+/// Tells of prompts that stand twice in the order of a preset.
+fn repeated(given: &Given) -> Vec<Diagnostic> {
+    let tell = |(chosen, step, identifier): (usize, usize, &str)| {
+        let name = excerpt(identifier);
+        let message = format!("the prompt `{name}` stands twice in the order; the first place counts");
+        let pointer = format!("{}/prompt_order/{chosen}/order/{step}/identifier", given.at);
+        let found = Diagnostic::warning(codes::PROMPT_TWICE, message).at_pointer(pointer);
+        found.with_help("take it out of the order where it is not meant")
+    };
+    ChatPreset(&given.object).repeated().take(SHOWN_PROMPTS).map(tell).collect()
+}
+
+const STANDS: &str = "an agent was given, which stands for itself";
+
+/// The files that would make another agent, while they are kept beside one.
+const OF_AGENTS: [Format; 6] = [
+    Format::Personas,
+    Format::Settings,
+    Format::ContextTemplate,
+    Format::TextPreset,
+    Format::MasterExport,
+    Format::RisuPreset,
+];
 
 /// Scripts inside of a file, behind the pointer to them.
 type Placed<'v> = (&'static str, &'v Value);
@@ -302,7 +442,7 @@ struct Scripts {
     report: usize,
     rules: RegexPreset,
     /// Where they stand in their file, and what was found; none if they are all that it holds, and that is told.
-    inside: Option<(&'static str, Vec<Diagnostic>)>,
+    inside: Option<(String, Vec<Diagnostic>)>,
 }
 
 fn named(mut rules: RegexPreset, name: &str, number: usize) -> RegexPreset {

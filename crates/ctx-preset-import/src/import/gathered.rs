@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::sources::{Source, stem};
 use super::weight::Allowance;
-use super::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, rows};
+use super::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows};
 use crate::container;
 use crate::document::ends_with;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::loose::{Object, text};
-use crate::report::{Change, FieldReports, FieldStatus, FileReport, Target};
+use crate::report::{Extent, FieldReports, FileReport};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::person::Persona;
 use crate::{agent, codes, conversation, profile, read_regex_scripts, risu, worldbook};
@@ -31,7 +31,13 @@ pub(super) struct Gathered {
     pub(super) scripts: Vec<(String, usize, RegexPreset)>,
     /// Templates and other files that are kept, by their names.
     pub(super) templates: Object,
+    /// What is nothing known, by its names: it is kept where an agent is made of the other files.
+    pub(super) unknown: Object,
     pub(super) made: Import,
+    /// Where what is kept of each file is, by the numbers of the reports.
+    pub(super) kept_at: Vec<String>,
+    /// The rows of the conversation that was read last, until its report has them.
+    conversation_rows: Option<FieldReports>,
     /// The name of the card's own book.
     pub(super) card_book: Option<String>,
 }
@@ -50,10 +56,22 @@ struct On<'a> {
     file: SourceFile<'a>,
     key: &'a str,
     options: &'a ImportOptions,
+    extent: Extent,
 }
 
-/// What was done with a document: what is worth knowing, and whether it was used.
-type Taken = (Vec<Diagnostic>, bool);
+/// What was done with a document: what is worth knowing, and how far it was used.
+type Taken = (Vec<Diagnostic>, Use);
+
+/// How far a document was used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Its fields went where their rows say.
+    Whole,
+    /// Not at all, since another file of the kind counts.
+    Outdone,
+    /// Not at all, since its form is not the one that its keys promise.
+    Unreadable,
+}
 
 impl Gathered {
     /// Adds a file, or all documents that it holds.
@@ -62,12 +80,25 @@ impl Gathered {
         match container::unpack(file.bytes, &options.limits) {
             Ok(None) => self.add_document(file, (None, file), &mut left, options),
             Ok(Some(unpacked)) => {
+                let before = self.made.report.files.len();
                 for document in &unpacked.documents {
                     let name = if document.name.is_empty() { file.name } else { &document.name };
                     let inner = SourceFile { name, bytes: &document.bytes };
                     self.add_document(file, (Some(&document.container), inner), &mut left, options);
                 }
-                self.made.assets.extend(unpacked.files);
+                if unpacked.documents.is_empty() {
+                    let found = Diagnostic::error(
+                        codes::UNKNOWN_FILE,
+                        "the archive holds nothing that can be imported",
+                    );
+                    let help = "give the files in it that the other application exports";
+                    self.refuse(file, None, found.with_help(help));
+                }
+                // Files beside nothing that is read belong to nothing.
+                let documents = self.made.report.files.iter().skip(before);
+                if documents.into_iter().any(|document| document.format.is_some()) {
+                    self.made.assets.extend(unpacked.files);
+                }
                 self.tell(unpacked.diagnostics);
             }
             Err(error) => self.fail(file, None, &error),
@@ -90,6 +121,10 @@ impl Gathered {
             Ok(mut source) => {
                 file.name.clone_into(&mut source.path);
                 source.container = container.map(str::to_owned);
+                // A text without fields in a picture says nothing of who chats.
+                source.format = source.format.filter(|format| {
+                    *format != Format::PlainText || !container.is_some_and(|outer| outer.contains("png:"))
+                });
                 self.add_source(source, document, options);
             }
             Err(error) => self.fail(file, container, &error),
@@ -107,44 +142,65 @@ impl Gathered {
 
     /// Reports a file that cannot be read.
     fn fail(&mut self, file: SourceFile<'_>, container: Option<&str>, error: &ImportError) {
-        let mut found = error.to_diagnostic().in_document(file.name);
+        let mut found = error.to_diagnostic();
         if ends_with(file.name, &risu::PACKED) {
             found = found.with_help(risu::PACKED_HELP);
         }
+        self.refuse(file, container, found);
+    }
+
+    /// Reports a file of which nothing is made, and why.
+    fn refuse(&mut self, file: SourceFile<'_>, container: Option<&str>, found: Diagnostic) {
+        self.kept_at.push(String::new());
         self.made.report.files.push(FileReport {
             path: file.name.to_owned(),
             format: None,
             container: container.map(str::to_owned),
             fields: FieldReports::default(),
-            diagnostics: vec![found],
+            diagnostics: vec![found.in_document(file.name)],
         });
     }
 
     fn add_source(&mut self, mut source: Source, file: SourceFile<'_>, options: &ImportOptions) {
         let key = self.key(source.format, source.stem());
+        let kept_at = format!("/imported/{key}");
         let book = format!("/worldbooks/{}", self.made.worldbooks.len());
         let mut report = FileReport {
             path: source.path.clone(),
             format: source.format,
             container: source.container.take(),
-            fields: rows::of(source.format, &source.value, &format!("/imported/{key}"), &book, source.extent),
+            fields: rows::of(source.format, &source.value, &kept_at, &book, source.extent),
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
         let has_persona = source.format == Some(Format::Settings) && self.persona.is_some();
-        let (found, is_used) = self.take(source, &On { file, key: &key, options });
+        let is_second = source.format.is_some_and(|format| ONCE.contains(&format) && format.id() != key);
+        let extent = source.extent;
+        let (found, used) = self.take(source, &On { file, key: &key, options, extent });
         report.diagnostics.extend(found);
+        if let Some(rows) = self.conversation_rows.take() {
+            report.fields = rows;
+        }
         rows::demote(&mut report);
         if has_persona {
-            outdo_persona(&mut report, &format!("/imported/{key}"));
+            outdo_persona(&mut report, &kept_at);
+        }
+        if is_second {
+            rows::outdo(&mut report, &kept_at, "another file of the kind was given before", |_| true);
         }
         rows::migrate(&mut report);
-        if !is_used {
-            rows::refuse(&mut report, "another file of the kind was given before");
+        match used {
+            Use::Whole => {}
+            Use::Outdone => rows::refuse(&mut report, "another file of the kind was given before"),
+            Use::Unreadable => {
+                rows::refuse(&mut report, "the file cannot be read as what it seems to be");
+                report.format = None;
+            }
         }
         report.diagnostics =
             report.diagnostics.into_iter().map(|finding| finding.in_document(report.path.as_str())).collect();
         report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self.made.report.files.push(report);
+        self.kept_at.push(kept_at);
     }
 
     /// Returns the name under which a document is kept beside what is made of it.
@@ -157,7 +213,9 @@ impl Gathered {
             None => name,
         };
         let is_taken = |name: &str| {
-            ["card", "preset", "settings", "cardBook"].contains(&name) || self.templates.contains_key(name)
+            ["card", "preset", "settings", "cardBook"].contains(&name)
+                || self.templates.contains_key(name)
+                || self.unknown.contains_key(name)
         };
         unused(wanted, is_taken)
     }
@@ -184,42 +242,43 @@ impl Gathered {
                 first(&mut self.system_prompt, Given { report, at: "", object }, "system prompt")
             }
             (Some(Format::Personas), Value::Object(personas)) => {
-                let (found, is_used) = match self.persona {
+                let taken = match self.persona {
                     Some(_) => first(&mut Some(()), (), "persona"),
-                    None => (Vec::new(), true),
+                    None => (Vec::new(), Use::Whole),
                 };
                 self.persona = self.persona.take().or_else(|| Persona::of(&personas));
                 self.templates.insert(key.to_owned(), Value::Object(personas));
-                (found, is_used)
+                taken
             }
             (Some(Format::RegexScripts), scripts) => {
                 let (rules, found) = read_regex_scripts(scripts);
                 self.scripts.push((name, report, rules));
-                (found, true)
+                (found, Use::Whole)
             }
             (Some(Format::Worldbook | Format::CardBook | Format::OtherLorebook), value) => {
                 match worldbook::read_value(value) {
                     Ok(imported) => {
                         self.add_book(imported.value, &name);
-                        (imported.diagnostics, true)
+                        (imported.diagnostics, Use::Whole)
                     }
-                    Err(error) => (vec![error.to_diagnostic()], false),
+                    Err(error) => unreadable(&error),
                 }
             }
             (Some(format), value) => self.take_own(format, value, on),
             (None, value) => {
-                self.templates.insert(key.to_owned(), value);
-                let message = "the file is nothing that can be imported; it is kept as it is";
-                (vec![Diagnostic::error(codes::UNKNOWN_FILE, message)], true)
+                self.unknown.insert(key.to_owned(), value);
+                let found =
+                    Diagnostic::error(codes::UNKNOWN_FILE, "the file is nothing that can be imported");
+                let help = "leave it out, or give the file that the other application exports";
+                (vec![found.with_help(help)], Use::Whole)
             }
         }
     }
 
     /// Takes what is in our own form, and templates.
     fn take_own(&mut self, format: Format, value: Value, on: &On<'_>) -> Taken {
-        let On { file, key, options } = *on;
+        let On { file, key, options, .. } = *on;
         let limits = &options.limits;
-        let failed = |error: ImportError| (vec![error.to_diagnostic()], false);
         match format {
             Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList => {
                 match agent::read_value(value, &options.anchors) {
@@ -229,7 +288,7 @@ impl Gathered {
                         }
                         with(imported.diagnostics, first(&mut self.agent, imported.value, "agent"))
                     }
-                    Err(error) => failed(error),
+                    Err(error) => unreadable(&error),
                 }
             }
             Format::Profile | Format::PlainText => {
@@ -238,27 +297,34 @@ impl Gathered {
                         let taken = first(&mut self.made.profile, imported.value, "profile");
                         with(imported.diagnostics, taken)
                     }
-                    Err(error) => failed(error),
+                    Err(error) => unreadable(&error),
                 }
             }
             format if format.is_conversation() => {
-                match conversation::read_conversation(file.bytes, file.name, limits) {
-                    Ok(imported) => {
+                match conversation::read_placed(file.bytes, file.name, limits) {
+                    Ok((imported, placed)) => {
                         let name = stem(file.name).to_owned();
+                        let place = format!("/conversations/{}", self.made.conversations.len());
+                        let (document, session, placed, place) = (&value, &imported.value, &placed, &*place);
+                        let made = conversations::Made { format, document, session, placed, place };
+                        self.conversation_rows = Some(conversations::rows(&made, on.extent));
                         self.made.conversations.push(NamedConversation { name, session: imported.value });
-                        (imported.diagnostics, true)
+                        (imported.diagnostics, Use::Whole)
                     }
-                    Err(error) => failed(error),
+                    Err(error) => {
+                        self.conversation_rows = Some(rows::unread(&value));
+                        unreadable(&error)
+                    }
                 }
             }
             Format::RisuModule => {
                 let found = self.take_module(&value, stem(file.name));
                 self.templates.insert(key.to_owned(), value);
-                (found, true)
+                (found, Use::Whole)
             }
             _ => {
                 self.templates.insert(key.to_owned(), value);
-                (Vec::new(), true)
+                (Vec::new(), Use::Whole)
             }
         }
     }
@@ -291,7 +357,8 @@ impl Gathered {
             Some(Value::Object(data)) => ("/data/character_book", data),
             _ => ("/character_book", &mut card.object),
         };
-        if let Some(book) = data.get_mut("character_book").filter(|book| book.is_object())
+        let is_book = |book: &&mut Value| book.as_object().is_some_and(worldbook::has_entries);
+        if let Some(book) = data.get_mut("character_book").filter(is_book)
             && let Value::Object(book) = book.take()
         {
             let imported = worldbook::read_card_book(book, place, format == Format::CardV3);
@@ -300,7 +367,7 @@ impl Gathered {
             self.card_book = Some(self.add_book(imported.value, &name));
         }
         self.card = Some(card);
-        (found, true)
+        (found, Use::Whole)
     }
 
     /// Adds a book under a name of its own, and returns that.
@@ -316,19 +383,22 @@ impl Gathered {
     }
 }
 
+/// Files of which the first counts, while all are kept.
+const ONCE: [Format; 5] = [
+    Format::InstructTemplate,
+    Format::ContextTemplate,
+    Format::TextPreset,
+    Format::MasterExport,
+    Format::RisuPreset,
+];
+
 /// The fields of settings that tell of the person who chats: their beginnings.
 const PERSON: [&str; 4] = ["/username", "/user_avatar", "/power_user/persona", "/power_user/default_persona"];
 
 /// Says of the fields of settings that tell of a persona that they are no more than kept.
 fn outdo_persona(report: &mut FileReport, kept_at: &str) {
-    report.fields.change(|row| {
-        let is_meant =
-            row.status != FieldStatus::Kept && PERSON.iter().any(|start| row.pointer.starts_with(start));
-        is_meant.then(|| Change {
-            status: FieldStatus::Kept,
-            to: Target::At(format!("{kept_at}{}", row.pointer)),
-            note: Some("another file says who chats"),
-        })
+    rows::outdo(report, kept_at, rows::ANOTHER_PERSON, |row| {
+        PERSON.iter().any(|start| row.pointer.starts_with(start))
     });
 }
 
@@ -338,9 +408,13 @@ fn unused(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
     std::iter::once(wanted.to_owned()).chain(numbered).find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-fn with(mut found: Vec<Diagnostic>, (more, is_used): Taken) -> Taken {
+fn unreadable(error: &ImportError) -> Taken {
+    (vec![error.to_diagnostic()], Use::Unreadable)
+}
+
+fn with(mut found: Vec<Diagnostic>, (more, used): Taken) -> Taken {
     found.extend(more);
-    (found, is_used)
+    (found, used)
 }
 
 /// Keeps the first of a kind; a further one is reported.
@@ -348,8 +422,8 @@ fn first<T>(place: &mut Option<T>, value: T, kind: &str) -> Taken {
     if place.is_some() {
         let message = format!("another {kind} was given before; this one is not used");
         let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help("import it by itself");
-        return (vec![found], false);
+        return (vec![found], Use::Outdone);
     }
     *place = Some(value);
-    (Vec::new(), true)
+    (Vec::new(), Use::Whole)
 }

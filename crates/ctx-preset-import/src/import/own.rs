@@ -1,4 +1,4 @@
-//! What becomes of each field of AIO Hub's files, whose form is ours.
+//! What becomes of each field of AIO Hub's files but for conversations, whose form is ours.
 //!
 //! A field that one of our nouns has is mapped to its place there, one that only applications look at is approximated,
 //! and any other is kept beside them.
@@ -6,9 +6,8 @@
 use std::rc::Rc;
 
 use ctx_types::{
-    Agent, Character, Greeting, InjectionStrategy, ModelMatch, Node, NodeMetadata, PresetGroup,
-    PresetMessage, RegexConfig, RegexDepths, RegexPreset, RegexRule, RegexStages, SessionHeader,
-    StoredAttachment, StoredToolCall, UserProfile,
+    Agent, Character, Greeting, InjectionStrategy, ModelMatch, PresetGroup, PresetMessage, RegexConfig,
+    RegexDepths, RegexPreset, RegexRule, RegexStages, StoredAttachment, UserProfile,
 };
 use serde_json::Value;
 
@@ -17,17 +16,16 @@ use crate::export::is_of_export;
 use crate::format::Format;
 use crate::kept::{IMPORTED, has_room};
 use crate::loose::Object;
-use crate::report::Expect::{Any, Flag, Named, PlainNumber, Text};
+use crate::report::Expect::{Any, Flag, PlainNumber, Text};
 use crate::report::{Link, Rule, RuleSet, SAME, approximated, mapped};
 use crate::sillytavern::parameters::SAMPLERS;
 use crate::{greetings, parameters};
 
-const SHOWN: &str = "for applications that show it; no context depends on it";
+pub(super) const SHOWN: &str = "for applications that show it; no context depends on it";
 const LISTED: &str = "the order of the list says what follows what";
 const ENVELOPE: &str = "says what the file is, and is written again on export";
 const GREETING: &str = "an old import left a greeting among the entries";
 const OLDER: &str = "an older spelling of `processors`";
-const BOTH: &str = "the detail says the same";
 
 /// Fields that are read of an agent though none of its noun's.
 const OF_AGENT: [&str; 7] =
@@ -51,11 +49,6 @@ const AGENT_SHOWN: [&str; 10] = [
 const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
-/// Fields of a conversation that are read though none of its header's, its tree among them.
-const OF_SESSION: [&str; 5] = ["rootNodeId", "activeLeafId", "authorNote", "chat_metadata", "worldbookIds"];
-const SESSION_SHOWN: [&str; 6] =
-    ["displayAgentId", "messageCount", "createdAt", "updatedAt", "isFavorite", "favoriteFolderId"];
-
 /// Returns the rules for a document of AIO Hub, where its fields go, and where what is kept is.
 pub(super) fn of(format: Format, document: &Value) -> (RuleSet, &'static str, &'static str) {
     let none = Object::new();
@@ -67,9 +60,6 @@ pub(super) fn of(format: Format, document: &Value) -> (RuleSet, &'static str, &'
             (set, "/presetMessages", "/presetMessages")
         }
         Format::PresetFile => (preset_file(file), "", ""),
-        Format::Session => (session(), "", ""),
-        Format::SessionHalves => (halves(file), "", ""),
-        Format::ChatMessages | Format::StoredMessages => messages(document),
         Format::Profile => (profile(), "/profile", "/profile"),
         Format::PlainText => (RuleSet::new([mapped("", Any, "/profile/content")]), "", ""),
         _ => (agent(file), "", ""),
@@ -77,7 +67,7 @@ pub(super) fn of(format: Format, document: &Value) -> (RuleSet, &'static str, &'
 }
 
 /// The fields of a noun, some with rules of their own; all stay where they are.
-fn noun<const N: usize>(keys: &[&'static str], nested: [(&'static str, RuleSet); N]) -> RuleSet {
+pub(super) fn noun<const N: usize>(keys: &[&'static str], nested: [(&'static str, RuleSet); N]) -> RuleSet {
     let mut set = RuleSet::new([mapped("", Any, SAME)]);
     for (key, rules) in nested {
         set.link("", key, Link::here(rules));
@@ -87,13 +77,13 @@ fn noun<const N: usize>(keys: &[&'static str], nested: [(&'static str, RuleSet);
 }
 
 /// A list whose items have rules, or an object of such by their names.
-fn list(item: RuleSet) -> RuleSet {
+pub(super) fn list(item: RuleSet) -> RuleSet {
     let mut set = RuleSet::new([mapped("", Any, SAME)]);
     set.link_any(Link::here(item));
     set
 }
 
-fn shown(set: &mut RuleSet, keys: &[&'static str], note: &'static str) {
+pub(super) fn shown(set: &mut RuleSet, keys: &[&'static str], note: &'static str) {
     for key in keys {
         set.below("", key, approximated("", SAME, note));
     }
@@ -202,7 +192,7 @@ fn entry() -> RuleSet {
     set
 }
 
-fn attachment() -> RuleSet {
+pub(super) fn attachment() -> RuleSet {
     let mut set = noun(StoredAttachment::KEYS, []);
     set.same("", &["url", "detail", "size", "metadata", "videoMetadata"]);
     set
@@ -278,93 +268,5 @@ fn preset_file(file: &Object) -> RuleSet {
 fn profile() -> RuleSet {
     let mut set = noun(UserProfile::KEYS, [("regexConfig", regex())]);
     shown(&mut set, &["icon", "avatarHistory", "createdAt", "lastUsedAt"], SHOWN);
-    set
-}
-
-fn session() -> RuleSet {
-    let mut set = noun(SessionHeader::KEYS, [("nodes", list(node()))]);
-    set.same("", &OF_SESSION);
-    shown(&mut set, &SESSION_SHOWN, SHOWN);
-    set
-}
-
-fn node() -> RuleSet {
-    let mut metadata = noun(NodeMetadata::KEYS, []);
-    metadata.same("", &["toolCalls", "sessionVariableSnapshot", "compressionDetails", "partType"]);
-    let mut set = noun(
-        Node::KEYS,
-        [
-            ("attachments", list(attachment())),
-            ("toolCalls", list(noun(StoredToolCall::KEYS, []))),
-            ("metadata", metadata),
-        ],
-    );
-    set.same("", &["pinned", "swipes", "swipe_id", "function"]);
-    set
-}
-
-/// Two halves of a session, of which the one with the messages counts.
-fn halves(file: &Object) -> RuleSet {
-    let mut set = RuleSet::default();
-    let (index, detail) = (file.get("index"), file.get("detail"));
-    set.link("", "detail", Link::new(&Rc::new(session()), "").keeping_at(""));
-    let Some(index) = index.and_then(Value::as_object) else { return set };
-    let mut rules = session();
-    let other = Rc::new(RuleSet::default());
-    for (key, value) in index {
-        match detail.and_then(|detail| detail.get(key)) {
-            Some(same) if same == value => rules.single("", key, approximated("", SAME, BOTH)),
-            Some(_) => {
-                let place = format!("/imported/index{}", pointer(key));
-                rules.link("", key, Link::new(&other, "").keeping_at(place));
-            }
-            None => {}
-        }
-    }
-    set.link("", "index", Link::new(&Rc::new(rules), "").keeping_at(""));
-    set
-}
-
-fn pointer(key: &str) -> String {
-    format!("/{}", ctx_types::pointer_step(key))
-}
-
-const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
-const CALLS: &str = "in our own form there";
-
-/// A list of messages, or one under `messages`, or a single one.
-fn messages(document: &Value) -> (RuleSet, &'static str, &'static str) {
-    let mut one = node();
-    one.single("", "role", mapped("", Named(&ROLES), SAME));
-    for key in ENTRY_LINKS {
-        one.link("", key, Link::here(RuleSet::default()));
-    }
-    one.add([
-        mapped("/createdAt", Text, "/timestamp"),
-        mapped("/reasoning_content", Text, "/metadata/reasoningContent"),
-        mapped("/tool_call_id", Text, "/toolCallId"),
-        approximated("/tool_calls/**", "/toolCalls", CALLS),
-    ]);
-    match document {
-        Value::Object(file) if file.get("messages").is_some_and(Value::is_array) => {
-            let mut set = noun(SessionHeader::KEYS, []);
-            set.same("", &["authorNote", "chat_metadata", "worldbookIds"]);
-            let items = Rc::new(numbered(&file["messages"], one));
-            set.link("", "messages", Link::new(&items, "/nodes").keeping_at("/nodes"));
-            (set, "", "")
-        }
-        Value::Object(_) => (one, "/nodes/0", "/nodes/0"),
-        _ => (numbered(document, one), "/nodes", "/nodes"),
-    }
-}
-
-/// The items of a list, each at its number.
-fn numbered(given: &Value, item: RuleSet) -> RuleSet {
-    let mut set = RuleSet::new([mapped("", Any, SAME)]);
-    let item = Rc::new(item);
-    for index in 0..given.as_array().map_or(0, Vec::len) {
-        let place = format!("/nodes/{index}");
-        set.link("", index.to_string(), Link::new(&item, place.as_str()).keeping_at(place));
-    }
     set
 }

@@ -9,8 +9,10 @@ use serde_json::Value;
 use super::own;
 use crate::format::Format;
 use crate::loose::Object;
-use crate::report::{Change, Extent, FieldReports, FieldStatus, FileReport, NOT_READ, RuleSet, Target};
-use crate::sillytavern::rows::{card, chat, person, scripts, templates};
+use crate::report::{
+    Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, RuleSet, Target,
+};
+use crate::sillytavern::rows::{card, person, scripts, templates};
 use crate::{codes, risu, worldbook};
 
 /// Returns what became of each leaf of a document that is kept at a place; `book` is where its worldbook goes.
@@ -38,19 +40,21 @@ pub(super) fn of(
         Some(Format::Personas) => (person::of_personas(file), "", kept_at),
         Some(Format::Settings) => (person::of_settings(file), "", kept_at),
         Some(format) if format.is_worldbook() => {
-            let is_whole = format == Format::OtherLorebook || has_envelope(format, file);
-            (of_book(format, file, book).unwrap_or_default(), book, if is_whole { kept_at } else { book })
+            let rules = of_book(format, file, book).unwrap_or_default();
+            let around = match format {
+                Format::OtherLorebook => format!("{book}/imported/file"),
+                _ if has_envelope(format, file) => format!("{book}/imported/envelope"),
+                _ => book.to_owned(),
+            };
+            return rules.rows(document, book, &around, extent);
         }
-        Some(Format::SillyTavernChat) => (RuleSet::new(chat::CHAT), "", kept_at),
+        // They are told by what was made of them.
+        Some(format) if format.is_conversation() => return FieldReports::default(),
         Some(
             format @ (Format::Agent
             | Format::AgentExport
             | Format::PresetFile
             | Format::PresetList
-            | Format::Session
-            | Format::SessionHalves
-            | Format::ChatMessages
-            | Format::StoredMessages
             | Format::Profile
             | Format::PlainText),
         ) => own::of(format, document),
@@ -60,13 +64,16 @@ pub(super) fn of(
         Some(Format::ReasoningTemplate) => (templates::of_reasoning(), "", kept_at),
         Some(Format::TextPreset) => (templates::of_text_preset(), "", kept_at),
         Some(Format::MasterExport) => (templates::of_master(file), "", kept_at),
-        Some(Format::RisuPreset) => (risu::rows::of_preset(), "", kept_at),
-        Some(Format::RisuModule) => {
-            (risu::rows::of_module(file.get("module").is_some_and(Value::is_object)), "", kept_at)
-        }
+        Some(Format::RisuPreset) => (risu::rows::of_preset(file), "", kept_at),
+        Some(Format::RisuModule) => (risu::rows::of_file(file, book), "", kept_at),
         _ => (RuleSet::default(), "", kept_at),
     };
     rules.rows(document, to, kept_at, extent)
+}
+
+/// Returns a row for each leaf of a document that could not be read; that nothing was made of it is said later.
+pub(super) fn unread(document: &Value) -> FieldReports {
+    RuleSet::default().rows(document, "", "", Extent::default())
 }
 
 fn has_envelope(format: Format, file: &Object) -> bool {
@@ -76,7 +83,7 @@ fn has_envelope(format: Format, file: &Object) -> bool {
 /// Returns the rules for a book that goes to a place.
 pub(super) fn of_book(format: Format, file: &Object, book: &str) -> Option<RuleSet> {
     match format {
-        Format::Worldbook => Some(worldbook::of_world_info()),
+        Format::Worldbook => Some(worldbook::of_world_info(file, book)),
         Format::CardBook => {
             worldbook::of_envelope(file, book).or_else(|| Some(worldbook::of_card_book(file, book, false)))
         }
@@ -109,7 +116,7 @@ pub(super) fn migrate(report: &mut FileReport) {
                 let below =
                     at.strip_prefix(custom?).filter(|below| below.is_empty() || below.starts_with('/'))?;
                 let to = Target::At(format!("/parameters/custom/params{below}"));
-                Some(Change { status: FieldStatus::Kept, to, note: Some("stands under `params`") })
+                Some(Change { status: FieldStatus::Approximated, to, note: Some("stands under `params`") })
             }
         }
     });
@@ -134,10 +141,18 @@ pub(super) fn demote(report: &mut FileReport) {
     });
 }
 
-/// Says of all fields of a file that they are no more than kept, since another file says the same.
-pub(super) fn outdo(report: &mut FileReport, kept_at: &str, note: &'static str) {
+pub(super) const ANOTHER_PERSON: &str = "another file says who chats";
+
+/// Says of those fields of a file that are meant that they are no more than kept, since something else says it.
+pub(super) fn outdo(
+    report: &mut FileReport,
+    kept_at: &str,
+    note: &'static str,
+    is_meant: impl Fn(FieldReport<'_>) -> bool,
+) {
+    let counts = |status| matches!(status, FieldStatus::Mapped | FieldStatus::Approximated);
     report.fields.change(|row| {
-        (row.status != FieldStatus::Kept).then(|| Change {
+        (counts(row.status) && is_meant(row)).then(|| Change {
             status: FieldStatus::Kept,
             to: Target::At(format!("{kept_at}{}", row.pointer)),
             note: Some(note),
@@ -145,9 +160,56 @@ pub(super) fn outdo(report: &mut FileReport, kept_at: &str, note: &'static str) 
     });
 }
 
+/// Tells whether a row leads to a place or below it.
+pub(super) fn leads_to(row: FieldReport<'_>, place: &str) -> bool {
+    let below = row.to.and_then(|to| to.strip_prefix(place));
+    below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
+
+/// Says of the fields below a pointer what the rows of the document that stands there say, which has as many. O(rows).
+pub(super) fn replace_below(report: &mut FileReport, at: &str, rows: &FieldReports) {
+    let mut rows = rows.iter();
+    report.fields.change(|row| {
+        row.pointer.strip_prefix(at).filter(|below| below.starts_with('/'))?;
+        let FieldReport { status, to, note, .. } = rows.next()?;
+        let to = to.map_or(Target::Nowhere, |to| Target::At(to.to_owned()));
+        Some(Change { status, to, note })
+    });
+}
+
+/// Says of the fields that are kept at a place that they are no more: something else stands there.
+pub(super) fn replace(report: &mut FileReport, place: &str) {
+    report.fields.change(|row| {
+        (row.status == FieldStatus::Kept && leads_to(row, place)).then_some(Change {
+            status: FieldStatus::Unsupported,
+            to: Target::Nowhere,
+            note: Some("something else stands for it"),
+        })
+    });
+}
+
+/// Says of what an agent kept from earlier that it stands below what is kept now.
+pub(super) fn move_imported(report: &mut FileReport) {
+    report.fields.change(|row| {
+        let below = row.to.filter(|_| leads_to(row, "/imported"))?.strip_prefix("/imported")?;
+        let to = Target::At(format!("/imported/imported{below}"));
+        Some(Change { status: row.status, to, note: row.note })
+    });
+}
+
 /// Says of all fields of a file that nothing was made of them.
 pub(super) fn refuse(report: &mut FileReport, note: &'static str) {
-    report
-        .fields
-        .change(|_| Some(Change { status: FieldStatus::Unsupported, to: Target::Nowhere, note: Some(note) }));
+    refuse_where(report, note, |_| true);
+}
+
+/// Says of those fields of a file that are meant that nothing was made of them.
+pub(super) fn refuse_where(
+    report: &mut FileReport,
+    note: &'static str,
+    is_meant: impl Fn(FieldReport<'_>) -> bool,
+) {
+    report.fields.change(|row| {
+        let refused = Change { status: FieldStatus::Unsupported, to: Target::Nowhere, note: Some(note) };
+        is_meant(row).then_some(refused)
+    });
 }

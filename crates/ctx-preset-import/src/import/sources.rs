@@ -4,6 +4,7 @@ use ctx_types::Diagnostic;
 use serde_json::Value;
 
 use super::SourceFile;
+use crate::container::base64_text::behind_data_url;
 use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::format::{Format, source_format};
@@ -27,7 +28,10 @@ impl Source {
     pub(super) fn read(file: SourceFile<'_>, limits: &Limits) -> Result<Self, ImportError> {
         let document = Document::read(file.bytes, file.name, limits)?;
         let format = match (&document.value, document.syntax) {
-            (Value::String(_), Syntax::Yaml) => Some(Format::PlainText),
+            // A picture as text is nobody's profile.
+            (Value::String(text), Syntax::Yaml) if behind_data_url(text.as_bytes()).is_none() => {
+                Some(Format::PlainText)
+            }
             (value, _) => source_format(value),
         };
         Ok(Self {

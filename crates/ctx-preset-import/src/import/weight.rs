@@ -13,6 +13,9 @@ use crate::report::Extent;
 /// How many values an object counts for, itself included: entries, rules and messages are made of them.
 const OBJECT: usize = 10;
 
+/// Lists whose items become objects even where they are none.
+const GROWING: [&str; 4] = ["alternate_greetings", "entries", "group_only_greetings", "presetMessages"];
+
 /// How many values a file may hold.
 const VALUES: usize = 250_000;
 
@@ -83,6 +86,11 @@ impl Weight {
                 self.values += OBJECT;
                 self.leaf(pointer, map.is_empty());
                 for (key, value) in map {
+                    if let Value::Array(items) = value
+                        && GROWING.contains(&key.as_str())
+                    {
+                        self.values += items.iter().filter(|item| !item.is_object()).count() * (OBJECT - 1);
+                    }
                     self.add(value, pointer + 1 + key.len());
                 }
             }

@@ -4,6 +4,7 @@ use ctx_anchors::AnchorRegistry;
 use ctx_types::{Agent, Diagnostic, Persist as _, Reader};
 use serde_json::{Map, Value};
 
+use crate::codes;
 use crate::conversation;
 use crate::error::ImportError;
 use crate::format::{self, Format};
@@ -58,7 +59,13 @@ pub fn migrate_document(value: Value, anchors: &AnchorRegistry) -> Result<Migrat
         }
         (Some(Format::Session), value) => made(value, Format::Session, Vec::new()),
         (Some(Format::SessionHalves), value) => match conversation::join_halves(&value) {
-            Some(joined) => made(joined.value.write(), Format::SessionHalves, joined.diagnostics),
+            Some(joined) => {
+                let message = "the two halves, `index` and `detail`, become one session";
+                let mut changes =
+                    vec![Diagnostic::info(codes::MIGRATED_HALVES, message).at_pointer("/index")];
+                changes.extend(joined.diagnostics);
+                made(joined.value.write(), Format::SessionHalves, changes)
+            }
             None => made(value, Format::SessionHalves, Vec::new()),
         },
         (_, value) => Err(unknown(&value)),

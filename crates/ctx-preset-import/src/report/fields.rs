@@ -95,7 +95,7 @@ impl FieldReports {
     }
 
     /// Changes the rows for which there is a change.
-    pub(crate) fn change(&mut self, change: impl Fn(FieldReport<'_>) -> Option<Change>) {
+    pub(crate) fn change(&mut self, mut change: impl FnMut(FieldReport<'_>) -> Option<Change>) {
         for index in 0..self.rows.len() {
             let Some(row) = self.rows.get(index).copied() else { return };
             let Some(Change { status, to, note }) = change(self.view(&row)) else { continue };

@@ -79,13 +79,13 @@ impl Rule {
 pub(crate) const NOT_READ: &str = "no value that means something there";
 
 /// The rules of a format.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RuleSet {
     root: Step,
 }
 
 /// The rules that agree in the steps so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Step {
     /// By the length of the name and then the name, so that few have to be read to find one.
     named: Vec<(&'static str, Step)>,

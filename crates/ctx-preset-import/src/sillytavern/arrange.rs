@@ -9,7 +9,7 @@ use super::card::Card;
 use super::lanes;
 use super::person::PersonaPlace;
 use super::preset::{ChatPreset, InChat, Ordered, Prompt};
-use crate::loose::{Object, flag, object};
+use crate::loose::{Object, flag, object, said};
 
 /// What is arranged.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ pub(crate) struct Arrangement<'v> {
     card: Option<Card<'v>>,
     pub(crate) persona: PersonaPlace,
     prefers: Preferences,
-    /// Whether a text of another file stands below the conversation where preset and card say nothing.
-    has_post_history: bool,
+    /// The texts of a system prompt for text completion: above the conversation, and below it.
+    otherwise: [Option<&'v str>; 2],
 }
 
 /// Whether the texts of a card stand over those of a preset.
@@ -43,12 +43,13 @@ impl Preferences {
 }
 
 /// A marker: its identifier, the anchor that it becomes, and what stands there by itself.
+#[derive(Debug)]
 pub(crate) struct Marker {
     pub(crate) identifier: &'static str,
     pub(crate) anchor: &'static str,
-    content: Option<&'static str>,
+    pub(crate) content: Option<&'static str>,
     /// The field of the preset with a text around the content.
-    format: Option<&'static str>,
+    pub(crate) format: Option<&'static str>,
 }
 
 /// The markers, those first that stand at the end, in this order, where the order of prompts leaves them out.
@@ -73,21 +74,20 @@ pub(crate) const MARKERS: [Marker; 8] = [
         content: Some("scenario"),
         format: Some("scenario_format"),
     },
-    Marker {
-        identifier: "personaDescription",
-        anchor: "user_profile",
-        content: Some("persona"),
-        format: None,
-    },
+    Marker { identifier: PERSONA, anchor: "user_profile", content: Some("persona"), format: None },
     Marker { identifier: EXAMPLES, anchor: "dialogue_examples", content: None, format: None },
     Marker { identifier: HISTORY, anchor: "chat_history", content: None, format: None },
 ];
 
+/// The fields of a system prompt for text completion, each with the prompt that it stands for.
+const SYSTEM_PROMPT: [(&str, &str); 2] = [("content", "main"), ("post_history", "jailbreak")];
+
+const PERSONA: &str = "personaDescription";
 const EXAMPLES: &str = "dialogueExamples";
 const HISTORY: &str = "chatHistory";
 
 /// How many of [`MARKERS`] are sent even where the order leaves them out.
-const ALWAYS_SENT: usize = 6;
+pub(crate) const ALWAYS_SENT: usize = 6;
 
 impl Marker {
     /// Tells whether it stands for one text.
@@ -108,13 +108,35 @@ impl<'v> Arrangement<'v> {
         persona: PersonaPlace,
         prefers: Preferences,
     ) -> Self {
-        Self { preset, prompts: preset.by_identifier(), card, persona, prefers, has_post_history: false }
+        Self { preset, prompts: preset.by_identifier(), card, persona, prefers, otherwise: [None; 2] }
     }
 
-    /// Keeps a place below the conversation, also where preset and card say nothing there.
-    pub(crate) fn with_post_history(mut self, is_wanted: bool) -> Self {
-        self.has_post_history = is_wanted;
+    /// Takes the texts of a system prompt for text completion where prompts of chats stand, if these say nothing.
+    pub(crate) fn with_system_prompt(mut self, prompt: Option<&'v Object>) -> Self {
+        self.otherwise = SYSTEM_PROMPT.map(|(field, _)| said(prompt?, field));
         self
+    }
+
+    /// Returns the fields of the system prompt that count, each with the prompt whose text it is.
+    pub(crate) fn system_prompt(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let ordered: Vec<&str> = self.preset.order().iter().map(|ordered| ordered.identifier).collect();
+        let overridden = self.overridden();
+        SYSTEM_PROMPT.into_iter().filter(move |(_, id)| {
+            let counts = self.otherwise(id).is_some() && !overridden.contains(id);
+            counts && (ordered.contains(id) || self.named(id).is_some())
+        })
+    }
+
+    /// Returns the text of a system prompt that stands for a prompt which says nothing.
+    fn otherwise(&self, identifier: &str) -> Option<&'v str> {
+        let index = SYSTEM_PROMPT.iter().position(|(_, id)| *id == identifier)?;
+        let is_silent = self.preset.content(identifier, self.named(identifier)).is_empty();
+        self.otherwise[index].filter(|_| is_silent)
+    }
+
+    /// Returns the text of a prompt without that of the card.
+    fn own(&self, identifier: &str, prompt: Option<Prompt<'v>>) -> &'v str {
+        self.otherwise(identifier).unwrap_or_else(|| self.preset.content(identifier, prompt))
     }
 
     fn named(&self, identifier: &str) -> Option<Prompt<'v>> {
@@ -139,7 +161,7 @@ impl<'v> Arrangement<'v> {
         let unordered =
             self.preset.prompts().filter(|prompt| !is_ordered(prompt.id) && marker(prompt.id).is_none());
         entries.extend(unordered.map(|prompt| {
-            let content = self.preset.content(prompt.id, self.named(prompt.id));
+            let content = self.own(prompt.id, self.named(prompt.id));
             entry(Some(prompt), prompt.id, content, false)
         }));
         entries
@@ -159,10 +181,9 @@ impl<'v> Arrangement<'v> {
         let Ordered { identifier, is_enabled } = ordered;
         let prompt = self.named(identifier);
         let is_main = identifier == "main";
-        let is_wanted = is_main || (identifier == "jailbreak" && self.has_post_history);
         if prompt.is_none()
-            && !is_wanted
-            && self.preset.content(identifier, prompt).is_empty()
+            && !is_main
+            && self.own(identifier, prompt).is_empty()
             && self.over(identifier).is_none()
         {
             return;
@@ -178,7 +199,7 @@ impl<'v> Arrangement<'v> {
 
     /// Returns the text of a prompt, or that of the card that stands over it, with the former once in the latter.
     fn content(&self, identifier: &str, prompt: Option<Prompt<'v>>) -> String {
-        let own = self.preset.content(identifier, prompt);
+        let own = self.own(identifier, prompt);
         let is_open = !prompt.is_some_and(Prompt::forbids_overrides);
         match self.over(identifier).filter(|_| is_open) {
             Some(over) => with_original(over, own),
@@ -208,19 +229,19 @@ impl<'v> Arrangement<'v> {
     fn marker(&self, marker: &Marker, is_enabled: bool) -> Vec<Value> {
         let prompt = self.named(marker.identifier);
         let content = marker.content.map(|name| self.formatted(marker, name)).unwrap_or_default();
+        let is_elsewhere = marker.identifier == PERSONA && self.persona != PersonaPlace::Marker;
+        let is_wanted = is_enabled && !is_elsewhere;
         if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
             let role = prompt.map_or("system", Prompt::role);
             let mut entry = json!({ "id": marker.identifier, "role": role, "content": content });
             entry["injectionStrategy"] = depth(in_chat, lanes::of(role, 0));
-            entry["isEnabled"] = is_enabled.into();
+            entry["isEnabled"] = is_wanted.into();
             entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
             return vec![entry];
         }
-        let is_wanted = match marker.identifier {
-            HISTORY if !is_enabled => return Vec::new(),
-            "personaDescription" => is_enabled && self.persona == PersonaPlace::Marker,
-            _ => is_enabled,
-        };
+        if marker.identifier == HISTORY && !is_enabled {
+            return Vec::new();
+        }
         let mut entry = json!({ "id": marker.identifier, "type": marker.anchor });
         if let Some(name) = prompt.and_then(Prompt::name) {
             entry["name"] = name.into();
@@ -250,9 +271,16 @@ impl<'v> Arrangement<'v> {
         let plain = format!("{{{{{name}}}}}");
         let format = marker.format.and_then(|key| self.preset.text(key));
         match format.filter(|format| !format.trim().is_empty() && *format != plain) {
+            Some(format) if self.looks_false(name) => format.to_owned(),
             Some(format) => format!("{{{{#if {name}}}}}{format}{{{{/if}}}}"),
             None => plain,
         }
+    }
+
+    /// Tells whether a field of the card says something that a condition takes for nothing.
+    fn looks_false(&self, field: &str) -> bool {
+        let said = self.card.and_then(|card| card.text(field)).unwrap_or_default().trim();
+        FALSE_WORDS.iter().any(|word| said.eq_ignore_ascii_case(word))
     }
 
     /// Returns what the card and the persona put at a depth.
@@ -273,6 +301,9 @@ impl<'v> Arrangement<'v> {
         note.into_iter().chain(persona).collect()
     }
 }
+
+/// The words that conditions take for false, beside blank texts.
+const FALSE_WORDS: [&str; 3] = ["0", "false", "off"];
 
 fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled: bool) -> Value {
     let role = prompt.map_or("system", Prompt::role);

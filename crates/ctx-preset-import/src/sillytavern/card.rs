@@ -36,8 +36,11 @@ pub(crate) const MIRRORS: [(&str, &str); 8] = [
     ("tags", "tags"),
 ];
 
+/// How many tags of a comma list count; what they all are stays in the card.
+const MOST_TAGS: usize = 1_000;
+
 /// What an empty field of notes says in `SillyTavern`, which takes it away.
-const NO_NOTES: &str = "Creator's notes go here.";
+pub(crate) const NO_NOTES: &str = "Creator's notes go here.";
 
 impl<'v> Card<'v> {
     pub(crate) fn of(root: &'v Object) -> Self {
@@ -99,11 +102,11 @@ impl<'v> Card<'v> {
         Some((prompt, whole(note, "depth").unwrap_or(4), role(text(note, "role"))))
     }
 
-    /// Returns the tags, also those of a comma list.
+    /// Returns the tags, also those of a comma list, of which so many count.
     fn tags(self) -> Vec<&'v str> {
         match self.fields().get("tags") {
             Some(Value::String(tags)) => {
-                tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).collect()
+                tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).take(MOST_TAGS).collect()
             }
             _ => texts(self.fields(), "tags"),
         }
@@ -138,7 +141,8 @@ impl<'v> Card<'v> {
         ];
         let mut character = Object::new();
         for (from, to) in texts {
-            let value = self.text(from).filter(|text| !text.is_empty() && *text != NO_NOTES);
+            let is_said = |text: &&str| !text.is_empty() && (from != "creator_notes" || *text != NO_NOTES);
+            let value = self.text(from).filter(is_said);
             character.extend(value.map(|text| (to.to_owned(), Value::from(text))));
         }
         let depth_prompt = self.extensions().and_then(|extensions| extensions.get("depth_prompt"));

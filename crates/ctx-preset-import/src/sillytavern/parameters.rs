@@ -21,12 +21,16 @@ pub(crate) const SAMPLERS: [(&str, &str); 13] = [
     ("verbosity", "verbosity"),
 ];
 
-/// Other names that presets have for the same.
-const OLD_SAMPLERS: [(&str, &str); 4] = [
+/// Other names that older presets, and the one in use of `settings.json`, have for the same.
+pub(crate) const OLD_SAMPLERS: [(&str, &str); 8] = [
     ("temp_openai", "temperature"),
     ("freq_pen_openai", "frequencyPenalty"),
     ("pres_pen_openai", "presencePenalty"),
     ("top_p_openai", "topP"),
+    ("top_k_openai", "topK"),
+    ("top_a_openai", "topA"),
+    ("min_p_openai", "minP"),
+    ("repetition_penalty_openai", "repetitionPenalty"),
 ];
 
 /// Returns the parameters of a preset, without the settings of processors.
@@ -51,6 +55,12 @@ pub(crate) fn of_preset(preset: &Object) -> Object {
         parameters.insert("sources".to_owned(), Value::Object(sources));
     }
     parameters
+}
+
+/// Tells whether a preset says a parameter under the name of today.
+pub(crate) fn is_said_newer(preset: &Object, ours: &str) -> bool {
+    let newer = SAMPLERS.iter().filter(|(_, to)| *to == ours);
+    newer.into_iter().any(|(from, _)| preset.get(*from).and_then(|value| sampler(from, value)).is_some())
 }
 
 /// The samplers that are words.
@@ -120,7 +130,8 @@ pub(crate) const SOURCES: [&str; 30] = [
 /// Divides the name of a field that belongs to a source of models.
 pub(crate) fn source_field(key: &str) -> Option<(String, String)> {
     let (source, field) = key.split_once('_')?;
-    let is_taken = SAMPLERS.iter().any(|(known, _)| *known == key) || key == "openai_max_context";
+    let is_other = matches!(key, "openai_max_context" | "custom_prompt_post_processing");
+    let is_taken = is_other || SAMPLERS.iter().any(|(known, _)| *known == key);
     let is_source = SOURCES.contains(&source) && !is_taken && !is_secret(key);
     is_source.then(|| (source.to_owned(), field.to_owned()))
 }

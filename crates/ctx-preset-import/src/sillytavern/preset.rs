@@ -1,6 +1,6 @@
 //! Chat-completion presets: prompts, their order, and the texts around them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -9,6 +9,14 @@ use crate::loose::{Object, flag, object, objects, text, whole};
 /// A chat-completion preset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChatPreset<'v>(pub(crate) &'v Object);
+
+/// Where `settings.json` has the preset in use.
+pub(crate) const IN_USE: &str = "/oai_settings";
+
+/// Returns the preset in use of `settings.json`.
+pub(crate) fn in_use(settings: &Object) -> Option<&Object> {
+    object(settings, IN_USE.trim_start_matches('/')).filter(|preset| !preset.is_empty())
+}
 
 /// One step of the order of prompts.
 #[derive(Clone, Copy, Debug)]
@@ -60,18 +68,30 @@ impl<'v> ChatPreset<'v> {
         known.or_else(|| lists.last()).copied()
     }
 
-    /// Returns the order in which prompts are sent.
+    /// Returns the order in which prompts are sent; of several places of one prompt the first counts.
     pub(crate) fn order(self) -> Vec<Ordered<'v>> {
         let Some((_, list)) = self.ordered_by() else {
             let ordered =
                 |&(identifier, is_enabled): &(&'static str, bool)| Ordered { identifier, is_enabled };
             return DEFAULT_ORDER.iter().map(ordered).collect();
         };
+        let mut seen = BTreeSet::new();
         let ordered = objects(list, "order").filter_map(|(_, step)| {
-            let identifier = text(step, "identifier")?;
+            let identifier = text(step, "identifier").filter(|id| seen.insert(*id))?;
             Some(Ordered { identifier, is_enabled: flag(step, "enabled").unwrap_or(true) })
         });
         ordered.collect()
+    }
+
+    /// Returns the steps of the order that counts which name a prompt again, with its places: that of the order, and
+    /// that of the step in it.
+    pub(crate) fn repeated(self) -> impl Iterator<Item = (usize, usize, &'v str)> {
+        let mut seen = BTreeSet::new();
+        let steps = self.ordered_by().into_iter().flat_map(|(chosen, list)| {
+            objects(list, "order").map(move |(index, step)| (chosen, index, text(step, "identifier")))
+        });
+        let named = steps.filter_map(|(chosen, index, identifier)| Some((chosen, index, identifier?)));
+        named.filter(move |(_, _, identifier)| !seen.insert(*identifier))
     }
 
     /// Returns the prompts in the order of the file.
@@ -94,9 +114,9 @@ impl<'v> ChatPreset<'v> {
         found
     }
 
-    /// Returns the text of a prompt, if it is there; in an older preset it stands in a field of its own.
+    /// Returns the text of a prompt, if it says any; in an older preset it stands in a field of its own.
     pub(crate) fn content(self, identifier: &str, prompt: Option<Prompt<'v>>) -> &'v str {
-        let own = prompt.and_then(Prompt::content);
+        let own = prompt.and_then(Prompt::content).filter(|own| !own.is_empty());
         let legacy = LEGACY_TEXTS.iter().find(|(id, _)| *id == identifier);
         own.or_else(|| text(self.0, legacy?.1)).unwrap_or_default()
     }

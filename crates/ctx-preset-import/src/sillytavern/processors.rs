@@ -23,14 +23,21 @@ pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
     let text = |key: &str| preset.text_or_default(key);
     let squash = flag(preset.0, "squash_system_messages") == Some(true);
     let is_prefilled = flag(preset.0, "continue_prefill") == Some(true);
-    let continuation = if is_prefilled { "prefix" } else { "in_place" };
-    let examples = json!({ "header": text("new_example_chat_prompt"), "omit": !wanted.has_examples });
+    let continuation = if is_prefilled { "last" } else { "in_place" };
+    let processing = text("custom_prompt_post_processing");
+    let examples = json!({
+        "header": text("new_example_chat_prompt"),
+        "omit": !wanted.has_examples,
+        "prefix": is_joined(processing),
+    });
+    let loader = json!({ "continuation": continuation, "quietInput": "instruction", "pinLeading": false });
     let mut settings = vec![
-        json!({ "id": "session-loader", "config": { "continuation": continuation, "quietInput": "instruction" } }),
+        json!({ "id": "session-loader", "config": loader }),
         on("worldbook-processor", &worldbooks(wanted)),
         on("author-note", &note(wanted)),
         on("dialogue-examples", &examples),
-        on("speaker-names", &json!({ "mode": names(preset) })),
+        json!({ "id": "injection-assembler", "config": { "switchedOffAnchors": "omit" } }),
+        on("speaker-names", &json!({ "mode": names(preset, processing) })),
         on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true })),
         on("generation-prompt", &generation(preset)),
         on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
@@ -41,7 +48,7 @@ pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
             "config": { "separator": "\n", "except": ["new_chat", "example_header"] },
         }),
     ];
-    settings.extend(post_processing(text("custom_prompt_post_processing")));
+    settings.extend(post_processing(processing));
     settings
 }
 
@@ -50,8 +57,12 @@ fn on(id: &str, config: &Value) -> Value {
 }
 
 /// The names of `names_behavior`: −1 none, 0 in groups only, 1 as a field, 2 before the words.
-fn names(preset: ChatPreset<'_>) -> &'static str {
+///
+/// Messages that are joined have no field for names, and one message of everybody says whose words it holds.
+fn names(preset: ChatPreset<'_>, processing: &str) -> &'static str {
     match whole(preset.0, "names_behavior") {
+        _ if processing == SINGLE => "prefix",
+        Some(1) if is_joined(processing) => "prefix",
         Some(1) => "field",
         Some(2) => "prefix",
         _ => "none",
@@ -141,14 +152,27 @@ fn worldbooks(wanted: &Wanted<'_>) -> Value {
 fn post_processing(kind: &str) -> Vec<Value> {
     let switch = |id: &str, enabled: bool| json!({ "id": id, "enabled": enabled });
     let merge = on("merge-consecutive-roles", &json!({ "separator": "\n\n" }));
+    let convert = |scope: &str| on("convert-system-to-user", &json!({ "separator": "\n\n", "scope": scope }));
     match kind {
         "merge" | "merge_tools" | "claude" => vec![merge],
-        "semi" | "semi_tools" => vec![merge, switch("ensure-alternating-roles", true)],
-        "strict" | "strict_tools" | "single" => vec![
-            merge,
-            on("convert-system-to-user", &json!({ "separator": "\n\n" })),
-            switch("ensure-alternating-roles", true),
-        ],
+        "semi" | "semi_tools" => vec![merge, convert("after_first")],
+        "strict" | "strict_tools" => {
+            let turns = json!({ "startWithUser": true, "userPlaceholder": FIRST_WORDS });
+            vec![merge, convert("after_first"), on("ensure-alternating-roles", &turns)]
+        }
+        SINGLE => vec![merge, convert("everyone")],
         _ => vec![switch("merge-consecutive-roles", false)],
     }
+}
+
+/// The kind of processing that makes one message of all.
+const SINGLE: &str = "single";
+
+/// What the user says where the agent would speak first and must not.
+const FIRST_WORDS: &str = "[Start a new chat]";
+
+/// Tells whether a kind of processing joins messages.
+fn is_joined(kind: &str) -> bool {
+    let kind = kind.trim_end_matches("_tools");
+    matches!(kind, "merge" | "claude" | "semi" | "strict" | SINGLE)
 }

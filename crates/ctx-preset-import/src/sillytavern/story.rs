@@ -52,8 +52,9 @@ impl<'s> Story<'s> {
         }
     }
 
+    /// Adds a prompt whose identifier no other has.
     fn add_prompt(&mut self, id: &str, content: &str, in_chat: Option<InChat>) {
-        self.add(id, true);
+        self.order.push((id.to_owned(), true));
         self.prompts.push(prompt(id, content, in_chat));
     }
 
@@ -118,10 +119,16 @@ fn prompt(id: &str, content: &str, in_chat: Option<InChat>) -> Value {
     prompt
 }
 
-/// Divides a story string. O(length · variables).
+/// How many texts and variables a story string is divided into; what is behind them stays one text.
+const MOST_PARTS: usize = 1_000;
+
+/// Divides a story string. O(length).
 fn parts(story: &str) -> Vec<Part<'_>> {
     let (mut parts, mut text_from, mut at) = (Vec::new(), 0, 0);
     while let Some(found) = story.get(at..).and_then(|rest| rest.find("{{")) {
+        if parts.len() >= MOST_PARTS {
+            break;
+        }
         let start = at + found;
         let after = story.get(start..).unwrap_or_default();
         let Some((name, inner, length)) = variable(after) else {
@@ -149,19 +156,23 @@ fn text<'s>(text: &'s str, parts: &mut Vec<Part<'s>>) {
 const CLOSE: &str = "{{/if}}";
 
 /// Reads a variable at the beginning of a text, with or without a condition around it: its name, what stands in the
-/// condition, and how long all of it is.
+/// condition, and how long all of it is. O(what is up to the next braces, or the next condition).
 fn variable(text: &str) -> Option<(&'static str, &str, usize)> {
     let known = |name: &str| VARIABLES.iter().map(|(known, _)| *known).find(|known| *known == name.trim());
-    let end = text.find("}}")? + 2;
-    let call = text.get(2..end - 2)?;
+    let inside = text.get(2..)?;
+    let next = inside.find("{{").unwrap_or(inside.len());
+    let call = inside.get(..next)?;
+    let call = call.get(..call.find("}}")?)?;
+    let end = call.len() + 4;
     if let Some(name) = known(call) {
         return Some((name, text.get(..end)?, end));
     }
     let name = known(call.trim().strip_prefix("#if")?)?;
-    let close = text.find(CLOSE)?;
-    let inner = text.get(end..close)?;
     // A condition within is not understood; the text stays as it is.
-    (!inner.contains("{{#if")).then_some((name, inner, close + CLOSE.len()))
+    let rest = text.get(end..)?;
+    let rest = rest.get(..rest.find("{{#if").unwrap_or(rest.len()))?;
+    let inner = rest.get(..rest.find(CLOSE)?)?;
+    Some((name, inner, end + inner.len() + CLOSE.len()))
 }
 
 #[cfg(test)]
@@ -178,6 +189,8 @@ mod tests {
             Part::Variable("persona", "{{persona}}"),
         ];
         assert_eq!(parts(story), expected);
+        assert_eq!(parts("{{#if system}}{{#if persona}}x{{/if}}").len(), 2);
+        assert_eq!(parts("{{ {{persona}}"), [Part::Text("{{ "), Part::Variable("persona", "{{persona}}")]);
         assert_eq!(parts("{{#if other}}x{{/if}}"), [Part::Text("{{#if other}}x{{/if}}")]);
     }
 }

@@ -40,6 +40,11 @@ pub(super) fn is_card_book(map: &Map<String, Value>) -> bool {
     }
 }
 
+/// Tells whether the book of a card has entries, without which there is no book to search.
+pub(crate) fn has_entries(book: &Map<String, Value>) -> bool {
+    book.get("entries").is_some_and(|entries| entries.is_array() || entries.is_object())
+}
+
 /// Brings the book into the unified form; entries are kept beside as they were.
 pub(super) fn read(mut book: Map<String, Value>, place: &str, is_v3: bool) -> Form {
     let mut aside = Map::new();

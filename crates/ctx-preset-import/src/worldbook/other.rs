@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ctx_types::KeyList;
 use serde_json::{Map, Value, json};
 
 use super::origin::{Field, WorldbookOrigin};
@@ -37,14 +38,6 @@ impl Application {
         match self {
             Self::NovelAi | Self::Agnai => "entries",
             Self::Risu => "data",
-        }
-    }
-
-    /// Returns the pointer to the entries.
-    pub(crate) const fn list_at(self) -> &'static str {
-        match self {
-            Self::NovelAi | Self::Agnai => "/entries",
-            Self::Risu => "/data",
         }
     }
 
@@ -139,9 +132,9 @@ fn risu(entry: &Map<String, Value>) -> Map<String, Value> {
     converted
 }
 
-/// Divides keys that stand in one text.
+/// Divides keys that stand in one text, unless it has so many that reading the book refuses it.
 fn divided(keys: &Value) -> Value {
-    match keys.as_str() {
+    match keys.as_str().filter(|keys| keys.matches(',').count() < KeyList::MOST_IN_TEXT) {
         Some(keys) => {
             let keys = keys.split(',').map(str::trim).filter(|key| !key.is_empty());
             json!(keys.collect::<Vec<_>>())

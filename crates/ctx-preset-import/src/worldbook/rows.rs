@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ctx_types::{Worldbook, WorldbookEntry, pointer_step};
 use serde_json::Value;
 
-use super::card::{self, CARD_EXTENSIONS};
+use super::card::{self, CARD_EXTENSIONS, CARD_FIELDS};
 use super::other::Application;
 use crate::loose::{Object, text};
 use crate::report::Expect::{Any, Flag, List, Named, Number, Switch, Text, Texts, Value as Scalar};
@@ -15,30 +15,70 @@ use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
 /// Where an entry has the one that it was made of.
 const ORIGINAL: &str = "/imported";
 
-/// Returns the rules for world info, which is our own form of worldbooks too.
-pub(crate) fn of_world_info() -> RuleSet {
+/// Returns the rules for world info, which is our own form of worldbooks too and goes to a place.
+pub(crate) fn of_world_info(file: &Object, to: &str) -> RuleSet {
     let mut rules = RuleSet::new([
         kept("/originalData/**", "what the file was converted from; nothing reads it"),
         kept("/extensions/**", "of other applications"),
         mapped("/entries", List, "/entries"),
     ]);
-    rules.same("", Worldbook::KEYS);
+    Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| rules.same("", &[*key]));
     rules.add(EDITING_IN_ENTRIES.iter().copied());
     rules.same("/entries/*", WorldbookEntry::KEYS);
+    let (keys, entries) = card::listed(file);
+    let mut kinds = BTreeMap::new();
+    for (key, entry) in keys.into_iter().zip(entries) {
+        let mirrors = entry.as_object().map(mirrors).unwrap_or_default();
+        if mirrors != 0 {
+            let set = kinds.entry(mirrors).or_insert_with(|| Rc::new(our_entry(mirrors)));
+            let place = format!("{to}/entries/{}", pointer_step(&key));
+            rules.link("/entries", key, Link::new(set, place.as_str()).keeping_at(place));
+        }
+    }
     rules
 }
 
+/// What an entry in our own form may say in that of cards too: the field or extension, and the same in ours.
+fn mirrored() -> impl Iterator<Item = (bool, &'static str, &'static str)> {
+    let fields = CARD_FIELDS.into_iter().chain([("enabled", "disable"), ("name", "comment")]);
+    let fields = fields.filter(|(theirs, ours)| theirs != ours).map(|(theirs, ours)| (false, theirs, ours));
+    let extensions = CARD_EXTENSIONS.into_iter().chain([("position", "position")]);
+    fields.chain(extensions.map(|(theirs, ours)| (true, theirs, ours)))
+}
+
+/// Tells which of the fields in the form of cards say the same as those in ours: a bit for each.
+fn mirrors(entry: &Object) -> u64 {
+    let extensions = entry.get("extensions").and_then(Value::as_object);
+    if extensions.is_none() && !entry.contains_key("keys") && !entry.contains_key("insertion_order") {
+        return 0;
+    }
+    let says = |(bit, (is_extension, theirs, ours)): (usize, (bool, &str, &str))| {
+        let around = if is_extension { extensions } else { Some(entry) };
+        let (theirs, ours) = (around.and_then(|around| around.get(theirs)), entry.get(ours));
+        let is_same = match (theirs, ours) {
+            (Some(Value::Bool(enabled)), Some(Value::Bool(is_off))) if bit == ENABLED => enabled != is_off,
+            (theirs, ours) => theirs.is_some() && theirs == ours && bit != ENABLED,
+        };
+        u64::from(is_same) << bit
+    };
+    mirrored().enumerate().map(says).sum()
+}
+
+/// The place of `enabled` among these fields: its meaning is the opposite.
+const ENABLED: usize = 4;
+
+const MIRROR: &str = "the entry says the same in our own form";
 const EDITOR: &str = "for editors; the same field here";
 const QUICK_REPLIES: &str = "there are no quick replies";
 
-const EDITING_IN_ENTRIES: [Rule; 4] = [
+const EDITING_IN_ENTRIES: [Rule; 3] = [
     approximated("/entries/*/addMemo", "/entries/*/addMemo", EDITOR),
     approximated("/entries/*/displayIndex", "/entries/*/displayIndex", EDITOR),
     kept("/entries/*/automationId", QUICK_REPLIES),
-    mapped("/entries/*", Any, "/entries/*"),
 ];
 
-const BOOK: [Rule; 6] = [
+const BOOK: [Rule; 7] = [
+    approximated("", "", "there is nothing in it"),
     mapped("/name", Text, "/name"),
     mapped("/description", Text, "/description"),
     mapped("/scan_depth", Number, "/scan_depth"),
@@ -53,11 +93,17 @@ pub(crate) fn of_card_book(book: &Object, to: &str, is_v3: bool) -> RuleSet {
     let (theirs, entries) = card::listed(book);
     let (ours, _) = card::entry_keys(&entries);
     let mut kinds = BTreeMap::new();
+    let other = Rc::new(RuleSet::default());
     for ((theirs, ours), entry) in theirs.into_iter().zip(ours).zip(entries) {
-        let Some(entry) = entry.as_object() else { continue };
-        let kind = EntryKind::of(entry, is_v3);
-        let set = kinds.entry(kind).or_insert_with(|| Rc::new(kind.map_or_else(our_entry, EntryKind::rules)));
         let place = format!("{to}/entries/{}", pointer_step(&ours));
+        let Some(entry) = entry.as_object() else {
+            let link = Link::new(&other, place.as_str()).keeping_at(place);
+            rules.link("/entries", theirs, link);
+            continue;
+        };
+        let kind = EntryKind::of(entry, is_v3);
+        let kind = kind.ok_or_else(|| mirrors(entry));
+        let set = kinds.entry(kind).or_insert_with(|| Rc::new(kind.map_or_else(our_entry, EntryKind::rules)));
         rules.link("/entries", theirs, Link::new(set, place).keeping_below(ORIGINAL));
     }
     rules
@@ -75,20 +121,32 @@ pub(crate) fn of_envelope(file: &Object, to: &str) -> Option<RuleSet> {
 /// What decides which fields of a card's entry count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct EntryKind {
-    has_comment: bool,
+    title: Title,
     has_position: bool,
     reads_case: bool,
+}
+
+/// What an entry of a card is called by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Title {
+    Comment,
+    Name,
+    Nothing,
 }
 
 impl EntryKind {
     /// Returns the kind of an entry; none for one in our own form.
     fn of(entry: &Object, is_v3: bool) -> Option<Self> {
-        let [comment, extensions, key] =
-            card::find_each(entry, &["comment", "extensions", "key"], |name| name);
+        let [comment, name, extensions, key] =
+            card::find_each(entry, &["comment", "name", "extensions", "key"], |name| name);
         let extension = |key: &str| extensions.and_then(|all| all.get(key));
         let is_said = |key: &str| extension(key).is_some_and(|value| !value.is_null());
         key.is_none().then(|| Self {
-            has_comment: comment.is_some_and(|comment| !card::is_blank(comment)),
+            title: match (comment, name) {
+                (Some(comment), _) if !card::is_blank(comment) => Title::Comment,
+                (_, Some(_)) => Title::Name,
+                _ => Title::Nothing,
+            },
             has_position: is_said("position"),
             reads_case: is_v3 && !is_said("case_sensitive"),
         })
@@ -96,9 +154,13 @@ impl EntryKind {
 
     fn rules(self) -> RuleSet {
         let conditional = [
-            match self.has_comment {
+            match self.title == Title::Comment {
                 true => kept("/name", "the comment is the title"),
                 false => mapped("/name", Text, "/comment"),
+            },
+            match self.title == Title::Name {
+                true => kept("/comment", "it says nothing, and the name is the title"),
+                false => mapped("/comment", Text, "/comment"),
             },
             match self.has_position {
                 true => kept("/position", "the position in `extensions` counts"),
@@ -121,25 +183,33 @@ impl EntryKind {
     }
 }
 
-/// The rules for an entry that has our own form.
-fn our_entry() -> RuleSet {
+/// The rules for an entry that has our own form, and these fields in the form of cards too.
+fn our_entry(mirrors: u64) -> RuleSet {
     let mut rules = RuleSet::new([
         approximated("/addMemo", "/addMemo", EDITOR),
         approximated("/displayIndex", "/displayIndex", EDITOR),
         kept("/automationId", QUICK_REPLIES),
     ]);
+    for (bit, (is_extension, theirs, ours)) in mirrored().enumerate() {
+        if mirrors >> bit & 1 == 1 {
+            rules.below(
+                if is_extension { "/extensions" } else { "" },
+                theirs,
+                approximated("", ours, MIRROR),
+            );
+        }
+    }
     rules.same("", WorldbookEntry::KEYS);
     rules
 }
 
 /// The fields of a card's entry that count in each of them.
-const CARD_ENTRY: [Rule; 16] = [
+const CARD_ENTRY: [Rule; 15] = [
     mapped("/id", Scalar, "/uid"),
     mapped("/keys", Texts, "/key"),
     mapped("/keys/*", Text, "/key/*"),
     mapped("/secondary_keys", Texts, "/keysecondary"),
     mapped("/secondary_keys/*", Text, "/keysecondary/*"),
-    mapped("/comment", Text, "/comment"),
     mapped("/content", Text, "/content"),
     mapped("/constant", Switch, "/constant"),
     mapped("/selective", Switch, "/selective"),
@@ -157,17 +227,28 @@ const CARD_ENTRY: [Rule; 16] = [
 pub(crate) fn of_other(file: &Object, to: &str) -> RuleSet {
     let Some(application) = Application::of(file) else { return RuleSet::default() };
     let mut rules = RuleSet::new([mapped("/name", Text, "/name")]);
-    let entry = Rc::new(RuleSet::new(application_rules(application).iter().copied()));
-    let entries = file.get(application.list()).and_then(Value::as_array).into_iter().flatten();
-    for (index, _) in entries.enumerate().filter(|(_, entry)| entry.is_object()) {
+    let entries = file.get(application.list()).and_then(Value::as_array);
+    let list = Rc::new(of_entries(application, entries.map(Vec::as_slice).unwrap_or_default(), to));
+    rules.link("", application.list(), Link::new(&list, format!("{to}/entries")));
+    rules
+}
+
+/// Returns the rules for the entries of another application, whose book goes to a place.
+fn of_entries(application: Application, entries: &[Value], to: &str) -> RuleSet {
+    let mut rules = RuleSet::new([mapped("", List, "")]);
+    let entry = of_entry(application);
+    for (index, value) in entries.iter().enumerate() {
         let place = format!("{to}/entries/{index}");
-        rules.link(
-            application.list_at(),
-            index.to_string(),
-            Link::new(&entry, place).keeping_below(ORIGINAL),
-        );
+        let link = Link::new(&entry, place.as_str());
+        let link = if value.is_object() { link.keeping_below(ORIGINAL) } else { link.keeping_at(place) };
+        rules.link("", index.to_string(), link);
     }
     rules
+}
+
+/// Returns the rules for an entry of another application.
+pub(crate) fn of_entry(application: Application) -> Rc<RuleSet> {
+    Rc::new(RuleSet::new(application_rules(application).iter().copied()))
 }
 
 fn application_rules(application: Application) -> &'static [Rule] {

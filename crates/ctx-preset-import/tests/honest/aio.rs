@@ -1,21 +1,11 @@
 //! Files of AIO Hub: each row leads to where the value is, and an export changes nothing from then on.
 
 use ctx_preset_import::{FieldStatus, Import, export_agent};
-use ctx_types::Persist;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::follow::made_of;
 use super::{again, files, import_one, leaves, rows};
-
-/// Returns all that was made, by the places that rows name.
-fn made_of(made: &Import) -> Value {
-    let mut all = made.agent.as_ref().map_or_else(|| json!({}), Persist::write);
-    all["worldbooks"] = made.worldbooks.iter().map(|named| named.book.write()).collect();
-    if let Some(profile) = &made.profile {
-        all["profile"] = profile.write();
-    }
-    all
-}
 
 fn export(made: &Import) -> Value {
     let books: Vec<_> = made.worldbooks.iter().map(|named| (&*named.name, &named.book)).collect();
@@ -116,14 +106,14 @@ fn a_row_tells_what_became_of_a_field() {
             "/agents/0/presetMessages/2/injectionStrategy/own kept /presetMessages/1/injectionStrategy/own",
             "/agents/0/parameters/temperature kept /parameters/temperature",
             "/agents/0/parameters/topP mapped /parameters/topP",
-            "/agents/0/parameters/custom/foo kept /parameters/custom/params/foo",
+            "/agents/0/parameters/custom/foo approximated /parameters/custom/params/foo",
             "/agents/0/parameters/contextPostProcessing/rules/0/type approximated /parameters/processors/0/id",
             "/agents/0/parameters/contextPostProcessing/rules/0/enabled approximated /parameters/processors/0/enabled",
             "/agents/0/parameters/contextPostProcessing/rules/0/separator approximated /parameters/processors/0/config/separator",
             "/agents/0/bundledWorldbooks/0/id mapped /bundledWorldbooks/0/id",
             "/agents/0/bundledWorldbooks/0/content/entries/0/key/0 mapped /worldbooks/0/entries/0/key/0",
             "/agents/0/bundledWorldbooks/0/content/entries/0/content mapped /worldbooks/0/entries/0/content",
-            "/agents/0/bundledWorldbooks/0/content/entries/0/own mapped /worldbooks/0/entries/0/own",
+            "/agents/0/bundledWorldbooks/0/content/entries/0/own kept /worldbooks/0/entries/0/own",
             "/agents/1/name kept /imported/envelope/agents/0/name",
             "/at kept /imported/envelope/at",
         ],
@@ -146,26 +136,26 @@ fn a_row_of_a_profile_or_a_conversation_tells_its_place() {
     check_rows(
         &json!({ "index": { "id": "s", "name": "S", "updatedAt": "a" }, "detail": detail }),
         &[
-            "/index/id approximated /id",
-            "/index/name mapped /name",
-            "/index/updatedAt kept /imported/index/updatedAt",
-            "/detail/id mapped /id",
-            "/detail/rootNodeId mapped /rootNodeId",
-            "/detail/nodes/u/id mapped /nodes/u/id",
-            "/detail/nodes/u/role mapped /nodes/u/role",
-            "/detail/nodes/u/content mapped /nodes/u/content",
-            "/detail/nodes/u/own kept /nodes/u/own",
-            "/detail/nodes/u/metadata/z kept /nodes/u/metadata/z",
-            "/detail/updatedAt approximated /updatedAt",
+            "/index/id approximated /conversations/0/id",
+            "/index/name mapped /conversations/0/name",
+            "/index/updatedAt kept /conversations/0/imported/index/updatedAt",
+            "/detail/id mapped /conversations/0/id",
+            "/detail/rootNodeId mapped /conversations/0/rootNodeId",
+            "/detail/nodes/u/id mapped /conversations/0/nodes/u/id",
+            "/detail/nodes/u/role mapped /conversations/0/nodes/u/role",
+            "/detail/nodes/u/content mapped /conversations/0/nodes/u/content",
+            "/detail/nodes/u/own kept /conversations/0/nodes/u/own",
+            "/detail/nodes/u/metadata/z kept /conversations/0/nodes/u/metadata/z",
+            "/detail/updatedAt approximated /conversations/0/updatedAt",
         ],
     );
     check_rows(
         &json!([{ "role": "user", "content": "Hi", "createdAt": "t", "runId": "r" }]),
         &[
-            "/0/role mapped /nodes/0/role",
-            "/0/content mapped /nodes/0/content",
-            "/0/createdAt mapped /nodes/0/timestamp",
-            "/0/runId kept /nodes/0/runId",
+            "/0/role mapped /conversations/0/nodes/n1/role",
+            "/0/content mapped /conversations/0/nodes/n1/content",
+            "/0/createdAt mapped /conversations/0/nodes/n1/timestamp",
+            "/0/runId kept /conversations/0/nodes/n1/runId",
         ],
     );
 }

@@ -5,7 +5,7 @@ use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
 /// Any value at all.
-fn wrong() -> impl Strategy<Value = Value> + Clone {
+pub(crate) fn wrong() -> impl Strategy<Value = Value> + Clone {
     select(vec![
         json!(null),
         json!(true),
@@ -29,7 +29,7 @@ fn field(right: BoxedStrategy<Value>) -> BoxedStrategy<Option<Value>> {
 }
 
 /// An object of fields, with one that nobody knows.
-fn object(fields: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
+pub(crate) fn object(fields: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
     let (keys, values): (Vec<_>, Vec<_>) = fields.into_iter().map(|(key, value)| (key, field(value))).unzip();
     let own = prop_oneof![3 => Just(None), 1 => wrong().prop_map(Some)];
     (values, own)
@@ -41,7 +41,7 @@ fn object(fields: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Va
         .boxed()
 }
 
-fn text() -> BoxedStrategy<Value> {
+pub(crate) fn text() -> BoxedStrategy<Value> {
     prop_oneof![
         4 => "[a-z {}<>]{0,10}".prop_map(Value::from),
         1 => select(vec![json!(""), json!("{{original}} and"), json!("Creator's notes go here."), json!("/a/g"), json!("@@depth 2\nx")]),
@@ -49,25 +49,25 @@ fn text() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-fn flag() -> BoxedStrategy<Value> {
+pub(crate) fn flag() -> BoxedStrategy<Value> {
     any::<bool>().prop_map(Value::from).boxed()
 }
 
-fn number() -> BoxedStrategy<Value> {
+pub(crate) fn number() -> BoxedStrategy<Value> {
     prop_oneof![4 => (-2i64..6).prop_map(Value::from), 1 => select(vec![json!("3"), json!(1.5), json!(100)])]
         .boxed()
 }
 
-fn list(item: BoxedStrategy<Value>, most: usize) -> BoxedStrategy<Value> {
+pub(crate) fn list(item: BoxedStrategy<Value>, most: usize) -> BoxedStrategy<Value> {
     let item = prop_oneof![9 => item, 1 => wrong()];
     prop::collection::vec(item, 0..=most).prop_map(Value::from).boxed()
 }
 
-fn texts() -> BoxedStrategy<Value> {
+pub(crate) fn texts() -> BoxedStrategy<Value> {
     prop_oneof![5 => list(text(), 3), 1 => Just(json!("a, b"))].boxed()
 }
 
-fn script() -> BoxedStrategy<Value> {
+pub(crate) fn script() -> BoxedStrategy<Value> {
     let fields = object(vec![
         ("id", text()),
         ("scriptName", text()),
@@ -154,6 +154,8 @@ fn book_of(entries: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
         ("token_budget", number()),
         ("recursive_scanning", flag()),
         ("extensions", wrong().boxed()),
+        ("imported", wrong().boxed()),
+        ("dialect", text()),
     ]);
     (around, entries)
         .prop_map(|(mut book, entries)| {

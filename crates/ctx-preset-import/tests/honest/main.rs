@@ -5,6 +5,8 @@
 
 mod aio;
 mod files;
+mod follow;
+mod others;
 mod wrong_types;
 
 use ctx_preset_import::{
@@ -133,6 +135,15 @@ fn others(leaf: &Value) -> Vec<Value> {
     }
 }
 
+/// Tells whether a leaf names a prompt that stands twice in its order: without the first, the second one counts.
+fn is_repeated(document: &Value, pointer: &str) -> bool {
+    let Some((list, _)) = pointer.strip_suffix("/identifier").and_then(|step| step.rsplit_once('/')) else {
+        return false;
+    };
+    let steps = document.pointer(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    steps.iter().filter(|step| step.get("identifier") == document.pointer(pointer)).count() > 1
+}
+
 /// Checks that other values of a leaf that is mapped have another result.
 #[track_caller]
 fn check_effect(document: &Value, chosen: prop::sample::Index) {
@@ -140,7 +151,9 @@ fn check_effect(document: &Value, chosen: prop::sample::Index) {
     let mapped: Vec<FieldReport<'_>> = rows(&made)
         .iter()
         .filter(|row| {
-            row.status == FieldStatus::Mapped && !others(document.pointer(row.pointer).unwrap()).is_empty()
+            row.status == FieldStatus::Mapped
+                && !others(document.pointer(row.pointer).unwrap()).is_empty()
+                && !is_repeated(document, row.pointer)
         })
         .collect();
     if mapped.is_empty() {

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use ctx_macros::{Expansion, Template};
-use ctx_regex::{Flags, Limits, Literal, Regex, escape};
+use ctx_regex::{Flags, Limits, Regex, escape};
 use ctx_types::SourceKind;
+
+use super::form::Form;
 
 /// What a rule looks for.
 #[derive(Clone, Debug)]
@@ -30,7 +32,7 @@ impl Find {
 /// How an expression is read.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
-    pub(super) is_sillytavern: bool,
+    pub(super) form: Form,
     /// Flags that stand over those of the expression.
     pub(super) flags: Option<Arc<str>>,
 }
@@ -48,18 +50,10 @@ pub(super) const LIMITS: Limits = Limits {
 
 impl Reading {
     /// Compiles an expression, bare or as `/pattern/flags`.
-    ///
-    /// AIO Hub gives one without flags `gm`, `SillyTavern` none.
     pub(super) fn compile(&self, text: &str) -> Result<Regex, ctx_regex::Error> {
-        let literal = match self.is_sillytavern {
-            true => Literal::sillytavern(text)?,
-            false => Literal::parse(text).unwrap_or(Literal { pattern: text, flags: Flags::NONE }),
-        };
+        let literal = self.form.literal(text)?;
         let flags = match &self.flags {
             Some(flags) => Flags::parse(flags)?,
-            None if !self.is_sillytavern && literal.flags == Flags::NONE => {
-                Flags::GLOBAL.with(Flags::MULTILINE)
-            }
             None => literal.flags,
         };
         Regex::new(literal.pattern, flags, &LIMITS)

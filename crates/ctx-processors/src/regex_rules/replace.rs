@@ -6,6 +6,8 @@ use ctx_macros::{Dialect, Expansion, Registry, Template};
 use ctx_regex::{Match, Replacement};
 use ctx_types::{Source, Text};
 
+use super::form::Form;
+
 /// What matches of a rule are replaced with.
 #[derive(Clone, Debug)]
 pub(super) struct Replace {
@@ -29,18 +31,9 @@ pub(super) type Expand<'a> = dyn FnMut(&Template, &Source) -> Expansion + 'a;
 
 impl Replace {
     /// Reads a replacement, and gives the template of its text for its findings.
-    pub(super) fn read(
-        text: &str,
-        is_sillytavern: bool,
-        dialect: Dialect,
-        registry: &Registry,
-    ) -> (Self, Template) {
-        let replacement = match is_sillytavern {
-            true => Replacement::sillytavern(text),
-            false => Replacement::aiohub(text),
-        };
-        // SillyTavern's name for the match is no macro.
-        let macros = if is_sillytavern { without_match(text) } else { Cow::Borrowed(text) };
+    pub(super) fn read(text: &str, form: Form, dialect: Dialect, registry: &Registry) -> (Self, Template) {
+        let replacement = form.replacement(text);
+        let macros = form.match_macro.map_or(Cow::Borrowed(text), |name| without_match(text, name));
         let template = Template::parse(&Text::from(&*macros), dialect, registry);
         let macros = match replacement.as_literal() {
             _ if template.is_plain() => Macros::None,
@@ -84,14 +77,25 @@ impl Replace {
     }
 }
 
-fn without_match(text: &str) -> Cow<'_, str> {
-    const MATCH: &str = "{{match}}";
-    let is_match =
-        |at: &usize| text.get(*at..*at + MATCH.len()).is_some_and(|found| found.eq_ignore_ascii_case(MATCH));
-    let Some(first) = (0..text.len()).find(is_match) else { return Cow::Borrowed(text) };
-    let (before, after) = text.split_at(first);
-    let after = after.get(MATCH.len()..).unwrap_or_default();
-    Cow::Owned(format!("{before}{}", without_match(after)))
+/// The text without what a form writes for the match, in braces and in any case. O(text).
+fn without_match<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
+    let length = name.len() + 4;
+    let is_match = |at: usize| {
+        let inner = text.get(at..at + length).and_then(|found| found.strip_prefix("{{")?.strip_suffix("}}"));
+        inner.is_some_and(|inner| inner.eq_ignore_ascii_case(name))
+    };
+    let mut kept = String::new();
+    let mut from = 0;
+    for (at, _) in text.match_indices('{') {
+        if at >= from && is_match(at) {
+            kept.push_str(text.get(from..at).unwrap_or_default());
+            from = at + length;
+        }
+    }
+    match from {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(kept + text.get(from..).unwrap_or_default()),
+    }
 }
 
 /// Removes each of some texts wherever it stands.
@@ -160,8 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn the_match_of_sillytavern_is_no_macro() {
-        assert_eq!(without_match("a{{match}}b{{Match}}{{user}}中"), "ab{{user}}中");
-        assert_eq!(without_match("中文"), "中文");
+    fn the_name_of_the_match_is_no_macro() {
+        assert_eq!(without_match("a{{match}}b{{Match}}{{user}}中", "match"), "ab{{user}}中");
+        assert_eq!(without_match("{{{match}}}{{match}}", "match"), "{}");
+        assert_eq!(without_match("中文", "match"), "中文");
     }
 }

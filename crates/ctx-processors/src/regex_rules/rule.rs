@@ -7,6 +7,7 @@ use ctx_regex::Error;
 use ctx_types::{Diagnostic, Fix, Listed, RegexRule, Source, SourceKind, Text, Trust, excerpt, nearest};
 
 use super::find::{Find, Reading};
+use super::form::Form;
 use super::replace::Replace;
 use super::subject::{Scope, Subject, UnknownTarget};
 use crate::codes;
@@ -62,11 +63,11 @@ impl Rule {
         findings: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let mut report = |field: &str, finding| findings.push(place.finding(field, finding));
-        let is_sillytavern = is_sillytavern(rule, &mut report);
+        let form = Form::of(rule, &mut report);
         if is_script(rule, &mut report) {
             return None;
         }
-        let reading = Reading { is_sillytavern, flags: rule.flags.clone().filter(|flags| !flags.is_empty()) };
+        let reading = Reading { form, flags: rule.flags.clone().filter(|flags| !flags.is_empty()) };
         let find = find(rule, &reading, with, &mut report)?;
         let (scope, unknown) = Scope::read(rule);
         for UnknownTarget { field, at, name } in unknown {
@@ -75,7 +76,7 @@ impl Rule {
             report(&format!("/{field}"), finding);
         }
         let replacement = rule.replacement.as_deref().unwrap_or_default();
-        let (replace, template) = Replace::read(replacement, is_sillytavern, with.dialect, with.registry);
+        let (replace, template) = Replace::read(replacement, form, with.dialect, with.registry);
         for finding in template.diagnostics() {
             report("/replacement", finding.clone());
         }
@@ -131,18 +132,6 @@ impl Rule {
 
     pub(super) fn place(&self) -> &Place {
         &self.location
-    }
-}
-
-/// Tells whether a rule is read as SillyTavern reads it.
-fn is_sillytavern(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool {
-    match rule.dialect.as_deref() {
-        None | Some("aio") => false,
-        Some("sillytavern") => true,
-        Some(other) => {
-            report("/dialect", unknown_value("dialect", other, &["aio", "sillytavern"]));
-            false
-        }
     }
 }
 
@@ -224,7 +213,8 @@ fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
 /// What a rule may be meant for: messages of a role, or texts of another kind.
 const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", "worldbook", "reasoning"];
 
-fn unknown_value(what: &str, value: &str, known: &[&str]) -> Diagnostic {
+/// The finding about a word that means nothing where it stands.
+pub(super) fn unknown_value(what: &str, value: &str, known: &[&str]) -> Diagnostic {
     let message = format!("no {what} `{}` is known", excerpt(value));
     let unknown = Diagnostic::warning(codes::RULE_VALUE, message);
     match nearest(value, known.iter().copied()) {

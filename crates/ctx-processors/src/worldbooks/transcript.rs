@@ -1,5 +1,6 @@
 //! The conversation as worldbooks search it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ctx_macros::Env;
@@ -7,7 +8,7 @@ use ctx_pipeline::PipelineContext;
 use ctx_types::{Content, Message, Place, Role, Session, Source, SourceKind, Text};
 use ctx_worldbook::ScanMessage;
 
-use crate::session_loader::{message_at, pinned_len};
+use crate::session_loader::message_at;
 use crate::window::{InstructingInput, LoadedWindow};
 
 /// The newest messages, as many as are searched.
@@ -32,7 +33,8 @@ impl Transcript {
         let drafted = cx.draft.messages();
         let spoken = drafted.iter().rev();
         let spoken = spoken.filter(|message| message.place != Place::Pinned && !is_instruction(message));
-        let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
+        let window = cx.blackboard.get::<LoadedWindow>();
+        let skipped = window.map_or(0, |window| window.skipped);
         let pinned = drafted.iter().filter(|message| message.place == Place::Pinned).count();
         transcript.length = (drafted.len() - pinned - usize::from(has_instruction) + skipped) as u64;
         for message in spoken {
@@ -42,16 +44,16 @@ impl Transcript {
             transcript.push(message, names);
         }
         if skipped > 0 && transcript.messages.len() < depth {
-            transcript.push_stored(cx.inputs.session, skipped, depth, names);
+            let front = window.map_or(0, |window| window.pinned);
+            transcript.push_stored(cx.inputs.session, front..front + skipped, depth, names);
         }
         transcript.messages.reverse();
         transcript.sources.reverse();
         transcript
     }
 
-    fn push_stored(&mut self, session: &Session, skipped: usize, depth: usize, names: Option<&Env>) {
-        let pinned = pinned_len(session);
-        for position in (pinned..pinned + skipped).rev() {
+    fn push_stored(&mut self, session: &Session, skipped: Range<usize>, depth: usize, names: Option<&Env>) {
+        for position in skipped.rev() {
             if self.messages.len() == depth {
                 break;
             }

@@ -115,3 +115,15 @@ fn files_and_parts_are_kept() {
 fn it_is_off_unless_it_is_switched_on() {
     check(json!([]), "skeleton system: a", "system: a");
 }
+
+#[test]
+fn a_system_message_that_stands_first_may_stay() {
+    let scope = |scope: &str| json!([["convert-system-to-user", { "separator": " + ", "scope": scope }]]);
+    let messages = "skeleton system: a
+         history assistant: b
+         gap system: c
+         history user: d";
+    check(scope("after_first"), messages, "system: a\nassistant: b\nuser: c + d");
+    check(scope("everyone"), messages, "user: a + b + c + d");
+    check(scope("after_first"), "history assistant: a\nskeleton system: b", "assistant: a\nuser: b");
+}

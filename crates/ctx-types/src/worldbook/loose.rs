@@ -104,6 +104,12 @@ impl Deref for KeyList {
     }
 }
 
+impl KeyList {
+    /// How many keys a single text may hold between commas: a text of a few megabytes would become a list of
+    /// gigabytes.
+    pub const MOST_IN_TEXT: usize = 1_000;
+}
+
 impl<T: Into<Arc<str>>> FromIterator<T> for KeyList {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         Self(items.into_iter().map(Into::into).collect())
@@ -118,6 +124,11 @@ impl Field for KeyList {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
         match slot {
             Some(Value::String(text)) => {
+                if text.bytes().filter(|byte| *byte == b',').count() >= Self::MOST_IN_TEXT {
+                    let expected = format!("a list, or a text of at most {} keys", Self::MOST_IN_TEXT);
+                    reader.wrong_type(&expected, &Value::from(text.as_str()));
+                    return Self::default();
+                }
                 let keys: Self = divided(text).collect();
                 if !keys.is_empty() {
                     reader.loose_type("a list of texts", &Value::from(text.as_str()), list(&keys));

@@ -13,7 +13,7 @@ use ctx_chat::{
 };
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
 use ctx_engine::{Compile, CompiledAgent, ConversationMemory, DocumentReader, Engine};
-use ctx_types::{Agent, AttachmentPorts, Diagnostic, Message, Session, Transcriber, TurnInput};
+use ctx_types::{Agent, AttachmentPorts, Diagnostic, Location, Message, Session, Transcriber, TurnInput};
 use serde_json::Value;
 
 use crate::args::{ChatArguments, ModeName};
@@ -226,21 +226,30 @@ impl Setup {
         let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut found = found.to_vec();
         self.books.lead_back(&mut found);
+        found.iter_mut().for_each(lead_to_model);
         found.retain(|finding| told.insert(finding.to_string()));
         self.sources.show(&found);
+    }
+}
+
+/// A request that is nobody's file has no line to show, and its model comes from elsewhere.
+fn lead_to_model(finding: &mut Diagnostic) {
+    if finding.code == ctx_wire::codes::NO_MODEL && finding.location.document.is_none() {
+        finding.location = Location { document: Some("request body".into()), ..Location::default() };
+        finding.help = Some("name one with `--model`, or as `model` in `ctx.toml`".to_owned());
     }
 }
 
 /// Reads the files of a chat's turns, with compression of requests on unless somebody's settings say otherwise.
 fn read_turn(
     arguments: &ChatArguments,
-    mut config: Config,
+    config: Config,
     sources: &mut Sources,
 ) -> Result<(Turn, Option<i64>)> {
     let mut given = arguments.setup.turn();
-    config.complete(&mut given, sources)?;
     // A chat has a conversation of its own.
-    given.session = None;
+    let mut config = config.without_session();
+    config.complete(&mut given, sources)?;
     given.model = given.model.or_else(|| config.endpoint.model.clone());
     let files = TurnFiles::of(&given)?;
     let input = turn::input(&given)?;

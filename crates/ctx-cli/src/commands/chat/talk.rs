@@ -18,7 +18,7 @@ use crate::commands::chat::slash::{self, HELP, Slash};
 use crate::commands::chat::tools::Asking;
 use crate::commands::chat::tree;
 use crate::exit::Exit;
-use crate::show;
+use crate::{lang, show};
 
 /// What is told where there is no conversation yet.
 const NOTHING_SAID: &str = "nothing was said yet";
@@ -85,7 +85,7 @@ impl Talk<'_> {
         for (index, greeting) in greetings.iter().enumerate() {
             show::note(&format!("{:>4}  {}", index + 1, greeting.title()));
         }
-        let answer = self.line("which greeting? (0 for none) ").await.unwrap_or_default();
+        let answer = self.line(&(lang::text("which greeting? (0 for none)") + " ")).await.unwrap_or_default();
         answer.trim().parse().unwrap_or(1)
     }
 
@@ -107,7 +107,7 @@ impl Talk<'_> {
         match command {
             Slash::Help => {
                 for (usage, what) in HELP {
-                    show::note(&format!("{usage:<14} {what}"));
+                    show::note(&format!("{usage:<14} {}", lang::text(what)));
                 }
                 Ok(())
             }

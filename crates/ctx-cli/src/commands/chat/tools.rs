@@ -1,6 +1,5 @@
 //! The tools of a chat: whether there are any, which may be called, and who agrees to calls.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
@@ -13,12 +12,13 @@ use crate::args::ChatArguments;
 use crate::commands::chat::lines::Lines;
 use crate::config::Config;
 use crate::files;
-use crate::show;
+use crate::{lang, show};
 
 /// Opens the folder that the model may look into, if one is named on the command line or in `ctx.toml`.
 pub(super) fn open(arguments: &ChatArguments, config: &Config) -> Result<Option<FolderTools>> {
-    let of_config = config.tools.as_ref().and_then(|tools| tools.get("folder")?.as_str()).map(PathBuf::from);
-    let Some(path) = arguments.tools_dir.clone().or(of_config) else { return Ok(None) };
+    let Some(path) = arguments.tools_dir.clone().or_else(|| config.tools_folder.clone()) else {
+        return Ok(None);
+    };
     let tools = FolderTools::open(&path);
     let tools = tools.map_err(|error| {
         anyhow!("cannot open the folder `{}`: {}", files::name(&path), files::reason(&error))
@@ -53,7 +53,8 @@ impl Approval for Asking {
             return Verdict::Allowed;
         }
         let question = show::cut_line(&format!("{} {}", call.name, call.arguments.as_str()), 160);
-        let answer = self.lines.next(&format!("{question}\nmay it? [y]es, [a]lways, [N]o ")).await;
+        let may = lang::text("may it? [y]es, [a]lways, [N]o");
+        let answer = self.lines.next(&format!("{question}\n{may} ")).await;
         match answer.as_deref().map(str::trim) {
             Some("y" | "yes") => Verdict::Allowed,
             Some("a" | "always") => {

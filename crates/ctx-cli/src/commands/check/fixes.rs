@@ -55,6 +55,18 @@ impl Fixes {
         now
     }
 
+    /// Says of the findings that could be mended that their file is never changed.
+    pub(super) fn decline(&mut self, path: &Path, name: &str, found: &[Diagnostic]) {
+        let reason = format!("`{name}` is never changed");
+        let open = found.iter().filter(|finding| finding.fix.is_some());
+        let declined: Vec<_> =
+            open.map(|finding| (Diagnostic { fix: None, ..finding.clone() }, reason.clone())).collect();
+        if !declined.is_empty() {
+            let (path, name, fixed) = (path.to_owned(), name.to_owned(), Vec::new());
+            self.files.push(FixedFile { path, name, before: Vec::new(), after: None, fixed, declined });
+        }
+    }
+
     /// Writes the files that change, all or none, unless the changes are shown only.
     pub(super) fn write(&self) -> Result<()> {
         if self.is_dry {
@@ -75,7 +87,7 @@ impl Fixes {
         for file in &self.files {
             for (finding, reason) in &file.declined {
                 let pointer = finding.location.pointer.as_deref().unwrap_or_default();
-                show::note(&format!("{} {pointer}: {} is not fixed: {reason}", file.name, finding.code));
+                show::remark(&format!("{} {pointer}: {} is not fixed: {reason}", file.name, finding.code));
             }
         }
     }

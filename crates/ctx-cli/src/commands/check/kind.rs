@@ -13,6 +13,10 @@ pub(super) enum Kind {
     Format(Format),
     /// The body of a request, which is looked at as its provider does.
     RequestBody,
+    /// `case.yaml`: the turn of a case of `ctx test`.
+    Case,
+    /// `ctx.toml`: defaults for the command line.
+    Config,
 }
 
 impl Kind {
@@ -21,6 +25,8 @@ impl Kind {
         match self {
             Self::Format(format) => format.id(),
             Self::RequestBody => "request_body",
+            Self::Case => "case",
+            Self::Config => "config",
         }
     }
 }
@@ -30,6 +36,8 @@ impl fmt::Display for Kind {
         match self {
             Self::Format(format) => format.fmt(f),
             Self::RequestBody => f.write_str("a request body"),
+            Self::Case => f.write_str("a case of `ctx test`"),
+            Self::Config => f.write_str("defaults for the command line"),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::{Document, Syntax};
+use ctx_types::Diagnostic;
 use ctx_types::codes::MORE_FINDINGS;
-use ctx_types::{Diagnostic, excerpt};
 use serde_json::Value;
 
 use crate::edits::{self, Asked};
@@ -45,7 +45,11 @@ pub(super) fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, I
             is_here && Asked::of(finding).is_some() && !declined.contains(&identity(finding))
         };
         let open: Vec<&Diagnostic> = found.iter().filter(is_open).collect();
-        let Some(first) = open.first().copied() else { break };
+        let Some(first) = open.first().copied() else {
+            let guesses = found.iter().filter(|finding| is_guess(finding, name));
+            mended.declined.extend(guesses.map(|finding| (finding.clone(), GUESS.to_owned())));
+            break;
+        };
         if tries >= MAX_TRIES {
             let reason = "too many edits cannot be made at once";
             mended.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.to_owned())));
@@ -66,6 +70,16 @@ pub(super) fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, I
         }
     }
     Ok(mended)
+}
+
+/// Why a finding that asks whether something was meant is left.
+const GUESS: &str = "something else may be meant too; write what is";
+
+/// Tells whether a finding asks whether something was meant, and knows no edit that is certain.
+fn is_guess(finding: &Diagnostic, name: &str) -> bool {
+    let is_here = finding.location.document.as_deref().is_none_or(|document| document == name);
+    let asks = |help: &String| help.starts_with("did you mean `") && help.ends_with("`?");
+    is_here && finding.fix.is_none() && finding.help.as_ref().is_some_and(asks)
 }
 
 /// What tells a finding from others.
@@ -154,7 +168,7 @@ impl Attempt<'_> {
             let left = left.entry(kind(finding)).or_default();
             *left -= 1;
             if *left < 0 && !is_within(finding, &revealed) && (!is_cut || asking.contains(&kind(finding))) {
-                return Err(format!("it would bring {}: {}", finding.code, excerpt(&finding.message)));
+                return Err(format!("it would bring {}: {}", finding.code, finding.message));
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::commands::folder::{self, Found};
 use crate::exit::{Exit, UsageError};
 use crate::files;
+use crate::lang;
 use crate::show::{self, Bar, Sources};
 
 /// What came of one conversation.
@@ -151,7 +152,7 @@ impl Done {
                 change(thousands(self.tokens.0), thousands(self.tokens.1)),
             ),
         };
-        [self.outcome.to_owned(), name, messages, tokens]
+        [lang::phrase(self.outcome).into_owned(), name, messages, tokens]
     }
 }
 
@@ -186,9 +187,10 @@ impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let all = self.counts.iter().map(|(_, count)| count).sum();
         let counts: Vec<String> =
-            self.counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-        let (counts, saved) = (counts.join(", "), thousands(self.saved));
-        writeln!(f, "\n{}: {counts}; {saved} tokens less", plural(all, "conversation"))
+            self.counts.iter().map(|(outcome, count)| format!("{count} {}", lang::phrase(outcome))).collect();
+        let (counts, saved) = (lang::list(&counts), thousands(self.saved));
+        let told = format!("{}: {counts}; {saved} tokens less", plural(all, "conversation"));
+        writeln!(f, "\n{}", lang::text(&told))
     }
 }
 

@@ -10,17 +10,19 @@ use ctx_engine::Engine;
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, tools_cost};
 use ctx_types::{Diagnostic, Message, ToolDefinition};
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::BudgetArguments;
 use crate::commands::compress::{messages, protection};
 use crate::commands::inputs::{self, InputFile};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
+use crate::lang;
 use crate::show::{self, Sources};
 
 /// Plans for a model, and compares others.
 pub(super) fn run(arguments: &BudgetArguments) -> Result<Exit> {
-    let files = [Some(&arguments.session), arguments.tools.as_ref(), arguments.models.as_ref()];
+    let files = [arguments.session.as_ref(), arguments.tools.as_ref(), arguments.models.as_ref()];
     inputs::check_stdin(files.into_iter().flatten())?;
     let mut sources = Sources::default();
     let (planning, model, mut found) = Planning::read(arguments, &mut sources)?;
@@ -81,7 +83,8 @@ impl Planning {
             tools = definitions.iter().map(inputs::tool).collect();
             found.extend(odd);
         }
-        let conversation = inputs::conversation(&InputFile::from(&arguments.session), sources)?;
+        let path = super::conversation(arguments.session.as_ref(), &config, sources)?;
+        let conversation = inputs::conversation(&InputFile::from(&path), sources)?;
         found.extend(conversation.diagnostics);
         let given = messages(&conversation.value);
         let planning = Self {
@@ -138,14 +141,15 @@ impl Planned {
         let needs = plan.needs.iter().map(|need| (need.name.clone(), format!("-{}", need.tokens)));
         let room = plan.room.map(|tokens| ("left for history".to_owned(), tokens.to_string()));
         let history = ("history has".to_owned(), plan.history.to_string());
+        let lines = window.into_iter().chain(needs).chain(room).chain([history]);
         let lines: Vec<(String, String)> =
-            window.into_iter().chain(needs).chain(room).chain([history]).collect();
-        let names = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+            lines.map(|(name, tokens)| (lang::phrase(&name).into_owned(), tokens)).collect();
+        let names = lines.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
         let figures = lines.iter().map(|(_, tokens)| tokens.len()).max().unwrap_or(0);
         let lines: Vec<String> =
-            lines.iter().map(|(name, tokens)| format!("{name:names$}  {tokens:>figures$}\n")).collect();
+            lines.iter().map(|(name, tokens)| line(name, names, tokens, figures)).collect();
         let about = if self.is_exact { "" } else { "about: its tokens are estimated\n" };
-        format!("{}{about}{plan}\n", lines.concat())
+        format!("{}{}{}\n", lines.concat(), lang::lines(about), lang::text(&plan.to_string()))
     }
 
     /// Writes one row of the table.
@@ -168,9 +172,15 @@ impl Planned {
             format!("{about}{needed}"),
             or_none(plan.room),
             format!("{about}{}", plan.history),
-            outcome,
+            lang::phrase(&outcome).into_owned(),
         ]
     }
+}
+
+/// Writes a line of an account: a name, and behind it a figure at the right.
+fn line(name: &str, names: usize, tokens: &str, figures: usize) -> String {
+    let gap = " ".repeat(names.saturating_sub(name.width()));
+    format!("{name}{gap}  {tokens:>figures$}\n")
 }
 
 /// The titles of the table of models.

@@ -1,6 +1,6 @@
 //! Summaries in conversations: planned, written, put into the tree.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use ctx_compress::mask::{
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::args::{MaskArguments, OutputArguments, PassArguments, RunArguments};
 use crate::commands::compress::batch::{self, Done};
-use crate::commands::compress::settings;
 use crate::commands::compress::writer::Writer;
+use crate::commands::compress::{conversations, settings};
 use crate::commands::counting::TokenCounting;
 use crate::commands::endpoint::EndpointConfig;
 use crate::commands::inputs;
@@ -21,12 +21,13 @@ use crate::commands::session_file::{SessionFile, Target};
 use crate::commands::turn::time;
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
+use crate::lang;
 use crate::show::{Sources, masks};
 
 /// Shows what summaries would stand for.
 pub(super) fn plan(arguments: &PassArguments) -> Result<Exit> {
     let work = Work::of(arguments, None)?;
-    batch::run(&arguments.session, arguments.json, &mut |path, sources| {
+    batch::run(&work.sessions, arguments.json, &mut |path, sources| {
         let file = SessionFile::open(path, &Target::Nowhere, sources)?;
         Ok(match work.plan(&file)? {
             Planned::Nothing(reason) => work.nothing(&file, reason),
@@ -39,16 +40,17 @@ pub(super) fn plan(arguments: &PassArguments) -> Result<Exit> {
 pub(super) fn run(arguments: &RunArguments) -> Result<Exit> {
     let pass = &arguments.pass;
     let work = Work::of(pass, Some(arguments))?;
-    if !batch::is_one(&pass.session) && matches!(work.target, Target::Other(_)) {
+    if !batch::is_one(&work.sessions) && matches!(work.target, Target::Other(_)) {
         let message = "`--out` takes one conversation; `--write` writes each over its own file";
         return Err(UsageError(message.to_owned()).into());
     }
     let mut writer = Writer::of(&arguments.summarizer, &work.settings.config, &work.endpoint)?;
-    batch::run(&pass.session, pass.json, &mut |path, sources| work.compress(path, &mut writer, sources))
+    batch::run(&work.sessions, pass.json, &mut |path, sources| work.compress(path, &mut writer, sources))
 }
 
 /// What is the same for all conversations of a run.
 struct Work<'a> {
+    sessions: Vec<PathBuf>,
     mask: &'a MaskArguments,
     counting: TokenCounting,
     settings: MaskSettings,
@@ -71,6 +73,8 @@ impl<'a> Work<'a> {
         let settings = &pass.mask.settings;
         let files = pass.session.iter().chain(&settings.settings).chain(&settings.agent);
         inputs::check_stdin(files.chain(&pass.counting.models))?;
+        config.tell(&[("agent", settings.agent.is_some()), ("session", !pass.session.is_empty())]);
+        let sessions = conversations(pass, &config, &sources)?;
         let mut found = config.found.clone();
         let counting = TokenCounting::of(&pass.counting, &config, &mut sources, &mut found)?;
         let summarizer = run.map(|run| &run.summarizer);
@@ -79,8 +83,8 @@ impl<'a> Work<'a> {
         sources.show(&found);
         let output = run.map(|run| &run.output);
         let target = output.map_or(Target::Nowhere, Target::from);
-        let endpoint = config.endpoint;
-        Ok(Self { mask: &pass.mask, counting, settings, endpoint, target, at_millis: at_millis(output)? })
+        let (endpoint, at_millis) = (config.endpoint, at_millis(output)?);
+        Ok(Self { sessions, mask: &pass.mask, counting, settings, endpoint, target, at_millis })
     }
 
     fn plan(&self, file: &SessionFile) -> Result<Planned> {
@@ -149,7 +153,7 @@ impl<'a> Work<'a> {
         let text = masks::plan_line(&draft.plan)
             + "\n"
             + &masks::summary(draft, &id)
-            + &format!("\n{notice}\n{}\n", masks::statistics(&statistics))
+            + &format!("\n{}\n{}\n", lang::text(&notice.to_string()), masks::statistics(&statistics))
             + &masks::written(&self.target, &file.name, written);
         let done = self.done(&file, "compacted", text, json);
         Ok(Done {
@@ -176,7 +180,12 @@ impl<'a> Work<'a> {
 
     fn nothing(&self, file: &SessionFile, (kind, reason): (&'static str, String)) -> Done {
         let json = json!({ "outcome": { "kind": "notNeeded", "reason": kind, "detail": reason } });
-        self.done(file, "not needed", format!("nothing to compress: {reason}\n"), json)
+        self.done(
+            file,
+            "not needed",
+            lang::lines(&format!("nothing to compress: {reason}\n")).into_owned(),
+            json,
+        )
     }
 
     fn failed(&self, file: &SessionFile, plan: &Value, failure: &SummaryFailure) -> Done {

@@ -19,6 +19,7 @@ use crate::commands::session_file::{SessionFile, Target};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::files;
+use crate::lang;
 use crate::show::{self, Sources, masks};
 
 /// Switches a summary on or off, or the facts beside it.
@@ -63,7 +64,7 @@ pub(super) fn delete(arguments: &SummaryArguments) -> Result<Exit> {
 pub(super) fn edit(arguments: &EditArguments) -> Result<Exit> {
     let text = match &arguments.text {
         Some(text) => text.clone(),
-        None if files::is_stdin(&arguments.summary.session) => {
+        None if arguments.summary.session.as_deref().is_some_and(files::is_stdin) => {
             let message = "standard input is the conversation already; give the words with `--text`";
             return Err(UsageError(message.to_owned()).into());
         }
@@ -80,6 +81,8 @@ pub(super) fn edit(arguments: &EditArguments) -> Result<Exit> {
 pub(super) fn regenerate(arguments: &RegenerateArguments) -> Result<Exit> {
     let settings = &arguments.settings;
     let mut work = Work::of(&arguments.summary, &[&settings.settings, &settings.agent])?;
+    let is_session_given = arguments.summary.session.is_some();
+    work.config.tell(&[("agent", settings.agent.is_some()), ("session", is_session_given)]);
     let settings = settings::read(settings, Some(&arguments.summarizer), &work.config, &mut work.sources)?;
     work.sources.show(&settings.diagnostics);
     let mut writer = Writer::of(&arguments.summarizer, &settings.config, &work.config.endpoint)?;
@@ -94,7 +97,7 @@ pub(super) fn regenerate(arguments: &RegenerateArguments) -> Result<Exit> {
     let commit = draft.commit(&work.file.session, work.at_millis);
     let commit = commit.map_err(|stale| anyhow!("{stale}; `{}` is as it was", work.file.name))?;
     let id = work.id.clone();
-    let text = format!("{}\n{}", masks::summary(&draft, &id), commit.notice);
+    let text = format!("{}\n{}", masks::summary(&draft, &id), lang::text(&commit.notice.to_string()));
     work.finish(&format!("write {id} again"), &text, &commit.op, notice_json(&commit.notice))
 }
 
@@ -127,13 +130,14 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn of(arguments: &'a SummaryArguments, others: &[&Option<std::path::PathBuf>]) -> Result<Self> {
         let others = others.iter().copied().flatten();
-        inputs::check_stdin(others.chain([&arguments.session]).chain(&arguments.counting.models))?;
+        inputs::check_stdin(others.chain(&arguments.session).chain(&arguments.counting.models))?;
         let mut sources = Sources::default();
         let config = Config::read(&arguments.config, &mut sources)?;
         let mut found = config.found.clone();
         let counting = TokenCounting::of(&arguments.counting, &config, &mut sources, &mut found)?;
         let target = Target::from(&arguments.output);
-        let file = SessionFile::open(&arguments.session, &target, &mut sources)?;
+        let path = super::conversation(arguments.session.as_ref(), &config, &sources)?;
+        let file = SessionFile::open(&path, &target, &mut sources)?;
         found.extend(file.found.iter().cloned());
         sources.show(&found);
         let id = find(&file.session, &arguments.node)?;
@@ -149,7 +153,7 @@ impl<'a> Work<'a> {
                 "node": self.file.session.node(&self.id),
                 "written": false,
             }))?,
-            false => show::result(&format!("{text}\n"))?,
+            false => show::result(&format!("{}\n", lang::text(text)))?,
         }
         Ok(Exit::Success)
     }
@@ -164,9 +168,12 @@ impl<'a> Work<'a> {
         let details = MaskDetails::of(&self.file.session, &self.id, counter);
         let written = self.file.save(&self.target, &self.sources.files_read)?;
         if !self.arguments.json {
-            let details = details.map(|details| format!("{details}\n")).unwrap_or_default();
+            let details = details.map(|details| lang::text(&details.to_string()).into_owned() + "\n");
+            let details = details.unwrap_or_default();
             let statistics = masks::statistics(&statistics);
             let written = masks::written(&self.target, &self.file.name, written);
+            // Where the words of a summary are told too, that is done already.
+            let text = if text.contains('\n') { text.into() } else { lang::text(text) };
             show::result(&format!("{text}\n{details}{statistics}\n{written}"))?;
             return Ok(Exit::Success);
         }

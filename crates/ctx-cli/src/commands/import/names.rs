@@ -18,31 +18,31 @@ const LONGEST_BYTES: usize = 200;
 const DEEPEST: usize = 12;
 
 /// Names that mean devices on Windows.
-const DEVICES: [&str; 22] = [
+const DEVICES: [&str; 28] = [
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
-    "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+    "com¹", "com²", "com³", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "lpt¹",
+    "lpt²", "lpt³",
 ];
+
+/// How long an ending may be, in bytes.
+const LONGEST_ENDING: usize = 16;
 
 impl Names {
     /// Returns a relative path of plain names that no other file has, and that leads through none.
     pub(super) fn of(&mut self, steps: &[&str]) -> PathBuf {
         let (first, rest) = steps.split_at(steps.len().min(1));
         let rest = rest.get(rest.len().saturating_sub(DEEPEST)..).unwrap_or_default();
-        let steps: Vec<String> = first.iter().chain(rest).map(|step| plain(step)).collect();
-        let (name, folders) = match steps.split_last() {
-            Some((name, folders)) => (name.as_str(), folders),
-            None => ("_", [].as_slice()),
-        };
+        let mut steps: Vec<&str> = first.iter().chain(rest).copied().collect();
+        let (stem, ending) = divided(steps.pop().unwrap_or_default());
         let mut path = PathBuf::new();
-        for folder in folders {
+        for folder in steps {
             let is_free = |name: &str| !self.files.contains(name);
-            let (folder, key) = free(&path, folder, "", is_free);
+            let (folder, key) = free(&path, &plain(folder, LONGEST_BYTES), "", is_free);
             self.folders.insert(key);
             path = folder;
         }
-        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
         let is_free = |name: &str| !self.files.contains(name) && !self.folders.contains(name);
-        let (file, key) = free(&path, stem, ending, is_free);
+        let (file, key) = free(&path, &stem, ending, is_free);
         self.files.insert(key);
         file
     }
@@ -65,19 +65,32 @@ fn free(folder: &Path, stem: &str, ending: &str, is_free: impl Fn(&str) -> bool)
     }
 }
 
-/// Makes one plain name: no separators, no dots at the ends, nothing that a shell or a system reads otherwise.
-fn plain(step: &str) -> String {
+/// Divides a name into a plain one and its ending, so that what is left of a name of dots still has its ending.
+fn divided(name: &str) -> (String, &str) {
+    let is_ending = |ending: &str| {
+        !ending.is_empty()
+            && ending.len() <= LONGEST_ENDING
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    match name.rsplit_once('.').filter(|(_, ending)| is_ending(ending)) {
+        Some((stem, ending)) => (plain(stem, LONGEST_BYTES - 1 - ending.len()), ending),
+        None => (plain(name, LONGEST_BYTES), ""),
+    }
+}
+
+/// Makes one plain name of so many bytes at most: no separators, no dots at the ends, nothing that a shell or a system reads otherwise.
+fn plain(step: &str, longest: usize) -> String {
     let letter = |letter: char| match letter {
         ' ' | '.' | '-' | '_' | '(' | ')' | '[' | ']' | ',' | '!' | '&' | '+' | '\'' => letter,
         letter if letter.is_alphanumeric() => letter,
         _ => '_',
     };
     let ends = step.char_indices().rev().take(LONGEST).map(|(at, _)| at);
-    let at = ends.take_while(|at| step.len() - at <= LONGEST_BYTES).last().unwrap_or(step.len());
+    let at = ends.take_while(|at| step.len() - at <= longest).last().unwrap_or(step.len());
     let cut = step.get(at..).unwrap_or_default();
     let name: String = cut.chars().map(letter).collect();
     let name = name.trim_matches([' ', '.']);
-    let stem = name.split('.').next().unwrap_or_default().to_lowercase();
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     match name {
         "" => "_".to_owned(),
         name if DEVICES.contains(&&*stem) => format!("_{name}"),
@@ -101,6 +114,12 @@ mod tests {
         check(&["CON.json"], "_CON.json");
         check(&["角色.json"], "角色.json");
         check(&["", "."], "_/_");
+        check(&["worldbooks", "..json"], "worldbooks/_.json");
+        check(&["worldbooks", "....json"], "worldbooks/_.json");
+        check(&["worldbooks", ". . .json"], "worldbooks/_.json");
+        check(&["worldbooks", "The end. .json"], "worldbooks/The end.json");
+        check(&["con .txt.json"], "_con .txt.json");
+        check(&["LPT².json"], "_LPT².json");
     }
 
     #[test]

@@ -6,18 +6,24 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum as _;
 use ctx_engine::schema::Parameters;
-use ctx_engine::{AssembleError, Compile, Dialect, Switches};
-use ctx_types::{Diagnostic, GenerationKind, Severity, TurnInput, closest};
+use ctx_engine::{
+    AssembleError, Compile, Dialect, Engine, ImportError, Limits, MODEL_SETTINGS, Switches, USER_SETTINGS,
+};
+use ctx_preset_import::Document;
+use ctx_types::{Agent, Diagnostic, GenerationKind, Severity, TurnInput, nearest};
 use jiff::Timestamp;
 use schemars::{Schema, json_schema};
 use serde_json::Value;
 
 use crate::args::Kind;
+use crate::codes;
 use crate::commands::inputs::{self, InputFile};
+use crate::commands::named::{self, Wanted};
+use crate::commands::switches;
 use crate::commands::turn::{self, Turn, TurnFiles};
 use crate::config::ZoneName;
 use crate::files;
-use crate::keyed::{self, Meaning, Parsed, Shaped, Tokens, keyed};
+use crate::keyed::{self, Filled, Meaning, Meaningless, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
 use crate::show::Sources;
 
@@ -29,6 +35,8 @@ pub(super) struct Case {
     turn: Turn,
     /// Whether the request body is compared too.
     openai: bool,
+    /// Whether there is an agent, or a preset.
+    pub(super) has_agent: bool,
 }
 
 /// What a case says beside its files.
@@ -45,15 +53,15 @@ keyed! {
         /// What the case shows, for people.
         why: Option<String> => "why",
         /// The agent or preset; the file `agent` beside this one if absent.
-        agent: Option<String> => "agent",
+        agent: Option<Filled> => "agent",
         /// The conversation; the file `session` beside this one if absent.
-        session: Option<String> => "session",
+        session: Option<Filled> => "session",
         /// The user profile; the file `profile` beside this one if absent.
-        profile: Option<String> => "profile",
+        profile: Option<Filled> => "profile",
         /// The table of models; the file `models` beside this one if absent.
-        models: Option<String> => "models",
+        models: Option<Filled> => "models",
         /// Tool definitions; the file `tools` beside this one if absent.
-        tools: Option<String> => "tools",
+        tools: Option<Filled> => "tools",
         /// Worldbooks, in place of the file `worldbook` beside this one.
         worldbooks: Vec<String> => "worldbooks",
         /// Settings of the user: an object as an agent's `parameters`.
@@ -88,7 +96,7 @@ keyed! {
 }
 
 impl Meaning for Timestamp {
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, Meaningless> {
         turn::moment(text)
     }
 
@@ -99,7 +107,7 @@ impl Meaning for Timestamp {
 }
 
 impl Meaning for Kind {
-    fn parse(name: &str) -> Result<Self, String> {
+    fn parse(name: &str) -> Result<Self, Meaningless> {
         kind(name)
     }
 
@@ -114,8 +122,9 @@ impl Case {
     /// Files are called by their names in the folder, so that results are the same wherever the folder is.
     pub(super) fn read(folder: &Path, sources: &mut Sources) -> Result<Self> {
         let options = Options::read(folder, sources)?;
+        let has_agent = options.files.agent.is_some();
         let turn = Turn::read(&options.files, options.input, options.with, sources)?;
-        Ok(Self { turn, openai: options.openai })
+        Ok(Self { turn, openai: options.openai, has_agent })
     }
 
     /// Assembles the context and writes all of it as text; also that there is none, if no budget fits.
@@ -144,6 +153,8 @@ impl Options {
             Some(file) => Some((inputs::document(&file, sources)?.0, file.name)),
             None => None,
         };
+        // A file of comments only says nothing, which is no fault.
+        let value = value.filter(|(value, _)| !value.is_null());
         let empty = Value::Object(serde_json::Map::new());
         let (value, name) = value.as_ref().map_or((&empty, ""), |(value, name)| (value, name.as_str()));
         // Also an unknown key is an error: a mistyped one would test something else than its author thinks.
@@ -151,15 +162,15 @@ impl Options {
             sources.failure(&Diagnostic { severity: Severity::Error, ..fault.in_document(name) })
         };
         let mut keys = Keys::of(value).map_err(|fault| fail(*fault))?;
-        let options = Self::of(CaseFile::read(&mut keys), folder)?;
-        match keys.finish().into_iter().next() {
+        let case = CaseFile::read(&mut keys);
+        match keys.finish().into_iter().chain(missing(&case, folder)).next() {
             Some(fault) => Err(fail(fault)),
-            None => Ok(options),
+            None => Self::of(case, folder),
         }
     }
 
     fn of(case: CaseFile, folder: &Path) -> Result<Self> {
-        let named = |key: &str, path: &Option<String>| match path {
+        let named = |key: &str, path: &Option<Filled>| match path {
             Some(path) => Ok(Some(below(folder, path))),
             None => file(folder, key),
         };
@@ -181,7 +192,7 @@ impl Options {
         let at = case.at.map_or_else(|| turn::moment(MOMENT), |Parsed(at)| Ok(at));
         let zone = case.tz.map(|Parsed(ZoneName(zone))| zone);
         let input = TurnInput {
-            at_millis: Some(at.map_err(|error| anyhow!(error))?.as_millisecond()),
+            at_millis: Some(at.map_err(|fault| anyhow!(fault.line()))?.as_millisecond()),
             zone: Some(zone.as_deref().unwrap_or("UTC").into()),
             seed: case.seed.unwrap_or_default(),
             input: case.input.as_deref().map(Into::into),
@@ -197,6 +208,94 @@ impl Options {
     }
 }
 
+/// Tells whether a path is that of the file with the turn of a case.
+pub(crate) fn is_case(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    path.file_stem() == Some(OsStr::new("case")) && ["json", "yaml", "yml"].contains(&ending)
+}
+
+/// Checks the bytes of `case.yaml`: its keys, the files that it names, and its settings of processors.
+pub(crate) fn check(bytes: &[u8], path: &Path, engine: &Engine) -> Result<Vec<Diagnostic>, ImportError> {
+    let name = files::name(path);
+    let document = Document::read(bytes, &name, &Limits::default())?;
+    let mut found = document.diagnostics;
+    let empty = Value::Object(serde_json::Map::new());
+    match Keys::of(if document.value.is_null() { &empty } else { &document.value }) {
+        Err(fault) => found.push(*fault),
+        Ok(mut keys) => {
+            let case = CaseFile::read(&mut keys);
+            let faults = keys.finish().into_iter();
+            // As `ctx test` has it: a case with such a key is none that can be run.
+            found.extend(faults.map(|fault| Diagnostic { severity: Severity::Error, ..fault }));
+            let folder = path.parent().unwrap_or(Path::new(""));
+            found.extend(missing(&case, folder));
+            found.extend(named_files(&case).into_iter().filter_map(|(pointer, wanted, name)| {
+                named::fault(wanted, &folder.join(name), name, engine).map(|fault| fault.at_pointer(pointer))
+            }));
+            found.extend(switches::faults("/enable", &case.enable, true, engine));
+            found.extend(switches::faults("/disable", &case.disable, false, engine));
+            found.extend(of_settings(case, engine));
+        }
+    }
+    Ok(found.into_iter().map(|found| found.in_document(&*name)).collect())
+}
+
+/// Returns what is wrong with the settings of processors.
+fn of_settings(case: CaseFile, engine: &Engine) -> Vec<Diagnostic> {
+    let with = Compile {
+        user_parameters: case.user_parameters.map(|shaped| shaped.value),
+        model_parameters: case.model_parameters.map(|shaped| shaped.value),
+        ..Compile::default()
+    };
+    let compiled = engine.compile(&Agent::default(), &with);
+    let place = |found: &Diagnostic| {
+        let key = match found.location.document.as_deref()? {
+            USER_SETTINGS => "user_parameters",
+            MODEL_SETTINGS => "model_parameters",
+            _ => return None,
+        };
+        let below = found.location.pointer.as_deref().unwrap_or_default();
+        Some(found.clone().at_pointer(format!("/{key}{below}")))
+    };
+    compiled.diagnostics().iter().filter_map(place).collect()
+}
+
+/// Returns the files that a case names: where, as what, and by which name.
+fn named_files(case: &CaseFile) -> Vec<(String, Wanted, &str)> {
+    let files = [
+        ("/agent", Wanted::Agent, &case.agent),
+        ("/session", Wanted::Session, &case.session),
+        ("/profile", Wanted::Profile, &case.profile),
+        ("/models", Wanted::Models, &case.models),
+        ("/tools", Wanted::Tools, &case.tools),
+    ];
+    let files = files
+        .into_iter()
+        .filter_map(|(pointer, wanted, name)| Some((pointer.to_owned(), wanted, name.as_deref()?)));
+    let books = case.worldbooks.iter().enumerate();
+    let books = books.map(|(index, name)| (format!("/worldbooks/{index}"), Wanted::Worldbook, name.as_str()));
+    files.chain(books).collect()
+}
+
+/// Finds the files that a case names and that cannot be read, each with one beside it that may be meant.
+fn missing(case: &CaseFile, folder: &Path) -> Vec<Diagnostic> {
+    let files = named_files(case).into_iter();
+    files.filter_map(|(pointer, _, name)| missing_file(&folder.join(name), name, &pointer)).collect()
+}
+
+fn missing_file(path: &Path, name: &str, pointer: &str) -> Option<Diagnostic> {
+    if path.exists() && !path.is_dir() {
+        return None;
+    }
+    let reason = files::read(path).err()?.to_string();
+    let missing = Diagnostic::error(codes::UNREADABLE_FILE, reason).at_pointer(pointer);
+    let near = files::near(path).filter(|_| !path.exists());
+    Some(match near.map(|near| files::name(&Path::new(name).with_file_name(near))) {
+        Some(near) => missing.with_help(format!("did you mean `{near}`?")),
+        None => missing,
+    })
+}
+
 /// The worldbooks that a case names; without names, its file `worldbook`.
 fn books(folder: &Path, names: &[String]) -> Result<Vec<InputFile>> {
     match names {
@@ -210,13 +309,11 @@ fn below(folder: &Path, name: &str) -> InputFile {
     InputFile { path: folder.join(name), name: name.replace('\\', "/"), bytes: None }
 }
 
-fn kind(name: &str) -> Result<Kind, String> {
+fn kind(name: &str) -> Result<Kind, Meaningless> {
     Kind::from_str(name, false).map_err(|_| {
         let names: Vec<&str> = Kind::value_variants().iter().map(|kind| turn::kind(*kind).as_str()).collect();
-        match closest(name, names.iter().copied()) {
-            Some(near) => format!("is no kind of generation; did you mean `{near}`?"),
-            None => format!("is no kind of generation; known are {}", names.join(", ")),
-        }
+        let fault = Meaningless::new("is no kind of generation").near(nearest(name, names.iter().copied()));
+        fault.otherwise(format!("known are `{}`", names.join("`, `")))
     })
 }
 

@@ -8,8 +8,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
-use crate::commands::test::snapshot::{Block, blocks, report};
-use crate::show::TIMEOUT;
+use crate::commands::test::snapshot::{Block, blocks, plain, report, sources};
+use crate::show::{TIMEOUT, clean_line};
 
 /// How many changes are told before the rest is counted.
 const MAX_CHANGES: usize = 20;
@@ -83,7 +83,8 @@ pub(super) fn to_text(changes: &[Change], expected: &str, result: &str) -> Strin
         lines.truncate(MAX_CHANGES);
         lines.push(format!("and {more} more"));
     }
-    lines.iter().flat_map(|line| ["  ", line, "\n"]).collect()
+    let lines: Vec<String> = lines.iter().map(|line| format!("  {}", clean_line(line))).collect();
+    lines.join("\n") + "\n"
 }
 
 /// Says what differs where each text is the same: how texts are joined, or what is said of them.
@@ -138,14 +139,17 @@ impl Change {
             ChangeKind::Moved => "moved",
             ChangeKind::Role { .. } => "role",
         };
-        let (source, via) = self.sources.split_first().map_or(("", &[][..]), |(first, via)| (first, via));
-        json!({ "change": kind, "source": source, "via": via, "message": self.message })
+        let mut sources = self.sources.iter().map(|source| plain(source));
+        let source = sources.next().unwrap_or_default();
+        json!({ "change": kind, "source": source, "via": sources.collect::<Vec<_>>(), "message": self.message })
     }
 }
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named: Vec<String> = self.sources.iter().map(|source| noun(source)).collect();
+        // Ids are read back from their quotes here, so that they may hold anything.
+        let named = self.sources.iter().map(|source| clean_line(&noun(&plain(source))));
+        let named: Vec<String> = named.collect();
         let (what, message) = (named.join(" of "), self.message);
         match &self.kind {
             ChangeKind::Changed => write!(f, "{what} changed (message {message})"),
@@ -153,6 +157,7 @@ impl fmt::Display for Change {
             ChangeKind::Gone => write!(f, "{what} is not sent any more (it was message {message})"),
             ChangeKind::Moved => write!(f, "{what} stands elsewhere (message {message})"),
             ChangeKind::Role { old, new } => {
+                let (old, new) = (clean_line(old), clean_line(new));
                 write!(f, "{what} is said by `{new}` and was by `{old}` (message {message})")
             }
         }
@@ -188,7 +193,7 @@ fn noun(source: &str) -> String {
 fn within(old: &Block<'_>, new: &Block<'_>) -> Vec<Change> {
     let change = |kind, who: &str| Change {
         kind,
-        sources: who.split(" via ").map(str::to_owned).collect(),
+        sources: sources(who).into_iter().map(str::to_owned).collect(),
         message: new.message,
     };
     let mut who = BTreeSet::new();
@@ -324,6 +329,34 @@ mod tests {
         check(&old, &[("system", &[a]), ("user", hi), ("system", &[("worldbook:8", "Bee.")])], both);
         let apart = "  each text is the same; how they are joined, or what is said of them, differs:\n";
         check(&old, &[("system", &[a]), ("system", &[b]), ("user", hi)], apart);
+    }
+
+    #[test]
+    fn ids_that_hold_marks_of_the_form_are_told_from_them() {
+        let id = r#"preset:"a · b via preset:c + \"d\"""#;
+        let told = r#"preset entry `a · b via preset:c + "d"`"#;
+        let old = snapshot(&[("system", &[(id, "A.")])]);
+        check(&old, &old.replace("A.", "B."), &format!("  {told} changed (message 0)\n"));
+        let via = format!("macro:char via {id}");
+        let old = snapshot(&[("system", &[(id, "A."), (&via, "Robin")])]);
+        check(
+            &old,
+            &old.replace("Robin", "Ada.."),
+            &format!("  macro `char` of {told} changed (message 0)\n"),
+        );
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_is_not_written() {
+        let id = "preset:\"\\u001b[31mred\u{202e}\\n  preset entry `b` changed\"";
+        let old = snapshot(&[("system", &[(id, "A.")])]);
+        let told =
+            "  preset entry `\u{fffd}[31mred\u{fffd}   preset entry `b` changed` changed (message 0)\n";
+        check(&old, &old.replace("A.", "B."), told);
+        let usage = "=== usage\n1 of 9 tokens, exact\n";
+        let told = "  each text is the same; how they are joined, or what is said of them, differs:\n  \
+            now: +1 \u{fffd}[31m\n";
+        check(&format!("{old}{usage}"), &format!("{old}{usage}+1 \u{1b}[31m\n"), told);
     }
 
     #[test]

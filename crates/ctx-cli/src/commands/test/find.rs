@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
 use crate::commands::folder::{self, Found};
+use crate::commands::test::EXPECTED;
 use crate::exit::UsageError;
 use crate::files;
 
@@ -22,9 +25,9 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)
     for folder in folders {
         files::refuse_stdin(folder)?;
         let mut found = Vec::new();
-        for file in folder::files(folder) {
+        for file in folder::files_and(folder, is_result) {
             match file {
-                Found::File(file) if is_mark(&file) => {
+                Found::File(file) if is_mark(&file) || is_result(&file) => {
                     found.extend(file.parent().map(|case| (case.to_owned(), None)));
                 }
                 Found::File(_) => {}
@@ -46,4 +49,15 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)
 
 fn is_mark(file: &Path) -> bool {
     file.file_stem().and_then(OsStr::to_str).is_some_and(|stem| MARKS.contains(&stem))
+}
+
+/// Tells whether a file is the result of a case: of one whose other files are gone, nothing else is left.
+///
+/// Other programs have files of that name too.
+fn is_result(file: &Path) -> bool {
+    const BEGINNINGS: [&[u8]; 2] = [b"--- 0 ", b"=== no context"];
+    let is_named = file.file_name() == Some(OsStr::new(EXPECTED));
+    let mut begin = Vec::new();
+    let read = |begin| File::open(file).and_then(|file| file.take(16).read_to_end(begin));
+    is_named && read(&mut begin).is_ok() && BEGINNINGS.iter().any(|own| begin.starts_with(own))
 }

@@ -1,5 +1,7 @@
 //! Results of tests as `JUnit` XML, the form that build servers read.
 
+use std::path::{Component, Path, PathBuf};
+
 use anyhow::{Result, anyhow};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
@@ -45,7 +47,7 @@ pub(super) fn to_xml(results: &[Tested]) -> Result<Vec<u8>> {
 }
 
 fn case(writer: &mut Writer<Vec<u8>>, tested: &Tested) -> std::io::Result<()> {
-    let name = allowed(&files::name(&tested.folder));
+    let name = show::clean_line(&name(&tested.folder));
     let mut element = BytesStart::new("testcase");
     element.push_attribute(("classname", SUITE));
     element.push_attribute(("name", name.as_str()));
@@ -56,9 +58,19 @@ fn case(writer: &mut Writer<Vec<u8>>, tested: &Tested) -> std::io::Result<()> {
     let mut inner = BytesStart::new(kind);
     inner.push_attribute(("message", allowed(&message).as_str()));
     writer.write_event(Event::Start(inner))?;
-    writer.write_event(Event::Text(BytesText::new(&allowed(&details))))?;
+    writer.write_event(Event::Text(BytesText::new(&allowed(&show::clean(&details)))))?;
     writer.write_event(Event::End(BytesEnd::new(kind)))?;
     writer.write_event(Event::End(BytesEnd::new("testcase")))
+}
+
+/// The name of a case: its folder as it was named, and that itself by the name that it has where it lies.
+fn name(folder: &Path) -> String {
+    let named: PathBuf = folder.components().filter(|part| *part != Component::CurDir).collect();
+    let own = match named.file_name() {
+        Some(_) => None,
+        None => folder.canonicalize().ok().and_then(|folder| folder.file_name().map(PathBuf::from)),
+    };
+    files::name(own.as_deref().unwrap_or(&named))
 }
 
 /// What is wrong with a case: the element, a line and the details.

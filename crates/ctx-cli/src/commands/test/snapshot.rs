@@ -3,7 +3,10 @@
 //! The form is that of `Context::to_snapshot`, which texts of messages can imitate; then a difference is told of
 //! another message, and never missed.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use crate::locate::quoted_length;
 
 /// A run of texts of one message that belong to one owner: an entry, a message of the conversation, and what macros and
 /// rules wrote in it.
@@ -102,7 +105,8 @@ impl<'a> Section<'a> {
     /// Groups what was written by its owners; text between joined texts belongs to nobody.
     fn blocks(&self) -> Vec<Block<'a>> {
         let (role, rest) = self.head.split_once(" · ").unwrap_or_default();
-        let (source, rest) = rest.split_once(" · ").unwrap_or_default();
+        let (source, rest) = rest.split_at(source_length(rest, " · "));
+        let rest = rest.strip_prefix(" · ").unwrap_or_default();
         // Behind the place stand the name, the answered call and the like, which count as what the message says.
         let (place, further) = rest.split_once(" · ").unwrap_or((rest, ""));
         let (mut parts, behind) = self.parts(source);
@@ -110,7 +114,7 @@ impl<'a> Section<'a> {
         let is_joined = source.starts_with("merged:");
         let mut blocks: Vec<Block<'a>> = Vec::new();
         for (who, text) in parts.into_iter().filter(|(who, _)| *who != SEPARATOR) {
-            let owner = who.rsplit(" via ").next().unwrap_or(who);
+            let owner = sources(who).last().copied().unwrap_or(who);
             match blocks.last_mut().filter(|block| block.owner == owner || who == source) {
                 Some(block) => block.parts.push((who, text)),
                 None => blocks.push(Block {
@@ -147,4 +151,43 @@ fn part(line: &str) -> Option<(usize, usize, &str)> {
     let (span, who) = line.strip_prefix("  ")?.split_once(' ')?;
     let (from, to) = span.split_once("..")?;
     Some((from.parse().ok()?, to.parse().ok()?, who))
+}
+
+/// Divides the writer of a part from the sources by way of which it wrote: `macro:char via preset:identity`.
+pub(super) fn sources(who: &str) -> Vec<&str> {
+    let mut sources = Vec::new();
+    let mut rest = who;
+    loop {
+        let (source, behind) = rest.split_at(source_length(rest, " via "));
+        sources.push(source);
+        match behind.strip_prefix(" via ") {
+            Some(behind) => rest = behind,
+            None => return sources,
+        }
+    }
+}
+
+/// Returns how long the source is with which a text begins: to a mark behind it, which an id in quotes may hold.
+fn source_length(text: &str, mark: &str) -> usize {
+    let quoted =
+        text.split_once(":\"").filter(|(kind, _)| kind.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'));
+    let begin = quoted.map(|(kind, _)| kind.len() + 1);
+    let begin = begin.and_then(|begin| Some(begin + quoted_length(text.get(begin..)?)?)).unwrap_or(0);
+    let behind = text.get(begin..).unwrap_or_default();
+    behind.find(mark).map_or(text.len(), |at| begin + at)
+}
+
+/// Returns the first entry of a preset that wrote something in a snapshot.
+pub(super) fn first_entry(text: &str) -> Option<Cow<'_, str>> {
+    let owners = blocks(text).into_iter().map(|block| block.owner);
+    owners.into_iter().find(|owner| owner.starts_with("preset")).map(plain)
+}
+
+/// Spells a source as it is elsewhere: an id in quotes without them.
+pub(super) fn plain(source: &str) -> Cow<'_, str> {
+    let id = source.split_once(':').filter(|(_, id)| id.starts_with('"'));
+    match id.and_then(|(kind, id)| Some((kind, serde_json::from_str::<String>(id).ok()?))) {
+        Some((kind, id)) => Cow::Owned(format!("{kind}:{id}")),
+        None => Cow::Borrowed(source),
+    }
 }

@@ -8,7 +8,7 @@ use super::scripts;
 use crate::loose::{Object, object, said, text};
 use crate::report::Expect::{Flag, List, Named, Number, Text, Texts, Whole};
 use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
-use crate::sillytavern::card::{Card, MIRRORS, OLD_NAMES};
+use crate::sillytavern::card::{Card, MIRRORS, NO_NOTES, OLD_NAMES};
 use crate::worldbook;
 
 const CREATOR: &str = "a field of its own; nothing shows it to the model";
@@ -82,7 +82,7 @@ fn mirrors(root: &Object, data: &Object, rules: &mut RuleSet) {
         let to = FIELDS.iter().find(|rule| rule.field() == below).map_or("", |rule| rule.to());
         rules.single("", top, if is_same { approximated("", to, MIRROR) } else { kept("", UNLIKE_DATA) });
     }
-    if said(data, "name").is_none() && Card::of(root).text("name").is_none_or(|name| name.trim().is_empty()) {
+    if said(data, "name").is_none() && text(root, "name").is_some_and(|name| name.trim().is_empty()) {
         rules.single("", "name", mapped("", Text, "/name"));
     }
     let extension = |key: &str| object(data, "extensions").and_then(|all| all.get(key));
@@ -104,6 +104,11 @@ fn mirrors(root: &Object, data: &Object, rules: &mut RuleSet) {
 /// Rules for the fields of a card, wherever its version has them.
 fn fields(fields: &Object, book: &str, is_v3: bool) -> RuleSet {
     let mut rules = RuleSet::default();
+    for name in ["creator_notes", "creatorcomment"] {
+        if text(fields, name) == Some(NO_NOTES) {
+            rules.field("", name, kept("", "what an empty field says in SillyTavern"));
+        }
+    }
     old_names(fields, &mut rules);
     greetings(fields, &mut rules);
     extensions(fields, &mut rules);
@@ -111,7 +116,7 @@ fn fields(fields: &Object, book: &str, is_v3: bool) -> RuleSet {
     for (number, (index, _)) in crate::loose::objects(fields, "assets").enumerate() {
         rules.link("/assets", index.to_string(), Link::new(&assets, format!("/assets/{number}")));
     }
-    if let Some(own) = object(fields, "character_book") {
+    if let Some(own) = object(fields, "character_book").filter(|own| worldbook::has_entries(own)) {
         let set = Rc::new(worldbook::of_card_book(own, book, is_v3));
         rules.link("", "character_book", Link::new(&set, book).keeping_at(book));
     }

@@ -7,11 +7,13 @@ use crate::loose::{Object, object, text, whole};
 use crate::report::Expect::{Among, Flag, Text, Whole};
 use crate::report::{Link, NOT_READ, Rule, RuleSet, approximated, kept, mapped};
 use crate::sillytavern::person::Persona;
+use crate::sillytavern::preset;
 use crate::sillytavern::processors::{WORLD_INFO, WorldInfo};
 
 const ANOTHER: &str = "another persona than the one in use";
 const MET: &str = "decided when card and preset meet";
 const ITS_OWN: &str = "the persona in use says it itself";
+const ANOTHER_PRESET: &str = "a preset was given, which says it";
 
 /// The fields of a persona's description; the entries of the agent say where it stands.
 const DESCRIBED: [Rule; 5] = [
@@ -69,6 +71,9 @@ pub(crate) fn of_settings(file: &Object) -> RuleSet {
     let global = object(file, "extension_settings").and_then(|all| all.get("regex"));
     if let Some(list) = global.filter(|list| list.is_array()) {
         rules.link("/extension_settings", "regex", scripts::of_list(list));
+    }
+    if preset::in_use(file).is_some() {
+        rules.add([kept("/oai_settings/**", ANOTHER_PRESET)]);
     }
     rules.add([
         mapped("/username", Text, "/profile/name"),

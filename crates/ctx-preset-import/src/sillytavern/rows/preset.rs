@@ -1,6 +1,6 @@
 //! What becomes of each field of chat-completion presets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -10,8 +10,8 @@ use crate::loose::{Object, objects, text, whole};
 use crate::report::Expect::{Among, Flag, List, Named, Number, Text, Texts, Value as Scalar, Whole};
 use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
 use crate::sillytavern::arrange::{self, Marker};
-use crate::sillytavern::parameters::{self, SAMPLERS};
-use crate::sillytavern::preset::{ChatPreset, LEGACY_TEXTS};
+use crate::sillytavern::parameters::{self, OLD_SAMPLERS, SAMPLERS};
+use crate::sillytavern::preset::{ChatPreset, LEGACY_TEXTS, Prompt};
 
 /// What a preset became part of.
 pub(crate) struct Made<'v> {
@@ -37,8 +37,12 @@ impl<'v> Made<'v> {
     }
 }
 
-const ORDERED: &str = "another order than the one that counts; it has no effect there either";
-const WINDOW: &str = "for the window of that application; it says nothing of what is sent";
+const ORDERED: &str = "the order of 100001 counts, then 100000; this one has no effect, as there";
+const WINDOW: &str = "for the window of that application; it changes nothing of what is sent, here or there";
+const TWICE: &str = "the prompt stands in the order before, which counts";
+const OVER: &str = "the card's text stands over it";
+const SOURCE: &str =
+    "stands by its source; the model of the chosen one is `modelId`, the rest is for applications";
 const NOBODY: &str = "no prompt has this identifier";
 const PROXY: &str = "where requests go is not for a file of somebody else to say";
 const GROUPS: &str = "there are no groups";
@@ -46,14 +50,10 @@ const PREFILL: &str = "/parameters/processors/generation-prompt/config/prefill";
 const IMPERSONATION: &str = "/parameters/processors/generation-prompt/config/impersonatePrefill";
 
 /// The fields of a preset that count whatever else it says.
-const PRESET: [Rule; 31] = [
+const PRESET: [Rule; 27] = [
     mapped("/prompts", List, "/presetMessages"),
     approximated("/prompt_order", "/presetMessages", "there is no order"),
-    approximated(
-        "/prompt_order/*/character_id",
-        "/presetMessages",
-        "the order of 100001 counts, then 100000",
-    ),
+    approximated("/prompt_order/*/character_id", "/presetMessages", ORDERED),
     approximated("/prompt_order/*/order/**", "/presetMessages", ORDERED),
     approximated("/max_context_unlocked", "", WINDOW),
     approximated("/show_external_models", "", WINDOW),
@@ -72,10 +72,6 @@ const PRESET: [Rule; 31] = [
     mapped("/stream_openai", Flag, "/parameters/stream"),
     approximated("/custom_prompt_post_processing", "/parameters/processors", "formatters that come nearest")
         .of(Text),
-    approximated("/temp_openai", "/parameters/temperature", "the older name").of(Number),
-    approximated("/freq_pen_openai", "/parameters/frequencyPenalty", "the older name").of(Number),
-    approximated("/pres_pen_openai", "/parameters/presencePenalty", "the older name").of(Number),
-    approximated("/top_p_openai", "/parameters/topP", "the older name").of(Number),
     kept("/new_group_chat_prompt", GROUPS),
     kept("/group_nudge_prompt", GROUPS),
     kept("/continue_postfix", "what a model wrote is joined to what was there by the application"),
@@ -96,9 +92,17 @@ pub(crate) fn of(preset: &Object, made: &Made<'_>) -> RuleSet {
         let set = Rc::new(RuleSet::new([mapped("", expect, ours)]));
         rules.link("", theirs, Link::new(&set, "/parameters"));
     }
+    for (theirs, ours) in OLD_SAMPLERS {
+        let rule = match parameters::is_said_newer(preset, ours) {
+            true => kept("", "the newer name says it"),
+            false => approximated("", ours, "another name of it").of(Number),
+        };
+        rules.link("", theirs, Link::new(&Rc::new(RuleSet::new([rule])), "/parameters"));
+    }
     for (key, _) in preset.iter().filter(|(key, _)| parameters::source_field(key).is_some()) {
-        let rule = approximated("", "/parameters/sources", "used where the preset chooses this source");
-        rules.single("", key.as_str(), rule);
+        let is_shown = ["_sort_models", "_group_models"].iter().any(|end| key.ends_with(end));
+        let note = if is_shown { WINDOW } else { SOURCE };
+        rules.single("", key.as_str(), approximated("", "/parameters/sources", note));
     }
     if let Some(list) = ChatPreset(preset).scripts() {
         rules.link("/extensions", "regex_scripts", scripts::of_list(list));
@@ -115,9 +119,13 @@ fn conditional(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
         rules.field("", key, rule);
     };
     for (id, legacy) in LEGACY_TEXTS {
-        let is_said = ChatPreset(preset).prompt(id).is_some_and(|prompt| prompt.content().is_some());
-        let counts = !is_said && made.entry(id).is_some() && !made.overridden.contains(&id);
-        say(legacy, counts, "/presetMessages", "the prompt has a text, which counts");
+        let own = ChatPreset(preset).prompt(id).and_then(Prompt::content);
+        let otherwise = match made.overridden.contains(&id) {
+            true => Some(OVER),
+            false if own.is_some_and(|own| !own.is_empty()) => Some("the prompt has a text, which counts"),
+            false => made.entry(id).is_none().then_some("the order has no place for the prompt"),
+        };
+        say(legacy, otherwise.is_none(), "/presetMessages", otherwise.unwrap_or_default());
     }
     say(
         "new_chat_prompt",
@@ -136,7 +144,7 @@ fn conditional(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
 /// Rules for each prompt.
 fn prompts(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
     let kinds = Kinds::new();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for (index, prompt) in objects(preset, "prompts") {
         let identifier = text(prompt, "identifier");
         let place = identifier.filter(|id| seen.insert(*id)).and_then(|id| made.entry(id).map(|at| (id, at)));
@@ -163,7 +171,12 @@ fn prompts(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
 fn order(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
     let Some((chosen, list)) = ChatPreset(preset).ordered_by() else { return };
     let mut steps = RuleSet::default();
+    let repeated: BTreeSet<usize> = ChatPreset(preset).repeated().map(|(_, index, _)| index).collect();
     for (index, step) in objects(list, "order") {
+        if repeated.contains(&index) {
+            steps.link("/order", index.to_string(), Link::here(RuleSet::new([kept("/**", TWICE)])));
+            continue;
+        }
         let entry = text(step, "identifier").map(|id| (id, made.entry(id)));
         let (to, is_sent) = match entry {
             Some((_, Some(at))) => (format!("/presetMessages/{at}"), true),
@@ -222,7 +235,7 @@ impl Kinds {
         let name = mapped("/name", Text, "/name");
         let plain = shared().chain(STRATEGY).chain([ROLE, name]);
         let content = mapped("/content", Text, "/content");
-        let over = kept("/content", "the card's text stands over it");
+        let over = kept("/content", OVER);
         let depths = || {
             [
                 mapped("/injection_position", Among(&[0, 1]), "/injectionStrategy/type"),

@@ -43,7 +43,9 @@ pub(crate) fn of(scripts: &Value, to: &str) -> RuleSet {
         Value::Array(list) => {
             for (index, script) in list.iter().enumerate() {
                 let set = Rc::new(script_rules(script));
-                rules.link("", index.to_string(), Link::new(&set, place(index)).keeping_below("/imported"));
+                let link = Link::new(&set, place(index));
+                let below = if script.is_object() { "/imported" } else { "" };
+                rules.link("", index.to_string(), link.keeping_below(below));
             }
             rules.add([mapped("", List, "")]);
         }

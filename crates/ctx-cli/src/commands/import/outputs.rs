@@ -1,0 +1,127 @@
+//! The files that an import writes: all of them or none, and nothing elsewhere.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+use ctx_preset_import::{Import, write_document};
+use ctx_types::Persist as _;
+use serde::Serialize;
+
+use super::names::Names;
+use crate::exit::UsageError;
+use crate::files::{self, Existing};
+use crate::schemas;
+use crate::show::Sources;
+
+/// The name of the agent's file.
+pub(super) const AGENT: &str = "agent.yaml";
+
+/// Writes JSON as people read it.
+pub(super) fn pretty(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
+
+/// A file that is written.
+pub(super) type Output<'a> = (PathBuf, Cow<'a, [u8]>);
+
+/// Refuses a report onto a file that the import itself makes, or onto an agent that another import made.
+pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result<(), UsageError> {
+    let is_same = |path: &Path| std::path::absolute(path).ok() == std::path::absolute(report).ok();
+    match is_same(&out.join(AGENT)) || written.iter().any(|(path, _)| is_same(path)) {
+        true => Err(UsageError(format!(
+            "`{}` is a file that the import makes; name another file for the report",
+            files::name(report)
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Writes all files or none, the agent last: where it is, all is there that it asks for.
+pub(super) fn write(out: &Path, written: &[Output<'_>], sources: &Sources) -> Result<()> {
+    let mut folders = Vec::new();
+    let files: Vec<(PathBuf, &[u8])> =
+        written.iter().rev().map(|(path, bytes)| (path.clone(), bytes.as_ref())).collect();
+    let done = make_folders(out, written, &mut folders)
+        .map(|()| below(out, written).iter().for_each(|folder| files::remove_leftovers(folder)))
+        .and_then(|()| files::write(&files, Existing::Replace, &sources.files_read));
+    if done.is_err() {
+        // Only empty ones go, so that nothing of anybody is lost.
+        folders.iter().rev().for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());
+    }
+    done
+}
+
+/// Returns the folder and those below it in which files are written, each once.
+fn below<'a>(out: &Path, written: &'a [Output<'_>]) -> BTreeSet<&'a Path> {
+    let folders = written.iter().filter_map(|(path, _)| path.parent());
+    folders.filter(|folder| folder.starts_with(out)).collect()
+}
+
+/// Returns the files that are written, below a folder.
+pub(super) fn of<'a>(made: &'a Import, out: &Path) -> Vec<Output<'a>> {
+    let mut names = Names::default();
+    let mut written = Vec::new();
+    let mut add = |path: PathBuf, bytes: Cow<'a, [u8]>| written.push((out.join(path), bytes));
+    if let Some(agent) = &made.agent {
+        let text = write_document(&agent.write());
+        add(names.of(&[AGENT]), schemas::with_line("agent", &text).into_bytes().into());
+    }
+    if let Some(profile) = &made.profile {
+        let text = write_document(&profile.write());
+        add(names.of(&["profile.yaml"]), schemas::with_line("profile", &text).into_bytes().into());
+    }
+    if let Some(template) = &made.template {
+        add(names.of(&["template.yaml"]), write_document(template).into_bytes().into());
+    }
+    for book in &made.worldbooks {
+        let file = format!("{}.json", book.name);
+        add(names.of(&["worldbooks", &file]), pretty(&book.book).into());
+    }
+    for chat in &made.conversations {
+        let file = format!("{}.json", chat.name);
+        add(names.of(&["conversations", &file]), pretty(&chat.session).into());
+    }
+    for asset in &made.assets {
+        let steps: Vec<&str> = std::iter::once("assets").chain(asset.path.split('/')).collect();
+        add(names.of(&steps), asset.bytes.as_slice().into());
+    }
+    let followed = [made.agent.as_ref().map(|_| "agent"), made.profile.as_ref().map(|_| "profile")];
+    let followed: Vec<&str> = followed.into_iter().flatten().collect();
+    let beside = schemas::beside(&followed);
+    written.extend(beside.into_iter().map(|(path, text)| (out.join(path), text.into_bytes().into())));
+    written
+}
+
+/// Makes the folders of files and notes which were not there; one that is a link could lead elsewhere and is refused.
+fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> Result<()> {
+    let mut make = |folder: &Path| {
+        let failed = |error: std::io::Error| {
+            anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(&error))
+        };
+        std::fs::create_dir(folder).map_err(failed).map(|()| made.push(folder.to_owned()))
+    };
+    if !written.iter().any(|(path, _)| path.starts_with(out)) {
+        return Ok(());
+    }
+    let missing: Vec<&Path> =
+        out.ancestors().take_while(|folder| *folder != Path::new("") && !folder.is_dir()).collect();
+    missing.into_iter().rev().try_for_each(&mut make)?;
+    for (path, _) in written {
+        let Ok(below) = path.strip_prefix(out) else { continue };
+        let mut folder = out.to_owned();
+        for step in below.parent().into_iter().flat_map(Path::components) {
+            folder.push(step);
+            if folder.is_symlink() {
+                bail!("cannot write below `{}`: it is a link", files::name(&folder));
+            }
+            if !folder.is_dir() {
+                make(&folder)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,380 @@
+//! `ctx check` of the command's own files: `case.yaml` and `ctx.toml`.
+
+use insta::assert_snapshot;
+
+use crate::{Folder, ctx};
+
+#[test]
+fn a_case_is_checked_as_ctx_test_reads_it() {
+    let case = "agnet: ../a.yaml\nsession: ../chta.json\nkind: contine\n\
+                user_parameters: { processors: [{ id: token-limitr }] }\n";
+    let files = [("c/case.yaml", case), ("chat.json", "[{\"role\":\"user\",\"content\":\"Hi\"}]")];
+    assert_snapshot!(ctx("check c", &files), @"
+    exit code 1
+    === output
+    `c/case.yaml` is checked as a case of `ctx test`
+    1 file checked: 3 errors, 1 warning
+    === errors
+    error[CTX0901]: there is no key `agnet`
+     --> c/case.yaml:1:1
+      |
+    1 | agnet: ../a.yaml
+      | ^^^^^
+      |
+      = help: did you mean `agent`?
+
+    error[CTX0900]: cannot read `c/../chta.json`: no such file or folder
+     --> c/case.yaml:2:10
+      |
+    2 | session: ../chta.json
+      |          ^^^^^^^^^^^^
+      |
+      = help: did you mean `../chat.json`?
+
+    error[CTX0902]: `contine` is no kind of generation
+     --> c/case.yaml:3:7
+      |
+    3 | kind: contine
+      |       ^^^^^^^
+      |
+      = help: did you mean `continue`?
+
+    warning[CTX0452]: no processor `token-limitr` (set by user)
+     --> c/case.yaml:4:33
+      |
+    4 | user_parameters: { processors: [{ id: token-limitr }] }
+      |                                 ^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: did you mean `token-limiter`?
+    ");
+    let kinds = ctx("check c --json", &files);
+    assert!(kinds.contains("\"c/case.yaml\": \"case\""), "{kinds}");
+    // The command itself stops at the first of them, in the same words.
+    assert_snapshot!(ctx("test c", &[("c/case.yaml", "session: ../chta.json\n"), files[1]]), @"
+    exit code 3
+    === output
+    FAILED c: the case cannot be read
+    error[CTX0900]: cannot read `c/../chta.json`: no such file or folder
+     --> case.yaml:1:10
+      |
+    1 | session: ../chta.json
+      |          ^^^^^^^^^^^^
+      |
+      = help: did you mean `../chat.json`?
+
+    1 case: 0 passed, 1 failed
+    ");
+}
+
+#[test]
+fn a_misspelt_key_of_a_case_can_be_fixed() {
+    let folder = Folder::with(&[("c/case.yaml", "inptu: Hi # said\n")]);
+    assert_snapshot!(folder.ctx("check c/case.yaml --fix"), @"
+    exit code 0
+    === output
+    changed c/case.yaml
+    @@ line 1 @@
+    - inptu: Hi # said
+    + input: Hi # said
+    1 finding fixed in 1 file
+    `c/case.yaml` is checked as a case of `ctx test`
+    1 file checked: 0 errors, 0 warnings
+    ");
+}
+
+/// Defaults with a fault of each kind.
+const FAULTY: &str = "\
+agnt = 'a.yaml'
+session = 'chta.json'
+context-tokens = 'many'
+[[processors]]
+id = 'token-limitr'
+[endpoint]
+key-file = 'key'
+[endpoint.headers]
+x-a = 'abcdefgh'
+x-b = 3
+[compression]
+minHistoryCount = 'x'
+[tools]
+folder = 'notes'
+deny = { tool = ['x'] }
+";
+
+#[test]
+fn defaults_are_checked_as_each_verb_reads_them() {
+    let files = [("ctx.toml", FAULTY), ("chat.json", "[{\"role\":\"user\",\"content\":\"Hi\"}]")];
+    assert_snapshot!(ctx("check .", &files), @r#"
+    exit code 1
+    === output
+    `./chat.json` is checked as a list of chat messages
+    `./ctx.toml` is checked as defaults for the command line
+    2 files checked: 5 errors, 4 warnings
+    === errors
+    warning[CTX0901]: there is no key `agnt`
+     --> ./ctx.toml:1:1
+      |
+    1 | agnt = 'a.yaml'
+      | ^^^^
+      |
+      = help: did you mean `agent`?
+
+    error[CTX0900]: there is no file `./chta.json`
+     --> ./ctx.toml:2:11
+      |
+    2 | session = 'chta.json'
+      |           ^^^^^^^^^^^
+      |
+      = help: did you mean `chat.json`?
+
+    error[CTX0902]: expected a whole number from 0 to 1000000000, found `"many"`
+     --> ./ctx.toml:3:18
+      |
+    3 | context-tokens = 'many'
+      |                  ^^^^^^
+
+    warning[CTX0452]: no processor `token-limitr` (set by user)
+     --> ./ctx.toml:4:1
+      |
+    4 | [[processors]]
+      | ^^^^^^^^^^^^^^
+      |
+      = help: did you mean `token-limiter`?
+
+    error[CTX0900]: there is no file `./key`
+     --> ./ctx.toml:7:12
+      |
+    7 | key-file = 'key'
+      |            ^^^^^
+
+    error[CTX0902]: expected a text as the value of a header
+      --> ./ctx.toml:10:7
+       |
+    10 | x-b = 3
+       |       ^
+
+    warning[CTX0825]: `minHistoryCount` of compression is `"x"`, expected a whole number from 0 to 1000000000000
+      --> ./ctx.toml:12:19
+       |
+    12 | minHistoryCount = 'x'
+       |                   ^^^
+
+    error[CTX0900]: there is no folder `./notes`
+      --> ./ctx.toml:14:10
+       |
+    14 | folder = 'notes'
+       |          ^^^^^^^
+
+    warning[CTX0901]: there is no key `tool`
+      --> ./ctx.toml:15:10
+       |
+    15 | deny = { tool = ['x'] }
+       |          ^^^^
+       |
+       = help: did you mean `tools`?
+    "#);
+    let kinds = ctx("check ctx.toml --json", &files);
+    assert!(kinds.contains("\"ctx.toml\": \"config\"") && !kinds.contains("abcdefgh"), "{kinds}");
+}
+
+#[test]
+fn defaults_that_are_no_toml_are_unreadable() {
+    assert_snapshot!(ctx("check ctx.toml", &[("ctx.toml", "agent =")]), @"
+    exit code 3
+    === output
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0903]: invalid TOML: string values must be quoted, expected literal string
+     --> ctx.toml:1:8
+      |
+    1 | agent =
+      |        ^
+    ");
+}
+
+/// Files of each kind, beside which `case.yaml` and `ctx.toml` name some.
+const KINDS: [(&str, &str); 3] = [
+    ("profile.yaml", "name: Ada\ncontent: An engineer.\n"),
+    ("conversation.json", "[{\"role\":\"user\",\"content\":\"Hi\"}]"),
+    ("a/agent.yaml", "presetMessages:\n  - type: chat_history\n"),
+];
+
+/// Checks which findings a file of the command's own has, in one line each: code, place, message, way out and edit.
+#[track_caller]
+fn check(name: &str, text: &str, expected: &[&str]) {
+    let files = [&KINDS[..], &[(name, text)]].concat();
+    let output = ctx(&format!("check {name} --json"), &files);
+    let output = output.split_once("=== output\n").unwrap().1.split("\n=== errors").next().unwrap();
+    let value: serde_json::Value = serde_json::from_str(output).unwrap();
+    let line = |finding: &serde_json::Value| {
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let (code, message) = (text(&finding["code"]), text(&finding["message"]));
+        let pointer = text(&finding["location"]["pointer"]);
+        let help = finding["help"].as_str().map(|help| format!(" ({help})")).unwrap_or_default();
+        let fix = finding["fix"].get("value").map(|fix| format!(" -> {fix}")).unwrap_or_default();
+        format!("{code} {pointer}: {message}{help}{fix}")
+    };
+    let found: Vec<String> = value["findings"].as_array().unwrap().iter().map(line).collect();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn names_of_processors_in_a_case_are_checked() {
+    let case = "disable: [merge-system-to-hed]\nenable: [reqest-compressor, token-limiter]\n";
+    check(
+        "case.yaml",
+        case,
+        &[
+            "CTX0452 /disable/0: no processor `merge-system-to-hed` (set by command-line) \
+             (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
+            "CTX0452 /enable/0: no processor `reqest-compressor` (set by command-line) \
+             (did you mean `request-compressor`?) -> \"request-compressor\"",
+        ],
+    );
+}
+
+#[test]
+fn files_that_a_case_names_are_read_as_what_they_should_be() {
+    check(
+        "case.yaml",
+        "worldbooks: [profile.yaml]",
+        &["CTX0607 /worldbooks/0: expected a worldbook (an object with `entries`), found a user profile"],
+    );
+    check(
+        "case.yaml",
+        "profile: conversation.json",
+        &[
+            "CTX0607 /profile: expected a user profile (an object with `name` and `content`, or a text), found a list of chat messages",
+        ],
+    );
+    check(
+        "case.yaml",
+        "agent: profile.yaml",
+        &[
+            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (this looks like a user profile: give it where a profile is expected)",
+        ],
+    );
+    check(
+        "case.yaml",
+        "models: profile.yaml",
+        &[
+            "CTX0402 /models: a model table is a list of rows or an object with `models`, this is an object without `models`",
+        ],
+    );
+    check(
+        "case.yaml",
+        "tools: conversation.json",
+        &[
+            "CTX0904 /tools: 1 tool definition without a name (a definition is an object with `name`, or with `function` that has one)",
+        ],
+    );
+    check(
+        "case.yaml",
+        "tools: profile.yaml",
+        &["CTX0902 /tools: `profile.yaml` is not a list of tool definitions"],
+    );
+    check("case.yaml", "agent: a", &["CTX0900 /agent: `a` is a folder where a file is expected"]);
+    check("case.yaml", "agent: ''", &["CTX0902 /agent: expected a text that is not empty, found `\"\"`"]);
+    check("case.yaml", "agent: a/agent.yaml\nprofile: profile.yaml\nsession: conversation.json", &[]);
+}
+
+#[test]
+fn what_defaults_name_is_looked_at() {
+    check(
+        "ctx.toml",
+        "agent = 'profile.yaml'",
+        &[
+            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (this looks like a user profile: give it where a profile is expected)",
+        ],
+    );
+    check("ctx.toml", "agent = 'a/'", &["CTX0900 /agent: `a/` is a folder where a file is expected"]);
+    check("ctx.toml", "agent = ''", &["CTX0902 /agent: expected a text that is not empty, found `\"\"`"]);
+    check(
+        "ctx.toml",
+        "[endpoint]\nbase-url = 'ftp://x'",
+        &["CTX0902 /endpoint/base-url: the address of the endpoint is none of `http` or `https`"],
+    );
+    check(
+        "ctx.toml",
+        "[endpoint]\nkey-env = ''",
+        &["CTX0902 /endpoint/key-env: expected a text that is not empty, found `\"\"`"],
+    );
+    check(
+        "ctx.toml",
+        "[tools]\nallow = { categories = ['nope', 'files'], tools = ['frob', 'read_fil', 'list_folder'] }",
+        &[
+            "CTX0902 /tools/allow/categories/0: there is no category of tools `nope` (known are `files`)",
+            "CTX0902 /tools/allow/tools/0: there is no tool `frob` (known are `read_file`, `list_folder`, `search_text`)",
+            "CTX0902 /tools/allow/tools/1: there is no tool `read_fil` (did you mean `read_file`?)",
+        ],
+    );
+}
+
+#[test]
+fn a_case_of_comments_only_has_no_options() {
+    check("case.yaml", "# nothing yet\n", &[]);
+    let files = [("c/case.yaml", "# nothing yet\n"), ("c/agent.yaml", "presetMessages: [{ content: Hi }]\n")];
+    let tested = ctx("test c --update", &files);
+    assert!(tested.contains("1 case: 0 passed, 0 failed, 1 updated"), "{tested}");
+}
+
+#[test]
+fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
+    check(
+        "case.yaml",
+        "kind: quite",
+        &["CTX0902 /kind: `quite` is no kind of generation (did you mean `quiet`?) -> \"quiet\""],
+    );
+    check(
+        "case.yaml",
+        "kind: foo",
+        &[
+            "CTX0902 /kind: `foo` is no kind of generation (known are `normal`, `continue`, `impersonate`, `quiet`)",
+        ],
+    );
+    check(
+        "case.yaml",
+        "tz: Europe/Berln",
+        &[
+            "CTX0902 /tz: `Europe/Berln` is not a time zone (did you mean `Europe/Berlin`?) -> \"Europe/Berlin\"",
+        ],
+    );
+    check(
+        "case.yaml",
+        "tz: Mars",
+        &["CTX0902 /tz: `Mars` is not a time zone (write a name such as Asia/Shanghai or UTC)"],
+    );
+    check(
+        "ctx.toml",
+        "[endpoint]\ndialect = 'opnai'",
+        &["CTX0902 /endpoint/dialect: `opnai` is no dialect (did you mean `openai`?)"],
+    );
+    check(
+        "case.yaml",
+        "input: a\ninptu: b",
+        &["CTX0901 /inptu: there is no key `inptu` (`input` is there too; remove one of the two)"],
+    );
+}
+
+#[test]
+fn defaults_are_never_changed_and_that_is_told() {
+    let folder = Folder::with(&[("ctx.toml", "modle = 'gpt-4o'\n")]);
+    assert_snapshot!(folder.ctx("check ctx.toml --fix"), @"
+    exit code 0
+    === output
+    0 findings fixed in 0 files
+    `ctx.toml` is checked as defaults for the command line
+    1 file checked: 0 errors, 1 warning
+    === errors
+    warning[CTX0901]: there is no key `modle`
+     --> ctx.toml:1:1
+      |
+    1 | modle = 'gpt-4o'
+      | ^^^^^
+      |
+      = help: did you mean `model`?
+
+    ctx.toml /modle: CTX0901 is not fixed: `ctx.toml` is never changed
+    ");
+    assert!(!folder.ctx("check ctx.toml --json").contains("\"fix\""));
+}

@@ -1,0 +1,315 @@
+//! What becomes of each field of conversations: where it is in the session that was made of them.
+//!
+//! What a message became depends on the messages around it, so whatever the rules say is looked up in the session.
+
+use std::rc::Rc;
+
+use ctx_types::{Node, NodeMetadata, Persist as _, Session, SessionHeader, StoredToolCall, pointer_step};
+use serde_json::Value;
+
+use super::own::{SHOWN, attachment, list, noun, shown};
+use crate::conversation::{Placed, is_call};
+use crate::format::Format;
+use crate::kept::IMPORTED;
+use crate::loose::Object;
+use crate::report::Expect::{Any, Named, Text};
+use crate::report::{
+    Change, Extent, FieldReport, FieldReports, FieldStatus, Link, NOT_READ, RuleSet, SAME, Target,
+    approximated, mapped,
+};
+use crate::sillytavern::rows::chat;
+
+const BOTH: &str = "the detail says the same";
+const CALLS: &str = "in our own form there";
+const NOWHERE: &str = "something else stands for it";
+const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
+
+/// Fields of a conversation that are read though none of its header's, its tree among them.
+const OF_SESSION: [&str; 5] = ["rootNodeId", "activeLeafId", "authorNote", "chat_metadata", "worldbookIds"];
+const SESSION_SHOWN: [&str; 6] =
+    ["displayAgentId", "messageCount", "createdAt", "updatedAt", "isFavorite", "favoriteFolderId"];
+
+/// A conversation, and the session that was made of it.
+pub(super) struct Made<'v> {
+    pub(super) format: Format,
+    pub(super) document: &'v Value,
+    pub(super) session: &'v Session,
+    pub(super) placed: &'v Placed,
+    /// Where the session is among all that is made.
+    pub(super) place: &'v str,
+}
+
+/// Returns what became of each leaf of a conversation. O(leaves).
+pub(super) fn rows(made: &Made<'_>, extent: Extent) -> FieldReports {
+    let none = Object::new();
+    let file = made.document.as_object().unwrap_or(&none);
+    let (rules, place) = match made.format {
+        Format::Session => (session(), made.place.to_owned()),
+        Format::SessionHalves => (halves(file, made.place), made.place.to_owned()),
+        Format::SillyTavernChat => lines(made),
+        _ => messages(made),
+    };
+    let mut rows = rules.rows(made.document, &place, &place, extent);
+    let mut written = Written::of(made);
+    rows.change(|row| settle(made, &mut written, row));
+    rows
+}
+
+fn session() -> RuleSet {
+    let mut set = noun(SessionHeader::KEYS, [("nodes", list(node()))]);
+    set.same("", &OF_SESSION);
+    shown(&mut set, &SESSION_SHOWN, SHOWN);
+    set
+}
+
+fn node() -> RuleSet {
+    let mut metadata = noun(NodeMetadata::KEYS, []);
+    metadata.same("", &["toolCalls", "sessionVariableSnapshot", "compressionDetails", "partType"]);
+    let mut set = noun(
+        Node::KEYS,
+        [
+            ("attachments", list(attachment())),
+            ("toolCalls", list(noun(StoredToolCall::KEYS, []))),
+            ("metadata", metadata),
+        ],
+    );
+    set.same("", &["pinned", "swipes", "swipe_id", "function"]);
+    set
+}
+
+/// Two halves of a session, of which the one with the messages counts.
+fn halves(file: &Object, place: &str) -> RuleSet {
+    let mut set = RuleSet::default();
+    let (index, detail) = (file.get("index"), file.get("detail"));
+    set.link("", "detail", Link::new(&Rc::new(session()), place).keeping_at(place));
+    let Some(index) = index.and_then(Value::as_object) else { return set };
+    let mut rules = session();
+    let other = Rc::new(RuleSet::default());
+    for (key, value) in index {
+        match detail.and_then(|detail| detail.get(key)) {
+            Some(same) if same == value => rules.single("", key, approximated("", SAME, BOTH)),
+            Some(_) => {
+                let kept_at = format!("{place}/imported/index/{}", pointer_step(key));
+                rules.link("", key, Link::new(&other, place).keeping_at(kept_at));
+            }
+            None => {}
+        }
+    }
+    set.link("", "index", Link::new(&Rc::new(rules), place).keeping_at(place));
+    set
+}
+
+/// The lines of a chat, one of which may be its header.
+fn lines(made: &Made<'_>) -> (RuleSet, String) {
+    let around = made.placed.header.map(|index| made.document.get(index).unwrap_or(made.document));
+    let around = chat::of_header(around.unwrap_or(&Value::Null));
+    if made.document.is_object() && made.placed.header.is_some() {
+        return (around, made.place.to_owned());
+    }
+    let line = Rc::new(RuleSet::new(chat::LINE));
+    let (mut rules, place) = listed(made, |_, _| Rc::clone(&line));
+    if let Some(index) = made.placed.header {
+        let link = Link::new(&Rc::new(around), made.place).keeping_at(made.place);
+        rules.link("", index.to_string(), link);
+    }
+    (rules, place)
+}
+
+/// A list of messages, or one under `messages`, or a single one.
+fn messages(made: &Made<'_>) -> (RuleSet, String) {
+    let silent = Rc::new(message());
+    listed(made, |item, place| match is_calling(item) {
+        true => Rc::new(calling(item, place)),
+        false => Rc::clone(&silent),
+    })
+}
+
+/// Rules for messages as a list or under `messages`, or for a single one, and where they lead.
+fn listed(made: &Made<'_>, rules: impl Fn(&Value, &str) -> Rc<RuleSet>) -> (RuleSet, String) {
+    let items = match made.document {
+        Value::Object(file) => file.get("messages").and_then(Value::as_array),
+        document => document.as_array(),
+    };
+    let mut nodes = nodes(made);
+    let Some(items) = items else {
+        let place = nodes.next().unwrap_or_default();
+        let rules = rules(made.document, &place);
+        return (Rc::try_unwrap(rules).unwrap_or_else(|rules| RuleSet::clone(&rules)), place);
+    };
+    let mut list = RuleSet::new([mapped("", Any, "/nodes")]);
+    for (index, place) in made.placed.messages.iter().zip(nodes) {
+        let Some(item) = items.get(*index) else { continue };
+        let rules = rules(item, &place);
+        list.link("", index.to_string(), Link::new(&rules, place.as_str()).keeping_at(place));
+    }
+    if made.document.is_array() {
+        return (list, made.place.to_owned());
+    }
+    let mut set = noun(SessionHeader::KEYS, []);
+    set.same("", &["authorNote", "chat_metadata", "worldbookIds"]);
+    set.link("", "messages", Link::new(&Rc::new(list), made.place));
+    (set, made.place.to_owned())
+}
+
+/// Returns the places of the nodes below the root, in their order.
+fn nodes<'v>(made: &Made<'v>) -> impl Iterator<Item = String> + use<'v> {
+    let (place, session) = (made.place, made.session);
+    let nodes = session.nodes().map(|(id, _)| id).filter(move |id| *id != session.root_id());
+    nodes.map(move |id| format!("{place}/nodes/{}", pointer_step(id)))
+}
+
+fn message() -> RuleSet {
+    let mut one = node();
+    one.single("", "role", mapped("", Named(&ROLES), SAME));
+    one.add([
+        mapped("/createdAt", Text, "/timestamp"),
+        mapped("/reasoning_content", Text, "/metadata/reasoningContent"),
+        mapped("/tool_call_id", Text, "/toolCallId"),
+    ]);
+    one
+}
+
+/// The rules for a message with calls that goes to a place; those that are not read are kept beside it.
+fn calling(item: &Value, place: &str) -> RuleSet {
+    let mut one = message();
+    let Some(calls) = item.get("tool_calls").and_then(Value::as_array) else {
+        one.add([approximated("/function_call/**", "/toolCalls", CALLS)]);
+        return one;
+    };
+    let other = Rc::new(RuleSet::default());
+    let unread = calls.iter().enumerate().filter(|(_, call)| !is_call(call));
+    for (number, (index, _)) in unread.enumerate() {
+        let kept_at = format!("{place}/imported/tool_calls/{number}");
+        one.link("/tool_calls", index.to_string(), Link::new(&other, place).keeping_at(kept_at));
+    }
+    one.add([approximated("/tool_calls/**", "/toolCalls", CALLS)]);
+    one
+}
+
+/// Tells whether the calls of a message are read.
+fn is_calling(item: &Value) -> bool {
+    let has = |key: &str| item.get(key).is_some_and(|value| !value.is_null());
+    let is_given = item.get("tool_calls").is_some_and(Value::is_array)
+        || !has("tool_calls") && item.get("function_call").is_some_and(is_call);
+    let is_assistant = item.get("role").and_then(Value::as_str) == Some("assistant");
+    is_given && is_assistant && !has("toolCalls")
+}
+
+/// A session as it is written: of a list of messages one node at a time, since there may be very many.
+struct Written<'v> {
+    session: &'v Session,
+    place: &'v str,
+    /// All of it, but for the nodes of a list.
+    outline: Value,
+    is_list: bool,
+    /// The node that was looked into last, with its name in pointers.
+    node: Option<(String, Value)>,
+}
+
+impl<'v> Written<'v> {
+    fn of(made: &Made<'v>) -> Self {
+        let session = made.session;
+        let is_list = !matches!(made.format, Format::Session | Format::SessionHalves);
+        let mut outline = if is_list { session.header.write() } else { session.write() };
+        if is_list {
+            // Not empty, so that it is nothing that the file may say.
+            let root = (session.root_id().to_string(), Value::Null);
+            outline["nodes"] = Value::Object(Object::from_iter([root]));
+        }
+        Self { session, place: made.place, outline, is_list, node: None }
+    }
+
+    /// Finds what is at a place.
+    fn find(&mut self, to: &str) -> Option<&Value> {
+        let below = to.strip_prefix(self.place)?;
+        let Some(below) = below.strip_prefix("/nodes/").filter(|_| self.is_list) else {
+            return self.outline.pointer(below);
+        };
+        let (name, below) = below.find('/').map_or((below, ""), |at| below.split_at(at));
+        if self.node.as_ref().is_none_or(|(known, _)| known != name) {
+            let node = self.session.node(&name.replace("~1", "/").replace("~0", "~"))?;
+            self.node = Some((name.to_owned(), node.write()));
+        }
+        self.node.as_ref()?.1.pointer(below)
+    }
+
+    /// Returns the nearest place around another that is there.
+    fn nearest<'t>(&mut self, mut to: &'t str) -> &'t str {
+        while let (None, Some((around, _))) = (self.find(to), to.rsplit_once('/')) {
+            to = around;
+        }
+        to
+    }
+
+    /// Finds a value at a place or below `imported` on the way there.
+    fn find_kept(&mut self, place: &str, given: &Value) -> Option<String> {
+        let below = place.get(self.place.len()..)?;
+        let steps = below.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| at);
+        let start = self.place;
+        let within = steps.map(|at| {
+            let (around, rest) = below.split_at(at);
+            format!("{start}{around}/{IMPORTED}{rest}")
+        });
+        std::iter::once(place.to_owned()).chain(within).find(|place| self.find(place) == Some(given))
+    }
+}
+
+/// Says of a row where its field is after all.
+fn settle(made: &Made<'_>, written: &mut Written<'_>, row: FieldReport<'_>) -> Option<Change> {
+    let (to, given) = (row.to?, made.document.pointer(row.pointer)?);
+    let found = written.find(to);
+    if row.status != FieldStatus::Kept && !(row.status == FieldStatus::Mapped && made.copies(given)) {
+        let is_there = found.is_some();
+        let mut to = || Target::At(written.nearest(to).to_owned());
+        return (!is_there).then(|| Change { status: row.status, to: to(), note: row.note });
+    }
+    if found == Some(given) {
+        return None;
+    }
+    let places = [made.beside(row.pointer, to), to.to_owned()];
+    let kept = places.into_iter().find_map(|place| written.find_kept(&place, given));
+    Some(match kept {
+        Some(place) => {
+            let note = row.note.or((row.status != FieldStatus::Kept).then_some(NOT_READ));
+            Change { status: FieldStatus::Kept, to: Target::At(place), note }
+        }
+        None => Change { status: FieldStatus::Unsupported, to: Target::Nowhere, note: Some(NOWHERE) },
+    })
+}
+
+impl Made<'_> {
+    /// Tells whether a value that is mapped is the same there.
+    fn copies(&self, given: &Value) -> bool {
+        let is_empty = matches!(given, Value::Null | Value::Array(_) | Value::Object(_));
+        self.format != Format::SillyTavernChat && !is_empty
+    }
+
+    /// Returns where a field would be that stands beside what its message or the conversation became.
+    fn beside(&self, pointer: &str, to: &str) -> String {
+        let below = |pointer: &str| {
+            pointer.get(1..).and_then(|rest| rest.find('/')).map_or(pointer.len(), |at| at + 1)
+        };
+        let is_list = |document: &Value| document.is_array();
+        let rest = match self.format {
+            Format::Session => pointer,
+            Format::SessionHalves => pointer.get(below(pointer)..).unwrap_or_default(),
+            _ if is_list(self.document) => pointer.get(below(pointer)..).unwrap_or_default(),
+            _ => match pointer
+                .strip_prefix("/messages")
+                .filter(|_| self.document.get("messages").is_some_and(is_list))
+            {
+                Some(item) => item.get(below(item)..).unwrap_or_default(),
+                None => pointer,
+            },
+        };
+        let own = to.strip_prefix(self.place).and_then(|own| own.strip_prefix("/nodes/"));
+        let base = match own.filter(|_| !matches!(self.format, Format::Session | Format::SessionHalves)) {
+            Some(own) => {
+                let id = own.split('/').next().unwrap_or_default();
+                format!("{}/nodes/{id}", self.place)
+            }
+            None => self.place.to_owned(),
+        };
+        base + rest
+    }
+}

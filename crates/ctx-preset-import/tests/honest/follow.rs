@@ -1,0 +1,219 @@
+//! Each row leads to a place in what was made; what is kept is there as it was.
+
+use std::path::{Path, PathBuf};
+
+use ctx_preset_import::{
+    Document, FieldReport, FieldStatus, Import, ImportOptions, Limits, SourceFile, import,
+};
+use ctx_types::Persist;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{files, others};
+
+/// Returns all that was made, by the places that rows name.
+pub(crate) fn made_of(made: &Import) -> Value {
+    let mut all = made.agent.as_ref().map_or_else(|| json!({}), Persist::write);
+    all["worldbooks"] = made.worldbooks.iter().map(|named| named.book.write()).collect();
+    all["conversations"] = made.conversations.iter().map(|named| named.session.write()).collect();
+    let others =
+        [("profile", made.profile.as_ref().map(Persist::write)), ("template", made.template.clone())];
+    for (key, value) in others {
+        if let Some(value) = value {
+            all[key] = value;
+        }
+    }
+    all
+}
+
+/// Tells what is wrong with a row; none if it is true.
+fn untruth(row: FieldReport<'_>, given: &Value, all: &Value) -> Option<String> {
+    let found = row.to.and_then(|to| all.pointer(to));
+    let is_true = match row.status {
+        FieldStatus::Mapped => found.is_some_and(|found| is_within(given, found)),
+        FieldStatus::Approximated => found.is_some(),
+        FieldStatus::Kept => found == Some(given),
+        FieldStatus::Unsupported => row.to.is_none(),
+    };
+    (!is_true)
+        .then(|| format!("{} {given} is {} at {:?}, where {found:?} is", row.pointer, row.status, row.to))
+}
+
+/// Tells whether a text that is mapped may be in an object: some field of it has the text then.
+fn is_within(given: &Value, found: &Value) -> bool {
+    match given.as_str().map(str::trim) {
+        None | Some("") => true,
+        Some(text) => {
+            !found.is_object() || found.to_string().contains(json!(text).to_string().trim_matches('"'))
+        }
+    }
+}
+
+/// Returns what is wrong with the rows of files.
+fn untruths(documents: &[Value], made: &Import) -> Vec<String> {
+    let all = made_of(made);
+    let rows = documents.iter().zip(&made.report.files).flat_map(|(document, file)| {
+        let format = file.format.map_or("?", |format| format.id());
+        file.fields
+            .iter()
+            .filter_map(|row| {
+                let given = document.pointer(row.pointer).unwrap();
+                Some(format!("{format}: {}", untruth(row, given, &all)?))
+            })
+            .collect::<Vec<_>>()
+    });
+    rows.collect()
+}
+
+fn import_files(documents: &[Value]) -> Import {
+    let texts: Vec<String> = documents.iter().map(Value::to_string).collect();
+    let sources: Vec<SourceFile<'_>> =
+        texts.iter().map(|text| SourceFile { name: "file.json", bytes: text.as_bytes() }).collect();
+    import(&sources, &ImportOptions::default())
+}
+
+#[track_caller]
+fn check(documents: &[Value]) {
+    let made = import_files(documents);
+    let wrong = untruths(documents, &made);
+    assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), json!(documents));
+}
+
+/// A file of any kind.
+fn any_file() -> BoxedStrategy<Value> {
+    prop_oneof![
+        files::card(),
+        files::preset(),
+        files::scripts(),
+        files::aio(),
+        others::lorebook(),
+        others::chat(),
+        others::messages(),
+        others::session(),
+        others::personas(),
+        others::settings(),
+        others::profile(),
+        others::template(),
+        others::risu(),
+        others::unknown(),
+    ]
+    .boxed()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_row_of_a_file_leads_to_its_place(file in any_file()) {
+        check(&[file]);
+    }
+
+    #[test]
+    fn each_row_of_files_that_meet_leads_to_its_place(files in prop::collection::vec(any_file(), 2..5)) {
+        check(&files);
+    }
+}
+
+/// Returns the files below a folder, the first ones first.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    entries.into_iter().flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn each_row_of_a_file_that_is_at_hand_leads_to_its_place() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    for folder in ["fixtures/import", "fixtures/migrate", "../shared/corpus/import"] {
+        for path in files_below(&root.join(folder)) {
+            let bytes = std::fs::read(&path).unwrap();
+            let name = path.file_name().unwrap().to_string_lossy();
+            let made = import(&[SourceFile { name: &name, bytes: &bytes }], &ImportOptions::default());
+            let Ok(document) = Document::read(&bytes, &name, &Limits::default()) else { continue };
+            let wrong = untruths(&[document.value], &made);
+            assert!(wrong.is_empty(), "{}\n{}", path.display(), wrong.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn a_row_says_what_wins() {
+    let profile = json!({ "content": "Tea.", "name": "Kim" });
+    let personas = json!({
+        "personas": { "k.png": "Lee" },
+        "persona_descriptions": { "k.png": { "description": "Coffee.", "position": 0, "lorebook": "b" } },
+    });
+    let made = import_files(&[personas, profile]);
+    let row = |row: FieldReport<'_>| format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"));
+    let rows: Vec<String> = made.report.files[0].fields.iter().map(row).collect();
+    assert_eq!(
+        rows,
+        [
+            "/personas/k.png kept /imported/personas/personas/k.png",
+            "/persona_descriptions/k.png/description kept /imported/personas/persona_descriptions/k.png/description",
+            "/persona_descriptions/k.png/position mapped /presetMessages",
+            "/persona_descriptions/k.png/lorebook kept /imported/personas/persona_descriptions/k.png/lorebook",
+        ]
+    );
+}
+
+/// Checks what a document's rows say: pointer, status and place of each.
+#[track_caller]
+fn check_rows(document: &Value, expected: &[&str]) {
+    let made = import_files(std::slice::from_ref(document));
+    let row = |row: FieldReport<'_>| format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"));
+    let rows: Vec<String> = made.report.files[0].fields.iter().map(row).collect();
+    assert_eq!(rows, expected, "{rows:#?}");
+}
+
+#[test]
+fn a_row_of_a_chat_a_book_or_a_module_tells_its_place() {
+    check_rows(
+        &json!([
+            { "user_name": "Kim", "chat_metadata": { "note_prompt": "N", "note_depth": 2, "tainted": true } },
+            { "name": "Ada", "is_user": false, "mes": "Hi", "extra": { "reasoning": "r" }, "id": 5, "gen": 1 },
+        ]),
+        &[
+            "/0/user_name mapped /conversations/0/user_name",
+            "/0/chat_metadata/note_prompt mapped /conversations/0/authorNote/content",
+            "/0/chat_metadata/note_depth mapped /conversations/0/authorNote/injectionStrategy/depth",
+            "/0/chat_metadata/tainted kept /conversations/0/chat_metadata/tainted",
+            "/1/name mapped /conversations/0/nodes/n1/name",
+            "/1/is_user mapped /conversations/0/nodes/n1/role",
+            "/1/mes mapped /conversations/0/nodes/n1/content",
+            "/1/extra/reasoning mapped /conversations/0/nodes/n1/metadata/reasoningContent",
+            "/1/id kept /conversations/0/nodes/n1/imported/id",
+            "/1/gen kept /conversations/0/nodes/n1/gen",
+        ],
+    );
+    check_rows(
+        &json!({ "kind": "memory", "entries": [{ "keywords": ["k"], "entry": "e", "own": 1 }] }),
+        &[
+            "/kind kept /worldbooks/0/imported/file/kind",
+            "/entries/0/keywords/0 mapped /worldbooks/0/entries/0/key/0",
+            "/entries/0/entry mapped /worldbooks/0/entries/0/content",
+            "/entries/0/own kept /worldbooks/0/entries/0/imported/own",
+        ],
+    );
+    check_rows(
+        &json!({ "entries": { "7": { "key": ["k"], "content": "c", "own": 1 } } }),
+        &[
+            "/entries/7/key/0 mapped /worldbooks/0/entries/7/key/0",
+            "/entries/7/content mapped /worldbooks/0/entries/7/content",
+            "/entries/7/own kept /worldbooks/0/entries/7/own",
+        ],
+    );
+    check_rows(
+        &json!({
+            "type": "risuModule", "lorebook": [{ "key": "k", "content": "c", "mode": "x" }], "regex": [{ "in": "a" }],
+        }),
+        &[
+            "/type kept /imported/risu_module/type",
+            "/lorebook/0/key mapped /worldbooks/0/entries/0/key",
+            "/lorebook/0/content mapped /worldbooks/0/entries/0/content",
+            "/lorebook/0/mode kept /imported/risu_module/lorebook/0/mode",
+            "/regex/0/in approximated /regexConfig/presets/0/rules/0/regex",
+        ],
+    );
+}
