@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use ctx_types::{Diagnostic, Edit, Fix, Span, pointer_step};
+use ctx_types::{Diagnostic, Edit, Fix, Span, pointer_key, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::locate::{Places, properties_length, quoted_length};
@@ -89,7 +89,7 @@ impl<'f> Asked<'f> {
             Edit::Key(name) => {
                 let (parent, key) = pointer.rsplit_once('/').ok_or(NOT_THERE)?;
                 let parent = document.pointer_mut(parent).and_then(Value::as_object_mut).ok_or(NOT_THERE)?;
-                rename(parent, &key.replace("~1", "/").replace("~0", "~"), name)?;
+                rename(parent, &pointer_key(key), name)?;
             }
             Edit::Part { old, new } => {
                 let Some(Value::String(text)) = document.pointer_mut(&pointer) else { return Err(NOT_THERE) };

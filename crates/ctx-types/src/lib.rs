@@ -69,7 +69,7 @@ pub use misspelt::{misspelt_in_agent, misspelt_in_profile, misspelt_in_worldbook
 pub use note::{Note, NoteLine, NoteLineKind, Speaker};
 pub use persist::{Kept, Persist, Reader};
 pub use placement::*;
-pub use pointer::pointer_step;
+pub use pointer::{pointer_key, pointer_step};
 pub use ports::*;
 pub use preset_op::{PresetOp, PresetOpError};
 pub use regex_config::*;

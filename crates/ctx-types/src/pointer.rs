@@ -18,3 +18,19 @@ pub fn pointer_step(key: &str) -> Cow<'_, str> {
         false => Cow::Borrowed(key),
     }
 }
+
+/// Reads a step of a JSON pointer as the key that [`pointer_step`] wrote.
+///
+/// ```
+/// use ctx_types::pointer_key;
+///
+/// assert_eq!(pointer_key("content"), "content");
+/// assert_eq!(pointer_key("a~0b~1c"), "a~b/c");
+/// ```
+#[inline]
+pub fn pointer_key(step: &str) -> Cow<'_, str> {
+    match step.contains('~') {
+        true => Cow::Owned(step.replace("~1", "/").replace("~0", "~")),
+        false => Cow::Borrowed(step),
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ctx_types::pointer_key;
 use serde_json::value::RawValue;
 
 use super::Place;
@@ -77,7 +78,7 @@ impl<'s> Search<'s> {
     /// The key before a value, if it is written without needless escapes.
     fn key_before(&self, start: usize, pointer: &str) -> Option<std::ops::Range<usize>> {
         let (_, last) = pointer.rsplit_once('/')?;
-        let key = serde_json::to_string(&last.replace("~1", "/").replace("~0", "~")).ok()?;
+        let key = serde_json::to_string(&pointer_key(last)).ok()?;
         let before = self.source.get(..start)?.trim_end().strip_suffix(':')?.trim_end();
         before.ends_with(&key).then(|| before.len() - key.len()..before.len())
     }

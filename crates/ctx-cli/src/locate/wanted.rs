@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::pointer_step;
+use ctx_types::{pointer_key, pointer_step};
 
 /// A value that is searched, or is on the way to one.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ impl Wanted {
         for pointer in pointers {
             let mut value = &mut root;
             for step in pointer.split('/').skip(1) {
-                value = value.below.entry(step.replace("~1", "/").replace("~0", "~")).or_default();
+                value = value.below.entry(pointer_key(step).into_owned()).or_default();
             }
         }
         root
