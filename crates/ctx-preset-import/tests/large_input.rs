@@ -108,6 +108,35 @@ fn refuse_a_bundle_without_an_archive() {
     assert_eq!(made.report.files[0].diagnostics[0].code.to_string(), "CTX0600");
 }
 
+fn import_many_messages_with_calls() {
+    let messages = vec![r#"{"role":"assistant","tool_calls":[]}"#; 80_000].join(",");
+    let made = import_bytes(format!("[{messages}]").as_bytes());
+    assert_eq!(made.conversations[0].session.nodes().count(), 80_001);
+}
+
+/// Each entry says another part of its fields twice.
+fn import_entries_of_many_kinds() {
+    let fields = ["probability", "depth", "group", "role", "sticky", "cooldown", "delay", "vectorized"];
+    let renamed =
+        [("scan_depth", "scanDepth"), ("group_weight", "groupWeight"), ("outlet_name", "outletName")];
+    let names: Vec<(&str, &str)> = fields.iter().map(|name| (*name, *name)).chain(renamed).collect();
+    let entry = |number: usize| {
+        let mut entry = json!({ "uid": number, "key": ["a"], "content": "x", "extensions": {} });
+        for (_, (theirs, ours)) in names.iter().enumerate().filter(|(bit, _)| number >> bit & 1 == 1) {
+            entry["extensions"][*theirs] = 1.into();
+            entry[*ours] = 1.into();
+        }
+        (number.to_string(), entry)
+    };
+    let entries: serde_json::Map<_, _> = (0..2_000).map(entry).collect();
+    let made = import_bytes(json!({ "entries": entries }).to_string().as_bytes());
+    let rows = &made.report.files[0].fields;
+    let status = |entry: usize| {
+        rows.find(&format!("/entries/{entry}/extensions/probability")).map(|row| row.status.to_string())
+    };
+    assert_eq!([status(1), status(1_999)], [Some("approximated".to_owned()), Some("kept".to_owned())]);
+}
+
 /// One test, so that nothing else of the process counts.
 #[test]
 fn small_files_that_hold_much_ask_for_little_memory() {
@@ -117,6 +146,8 @@ fn small_files_that_hold_much_ask_for_little_memory() {
     refuse_a_bundle_without_an_archive();
     refuse_texts_that_become_objects();
     divide_no_endless_texts();
+    import_many_messages_with_calls();
+    import_entries_of_many_kinds();
     assert_eq!(import_bytes(book(10_000).as_bytes()).worldbooks[0].book.entries.len(), 10_000);
     let peak = peak().unwrap_or_default();
     std::io::stderr().write_all(format!("peak: {peak} MiB\n").as_bytes()).unwrap();

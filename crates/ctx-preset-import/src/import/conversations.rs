@@ -4,24 +4,26 @@
 
 use std::rc::Rc;
 
-use ctx_types::{Node, NodeMetadata, Persist as _, Session, SessionHeader, StoredToolCall, pointer_step};
+use ctx_types::{
+    Node, NodeMetadata, Persist as _, Session, SessionHeader, StoredToolCall, pointer_key, pointer_step,
+};
 use serde_json::Value;
 
 use super::own::{SHOWN, attachment, list, noun, shown};
+use super::settle::{nearest, steps};
 use crate::conversation::{Placed, is_call};
 use crate::format::Format;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
 use crate::report::Expect::{Any, Named, Text};
 use crate::report::{
-    Change, Extent, FieldReport, FieldReports, FieldStatus, Link, NOT_READ, RuleSet, SAME, Target,
+    Change, Extent, FieldReport, FieldReports, FieldStatus, Link, NOT_READ, NOWHERE, RuleSet, SAME, Target,
     approximated, mapped,
 };
 use crate::sillytavern::rows::chat;
 
 const BOTH: &str = "the detail says the same";
 const CALLS: &str = "in our own form there";
-const NOWHERE: &str = "something else stands for it";
 const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
 
 /// Fields of a conversation that are read though none of its header's, its tree among them.
@@ -51,7 +53,15 @@ pub(super) fn rows(made: &Made<'_>, extent: Extent) -> FieldReports {
     };
     let mut rows = rules.rows(made.document, &place, &place, extent);
     let mut written = Written::of(made);
-    rows.change(|row| settle(made, &mut written, row));
+    let mut unread = Unread::default();
+    rows.change(|row| match unread.place(made.document, row) {
+        Some(place) => {
+            let row = FieldReport { status: FieldStatus::Kept, to: Some(&place), note: None, ..row };
+            let change = settle(made, &mut written, row);
+            Some(change.unwrap_or(Change { status: row.status, to: Target::At(place), note: None }))
+        }
+        None => settle(made, &mut written, row),
+    });
     rows
 }
 
@@ -107,7 +117,7 @@ fn lines(made: &Made<'_>) -> (RuleSet, String) {
         return (around, made.place.to_owned());
     }
     let line = Rc::new(RuleSet::new(chat::LINE));
-    let (mut rules, place) = listed(made, |_, _| Rc::clone(&line));
+    let (mut rules, place) = listed(made, |_| &line);
     if let Some(index) = made.placed.header {
         let link = Link::new(&Rc::new(around), made.place).keeping_at(made.place);
         rules.link("", index.to_string(), link);
@@ -118,14 +128,20 @@ fn lines(made: &Made<'_>) -> (RuleSet, String) {
 /// A list of messages, or one under `messages`, or a single one.
 fn messages(made: &Made<'_>) -> (RuleSet, String) {
     let silent = Rc::new(message());
-    listed(made, |item, place| match is_calling(item) {
-        true => Rc::new(calling(item, place)),
-        false => Rc::clone(&silent),
+    let [calling, calling_once] = ["/tool_calls/**", "/function_call/**"].map(|at| {
+        let mut one = message();
+        one.add([approximated(at, "/toolCalls", CALLS)]);
+        Rc::new(one)
+    });
+    listed(made, |item| match is_calling(item) {
+        true if item.get("tool_calls").is_some_and(Value::is_array) => &calling,
+        true => &calling_once,
+        false => &silent,
     })
 }
 
 /// Rules for messages as a list or under `messages`, or for a single one, and where they lead.
-fn listed(made: &Made<'_>, rules: impl Fn(&Value, &str) -> Rc<RuleSet>) -> (RuleSet, String) {
+fn listed<'r>(made: &Made<'_>, rules: impl Fn(&Value) -> &'r Rc<RuleSet>) -> (RuleSet, String) {
     let items = match made.document {
         Value::Object(file) => file.get("messages").and_then(Value::as_array),
         document => document.as_array(),
@@ -133,14 +149,12 @@ fn listed(made: &Made<'_>, rules: impl Fn(&Value, &str) -> Rc<RuleSet>) -> (Rule
     let mut nodes = nodes(made);
     let Some(items) = items else {
         let place = nodes.next().unwrap_or_default();
-        let rules = rules(made.document, &place);
-        return (Rc::try_unwrap(rules).unwrap_or_else(|rules| RuleSet::clone(&rules)), place);
+        return (RuleSet::clone(rules(made.document)), place);
     };
     let mut list = RuleSet::new([mapped("", Any, "/nodes")]);
     for (index, place) in made.placed.messages.iter().zip(nodes) {
         let Some(item) = items.get(*index) else { continue };
-        let rules = rules(item, &place);
-        list.link("", index.to_string(), Link::new(&rules, place.as_str()).keeping_at(place));
+        list.link("", index.to_string(), Link::new(rules(item), place.as_str()).keeping_at(place));
     }
     if made.document.is_array() {
         return (list, made.place.to_owned());
@@ -169,23 +183,6 @@ fn message() -> RuleSet {
     one
 }
 
-/// The rules for a message with calls that goes to a place; those that are not read are kept beside it.
-fn calling(item: &Value, place: &str) -> RuleSet {
-    let mut one = message();
-    let Some(calls) = item.get("tool_calls").and_then(Value::as_array) else {
-        one.add([approximated("/function_call/**", "/toolCalls", CALLS)]);
-        return one;
-    };
-    let other = Rc::new(RuleSet::default());
-    let unread = calls.iter().enumerate().filter(|(_, call)| !is_call(call));
-    for (number, (index, _)) in unread.enumerate() {
-        let kept_at = format!("{place}/imported/tool_calls/{number}");
-        one.link("/tool_calls", index.to_string(), Link::new(&other, place).keeping_at(kept_at));
-    }
-    one.add([approximated("/tool_calls/**", "/toolCalls", CALLS)]);
-    one
-}
-
 /// Tells whether the calls of a message are read.
 fn is_calling(item: &Value) -> bool {
     let has = |key: &str| item.get(key).is_some_and(|value| !value.is_null());
@@ -193,6 +190,37 @@ fn is_calling(item: &Value) -> bool {
         || !has("tool_calls") && item.get("function_call").is_some_and(is_call);
     let is_assistant = item.get("role").and_then(Value::as_str) == Some("assistant");
     is_given && is_assistant && !has("toolCalls")
+}
+
+/// Where the calls of messages are kept that cannot be read, one behind another; rows come in their order.
+#[derive(Default)]
+struct Unread<'v> {
+    /// The pointer to the message of the last row of a call, and the calls of that.
+    message: Option<String>,
+    calls: &'v [Value],
+    /// How many of its calls were looked at, and how many of these cannot be read.
+    seen: usize,
+    count: usize,
+}
+
+impl<'v> Unread<'v> {
+    /// Returns where the field of a call is kept; none for one that was read, and for all other fields.
+    fn place(&mut self, document: &'v Value, row: FieldReport<'_>) -> Option<String> {
+        let to = row.to?.strip_suffix("/toolCalls").filter(|_| row.note == Some(CALLS))?;
+        let (message, below) = row.pointer.split_once("/tool_calls/")?;
+        let (index, rest) = below.find('/').map_or((below, ""), |at| below.split_at(at));
+        let index = index.parse::<usize>().ok()?;
+        if self.message.as_deref() != Some(message) {
+            let calls = steps(document, message).and_then(|message| message.get("tool_calls"));
+            let calls = calls.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            *self = Self { message: Some(message.to_owned()), calls, ..Self::default() };
+        }
+        let call = self.calls.get(index).filter(|call| !is_call(call));
+        let passed = self.calls.get(self.seen..index).unwrap_or_default();
+        self.count += passed.iter().filter(|call| !is_call(call)).count();
+        self.seen = index;
+        call.map(|_| format!("{to}/imported/tool_calls/{}{rest}", self.count))
+    }
 }
 
 /// A session as it is written: of a list of messages one node at a time, since there may be very many.
@@ -223,22 +251,14 @@ impl<'v> Written<'v> {
     fn find(&mut self, to: &str) -> Option<&Value> {
         let below = to.strip_prefix(self.place)?;
         let Some(below) = below.strip_prefix("/nodes/").filter(|_| self.is_list) else {
-            return self.outline.pointer(below);
+            return steps(&self.outline, below);
         };
         let (name, below) = below.find('/').map_or((below, ""), |at| below.split_at(at));
         if self.node.as_ref().is_none_or(|(known, _)| known != name) {
-            let node = self.session.node(&name.replace("~1", "/").replace("~0", "~"))?;
+            let node = self.session.node(&pointer_key(name))?;
             self.node = Some((name.to_owned(), node.write()));
         }
-        self.node.as_ref()?.1.pointer(below)
-    }
-
-    /// Returns the nearest place around another that is there.
-    fn nearest<'t>(&mut self, mut to: &'t str) -> &'t str {
-        while let (None, Some((around, _))) = (self.find(to), to.rsplit_once('/')) {
-            to = around;
-        }
-        to
+        steps(&self.node.as_ref()?.1, below)
     }
 
     /// Finds a value at a place or below `imported` on the way there.
@@ -256,11 +276,11 @@ impl<'v> Written<'v> {
 
 /// Says of a row where its field is after all.
 fn settle(made: &Made<'_>, written: &mut Written<'_>, row: FieldReport<'_>) -> Option<Change> {
-    let (to, given) = (row.to?, made.document.pointer(row.pointer)?);
+    let (to, given) = (row.to?, steps(made.document, row.pointer)?);
     let found = written.find(to);
     if row.status != FieldStatus::Kept && !(row.status == FieldStatus::Mapped && made.copies(given)) {
         let is_there = found.is_some();
-        let mut to = || Target::At(written.nearest(to).to_owned());
+        let mut to = || Target::At(nearest(to, |to| written.find(to).is_some()).to_owned());
         return (!is_there).then(|| Change { status: row.status, to: to(), note: row.note });
     }
     if found == Some(given) {

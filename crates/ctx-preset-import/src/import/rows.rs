@@ -10,7 +10,7 @@ use super::own;
 use crate::format::Format;
 use crate::loose::Object;
 use crate::report::{
-    Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, RuleSet, Target,
+    Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, NOWHERE, RuleSet, Target,
 };
 use crate::sillytavern::rows::{card, person, scripts, templates};
 use crate::{codes, risu, worldbook};
@@ -183,7 +183,7 @@ pub(super) fn replace(report: &mut FileReport, place: &str) {
         (row.status == FieldStatus::Kept && leads_to(row, place)).then_some(Change {
             status: FieldStatus::Unsupported,
             to: Target::Nowhere,
-            note: Some("something else stands for it"),
+            note: Some(NOWHERE),
         })
     });
 }

@@ -1,14 +1,13 @@
 //! Rows that lead to what was made, when all of it is there.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use ctx_types::{Persist as _, Worldbook, WorldbookEntry};
+use ctx_types::{Persist as _, Worldbook, WorldbookEntry, pointer_key};
 use serde_json::{Map, Value};
 
 use super::Import;
 use crate::kept::IMPORTED;
-use crate::report::{Change, FieldReport, FieldStatus, Target};
+use crate::report::{Change, FieldReport, FieldStatus, NOWHERE, Target};
 
 /// Leads each row that names a processor or an entry to its number, and each that leads to what is not there, such
 /// as an empty text that is not written, to what is around it. O(rows).
@@ -26,14 +25,12 @@ pub(super) fn settle(made: &mut Import) {
         if report.format.is_some_and(crate::format::Format::is_conversation) {
             continue;
         }
-        report.fields.change(|row| all.settle(row, &places));
+        report.fields.change_unsure(is_displaced, |row| all.settle(row, &places));
     }
 }
 
 /// The lists of an agent whose items are named in rows.
 const NAMED: [&str; 2] = ["/parameters/processors", "/presetMessages"];
-
-const NOWHERE: &str = "something else stands for it";
 
 /// The entries of a book, by their keys.
 type Entries<'v> = HashMap<&'v str, &'v WorldbookEntry>;
@@ -83,7 +80,7 @@ impl All {
             return places.settle_kept(row, to);
         }
         let numbered = self.numbered(to);
-        let nearest = places.nearest(numbered.as_deref().unwrap_or(to));
+        let nearest = nearest(numbered.as_deref().unwrap_or(to), |to| places.is_there(to));
         let to = (nearest != to).then(|| Target::At(nearest.to_owned()))?;
         Some(Change { status: row.status, to, note: row.note })
     }
@@ -113,7 +110,7 @@ impl Places<'_> {
         match entry_of(to) {
             None => steps(self.value, to).is_some(),
             Some((number, key, below)) => {
-                let key = unescaped(key);
+                let key = pointer_key(key);
                 let entry = self.entries.get(number).and_then(|entries| entries.get(&*key));
                 entry.is_some_and(|entry| is_in_entry(entry, below))
             }
@@ -138,14 +135,14 @@ impl Places<'_> {
         let place = format!("/worldbooks/{number}/{IMPORTED}/{below}");
         steps(self.value, &place).is_some().then_some(place)
     }
+}
 
-    /// Returns the nearest place around another that is there.
-    fn nearest<'t>(&self, mut to: &'t str) -> &'t str {
-        while let (false, Some((around, _))) = (self.is_there(to), to.rsplit_once('/')) {
-            to = around;
-        }
-        to
+/// Returns the nearest place around another that is there.
+pub(super) fn nearest(mut to: &str, mut is_there: impl FnMut(&str) -> bool) -> &str {
+    while let (false, Some((around, _))) = (is_there(to), to.rsplit_once('/')) {
+        to = around;
     }
+    to
 }
 
 /// Tells whether what is mapped to a place or kept there is so in any case: an entry is written with each field that
@@ -167,20 +164,13 @@ fn entry_of(to: &str) -> Option<(usize, &str, &str)> {
 fn is_in_entry(entry: &WorldbookEntry, below: &str) -> bool {
     let Some(below) = below.strip_prefix('/') else { return true };
     let (field, rest) = below.find('/').map_or((below, ""), |at| below.split_at(at));
-    let field = unescaped(field);
+    let field = pointer_key(field);
     let is_known = || WorldbookEntry::KEYS.contains(&&*field);
     entry.kept.get(&field).is_some_and(|slot| steps(slot, rest).is_some() || is_known())
 }
 
-fn unescaped(step: &str) -> Cow<'_, str> {
-    match step.contains('~') {
-        true => Cow::Owned(step.replace("~1", "/").replace("~0", "~")),
-        false => Cow::Borrowed(step),
-    }
-}
-
 /// Finds what is some steps below a value, as [`Value::pointer`] does, without a copy of each step.
-fn steps<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
+pub(super) fn steps<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
     match pointer.strip_prefix('/') {
         Some(below) => below.split('/').try_fold(value, step),
         None => pointer.is_empty().then_some(value),
@@ -189,7 +179,7 @@ fn steps<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
 
 fn step<'v>(around: &'v Value, name: &str) -> Option<&'v Value> {
     match around {
-        Value::Object(map) => map.get(&*unescaped(name)),
+        Value::Object(map) => map.get(&*pointer_key(name)),
         Value::Array(items) => items.get(name.parse::<usize>().ok()?),
         _ => None,
     }

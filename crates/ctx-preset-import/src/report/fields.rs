@@ -19,8 +19,16 @@ pub struct FieldReports {
 struct Row {
     pointer: Span,
     to: Option<Span>,
-    status: FieldStatus,
-    note: Option<&'static str>,
+    said: Said,
+}
+
+/// What is said of a field beside where it goes.
+#[derive(Clone, Copy)]
+pub(super) struct Said {
+    pub(super) status: FieldStatus,
+    pub(super) note: Option<&'static str>,
+    /// Whether it is where it goes whatever else is imported.
+    pub(super) is_sure: bool,
 }
 
 /// A part of the text, in bytes.
@@ -79,25 +87,41 @@ impl FieldReports {
     }
 
     /// Adds a row; `to` writes where the field goes, and says whether that is anywhere.
-    pub(super) fn push(
-        &mut self,
-        pointer: &str,
-        status: FieldStatus,
-        note: Option<&'static str>,
-        to: impl FnOnce(&mut String) -> bool,
-    ) {
+    pub(super) fn push(&mut self, pointer: &str, said: Said, to: impl FnOnce(&mut String) -> bool) {
         let start = self.text.len();
         self.text.push_str(pointer);
         let end = self.text.len();
         let is_somewhere = to(&mut self.text);
         let to = is_somewhere.then_some(Span { start: end, end: self.text.len() });
-        self.rows.push(Row { pointer: Span { start, end }, to, status, note });
+        self.rows.push(Row { pointer: Span { start, end }, to, said });
     }
 
     /// Changes the rows for which there is a change.
-    pub(crate) fn change(&mut self, mut change: impl FnMut(FieldReport<'_>) -> Option<Change>) {
+    pub(crate) fn change(&mut self, change: impl FnMut(FieldReport<'_>) -> Option<Change>) {
+        self.change_where(|_| true, change);
+    }
+
+    /// Changes rows of which it is not sure that their fields are where they go; `are_kept_meant` if each field that
+    /// is kept is such a one.
+    pub(crate) fn change_unsure(
+        &mut self,
+        are_kept_meant: bool,
+        change: impl FnMut(FieldReport<'_>) -> Option<Change>,
+    ) {
+        let is_meant = |said: Said| !said.is_sure || are_kept_meant && said.status == FieldStatus::Kept;
+        self.change_where(is_meant, change);
+    }
+
+    fn change_where(
+        &mut self,
+        is_meant: impl Fn(Said) -> bool,
+        mut change: impl FnMut(FieldReport<'_>) -> Option<Change>,
+    ) {
         for index in 0..self.rows.len() {
             let Some(row) = self.rows.get(index).copied() else { return };
+            if !is_meant(row.said) {
+                continue;
+            }
             let Some(Change { status, to, note }) = change(self.view(&row)) else { continue };
             let to = match to {
                 Target::Same => row.to,
@@ -109,14 +133,16 @@ impl FieldReports {
                 }
             };
             if let Some(place) = self.rows.get_mut(index) {
-                *place = Row { pointer: row.pointer, to, status, note };
+                let is_sure = row.said.is_sure && status == row.said.status;
+                *place = Row { pointer: row.pointer, to, said: Said { status, note, is_sure } };
             }
         }
     }
 
     fn view(&self, row: &Row) -> FieldReport<'_> {
         let text = |span: Span| self.text.get(span.start..span.end).unwrap_or_default();
-        FieldReport { pointer: text(row.pointer), status: row.status, to: row.to.map(text), note: row.note }
+        let Said { status, note, .. } = row.said;
+        FieldReport { pointer: text(row.pointer), status, to: row.to.map(text), note }
     }
 }
 

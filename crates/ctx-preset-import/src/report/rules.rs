@@ -7,6 +7,7 @@ use std::rc::Rc;
 use ctx_types::pointer_step;
 use serde_json::Value;
 
+use super::fields::Said;
 use super::{Expect, Extent, FieldReports, FieldStatus};
 
 /// What becomes of the fields at some pointers.
@@ -78,6 +79,9 @@ impl Rule {
 /// What is said of a field that has another value than its rule is for.
 pub(crate) const NOT_READ: &str = "no value that means something there";
 
+/// What is said of a field that is kept nowhere.
+pub(crate) const NOWHERE: &str = "something else stands for it";
+
 /// The rules of a format.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RuleSet {
@@ -103,6 +107,7 @@ pub(crate) struct Link {
     /// Where that goes; none if where it went without the link.
     to: Option<String>,
     keeping: Keeping,
+    is_sure: bool,
 }
 
 /// Where fields that are kept are.
@@ -119,12 +124,12 @@ enum Keeping {
 impl Link {
     /// Rules whose `to` are below a place.
     pub(crate) fn new(rules: &Rc<RuleSet>, to: impl Into<String>) -> Self {
-        Self { rules: Rc::clone(rules), to: Some(to.into()), keeping: Keeping::Same }
+        Self { rules: Rc::clone(rules), to: Some(to.into()), keeping: Keeping::Same, is_sure: false }
     }
 
     /// Rules for what stays where it stood.
     pub(crate) fn here(rules: RuleSet) -> Self {
-        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same }
+        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same, is_sure: false }
     }
 
     /// The same, where fields that are kept are so below another place than those of the document.
@@ -135,6 +140,11 @@ impl Link {
     /// The same, where fields that are kept are below this place of where the link goes.
     pub(crate) fn keeping_below(self, place: &'static str) -> Self {
         Self { keeping: Keeping::Below(place), ..self }
+    }
+
+    /// The same, for what is made whatever else is imported: each field that says something is where its row leads.
+    pub(crate) fn sure(self) -> Self {
+        Self { is_sure: true, ..self }
     }
 }
 
@@ -194,7 +204,7 @@ impl RuleSet {
     pub(crate) fn rows(&self, document: &Value, to: &str, kept_at: &str, extent: Extent) -> FieldReports {
         let mut walk = Walk {
             way: Way::default(),
-            place: Place { start: 0, to, kept_start: 0, kept_at: (kept_at, "") },
+            place: Place { start: 0, to, kept_start: 0, kept_at: (kept_at, ""), is_sure: false },
             rows: FieldReports::with_room(extent),
         };
         walk.visit(document, Some(&self.root), None);
@@ -247,6 +257,7 @@ struct Place<'a> {
     kept_start: usize,
     /// The place below which fields are kept, and what follows it.
     kept_at: (&'a str, &'static str),
+    is_sure: bool,
 }
 
 /// The way to a field.
@@ -341,13 +352,13 @@ impl<'a> Walk<'a> {
     fn follow(&mut self, link: &'a Link, value: &Value) {
         let (place, start) = (self.place, self.way.pointer.len());
         let (to_start, to) = link.to.as_deref().map_or((place.start, place.to), |to| (start, to));
-        self.place = match &link.keeping {
-            Keeping::Same => Place { start: to_start, to, ..place },
-            Keeping::At(kept_at) => Place { start: to_start, to, kept_start: start, kept_at: (kept_at, "") },
-            Keeping::Below(kept_at) => {
-                Place { start: to_start, to, kept_start: start, kept_at: (to, kept_at) }
-            }
+        let (kept_start, kept_at) = match &link.keeping {
+            Keeping::Same => (place.kept_start, place.kept_at),
+            Keeping::At(kept_at) => (start, (kept_at.as_str(), "")),
+            Keeping::Below(kept_at) => (start, (to, *kept_at)),
         };
+        let is_sure = place.is_sure || link.is_sure;
+        self.place = Place { start: to_start, to, kept_start, kept_at, is_sure };
         let steps = std::mem::take(&mut self.way.steps);
         self.visit(value, Some(&link.rules.root), None);
         self.way.steps = steps;
@@ -356,13 +367,26 @@ impl<'a> Walk<'a> {
 
     fn leaf(&mut self, value: &Value, rule: Option<Below>) {
         let (way, place) = (&self.way, self.place);
+        let is_sure = place.is_sure && says_something(value);
         if let Some(rule) = rule.filter(|(rule, _)| rule.expect.fits(value)) {
-            let (Rule { status, note, .. }, _) = rule;
-            self.rows.push(&way.pointer, status, note, |text| place.write(text, way, rule));
+            let (Rule { status, note, has_steps, .. }, _) = rule;
+            // What is approximated may become nothing, and items move up where one before them does.
+            let is_sure = is_sure && status != FieldStatus::Approximated && !has_steps;
+            let said = Said { status, note, is_sure };
+            self.rows.push(&way.pointer, said, |text| place.write(text, way, rule));
         } else {
-            let note = rule.map(|_| NOT_READ);
-            self.rows.push(&way.pointer, FieldStatus::Kept, note, |text| place.write_kept(text, way));
+            let said = Said { status: FieldStatus::Kept, note: rule.map(|_| NOT_READ), is_sure };
+            self.rows.push(&way.pointer, said, |text| place.write_kept(text, way));
         }
+    }
+}
+
+/// Tells whether a leaf is more than a field without a value, of which nothing may be made.
+fn says_something(leaf: &Value) -> bool {
+    match leaf {
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
     }
 }
 

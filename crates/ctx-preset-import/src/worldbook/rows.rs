@@ -29,10 +29,10 @@ pub(crate) fn of_world_info(file: &Object, to: &str) -> RuleSet {
     let mut kinds = BTreeMap::new();
     for (key, entry) in keys.into_iter().zip(entries) {
         let mirrors = entry.as_object().map(mirrors).unwrap_or_default();
-        if mirrors != 0 {
+        if mirrors != 0 && (kinds.len() < MAX_KINDS || kinds.contains_key(&mirrors)) {
             let set = kinds.entry(mirrors).or_insert_with(|| Rc::new(our_entry(mirrors)));
             let place = format!("{to}/entries/{}", pointer_step(&key));
-            rules.link("/entries", key, Link::new(set, place.as_str()).keeping_at(place));
+            rules.link("/entries", key, Link::new(set, place.as_str()).keeping_at(place).sure());
         }
     }
     rules
@@ -46,6 +46,10 @@ fn mirrored() -> impl Iterator<Item = (bool, &'static str, &'static str)> {
     fields.chain(extensions.map(|(theirs, ours)| (true, theirs, ours)))
 }
 
+/// How many kinds of entries have rules of their own: every application writes the same fields in each of them. In
+/// further ones what they mirror is kept, and nothing is said of that.
+const MAX_KINDS: usize = 64;
+
 /// Tells which of the fields in the form of cards say the same as those in ours: a bit for each.
 fn mirrors(entry: &Object) -> u64 {
     let extensions = entry.get("extensions").and_then(Value::as_object);
@@ -54,18 +58,17 @@ fn mirrors(entry: &Object) -> u64 {
     }
     let says = |(bit, (is_extension, theirs, ours)): (usize, (bool, &str, &str))| {
         let around = if is_extension { extensions } else { Some(entry) };
+        // Its meaning is the opposite.
+        let is_switch = (is_extension, theirs) == (false, "enabled");
         let (theirs, ours) = (around.and_then(|around| around.get(theirs)), entry.get(ours));
         let is_same = match (theirs, ours) {
-            (Some(Value::Bool(enabled)), Some(Value::Bool(is_off))) if bit == ENABLED => enabled != is_off,
-            (theirs, ours) => theirs.is_some() && theirs == ours && bit != ENABLED,
+            (Some(Value::Bool(enabled)), Some(Value::Bool(is_off))) if is_switch => enabled != is_off,
+            (theirs, ours) => theirs.is_some() && theirs == ours && !is_switch,
         };
         u64::from(is_same) << bit
     };
     mirrored().enumerate().map(says).sum()
 }
-
-/// The place of `enabled` among these fields: its meaning is the opposite.
-const ENABLED: usize = 4;
 
 const MIRROR: &str = "the entry says the same in our own form";
 const EDITOR: &str = "for editors; the same field here";
@@ -102,9 +105,12 @@ pub(crate) fn of_card_book(book: &Object, to: &str, is_v3: bool) -> RuleSet {
             continue;
         };
         let kind = EntryKind::of(entry, is_v3);
-        let kind = kind.ok_or_else(|| mirrors(entry));
+        let mut kind = kind.ok_or_else(|| mirrors(entry));
+        if kinds.len() >= MAX_KINDS && !kinds.contains_key(&kind) {
+            kind = kind.or(Err(0));
+        }
         let set = kinds.entry(kind).or_insert_with(|| Rc::new(kind.map_or_else(our_entry, EntryKind::rules)));
-        rules.link("/entries", theirs, Link::new(set, place).keeping_below(ORIGINAL));
+        rules.link("/entries", theirs, Link::new(set, place).keeping_below(ORIGINAL).sure());
     }
     rules
 }
@@ -241,7 +247,7 @@ fn of_entries(application: Application, entries: &[Value], to: &str) -> RuleSet 
         let place = format!("{to}/entries/{index}");
         let link = Link::new(&entry, place.as_str());
         let link = if value.is_object() { link.keeping_below(ORIGINAL) } else { link.keeping_at(place) };
-        rules.link("", index.to_string(), link);
+        rules.link("", index.to_string(), link.sure());
     }
     rules
 }

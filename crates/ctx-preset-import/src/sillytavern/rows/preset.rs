@@ -172,31 +172,29 @@ fn order(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
     let Some((chosen, list)) = ChatPreset(preset).ordered_by() else { return };
     let mut steps = RuleSet::default();
     let repeated: BTreeSet<usize> = ChatPreset(preset).repeated().map(|(_, index, _)| index).collect();
+    let sent = [mapped("/identifier", Text, "/id"), mapped("/enabled", Flag, "/isEnabled")];
+    let [sent, twice, nobody] = [RuleSet::new(sent), all_kept(TWICE), all_kept(NOBODY)].map(Rc::new);
     for (index, step) in objects(list, "order") {
-        if repeated.contains(&index) {
-            steps.link("/order", index.to_string(), Link::here(RuleSet::new([kept("/**", TWICE)])));
-            continue;
-        }
         let entry = text(step, "identifier").map(|id| (id, made.entry(id)));
-        let (to, is_sent) = match entry {
-            Some((_, Some(at))) => (format!("/presetMessages/{at}"), true),
+        let (set, to) = match entry {
+            _ if repeated.contains(&index) => (&twice, String::new()),
+            Some((_, Some(at))) => (&sent, format!("/presetMessages/{at}")),
             // Without its marker the conversation is not sent.
-            Some(("chatHistory", None)) => ("/presetMessages".to_owned(), true),
-            _ => (String::new(), false),
+            Some(("chatHistory", None)) => (&sent, "/presetMessages".to_owned()),
+            _ => (&nobody, String::new()),
         };
-        let set = match is_sent {
-            true => {
-                RuleSet::new([mapped("/identifier", Text, "/id"), mapped("/enabled", Flag, "/isEnabled")])
-            }
-            false => RuleSet::new([kept("/**", NOBODY)]),
-        };
-        steps.link("/order", index.to_string(), Link::new(&Rc::new(set), to));
+        steps.link("/order", index.to_string(), Link::new(set, to));
     }
     steps.add([
         approximated("/character_id", "", "the order of 100001 counts, then 100000"),
         approximated("/order", "", "nothing is ordered"),
     ]);
     rules.link("/prompt_order", chosen.to_string(), Link::new(&Rc::new(steps), "/presetMessages"));
+}
+
+/// Rules for what is no more than kept.
+fn all_kept(why: &'static str) -> RuleSet {
+    RuleSet::new([kept("/**", why)])
 }
 
 /// The rules for kinds of prompts.

@@ -1,5 +1,6 @@
 //! What becomes of each field of regex scripts.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -41,15 +42,17 @@ pub(crate) fn of(scripts: &Value, to: &str) -> RuleSet {
     let place = |index: usize| format!("{to}/rules/{index}");
     match scripts {
         Value::Array(list) => {
+            let mut kinds = BTreeMap::new();
             for (index, script) in list.iter().enumerate() {
-                let set = Rc::new(script_rules(script));
-                let link = Link::new(&set, place(index));
+                let kind = placements(script);
+                let set = kinds.entry(kind).or_insert_with_key(|kind| Rc::new(script_rules(kind)));
+                let link = Link::new(set, place(index));
                 let below = if script.is_object() { "/imported" } else { "" };
-                rules.link("", index.to_string(), link.keeping_below(below));
+                rules.link("", index.to_string(), link.keeping_below(below).sure());
             }
             rules.add([mapped("", List, "")]);
         }
-        script => rules = script_rules(script),
+        script => rules = script_rules(&placements(script)),
     }
     rules
 }
@@ -59,13 +62,18 @@ pub(crate) fn of_list(scripts: &Value) -> Link {
     Link::new(&Rc::new(of(scripts, LIST)), LIST)
 }
 
-fn script_rules(script: &Value) -> RuleSet {
-    let placement = script.get("placement").and_then(Value::as_array);
-    let is_old = placement.is_some_and(|list| list.iter().any(|number| whole_of(number) == Some(0)));
-    let stages = if is_old { EVERYWHERE } else { STAGES };
+/// Returns what a script says of the texts that it is for: a number each.
+fn placements(script: &Value) -> Vec<Option<i64>> {
+    let listed = script.get("placement").and_then(Value::as_array);
+    listed.into_iter().flatten().map(whole_of).collect()
+}
+
+/// Returns the rules for a script that is for some texts.
+fn script_rules(placements: &[Option<i64>]) -> RuleSet {
+    let stages = if placements.contains(&Some(0)) { EVERYWHERE } else { STAGES };
     let mut rules = RuleSet::new(SCRIPT.into_iter().chain(stages));
-    for (index, number) in placement.into_iter().flatten().enumerate() {
-        let rule = match whole_of(number) {
+    for (index, number) in placements.iter().enumerate() {
+        let rule = match number {
             Some(0) => mapped("", Any, "/applyTo"),
             Some(1 | 2) => mapped("", Any, "/targetRoles"),
             Some(5 | 6) => mapped("", Any, "/targetTexts"),
