@@ -16,7 +16,9 @@ use serde_json::{Map, Value};
 use crate::args::{ConfigArguments, TurnArguments};
 use crate::codes;
 use crate::commands::endpoint::{EndpointConfig, EndpointKeys};
+use crate::commands::named::missing;
 use crate::commands::turn::check_zone;
+use crate::exit::UsageError;
 use crate::files;
 use crate::keyed::{Filled, Meaning, Meaningless, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
@@ -136,6 +138,8 @@ pub(crate) struct Config {
     pub(crate) user_parameters: Option<Value>,
     /// What was found in it.
     pub(crate) found: Vec<Diagnostic>,
+    /// The folder of the file, as seen from which it names others.
+    folder: PathBuf,
     /// The files that it names, by their keys.
     files: Vec<(&'static str, PathBuf)>,
     /// The worldbooks that it names.
@@ -148,6 +152,8 @@ pub(crate) struct Config {
     pub(crate) store: Option<PathBuf>,
     /// Which tools may be called.
     pub(crate) tools: Option<Value>,
+    /// The tools and categories that these rules name.
+    tool_names: Vec<ToolNames>,
     /// The folder that the model may look into.
     pub(crate) tools_folder: Option<PathBuf>,
     /// When conversations are summarised, and how.
@@ -158,6 +164,15 @@ pub(crate) struct Config {
     context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
+}
+
+/// The tools that may be called, or may not, by their names and categories.
+#[derive(Clone, Debug)]
+struct ToolNames {
+    /// Where they are named.
+    pointer: String,
+    categories: Vec<String>,
+    tools: Vec<String>,
 }
 
 impl Config {
@@ -172,10 +187,10 @@ impl Config {
         let name = files::name(&path);
         let bytes = files::read(&path)?;
         sources.files_read.note(&path);
-        sources.add(&name, &shown(&bytes));
-        if bytes.len() > MAX_BYTES {
-            bail!("`{name}` is larger than {} KiB", MAX_BYTES / 1024);
+        if let Some(fault) = too_large(&bytes, &name) {
+            bail!(fault);
         }
+        sources.add(&name, &shown(&bytes));
         let value = parse(&bytes, &name, sources).map_err(|fault| sources.failure(&fault))?;
         let config = Self::of(&value, &folder);
         let found: Vec<Diagnostic> =
@@ -192,7 +207,7 @@ impl Config {
             Err(fault) => return Self { found: vec![*fault], ..Self::default() },
         };
         let file = ConfigFile::read(&mut keys);
-        let place = |path: &str| below(folder, path);
+        let place = |path: &str| files::below(folder, path);
         let named = [
             ("agent", &file.agent),
             ("session", &file.session),
@@ -203,11 +218,12 @@ impl Config {
             named.into_iter().filter_map(|(key, path)| Some((key, place(path.as_deref()?)))).collect();
         let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
         let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
-        let (tools_folder, oddest) = tools_of(file.tools.as_ref(), &place);
+        let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
         let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
         Self {
             name: None,
             user_parameters: file.processors.map(|list| parameters(list.value)),
+            folder: folder.to_owned(),
             files,
             worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
             endpoint,
@@ -215,6 +231,7 @@ impl Config {
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
             tools: file.tools.map(|shaped| shaped.value),
+            tool_names,
             tools_folder,
             compression: file.compression.map(|shaped| shaped.value),
             model: file.model,
@@ -292,6 +309,18 @@ impl Config {
         Ok(given.or_else(|| default.cloned()))
     }
 
+    /// Returns the conversation of a command line, or else the one that is named here; a usage error that says how one
+    /// is named if there is none.
+    pub(crate) fn conversation(
+        &self,
+        given: Option<PathBuf>,
+        how: &str,
+        sources: &Sources,
+    ) -> Result<PathBuf> {
+        let named = self.file("session", given, sources)?;
+        named.ok_or_else(|| UsageError(format!("no conversation is named: {how}")).into())
+    }
+
     /// Returns the worldbooks that are named here; they must exist.
     fn worldbooks(&self, sources: &Sources) -> Result<Vec<PathBuf>> {
         for (index, path) in self.worldbooks.iter().enumerate() {
@@ -301,32 +330,12 @@ impl Config {
     }
 
     fn check_exists(&self, path: &Path, pointer: &str, sources: &Sources) -> Result<()> {
-        match missing(path, pointer) {
+        match missing(path, &self.folder, pointer) {
             None => Ok(()),
             Some(missing) => {
                 Err(sources.failure(&missing.in_document(self.name.as_deref().unwrap_or_default())))
             }
         }
-    }
-
-    /// Finds the files and folders that are named and are not there.
-    fn missing(&self) -> Vec<Diagnostic> {
-        let files = self.files.iter().map(|(key, path)| (format!("/{key}"), path));
-        let books = self.worldbooks.iter().enumerate();
-        let books = books.map(|(index, path)| (format!("/worldbooks/{index}"), path));
-        let key = |table, of: &'_ EndpointConfig| {
-            of.key_file().map(|path| (format!("/{table}/key-file"), path.to_owned()))
-        };
-        let keys = [key("endpoint", &self.endpoint), key("transcription", &self.transcription)];
-        let folders = [("/assets", &self.assets), ("/tools/folder", &self.tools_folder)];
-        let folders = folders.into_iter().filter_map(|(pointer, path)| Some((pointer, path.as_ref()?)));
-        let folders = folders.filter(|(_, path)| !path.is_dir()).map(|(pointer, path)| {
-            let message = format!("there is no folder `{}`", files::name(path));
-            Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer)
-        });
-        let named = files.chain(books).filter_map(|(pointer, path)| missing(path, &pointer));
-        let of_keys = keys.iter().flatten().filter_map(|(pointer, path)| missing(path, pointer));
-        named.chain(of_keys).chain(folders).collect()
     }
 }
 
@@ -335,21 +344,21 @@ pub(crate) fn is_config(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == NAME)
 }
 
-/// Checks the bytes of a file of defaults: what reading it finds, what its settings of processors and of compression
-/// are, and the files that it names and that are not there.
+/// Checks the bytes of a file of defaults, and keeps their text: what reading them finds, what the settings of
+/// processors and of compression are, and what it names.
 ///
 /// What is no TOML at all is an error.
 pub(crate) fn check(
     bytes: &[u8],
     path: &Path,
     engine: &Engine,
-    sources: &Sources,
+    sources: &mut Sources,
 ) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
     let name = files::name(path);
-    if bytes.len() > MAX_BYTES {
-        let message = format!("`{name}` is larger than {} KiB", MAX_BYTES / 1024);
-        return Err(Box::new(Diagnostic::error(codes::UNREADABLE_FILE, message).in_document(&*name)));
+    if let Some(fault) = too_large(bytes, &name) {
+        return Err(Box::new(Diagnostic::error(codes::UNREADABLE_FILE, fault).in_document(&*name)));
     }
+    sources.add(&name, &shown(bytes));
     let value = parse(bytes, &name, sources)?;
     let config = Config::of(&value, path.parent().unwrap_or(Path::new("")));
     let layer = |value: &Value| MaskLayer {
@@ -363,55 +372,37 @@ pub(crate) fn check(
     let compiled = engine.compile(&Agent::default(), &with);
     let is_of_user = |found: &&Diagnostic| found.location.document.as_deref() == Some(USER_SETTINGS);
     let of_processors = compiled.diagnostics().iter().filter(is_of_user).cloned().collect();
-    let missing = config.missing();
     let named = named::faults(&config, engine);
-    let found = [config.found, of_compression, of_processors, missing, named].concat();
+    let found = [config.found, of_compression, of_processors, named].concat();
     Ok(found.into_iter().map(|found| found.in_document(&*name)).collect())
 }
 
-/// Says that a file that is named somewhere is a folder or not there, and which one beside it may be meant.
-fn missing(path: &Path, pointer: &str) -> Option<Diagnostic> {
-    if path.is_dir() {
-        let message = format!("`{}` is a folder where a file is expected", files::name(path));
-        return Some(Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer));
-    }
-    if path.exists() {
-        return None;
-    }
-    let message = format!("there is no file `{}`", files::name(path));
-    let missing = Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer);
-    Some(match files::near(path) {
-        Some(near) => missing.with_help(format!("did you mean `{near}`?")),
-        None => missing,
-    })
-}
-
-/// Reads the table that says which tools may be called: where their folder is, and what is wrong with the table.
+/// Reads the table that says which tools may be called: where their folder is, which tools it names, and what is wrong
+/// with the table.
 fn tools_of(
     table: Option<&Shaped<ToolKeys>>,
     place: &dyn Fn(&str) -> PathBuf,
-) -> (Option<PathBuf>, Vec<Diagnostic>) {
-    let Some(table) = table else { return (None, Vec::new()) };
+) -> (Option<PathBuf>, Vec<ToolNames>, Vec<Diagnostic>) {
+    let Some(table) = table else { return (None, Vec::new(), Vec::new()) };
     let mut keys = match Keys::of(&table.value) {
         Ok(keys) => keys,
-        Err(fault) => return (None, below_pointer("/tools", vec![*fault])),
+        Err(fault) => return (None, Vec::new(), below_pointer("/tools", vec![*fault])),
     };
     let file = ToolKeys::read(&mut keys);
-    let mut found = keys.finish();
-    for (rules, pointer) in [(&file.allow, "/allow"), (&file.deny, "/deny")] {
-        found.extend(rules.iter().flat_map(|rules| below_pointer(pointer, rule_faults(&rules.value))));
-    }
-    (file.folder.as_deref().map(place), below_pointer("/tools", found))
-}
-
-fn rule_faults(rules: &Value) -> Vec<Diagnostic> {
-    match Keys::of(rules) {
-        Ok(mut keys) => {
-            ToolRuleKeys::read(&mut keys);
-            keys.finish()
+    let mut found = below_pointer("/tools", keys.finish());
+    let mut named = Vec::new();
+    for (rules, pointer) in [(&file.allow, "/tools/allow"), (&file.deny, "/tools/deny")] {
+        let Some(rules) = rules else { continue };
+        match Keys::of(&rules.value) {
+            Ok(mut keys) => {
+                let ToolRuleKeys { categories, tools } = ToolRuleKeys::read(&mut keys);
+                named.push(ToolNames { pointer: pointer.to_owned(), categories, tools });
+                found.extend(below_pointer(pointer, keys.finish()));
+            }
+            Err(fault) => found.extend(below_pointer(pointer, vec![*fault])),
         }
-        Err(fault) => vec![*fault],
     }
+    (file.folder.as_deref().map(place), named, found)
 }
 
 /// Leads findings about a value to where that value stands.
@@ -434,8 +425,14 @@ fn endpoint_of(
     (endpoint, below_pointer(&format!("/{key}"), odd))
 }
 
+/// Says that bytes are more than are read.
+fn too_large(bytes: &[u8], name: &str) -> Option<String> {
+    let is_larger = bytes.len() > MAX_BYTES;
+    is_larger.then(|| format!("`{name}` is larger than {} KiB", MAX_BYTES / 1024))
+}
+
 /// The bytes as findings show them: without what is nobody's business.
-pub(crate) fn shown(bytes: &[u8]) -> Vec<u8> {
+fn shown(bytes: &[u8]) -> Vec<u8> {
     std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| covered(text).into_bytes())
 }
 
@@ -457,13 +454,6 @@ fn nearest() -> Option<PathBuf> {
     let folders = (0..=above.min(MAX_PARENTS)).map(|levels| std::iter::repeat_n("..", levels).collect());
     let mut folders = folders.filter(|folder: &PathBuf| folder.join(NAME).is_file());
     folders.next()
-}
-
-/// Returns a path that the file names, as it is seen from the working folder.
-fn below(folder: &Path, path: &str) -> PathBuf {
-    let path = folder.join(path);
-    // Only a command line can mean standard input.
-    if files::is_stdin(&path) { Path::new(".").join(path) } else { path }
 }
 
 fn fill<T: Clone>(given: &mut Option<T>, default: Option<&T>) {

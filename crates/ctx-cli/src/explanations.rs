@@ -36,7 +36,7 @@ pub(crate) struct Explanation {
     pub(crate) file: Option<&'static str>,
     /// The command line that reports the example.
     pub(crate) shown_by: Option<&'static str>,
-    way_out: &'static str,
+    pub(crate) way_out: &'static str,
 }
 
 /// A word for the title of a code.

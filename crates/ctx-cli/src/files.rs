@@ -4,26 +4,28 @@ mod identity;
 mod json_layout;
 mod leftover;
 mod lock;
+mod once;
 mod write;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use ctx_types::closest;
 
 use crate::show;
 pub(crate) use identity::FilesRead;
-pub(crate) use json_layout::JsonLayout;
+pub(crate) use json_layout::{JsonLayout, pretty_json};
 pub(crate) use leftover::remove_leftovers;
 pub(crate) use lock::lock;
+pub(crate) use once::Once;
 pub(crate) use write::{Existing, refuse_stdin, write};
 
 /// The largest file that is read, in bytes; the readers of all formats stop there too.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How many files of a folder are looked at for one that may be meant.
+/// How many entries a folder may have in which one is looked for that may be meant.
 const MAX_NEIGHBOURS: usize = 1_000;
 
 /// Reads a file, or standard input for `-`.
@@ -45,6 +47,14 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Refuses to write over a file that somebody else has changed since it was read.
+pub(crate) fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
+    match read(path)? == before {
+        true => Ok(()),
+        false => bail!("`{}` was changed meanwhile; nothing is written", name(path)),
+    }
+}
+
 /// Says why a file could not be read or written, without codes and temporary names.
 pub(crate) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
@@ -61,11 +71,16 @@ pub(crate) fn reason(error: &std::io::Error) -> String {
 }
 
 /// Returns the name of the file beside a path that is not there which is probably meant: one of the same name with
-/// another ending, or else of nearly the same name.
+/// another ending, or else of nearly the same name. None in a folder of more than [`MAX_NEIGHBOURS`] entries, whose
+/// order is the system's.
 pub(crate) fn near(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let entries = std::fs::read_dir(folder).ok()?.take(MAX_NEIGHBOURS).flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let entries: Vec<_> = std::fs::read_dir(folder).ok()?.take(MAX_NEIGHBOURS + 1).collect();
+    if entries.len() > MAX_NEIGHBOURS {
+        return None;
+    }
+    let files = entries.into_iter().flatten().filter(|entry| entry.path().is_file());
+    let mut names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     let is_sibling = |name: &&String| Path::new(name).file_stem() == path.file_stem();
     let wanted = path.file_name()?.to_str()?;
@@ -79,6 +94,13 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
         .map_err(|error| anyhow!("cannot make the folder `{}`: {}", name(folder), reason(&error)))
 }
 
+/// Returns the path of a file that another one names, which lies in a folder: as seen from the working folder.
+pub(crate) fn below(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    // Only a command line can mean standard input.
+    if is_stdin(&path) { Path::new(".").join(path) } else { path }
+}
+
 /// Tells whether a path stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
@@ -90,5 +112,45 @@ pub(crate) fn name(path: &Path) -> String {
         true => "standard input".to_owned(),
         false if cfg!(windows) => path.display().to_string().replace('\\', "/"),
         false => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks which file is suggested beside these, of which a name that ends with `/` is a folder's.
+    #[track_caller]
+    fn check(names: &[String], wanted: &str, expected: Option<&str>) {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            let path = folder.path().join(name);
+            match name.ends_with('/') {
+                true => std::fs::create_dir(path).unwrap(),
+                false => std::fs::write(path, "").unwrap(),
+            }
+        }
+        assert_eq!(near(&folder.path().join(wanted)).as_deref(), expected);
+    }
+
+    fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
+        names.map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn a_file_of_nearly_the_name_may_be_meant_and_a_folder_is_not() {
+        check(&names(["chat.json", "other.json"]), "chta.json", Some("chat.json"));
+        check(&names(["chta.yaml", "chat.json"]), "chta.json", Some("chta.yaml"));
+        check(&names(["chat.json/", "other.json"]), "chta.json", None);
+        check(&names(["chta/", "chat.json"]), "chta.json", Some("chat.json"));
+    }
+
+    #[test]
+    fn of_too_many_files_none_may_be_meant() {
+        let mut many: Vec<String> = (1..MAX_NEIGHBOURS).map(|n| format!("{n}.txt")).collect();
+        many.push("chat.json".to_owned());
+        check(&many, "chta.json", Some("chat.json"));
+        many.push("one-more.txt".to_owned());
+        check(&many, "chta.json", None);
     }
 }

@@ -4,7 +4,6 @@ mod fixes;
 mod kind;
 mod mend;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -26,7 +25,7 @@ use crate::commands::{test, worldbook};
 use crate::config;
 use crate::edits;
 use crate::exit::Exit;
-use crate::files;
+use crate::files::{self, Once};
 use crate::lang;
 use crate::show::{self, Position, Sources, plural};
 use fixes::Fixes;
@@ -43,13 +42,13 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     }
     let checker = Checker::new(&arguments.worldbooks)?;
     let mut fixes = arguments.fix.then(|| Fixes::new(arguments.dry_run));
-    let (mut totals, mut seen) = (Totals::default(), BTreeSet::new());
+    let (mut totals, mut seen) = (Totals::default(), Once::default());
     for path in &arguments.paths {
         let is_folder = path.is_dir();
         let found = if is_folder { folder::files(path) } else { vec![Found::File(path.clone())] };
         let checked = found.into_iter().filter_map(|found| match found {
             // A file that is named in two ways is checked once.
-            Found::File(file) if file.canonicalize().is_ok_and(|path| !seen.insert(path)) => None,
+            Found::File(file) if !seen.is_new(&file) => None,
             Found::File(file) => check(&file, is_folder, &checker, &mut fixes),
             Found::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
         });
@@ -156,8 +155,7 @@ fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<
     let read = match files::read(path) {
         Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
         Ok(bytes) if config::is_config(path) => {
-            sources.add(&name, &config::shown(&bytes));
-            let found = config::check(&bytes, path, &checker.engine, &sources);
+            let found = config::check(&bytes, path, &checker.engine, &mut sources);
             let found = found.map(|found| without_fixes(path, found, fixes));
             found.map(|found| (Kind::Config, found)).map_err(|fault| *fault)
         }

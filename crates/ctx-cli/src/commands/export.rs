@@ -149,11 +149,7 @@ fn bytes(
             Ok(schemas::with_line_beside(out, "agent", &write_document(value)).into_bytes())
         }
         "yaml" | "yml" => Ok(write_document(value).into_bytes()),
-        _ => {
-            let mut text = serde_json::to_vec_pretty(value)?;
-            text.push(b'\n');
-            Ok(text)
-        }
+        _ => Ok(files::pretty_json(value)),
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
         written.clear();
     }
     if let Some(path) = &arguments.report {
-        written.push((path.clone(), outputs::pretty(&made.report).into()));
+        written.push((path.clone(), files::pretty_json(&made.report).into()));
     }
     outputs::write(&arguments.out, &written, &sources)?;
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();

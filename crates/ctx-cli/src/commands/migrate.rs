@@ -2,19 +2,18 @@
 
 mod comments;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use ctx_engine::{Engine, Format};
 use ctx_preset_import::{Document, ImportError, Limits, Syntax, decode, migrate_document, write_document};
 use ctx_types::{Diagnostic, plural};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::MigrateArguments;
 use crate::commands::inputs;
 use crate::exit::Exit;
-use crate::files::{self, Existing, FilesRead};
+use crate::files::{self, Existing, FilesRead, Once};
 use crate::lang;
 use crate::schemas;
 use crate::show::{self, Bar, Sources};
@@ -36,7 +35,9 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
     }
     let engine = Engine::new();
     let mut sources = Sources::default();
-    let given = each_once(&arguments.files);
+    let mut seen = Once::default();
+    let given: Vec<&Path> =
+        arguments.files.iter().map(PathBuf::as_path).filter(|path| seen.is_new(path)).collect();
     let (changed, refused) = read(&given, &engine, &mut sources)?;
     if !arguments.json {
         for file in &changed {
@@ -59,13 +60,6 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
         false => show::result(&lang::lines(&told(&changed, (refused.len(), given.len()), arguments.write)))?,
     }
     Ok(if refused.is_empty() { Exit::Success } else { Exit::Unreadable })
-}
-
-/// Returns the files, each once, whatever paths lead to it.
-fn each_once(paths: &[PathBuf]) -> Vec<&Path> {
-    let mut known = BTreeSet::new();
-    let is_new = |path: &&Path| known.insert(path.canonicalize().unwrap_or_else(|_| (*path).to_owned()));
-    paths.iter().map(PathBuf::as_path).filter(is_new).collect()
 }
 
 /// Reads the files, with a bar where there are many; returns those that change, and why others cannot be migrated.
@@ -112,7 +106,7 @@ fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migra
     }
     let after = match document.syntax {
         Syntax::Yaml => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
-        _ => pretty(&migrated.value),
+        _ => files::pretty_json(&migrated.value),
     };
     let lost = match document.syntax {
         Syntax::Yaml => comments::lost(&decode(&before, &Limits::default())?),
@@ -121,12 +115,6 @@ fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migra
     let changes = migrated.changes.into_iter().chain(lost);
     let changes = changes.map(|change| change.in_document(name.as_str())).collect();
     Ok(Some(Migrated { path: path.to_owned(), format: migrated.format, before, after, changes }))
-}
-
-fn pretty(value: &Value) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
-    text.push(b'\n');
-    text
 }
 
 /// Writes what each file was beside it, then the files.
@@ -139,9 +127,7 @@ fn write(changed: &[Migrated]) -> Result<()> {
         );
     }
     for file in changed {
-        if files::read(&file.path)? != file.before {
-            bail!("`{}` has changed meanwhile; nothing is written", files::name(&file.path));
-        }
+        files::refuse_changed(&file.path, &file.before)?;
     }
     let all = backups.iter().zip(changed).map(|(path, file)| (path.clone(), file.before.as_slice()));
     files::write(&all.collect::<Vec<_>>(), Existing::Keep, &FilesRead::default())?;

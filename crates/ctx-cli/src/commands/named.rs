@@ -1,19 +1,36 @@
-//! Files that `case.yaml` and `ctx.toml` name: whether each is what its key asks for.
+//! Files that `case.yaml` and `ctx.toml` name: whether each is there, and is what its key asks for.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use ctx_engine::{Engine, ImportError, Limits, read_conversation, read_profile};
 use ctx_preset_import::Document;
-use ctx_types::Diagnostic;
+use ctx_types::codes::MORE_FINDINGS;
+use ctx_types::{Diagnostic, Location, plural};
 use serde_json::Value;
 
 use crate::codes;
 use crate::commands::books::Books;
 use crate::commands::inputs::{self, AgentFile};
-use crate::files;
+use crate::files::{self, Once};
+
+/// How many names of one list are looked at.
+const MAX_NAMES: usize = 200;
+
+/// A file that another one names.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    /// Where it is named.
+    pub(crate) pointer: String,
+    pub(crate) wanted: Wanted,
+    pub(crate) path: PathBuf,
+    /// How findings speak of it.
+    pub(crate) name: String,
+}
 
 /// What a key asks a file to be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wanted {
     Agent,
     Session,
@@ -23,15 +40,71 @@ pub(crate) enum Wanted {
     Worldbook,
 }
 
+/// Finds what is wrong with the files that one in a folder names; a file that is named again is looked at once.
+pub(crate) fn faults(
+    named: impl IntoIterator<Item = Named>,
+    folder: &Path,
+    engine: &Engine,
+) -> Vec<Diagnostic> {
+    let mut seen: BTreeMap<Wanted, Once> = BTreeMap::new();
+    let is_new = |named: &Named| seen.entry(named.wanted).or_default().is_new(&named.path);
+    let named = named.into_iter().filter(is_new);
+    let fault = |named: Named| {
+        let fault = || Some(fault(&named, engine)?.at_pointer(&*named.pointer));
+        missing(&named.path, folder, &named.pointer).or_else(fault)
+    };
+    named.filter_map(fault).collect()
+}
+
+/// Says that a file that is named somewhere cannot be found or is a folder, and which one beside it may be meant: as it
+/// is named there, which is as seen from a folder.
+pub(crate) fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagnostic> {
+    let name = files::name(path);
+    let message = match path.metadata() {
+        Ok(found) if found.is_dir() => format!("`{name}` is a folder where a file is expected"),
+        Ok(_) => return None,
+        Err(error) if error.kind() == ErrorKind::NotFound => format!("there is no file `{name}`"),
+        Err(error) => format!("cannot read `{name}`: {}", files::reason(&error)),
+    };
+    let missing = Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer);
+    let near = if path.exists() { None } else { files::near(path) };
+    Some(match near.map(|near| path.with_file_name(near)) {
+        Some(near) => {
+            let near = files::name(near.strip_prefix(folder).unwrap_or(&near));
+            missing.with_help(format!("did you mean `{near}`?"))
+        }
+        None => missing,
+    })
+}
+
+/// Returns the names of a list that are looked at, and a finding that counts the others.
+pub(crate) fn first<'n, T>(names: &'n [T], pointer: &str) -> (&'n [T], Option<Diagnostic>) {
+    let (first, rest) = names.split_at(names.len().min(MAX_NAMES));
+    let more = (!rest.is_empty()).then(|| {
+        let verb = if rest.len() == 1 { "is" } else { "are" };
+        let message = format!("{} in `{pointer}` {verb} not looked at", plural(rest.len(), "more name"));
+        Diagnostic::info(MORE_FINDINGS, message).at_pointer(pointer)
+    });
+    (first, more)
+}
+
 /// Reads a file as what its key asks for; returns why that cannot be done, in the words of the verbs that read it.
 ///
 /// What is odd within a file that can be read is told where that file is checked itself; tables of models and tool
-/// definitions are not, so that the first oddity of those is told here. A file that is not there is told by whoever
-/// looks for it.
-pub(crate) fn fault(wanted: Wanted, path: &Path, name: &str, engine: &Engine) -> Option<Diagnostic> {
-    let bytes = files::read(path).ok()?;
+/// definitions are not, so that the first oddity of those is told here.
+fn fault(named: &Named, engine: &Engine) -> Option<Diagnostic> {
+    let name = &*named.name;
+    // A pipe would be waited for, and whoever reads it next would miss what it holds.
+    if !named.path.is_file() {
+        let message = format!("`{name}` is no regular file, and is not looked at");
+        return Some(Diagnostic::info(codes::UNREADABLE_FILE, message));
+    }
+    let bytes = match files::read(&named.path) {
+        Ok(bytes) => bytes,
+        Err(error) => return Some(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string())),
+    };
     let limits = Limits::default();
-    let found = match wanted {
+    let found = match named.wanted {
         Wanted::Agent => AgentFile::parse(&bytes, name, engine).map(|_| None),
         Wanted::Session => read_conversation(&bytes, name, &limits).map(|_| None),
         Wanted::Profile => read_profile(&bytes, name, &limits).map(|_| None),
@@ -41,7 +114,7 @@ pub(crate) fn fault(wanted: Wanted, path: &Path, name: &str, engine: &Engine) ->
     };
     let mut fault = found.unwrap_or_else(|error| Some(error.to_diagnostic()))?;
     // Places and edits are those of the other file.
-    fault.location = ctx_types::Location::default();
+    fault.location = Location::default();
     fault.fix = None;
     Some(fault)
 }

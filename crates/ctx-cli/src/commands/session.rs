@@ -13,7 +13,7 @@ use crate::commands::counting::TokenCounting;
 use crate::commands::inputs;
 use crate::commands::session_file::{SessionFile, Target};
 use crate::config::Config;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::lang;
 use crate::show::{self, Sources};
 
@@ -68,9 +68,7 @@ fn open(
     sources: &mut Sources,
 ) -> Result<SessionFile> {
     let given = arguments.file.clone().or_else(|| arguments.session.clone());
-    let Some(path) = config.file("session", given, sources)? else {
-        return Err(UsageError("no conversation is named: `ctx session show FILE`".to_owned()).into());
-    };
+    let path = config.conversation(given, "`ctx session show FILE`", sources)?;
     let file = SessionFile::open(&path, target, sources)?;
     found.extend(file.found.iter().cloned());
     sources.show(&found);

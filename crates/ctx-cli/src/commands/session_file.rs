@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use ctx_compress::mask::check_summaries;
 use ctx_engine::Format;
 use ctx_types::{Diagnostic, History, HistoryEntry, HistoryError, Session, SessionOp};
@@ -161,9 +161,7 @@ impl SessionFile {
                 let layout = JsonLayout::of(&self.bytes).unwrap_or_default();
                 let bytes = layout.write(&self.to_json())?;
                 let _lock = files::lock(&self.path)?;
-                if files::read(&self.path)? != self.bytes {
-                    bail!("`{}` was changed meanwhile, and is not written", self.name);
-                }
+                files::refuse_changed(&self.path, &self.bytes)?;
                 // That this run has read it does not matter: this is what the user asked for.
                 files::write(&[(self.path.clone(), &bytes)], Existing::Named, &FilesRead::default())?;
             }

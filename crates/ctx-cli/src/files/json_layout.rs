@@ -1,7 +1,7 @@
 //! How a JSON file is laid out, so that it can be written again in the same way.
 
 use anyhow::Result;
-use serde::Serialize as _;
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
@@ -74,6 +74,15 @@ impl JsonLayout {
         }
         Ok(bytes)
     }
+}
+
+/// Writes JSON as people read it: indented by two blanks, with the end of a line behind it.
+///
+/// The values are ours, with texts as keys, so that it cannot fail.
+pub(crate) fn pretty_json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
+    text.push(b'\n');
+    text
 }
 
 #[cfg(test)]

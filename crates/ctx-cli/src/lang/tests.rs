@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use sha2::{Digest as _, Sha256};
+
 use super::*;
 use crate::explanations;
 
@@ -58,6 +60,21 @@ fn each_code_has_a_title_a_cause_and_a_way_out() {
         .filter(|code| catalogue.explanation(code).is_none() || catalogue.cause(code).is_none())
         .collect();
     assert_eq!(missing, [""; 0]);
+}
+
+/// What is changed in an English cause may be missing in the Chinese one.
+#[test]
+fn each_cause_was_translated_from_the_one_that_there_is() {
+    let file = include_str!("zh/causes.txt");
+    let marked = |known: explanations::Explanation| {
+        let digest = Sha256::digest(known.cause);
+        let fingerprint = u32::from_be_bytes(std::array::from_fn(|at| digest[at]));
+        format!("# {fingerprint:08x}\n{}\n", known.code)
+    };
+    let stale: Vec<String> =
+        explanations::all().map(marked).filter(|marked| !file.contains(marked.as_str())).collect();
+    let way_out = "let the Chinese cause say what the English one says, and write above it";
+    assert!(stale.is_empty(), "{way_out}:\n{}", stale.concat());
 }
 
 #[test]
@@ -177,9 +194,9 @@ fn what_is_wrong_with_values_of_the_commands_own_files_is_told_in_chinese() {
     for (table, keys) in tables {
         for (key, value) in keys.iter().flat_map(|key| BAD_VALUES.map(|value| (key, value))) {
             let text = format!("{table}{key} = {value}\nzzz = 1\n");
-            let sources = crate::show::Sources::default();
+            let mut sources = crate::show::Sources::default();
             let path = std::path::Path::new("ctx.toml");
-            let found = crate::config::check(text.as_bytes(), path, &engine, &sources).unwrap();
+            let found = crate::config::check(text.as_bytes(), path, &engine, &mut sources).unwrap();
             left.extend(found.iter().flat_map(left_in_english));
         }
     }

@@ -275,6 +275,21 @@ fn a_dash_is_a_file_there() {
 }
 
 #[test]
+fn a_dash_is_a_file_in_a_case_too() {
+    let folder = Folder::with(&[("case.yaml", "session: '-'\nworldbooks: ['-']\n"), ("-", CHAT)]);
+    let told = folder.ctx_reading("check case.yaml", "not for this");
+    assert!(told.contains("found a list of chat messages") && told.contains(": 1 error,"), "{told}");
+    folder.write("case.yaml", b"session: '-'\n");
+    assert!(folder.ctx_reading("check case.yaml", "not for this").starts_with("exit code 0\n"));
+    assert!(folder.ctx_reading("test --update", "not for this").starts_with("exit code 0\n"));
+    let result = std::fs::read_to_string(folder.path().join("expected.txt")).unwrap();
+    assert!(result.contains("\nHello\n"), "{result}");
+    std::fs::remove_file(folder.path().join("-")).unwrap();
+    let told = folder.ctx_reading("check case.yaml", CHAT);
+    assert!(told.contains("there is no file `./-`"), "{told}");
+}
+
+#[test]
 fn a_file_that_it_names_must_exist_where_it_is_used() {
     let files = [
         ("ctx.toml", "model = 'gpt-5'\nagent = 'presets/none.yaml'\nmodels = 'none.json'\n"),

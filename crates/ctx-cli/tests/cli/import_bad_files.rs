@@ -189,3 +189,18 @@ fn migrate_says_what_changes_in_each_file() {
     ];
     check(&[("a.yaml", OLD_YAML), ("h.json", HALVES)], "migrate a.yaml h.json", (0, &said, &[]));
 }
+
+#[test]
+fn migrate_takes_backups_back_where_a_file_cannot_be_written() {
+    let folder = Folder::with(&[("a.json", OLD), ("h.json", HALVES)]);
+    let path = folder.path().join("h.json");
+    let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&path, permissions).unwrap();
+    let told = folder.ctx("migrate a.json h.json --write");
+    assert!(told.ends_with("error: cannot write `h.json`: permission denied\n"), "{told}");
+    assert!(told.starts_with("exit code 3\n"), "{told}");
+    assert_eq!(folder.names(), ["a.json", "h.json"]);
+    let content = |name| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!([content("a.json"), content("h.json")], [OLD, HALVES]);
+}

@@ -189,6 +189,21 @@ fn a_report_is_not_written_onto_the_agent() {
     }
 }
 
+#[test]
+fn a_report_is_not_written_onto_the_agent_of_another_import() {
+    let folder = Folder::with(&[("card.json", card().to_string().as_str())]);
+    folder.write("chat.json", br#"[{"role":"user","content":"Hi"}]"#);
+    assert_eq!(import(&folder, "card.json --out out").0, 0);
+    let agent = || std::fs::read(folder.path().join("out/agent.yaml")).unwrap();
+    let before = agent();
+    let (code, errors) = import(&folder, "chat.json --out out --report out/agent.yaml");
+    let expected =
+        "error: `out/agent.yaml` is where an import has its agent; name another file for the report\n";
+    assert!(code == 2 && errors.ends_with(expected), "{code} {errors}");
+    assert_eq!(agent(), before);
+    assert!(!folder.path().join("out/conversations").exists());
+}
+
 /// Runs an import on a system that lets no file have more than some hundred kilobytes, as one whose disk is full.
 #[cfg(unix)]
 fn import_on_a_full_disk(folder: &Folder) -> (Option<i32>, String) {

@@ -23,7 +23,7 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
       |
       = help: did you mean `agent`?
 
-    error[CTX0900]: cannot read `c/../chta.json`: no such file or folder
+    error[CTX0900]: there is no file `c/../chta.json`
      --> c/case.yaml:2:10
       |
     2 | session: ../chta.json
@@ -54,7 +54,7 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
     exit code 3
     === output
     FAILED c: the case cannot be read
-    error[CTX0900]: cannot read `c/../chta.json`: no such file or folder
+    error[CTX0900]: there is no file `c/../chta.json`
      --> case.yaml:1:10
       |
     1 | session: ../chta.json
@@ -308,6 +308,104 @@ fn what_defaults_name_is_looked_at() {
             "CTX0902 /tools/allow/tools/1: there is no tool `read_fil` (did you mean `read_file`?)",
         ],
     );
+}
+
+#[test]
+fn a_file_that_may_be_meant_is_named_with_its_folder() {
+    let folder = Folder::with(&[("chat.json", KINDS[1].1), ("deep/ctx.toml", "session = '../chta.json'")]);
+    let told = folder.ctx("check deep/ctx.toml");
+    assert!(told.contains("there is no file `deep/../chta.json`"), "{told}");
+    assert!(told.contains("= help: did you mean `../chat.json`?"), "{told}");
+    let mut command = folder.command("assemble");
+    let told = command.current_dir(folder.path().join("deep")).output().unwrap();
+    let told = String::from_utf8(told.stderr).unwrap();
+    assert!(told.contains("there is no file `../chta.json`"), "{told}");
+    assert!(told.contains("= help: did you mean `../chat.json`?"), "{told}");
+    let books = "worldbooks = ['a/agnt.yaml']\n[endpoint]\nkey-file = 'a/agnt.yaml'";
+    let near = "there is no file `a/agnt.yaml` (did you mean `a/agent.yaml`?)";
+    let [book, key] = ["/worldbooks/0", "/endpoint/key-file"].map(|at| format!("CTX0900 {at}: {near}"));
+    check("ctx.toml", books, &[&book, &key]);
+}
+
+/// Checks what is found in `case.yaml` and in `ctx.toml` that name a file of the folder under a key.
+#[track_caller]
+fn check_naming(folder: &Folder, file: &str, expected: &str) {
+    folder.write("case.yaml", format!("session: {file}\n").as_bytes());
+    folder.write("ctx.toml", format!("session = '{file}'\n").as_bytes());
+    for (name, place) in [("case.yaml", "1:10"), ("ctx.toml", "1:11")] {
+        let told = folder.ctx(&format!("check {name}"));
+        assert!(told.contains(&format!("{expected}\n --> {name}:{place}\n")), "{told}");
+    }
+}
+
+#[test]
+fn a_named_file_that_cannot_be_read_is_told_where_it_is_named() {
+    let folder = Folder::with(&[]);
+    let file = std::fs::File::create(folder.path().join("large.json")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    check_naming(&folder, "large.json", "error[CTX0900]: `large.json` is larger than 64 MiB");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_that_is_named_is_not_waited_for() {
+    let folder = Folder::with(&[]);
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+    assert!(made.success());
+    let expected = "info[CTX0900]: `pipe` is no regular file, and is not looked at";
+    check_naming(&folder, "pipe", expected);
+}
+
+#[test]
+fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
+    let names = |count: usize| vec!["'frob'"; count].join(", ");
+    let more = |list: &str| format!("CTX0101 {list}: 2 more names in `{list}` are not looked at");
+    let check = |name: &str, text: &str, first: &str, more: &str| {
+        let folder = Folder::with(&[(name, text)]);
+        let told = folder.ctx(&format!("check {name} --json"));
+        let value = crate::assemble::json(&told);
+        let found = value["findings"].as_array().unwrap().iter();
+        let line = |found: &serde_json::Value| {
+            let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+            let pointer = text(&found["location"]["pointer"]);
+            format!("{} {pointer}: {}", text(&found["code"]), text(&found["message"]))
+        };
+        let found: Vec<String> = found.map(line).collect();
+        assert_eq!(found.iter().filter(|found| found.contains(first)).count(), 200, "{found:?}");
+        assert_eq!(found.iter().filter(|found| !found.contains(first)).collect::<Vec<_>>(), [more]);
+    };
+    let unknown = "no processor `frob`";
+    check("case.yaml", &format!("enable: [{}]", names(202)), unknown, &more("/enable"));
+    let tools = format!("[tools]\ndeny = {{ tools = [{}] }}", names(202));
+    check("ctx.toml", &tools, "there is no tool `frob`", &more("/tools/deny/tools"));
+    let books: Vec<String> = (0..202).map(|n| format!("'{n}.json'")).collect();
+    let missing = "there is no file `";
+    check("case.yaml", &format!("worldbooks: [{}]", books.join(", ")), missing, &more("/worldbooks"));
+    check("ctx.toml", &format!("worldbooks = [{}]", books.join(", ")), missing, &more("/worldbooks"));
+    let chinese = ctx("check case.yaml --lang zh", &[("case.yaml", &format!("enable: [{}]", names(202)))]);
+    assert!(chinese.contains("`/enable` 中另有 2 个名称没有检查"), "{chinese}");
+}
+
+#[test]
+fn a_file_that_is_named_again_is_looked_at_once() {
+    check(
+        "case.yaml",
+        "worldbooks: [profile.yaml, a/../profile.yaml]",
+        &["CTX0607 /worldbooks/0: expected a worldbook (an object with `entries`), found a user profile"],
+    );
+}
+
+#[test]
+fn defaults_that_are_too_large_are_not_looked_at() {
+    let large = format!("agent = 'a.yaml'\n# {}", "x".repeat(1 << 20));
+    assert_snapshot!(ctx("check ctx.toml", &[("ctx.toml", &large)]), @"
+    exit code 3
+    === output
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0900]: `ctx.toml` is larger than 1024 KiB
+    --> ctx.toml
+    ");
 }
 
 #[test]

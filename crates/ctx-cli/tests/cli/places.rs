@@ -321,3 +321,27 @@ fn control_characters_are_replaced() {
     1 file checked: 0 errors, 0 warnings
     ");
 }
+
+#[test]
+fn what_a_preset_cannot_say_is_found_in_the_agents_file() {
+    let file = r#"{
+  "type": "AIO_Agent_Export",
+  "agents": [
+    { "name": "Ada", "presetMessages": [
+      { "type": "chat_history" },
+      { "content": "Be brief.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } }
+    ] }
+  ]
+}"#;
+    let told = crate::ctx("export a.json --to st-preset --out preset.json", &[("a.json", file)]);
+    let (_, told) = told.split_once("=== errors\n").unwrap();
+    assert_snapshot!(told, @r#"
+    warning[CTX0628]: a prompt of a preset is for every model, and so this one goes to all
+     --> a.json:6:7
+      |
+    6 |       { "content": "Be brief.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } }
+      |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: say it otherwise in the agent, or mend the prompt in SillyTavern
+    "#);
+}

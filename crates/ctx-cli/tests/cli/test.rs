@@ -166,11 +166,14 @@ fn build_servers_read_nothing_that_turns_a_line() {
         let id = r"\u001b[31mred\u202e\nx";
         format!(r#"{{"presetMessages": [{{"id": "{id}", "role": "system", "content": "{text}"}}]}}"#)
     };
-    let folder = Folder::with(&[("a\u{202e}b/agent.json", &agent("One"))]);
+    let name = "a\u{202e}b\u{fffe}c/agent.json";
+    let folder = Folder::with(&[(name, &agent("One"))]);
     folder.ctx("test . --update");
-    folder.write("a\u{202e}b/agent.json", agent("Two").as_bytes());
+    folder.write(name, agent("Two").as_bytes());
     let told = folder.ctx("test . --junit results.xml") + &folder.ctx("test . --lang zh");
-    let all = told + &read(&folder, "results.xml");
+    let xml = read(&folder, "results.xml");
+    assert!(xml.contains("name=\"a\u{fffd}bc\"") && !xml.contains('\u{fffe}'), "{xml}");
+    let all = told + &xml;
     let is_obeyed = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
     assert_eq!(all.matches(is_obeyed).collect::<String>(), "", "{all}");
     assert_eq!(all.matches("\u{fffd}[31mred\u{fffd} x` ").count(), 4, "{all}");
@@ -379,7 +382,7 @@ fn what_a_case_says_wrongly_is_an_error() {
       = help: did you mean `quiet`?
 
     FAILED t/d: the case cannot be read
-    error[CTX0900]: cannot read `t/d/nowhere.yaml`: no such file or folder
+    error[CTX0900]: there is no file `t/d/nowhere.yaml`
      --> case.yaml:1:8
       |
     1 | agent: nowhere.yaml
@@ -440,7 +443,7 @@ fn a_folder_without_cases_does_not_pass() {
     assert_snapshot!(ctx("test t", &[("t/notes.yaml", "a: b")]), @"
     exit code 2
     === errors
-    error: no case below `t`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML)
+    error: no case below `t`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML), or with a result in `expected.txt`
     ");
     assert_snapshot!(ctx("test nowhere", &[]), @"
     exit code 3
@@ -496,6 +499,21 @@ fn an_agent_that_is_gone_is_named() {
 
     1 case: 0 passed, 1 failed
     ");
+}
+
+#[test]
+fn a_text_that_looks_like_an_entry_is_no_agent_that_is_gone() {
+    let chat = |said: &str| {
+        let quoted = format!("{said}\\n--- 1 system · preset:x · skeleton · 4 tokens\\nBe brief.");
+        format!(r#"[{{"role": "user", "content": "{quoted}"}}]"#)
+    };
+    let folder = Folder::with(&[("t/session.json", &chat("What is this?"))]);
+    assert!(folder.ctx("test t --update").starts_with("exit code 0\n"));
+    assert!(folder.ctx("test t").contains("1 case: 1 passed, 0 failed"));
+    folder.write("t/session.json", chat("And this?").as_bytes());
+    let told = folder.ctx("test t");
+    assert!(told.starts_with("exit code 1\n") && told.contains("+ And this?\n"), "{told}");
+    assert!(folder.ctx("test t --update").contains("updated t/expected.txt"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use ctx_types::{Diagnostic, plural};
 use serde_json::{Value, json};
 
@@ -73,10 +73,7 @@ impl Fixes {
             return Ok(());
         }
         for file in self.changed() {
-            // Whoever writes the file at the same time shall lose nothing.
-            if files::read(&file.path)? != file.before {
-                bail!("`{}` has changed meanwhile; nothing is written", file.name);
-            }
+            files::refuse_changed(&file.path, &file.before)?;
         }
         let all = self.changed().filter_map(|file| Some((file.path.clone(), file.after.as_deref()?)));
         files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default())

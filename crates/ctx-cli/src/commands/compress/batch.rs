@@ -1,6 +1,5 @@
 //! One conversation after the other.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::commands::folder::{self, Found};
 use crate::exit::{Exit, UsageError};
-use crate::files;
+use crate::files::{self, Once};
 use crate::lang;
 use crate::show::{self, Bar, Sources};
 
@@ -221,10 +220,10 @@ impl Conversations {
                 () => found.push(Found::File(path.clone())),
             }
         }
-        let mut seen = BTreeSet::new();
+        let mut seen = Once::default();
         found.retain(|found| match found {
             // A file that is named in two ways is done once.
-            Found::File(file) => file.canonicalize().map_or(true, |path| seen.insert(path)),
+            Found::File(file) => seen.is_new(file),
             Found::Closed(..) => true,
         });
         match found.is_empty() {

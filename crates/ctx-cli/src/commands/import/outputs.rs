@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use ctx_preset_import::{Import, write_document};
 use ctx_types::Persist as _;
-use serde::Serialize;
 
 use super::names::Names;
 use crate::exit::UsageError;
@@ -18,26 +17,19 @@ use crate::show::Sources;
 /// The name of the agent's file.
 pub(super) const AGENT: &str = "agent.yaml";
 
-/// Writes JSON as people read it.
-pub(super) fn pretty(value: &impl Serialize) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
-    text.push(b'\n');
-    text
-}
-
 /// A file that is written.
 pub(super) type Output<'a> = (PathBuf, Cow<'a, [u8]>);
 
-/// Refuses a report onto a file that the import itself makes, or onto an agent that another import made.
+/// Refuses a report onto a file that the import itself makes, or onto an agent that another one made or will make.
 pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result<(), UsageError> {
     let is_same = |path: &Path| std::path::absolute(path).ok() == std::path::absolute(report).ok();
-    match is_same(&out.join(AGENT)) || written.iter().any(|(path, _)| is_same(path)) {
-        true => Err(UsageError(format!(
-            "`{}` is a file that the import makes; name another file for the report",
-            files::name(report)
-        ))),
-        false => Ok(()),
-    }
+    let what = match () {
+        () if written.iter().any(|(path, _)| is_same(path)) => "a file that the import makes",
+        () if is_same(&out.join(AGENT)) => "where an import has its agent",
+        () => return Ok(()),
+    };
+    let report = files::name(report);
+    Err(UsageError(format!("`{report}` is {what}; name another file for the report")))
 }
 
 /// Writes all files or none, the agent last: where it is, all is there that it asks for.
@@ -79,11 +71,11 @@ pub(super) fn of<'a>(made: &'a Import, out: &Path) -> Vec<Output<'a>> {
     }
     for book in &made.worldbooks {
         let file = format!("{}.json", book.name);
-        add(names.of(&["worldbooks", &file]), pretty(&book.book).into());
+        add(names.of(&["worldbooks", &file]), files::pretty_json(&book.book).into());
     }
     for chat in &made.conversations {
         let file = format!("{}.json", chat.name);
-        add(names.of(&["conversations", &file]), pretty(&chat.session).into());
+        add(names.of(&["conversations", &file]), files::pretty_json(&chat.session).into());
     }
     for asset in &made.assets {
         let steps: Vec<&str> = std::iter::once("assets").chain(asset.path.split('/')).collect();

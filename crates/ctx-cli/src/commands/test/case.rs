@@ -16,9 +16,8 @@ use schemars::{Schema, json_schema};
 use serde_json::Value;
 
 use crate::args::Kind;
-use crate::codes;
 use crate::commands::inputs::{self, InputFile};
-use crate::commands::named::{self, Wanted};
+use crate::commands::named::{self, Named, Wanted};
 use crate::commands::switches;
 use crate::commands::turn::{self, Turn, TurnFiles};
 use crate::config::ZoneName;
@@ -163,7 +162,9 @@ impl Options {
         };
         let mut keys = Keys::of(value).map_err(|fault| fail(*fault))?;
         let case = CaseFile::read(&mut keys);
-        match keys.finish().into_iter().chain(missing(&case, folder)).next() {
+        let missing = named_files(&case, &case.worldbooks, folder)
+            .find_map(|named| named::missing(&named.path, folder, &named.pointer));
+        match keys.finish().into_iter().next().or(missing) {
             Some(fault) => Err(fail(fault)),
             None => Self::of(case, folder),
         }
@@ -228,10 +229,9 @@ pub(crate) fn check(bytes: &[u8], path: &Path, engine: &Engine) -> Result<Vec<Di
             // As `ctx test` has it: a case with such a key is none that can be run.
             found.extend(faults.map(|fault| Diagnostic { severity: Severity::Error, ..fault }));
             let folder = path.parent().unwrap_or(Path::new(""));
-            found.extend(missing(&case, folder));
-            found.extend(named_files(&case).into_iter().filter_map(|(pointer, wanted, name)| {
-                named::fault(wanted, &folder.join(name), name, engine).map(|fault| fault.at_pointer(pointer))
-            }));
+            let (books, more) = named::first(&case.worldbooks, "/worldbooks");
+            found.extend(named::faults(named_files(&case, books, folder), folder, engine));
+            found.extend(more);
             found.extend(switches::faults("/enable", &case.enable, true, engine));
             found.extend(switches::faults("/disable", &case.disable, false, engine));
             found.extend(of_settings(case, engine));
@@ -260,8 +260,12 @@ fn of_settings(case: CaseFile, engine: &Engine) -> Vec<Diagnostic> {
     compiled.diagnostics().iter().filter_map(place).collect()
 }
 
-/// Returns the files that a case names: where, as what, and by which name.
-fn named_files(case: &CaseFile) -> Vec<(String, Wanted, &str)> {
+/// Returns the files that a case names, and these worldbooks of it.
+fn named_files<'c>(
+    case: &'c CaseFile,
+    books: &'c [String],
+    folder: &'c Path,
+) -> impl Iterator<Item = Named> + use<'c> {
     let files = [
         ("/agent", Wanted::Agent, &case.agent),
         ("/session", Wanted::Session, &case.session),
@@ -272,27 +276,13 @@ fn named_files(case: &CaseFile) -> Vec<(String, Wanted, &str)> {
     let files = files
         .into_iter()
         .filter_map(|(pointer, wanted, name)| Some((pointer.to_owned(), wanted, name.as_deref()?)));
-    let books = case.worldbooks.iter().enumerate();
+    let books = books.iter().enumerate();
     let books = books.map(|(index, name)| (format!("/worldbooks/{index}"), Wanted::Worldbook, name.as_str()));
-    files.chain(books).collect()
-}
-
-/// Finds the files that a case names and that cannot be read, each with one beside it that may be meant.
-fn missing(case: &CaseFile, folder: &Path) -> Vec<Diagnostic> {
-    let files = named_files(case).into_iter();
-    files.filter_map(|(pointer, _, name)| missing_file(&folder.join(name), name, &pointer)).collect()
-}
-
-fn missing_file(path: &Path, name: &str, pointer: &str) -> Option<Diagnostic> {
-    if path.exists() && !path.is_dir() {
-        return None;
-    }
-    let reason = files::read(path).err()?.to_string();
-    let missing = Diagnostic::error(codes::UNREADABLE_FILE, reason).at_pointer(pointer);
-    let near = files::near(path).filter(|_| !path.exists());
-    Some(match near.map(|near| files::name(&Path::new(name).with_file_name(near))) {
-        Some(near) => missing.with_help(format!("did you mean `{near}`?")),
-        None => missing,
+    files.chain(books).map(|(pointer, wanted, name)| Named {
+        pointer,
+        wanted,
+        path: files::below(folder, name),
+        name: name.to_owned(),
     })
 }
 
@@ -306,7 +296,7 @@ fn books(folder: &Path, names: &[String]) -> Result<Vec<InputFile>> {
 
 /// A file that a case names.
 fn below(folder: &Path, name: &str) -> InputFile {
-    InputFile { path: folder.join(name), name: name.replace('\\', "/"), bytes: None }
+    InputFile { path: files::below(folder, name), name: name.replace('\\', "/"), bytes: None }
 }
 
 fn kind(name: &str) -> Result<Kind, Meaningless> {

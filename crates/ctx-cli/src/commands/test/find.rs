@@ -27,7 +27,8 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)
         let mut found = Vec::new();
         for file in folder::files_and(folder, is_result) {
             match file {
-                Found::File(file) if is_mark(&file) || is_result(&file) => {
+                // A file of that name is found only if it is a result.
+                Found::File(file) if is_mark(&file) || is_called_result(&file) => {
                     found.extend(file.parent().map(|case| (case.to_owned(), None)));
                 }
                 Found::File(_) => {}
@@ -37,7 +38,7 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)
         }
         if found.is_empty() {
             let message = format!(
-                "no case below `{}`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML)",
+                "no case below `{}`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML), or with a result in `{EXPECTED}`",
                 files::name(folder)
             );
             return Err(UsageError(message).into());
@@ -56,8 +57,11 @@ fn is_mark(file: &Path) -> bool {
 /// Other programs have files of that name too.
 fn is_result(file: &Path) -> bool {
     const BEGINNINGS: [&[u8]; 2] = [b"--- 0 ", b"=== no context"];
-    let is_named = file.file_name() == Some(OsStr::new(EXPECTED));
     let mut begin = Vec::new();
     let read = |begin| File::open(file).and_then(|file| file.take(16).read_to_end(begin));
-    is_named && read(&mut begin).is_ok() && BEGINNINGS.iter().any(|own| begin.starts_with(own))
+    is_called_result(file) && read(&mut begin).is_ok() && BEGINNINGS.iter().any(|own| begin.starts_with(own))
+}
+
+fn is_called_result(file: &Path) -> bool {
+    file.file_name() == Some(OsStr::new(EXPECTED))
 }

@@ -47,7 +47,7 @@ pub(super) fn to_xml(results: &[Tested]) -> Result<Vec<u8>> {
 }
 
 fn case(writer: &mut Writer<Vec<u8>>, tested: &Tested) -> std::io::Result<()> {
-    let name = show::clean_line(&name(&tested.folder));
+    let name = allowed(&show::clean_line(&name(&tested.folder)));
     let mut element = BytesStart::new("testcase");
     element.push_attribute(("classname", SUITE));
     element.push_attribute(("name", name.as_str()));

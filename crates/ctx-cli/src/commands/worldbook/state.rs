@@ -149,8 +149,8 @@ fn write_own(
     if value.as_ref() == Some(&written) {
         return Ok(None);
     }
-    if before.is_some_and(|before| files::read(path).is_ok_and(|now| now != before)) {
-        bail!("`{name}` was changed meanwhile, and is not written");
+    if let Some(before) = before {
+        files::refuse_changed(path, before)?;
     }
     let layout = before.and_then(JsonLayout::of).unwrap_or_default();
     files::write(&[(path.to_owned(), &layout.write(&written)?)], Existing::Named, read)?;
