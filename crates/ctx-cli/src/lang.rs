@@ -12,7 +12,6 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 use ctx_types::{Code, Decision};
-use unicode_width::UnicodeWidthStr as _;
 
 use catalogue::Catalogue;
 
@@ -67,11 +66,6 @@ pub(crate) fn is_english() -> bool {
     catalogue().is_none()
 }
 
-/// Puts a text at the right of so many columns.
-pub(crate) fn right(text: &str, columns: usize) -> String {
-    " ".repeat(columns.saturating_sub(text.width())) + text
-}
-
 /// Writes things that stand side by side, with commas.
 pub(crate) fn list(things: &[impl AsRef<str>]) -> String {
     let comma = if catalogue().is_some() { "，" } else { ", " };
@@ -101,27 +95,9 @@ pub(crate) fn lines(english: &str) -> Cow<'_, str> {
     Cow::Owned(translated.collect())
 }
 
-/// Writes a line of a list whose cells two blanks and more divide: its first cell in the words of lists, and its last
-/// one too where that `is_own` and not a stranger's. What stands behind a cell stays in its column.
-pub(crate) fn cells(line: &str, is_own: bool) -> Cow<'_, str> {
-    let Some(catalogue) = catalogue() else { return Cow::Borrowed(line) };
-    let own = line.trim_start();
-    let indent = line.len() - own.len();
-    let (first, rest) = own.split_at(own.find("  ").unwrap_or(own.len()));
-    let mut written = line[..indent].to_owned();
-    let other = catalogue.cell(first).unwrap_or_else(|| first.to_owned());
-    let (last_at, width) = (rest.rfind("  ").map(|at| at + 2), first.width());
-    written += &other;
-    let gap = (rest.len() - rest.trim_start().len() + width).saturating_sub(other.width());
-    let (between, last) = match last_at.filter(|_| is_own) {
-        Some(at) => rest.split_at(at),
-        None => (rest, ""),
-    };
-    if !rest.is_empty() {
-        written += &" ".repeat(gap.max(1));
-    }
-    let last = catalogue.cell(last).unwrap_or_else(|| last.to_owned());
-    Cow::Owned(written + between.trim_start() + &last)
+/// Writes a cell of a list, or a part of one, in words that would be something else on a line.
+pub(crate) fn cell(english: &str) -> Cow<'_, str> {
+    translated(english, |catalogue| catalogue.cell(english))
 }
 
 /// Writes the message or the way out of a finding in the language of the run.

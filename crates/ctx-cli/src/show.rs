@@ -2,6 +2,7 @@
 
 mod bar;
 mod clean;
+mod columns;
 mod comparison;
 pub(crate) mod conversation;
 mod diff;
@@ -27,6 +28,7 @@ use crate::{files, lang};
 
 pub(crate) use bar::Bar;
 pub(crate) use clean::{clean, clean_line};
+pub(crate) use columns::{left, right, widest};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{TIMEOUT, diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, size, timings};

@@ -3,6 +3,7 @@
 mod batch;
 mod budget;
 mod mask;
+mod plan;
 mod program;
 mod report;
 mod settings;
@@ -28,7 +29,6 @@ use crate::commands::counting::TokenCounting;
 use crate::commands::inputs::{self, InputFile};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
-use crate::lang;
 use crate::show::{self, Sources};
 
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
@@ -60,8 +60,7 @@ pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
 
 /// Returns the conversation of a command line, or else that of the defaults.
 fn conversation(given: Option<&PathBuf>, config: &Config, sources: &Sources) -> Result<PathBuf> {
-    let named = config.file("session", given.cloned(), sources)?;
-    named.ok_or_else(|| UsageError("no conversation is named: `--session FILE`".to_owned()).into())
+    config.conversation(given.cloned(), "`--session FILE`", sources)
 }
 
 /// Returns the conversations of a command line, or else that of the defaults.
@@ -120,7 +119,7 @@ fn plan(arguments: &PassArguments) -> Result<Exit> {
         let plan = pass.pipeline.plan(&messages, pass.protection(&messages)?);
         found.extend(in_conversation(&plan.diagnostics, path));
         let report = plan.report(&plan.apply(), pass.pipeline.meter());
-        let mut done = done(&plan.outcome, drawn(&plan.to_string()), plan.to_json(), found);
+        let mut done = done(&plan.outcome, plan::drawn(&plan, messages.len()), plan.to_json(), found);
         done.messages = (report.input_count, report.output_count);
         done.tokens = (report.input_tokens, report.output_tokens);
         if let PassOutcome::Infeasible(overflow) = &plan.outcome {
@@ -157,18 +156,6 @@ fn compress(arguments: &RunArguments) -> Result<Exit> {
             ..done(&report.outcome, text, json, found)
         })
     })
-}
-
-/// Writes a plan in the language of the run: what it comes to, and a line for each step.
-fn drawn(plan: &str) -> String {
-    let lines = plan.lines().enumerate().map(|(at, line)| match at {
-        0 => lang::text(line) + "\n",
-        _ => match lang::lines(line) {
-            told if told != line => told + "\n",
-            _ => lang::cells(line, true) + "\n",
-        },
-    });
-    lines.collect()
 }
 
 fn done(outcome: &PassOutcome, text: String, json: Value, found: Vec<Diagnostic>) -> Done {

@@ -1,11 +1,10 @@
 //! What two contexts have in common, for people.
 
 use ctx_engine::{Comparison, Difference, DifferenceKind};
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::lang;
 use crate::show::clean::clean_line;
-use crate::show::plural;
+use crate::show::{left, plural, widest};
 
 /// Writes how much of the beginning is the same, where the two part, and what is billed again.
 pub(crate) fn comparison(comparison: &Comparison) -> String {
@@ -18,9 +17,8 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
     lines.extend(again(comparison).map(|text| ("billed again".to_owned(), text)));
     let lines = lines.iter().map(|(title, text)| (said(title), clean_line(&lang::phrase(text))));
     let lines: Vec<(String, String)> = lines.collect();
-    let width = lines.iter().map(|(title, _)| title.width()).max().unwrap_or(0);
-    let pad = |title: &str| " ".repeat(width.saturating_sub(title.width()));
-    let lines = lines.iter().map(|(title, text)| format!("{title}{}  {text}", pad(title)));
+    let width = widest(lines.iter().map(|(title, _)| title));
+    let lines = lines.iter().map(|(title, text)| format!("{}  {text}", left(title, width)));
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 

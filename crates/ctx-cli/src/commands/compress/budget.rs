@@ -10,7 +10,6 @@ use ctx_engine::Engine;
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, tools_cost};
 use ctx_types::{Diagnostic, Message, ToolDefinition};
 use serde_json::{Value, json};
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::BudgetArguments;
 use crate::commands::compress::{messages, protection};
@@ -144,10 +143,12 @@ impl Planned {
         let lines = window.into_iter().chain(needs).chain(room).chain([history]);
         let lines: Vec<(String, String)> =
             lines.map(|(name, tokens)| (lang::phrase(&name).into_owned(), tokens)).collect();
-        let names = lines.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
-        let figures = lines.iter().map(|(_, tokens)| tokens.len()).max().unwrap_or(0);
-        let lines: Vec<String> =
-            lines.iter().map(|(name, tokens)| line(name, names, tokens, figures)).collect();
+        let names = show::widest(lines.iter().map(|(name, _)| name));
+        let figures = show::widest(lines.iter().map(|(_, tokens)| tokens));
+        let line = |(name, tokens): &(String, String)| {
+            format!("{}  {}\n", show::left(name, names), show::right(tokens, figures))
+        };
+        let lines: Vec<String> = lines.iter().map(line).collect();
         let about = if self.is_exact { "" } else { "about: its tokens are estimated\n" };
         format!("{}{}{}\n", lines.concat(), lang::lines(about), lang::text(&plan.to_string()))
     }
@@ -175,12 +176,6 @@ impl Planned {
             lang::phrase(&outcome).into_owned(),
         ]
     }
-}
-
-/// Writes a line of an account: a name, and behind it a figure at the right.
-fn line(name: &str, names: usize, tokens: &str, figures: usize) -> String {
-    let gap = " ".repeat(names.saturating_sub(name.width()));
-    format!("{name}{gap}  {tokens:>figures$}\n")
 }
 
 /// The titles of the table of models.

@@ -1,11 +1,9 @@
 //! `ctx compress report`: what summaries and passes kept, lost and made up.
 
-use std::fmt::Write as _;
-
 use anyhow::Result;
-use ctx_compress::quality::QualityReport;
+use ctx_compress::quality::{Fact, KindCounts, QualityReport};
 use ctx_compress::request::{PassOutcome, Protection};
-use ctx_types::{NodeId, Session};
+use ctx_types::{NodeId, Session, plural};
 use serde_json::{Value, json};
 
 use crate::args::ReportArguments;
@@ -38,7 +36,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<Exit> {
     sources.show(&limits.into_iter().map(|found| found.in_document(name.as_str())).collect::<Vec<_>>());
     match arguments.json {
         true => show::json(&to_json(&of_summaries, of_pass.as_ref()))?,
-        false => show::result(&to_text(&of_summaries, of_pass.as_ref())?)?,
+        false => show::result(&to_text(&of_summaries, of_pass.as_ref()))?,
     }
     Ok(Exit::Success)
 }
@@ -85,69 +83,123 @@ fn to_json(of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> Value
     result
 }
 
-fn to_text(of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> Result<String> {
-    let mut text = String::new();
-    for (id, report) in of_summaries {
-        write!(
-            text,
-            "{}{}",
-            if text.is_empty() { "" } else { "\n" },
-            drawn(&format!("summary `{id}`"), report)
-        )?;
+fn to_text(of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> String {
+    let summaries = of_summaries.iter().map(|(id, report)| drawn(&format!("summary `{id}`"), report));
+    let reports: Vec<String> = summaries.chain(of_pass.map(|report| drawn("pass", report))).collect();
+    match reports.is_empty() {
+        true => lang::lines("there is no summary; `--budget N` reports on a pass\n").into_owned(),
+        false => reports.join("\n"),
     }
-    if let Some(report) = of_pass {
-        write!(text, "{}{}", if text.is_empty() { "" } else { "\n" }, drawn("pass", report))?;
-    }
-    if text.is_empty() {
-        text.push_str(&lang::lines("there is no summary; `--budget N` reports on a pass\n"));
-    }
-    Ok(text)
 }
 
 /// Writes a report in the language of the run: its figures, and a line for each fact.
 fn drawn(what: &str, report: &QualityReport) -> String {
-    let text = report.to_string();
-    let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
     let colon = if lang::is_english() { ": " } else { "：" };
-    let mut written = format!("{}{colon}{}\n", lang::phrase(what), lang::text(head));
-    // Behind the table of kinds stand the facts, whose words are those of the conversation.
-    let mut is_of_fact = false;
-    for line in rest.lines() {
-        is_of_fact |= !line.starts_with(' ');
-        written += &if is_of_fact { fact(line) } else { kind(line) };
-        written.push('\n');
-    }
-    written
+    let mut text = format!("{}{colon}{}\n", lang::phrase(what), lang::text(&figures(report)));
+    text += &kinds(&report.kinds);
+    text += &facts("lost", &report.lost);
+    text + &facts("invented", &report.invented)
 }
 
-/// Writes a row of the table of kinds, or its titles.
-fn kind(line: &str) -> String {
-    if lang::is_english() || line.starts_with("  ") && !line.starts_with("   ") {
-        return lang::cells(line, false).into_owned();
-    }
-    let titles = line.split_whitespace().zip([19, 7, 10]);
-    titles.map(|(title, width)| lang::right(&lang::phrase(title), width)).collect()
+fn figures(report: &QualityReport) -> String {
+    let QualityReport { kept, lost, invented, .. } = report;
+    let all = plural(kept.len() + lost.len(), "fact");
+    let share = report.retention().map(|share| format!(" ({:.1} %)", share * 100.0)).unwrap_or_default();
+    format!("kept {} of {all}{share}, lost {}, invented {}", kept.len(), lost.len(), invented.len())
 }
 
-/// Writes the line of a fact, or the title above several.
-fn fact(line: &str) -> String {
-    if !line.starts_with(' ') {
-        return lang::phrase(line).into_owned();
-    }
-    let (line, opposite) = match line.strip_suffix(OPPOSITE) {
-        Some(line) => (line, lang::phrase(OPPOSITE)),
-        None => (line, "".into()),
+/// How many columns the name of a kind has.
+const KIND_COLUMNS: usize = 10;
+
+/// The titles of figures, and how many columns these have.
+const FIGURES: [(&str, usize); 3] = [("kept", 6), ("lost", 6), ("invented", 9)];
+
+/// Writes the table of kinds.
+fn kinds(kinds: &[KindCounts]) -> String {
+    let row = |kind: &str, figures: [&str; 3]| {
+        let figures = figures.iter().zip(FIGURES).map(|(figure, (_, columns))| show::right(figure, columns));
+        let cells: Vec<String> = std::iter::once(show::left(kind, KIND_COLUMNS)).chain(figures).collect();
+        format!("  {}\n", cells.join(" "))
     };
-    let more = line.strip_suffix(')').and_then(|line| line.rsplit_once(" (and "));
-    let is_count = |more: &&str| more.ends_with(" more places") || *more == "1 more place";
-    match more.filter(|(_, more)| is_count(more)) {
-        Some((line, more)) => {
-            format!("{}{}{opposite}", lang::cells(line, false), lang::phrase(&format!(" (and {more})")))
-        }
-        None if line.starts_with("  and ") => lang::lines(line).into_owned(),
-        None => format!("{}{opposite}", lang::cells(line, false)),
+    let of_kind = |counts: &KindCounts| {
+        let figures = [counts.kept, counts.lost, counts.invented].map(|count| count.to_string());
+        row(&lang::cell(counts.kind.as_str()), figures.each_ref().map(String::as_str))
+    };
+    if kinds.is_empty() {
+        return String::new();
     }
+    let titles = FIGURES.map(|(title, _)| lang::phrase(title));
+    row("", titles.each_ref().map(|title| &**title)) + &kinds.iter().map(of_kind).collect::<String>()
 }
 
-/// What stands behind a fact of which the opposite is said.
-const OPPOSITE: &str = " (the opposite is said)";
+/// How many facts of a list are shown before the rest is counted.
+const MAX_FACTS: usize = 100;
+
+/// Writes a list of facts, whose words are those of the conversation.
+fn facts(title: &str, facts: &[Fact]) -> String {
+    if facts.is_empty() {
+        return String::new();
+    }
+    let (shown, rest) = facts.split_at(facts.len().min(MAX_FACTS));
+    let places: Vec<String> = shown.iter().map(place).collect();
+    let width = show::widest(&places);
+    let line = |(fact, place): (&Fact, &String)| {
+        let kind = show::left(&lang::cell(fact.kind.as_str()), KIND_COLUMNS);
+        let (place, text) = (show::left(place, width), one_line(&fact.text));
+        let more = fact.count.checked_sub(1).filter(|more| *more > 0);
+        let more = more.map(|more| format!(" (and {})", plural(more, "more place"))).unwrap_or_default();
+        let opposite = if fact.opposed.is_some() { " (the opposite is said)" } else { "" };
+        format!("  {kind}  {place}  {text}{}{}\n", lang::phrase(&more), lang::phrase(opposite))
+    };
+    let lines: String = shown.iter().zip(&places).map(line).collect();
+    let more = match rest.len() {
+        0 => String::new(),
+        more => format!("  and {}\n", plural(more, "more fact")),
+    };
+    format!("{}\n{lines}{}", lang::phrase(title), lang::lines(&more))
+}
+
+/// Writes where a fact stands first: the message, the call in it, and the byte.
+fn place(fact: &Fact) -> String {
+    let Some(place) = fact.places.first() else { return String::new() };
+    let message = place.id.as_deref().map_or_else(|| format!("#{}", place.message), str::to_owned);
+    let call = place.call.map(|call| format!(" call {call}")).unwrap_or_default();
+    format!("{message}{call}:{}", place.start)
+}
+
+/// How much of a fact is shown, in columns.
+const FACT_COLUMNS: usize = 120;
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    show::cut_line(&words.join(" "), FACT_COLUMNS)
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{Message, Role, Source};
+
+    use super::*;
+
+    /// Checks that people read in English what the report itself says.
+    #[track_caller]
+    fn check(original: &str, compressed: &str) {
+        let messages = |text: &str| {
+            let lines = text.lines().enumerate();
+            let message =
+                |(n, line)| Message::new(Role::User, line, Source::history(format!("n{n}"), Role::User));
+            lines.map(message).collect::<Vec<_>>()
+        };
+        let report = QualityReport::of(&messages(original), &messages(compressed));
+        assert_eq!(drawn("pass", &report), format!("pass: {report}"));
+    }
+
+    #[test]
+    fn in_english_a_report_says_what_it_says_itself() {
+        check("Room 12 is booked for Ada Bell.\nShe must not be called before 9:00.", "Room 12.");
+        check("Ada Bell came on 3 May.\nAda Bell left. Call her before 9:00.", "Never call her before 9:00.");
+        check("", "");
+        let orders: Vec<String> = (1..150).map(|n| format!("Order K-{n}00 is here.\n")).collect();
+        check(&orders.concat(), "Nothing is here.");
+    }
+}

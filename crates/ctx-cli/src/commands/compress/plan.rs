@@ -1,0 +1,84 @@
+//! The plan of a pass, for people.
+
+use ctx_compress::request::{CompressionPlan, PlanStep};
+use ctx_types::plural;
+
+use crate::{lang, show};
+
+/// How many rows of steps are shown before the rest is counted.
+const MAX_ROWS: usize = 200;
+
+/// Writes a plan for so many messages in the language of the run: what it comes to, and a row for each step.
+pub(super) fn drawn(plan: &CompressionPlan<'_>, given: usize) -> String {
+    let told = plan.to_string();
+    let head = format!("{}\n", lang::text(told.lines().next().unwrap_or_default()));
+    if !plan.changes() {
+        return head;
+    }
+    let paired = match plan.messages().len() == given {
+        true => String::new(),
+        false => format!("  {} were given; calls and results are paired first\n", plural(given, "message")),
+    };
+    head + &lang::lines(&paired) + &rows(&plan.steps)
+}
+
+/// Writes steps; neighbours with the same action and reason are one row.
+fn rows(steps: &[PlanStep]) -> String {
+    let runs = steps.chunk_by(|a, b| a.action.as_str() == b.action.as_str() && a.reason == b.reason);
+    let rows: Vec<[String; 4]> = runs.map(row).collect();
+    let (shown, rest) = rows.split_at(rows.len().min(MAX_ROWS));
+    let [actions, ids, tokens, _] =
+        std::array::from_fn(|column| show::widest(shown.iter().filter_map(|row| row.get(column))));
+    let line = |[action, id, figures, reason]: &[String; 4]| {
+        let (action, id) = (show::left(action, actions), show::left(id, ids));
+        format!("  {action}   {id}   {}   {reason}\n", show::left(figures, tokens))
+    };
+    let more = match rest.len() {
+        0 => String::new(),
+        more => format!("  and {}\n", plural(more, "more row")),
+    };
+    shown.iter().map(line).collect::<String>() + &lang::lines(&more)
+}
+
+/// Returns what is done, with which messages, what that makes of their tokens, and why.
+fn row(run: &[PlanStep]) -> [String; 4] {
+    let [first, ..] = run else { return <[String; 4]>::default() };
+    let messages: usize = run.iter().map(|step| step.range.len().max(1)).sum();
+    let id = first.id.as_deref().unwrap_or("-");
+    let more = if messages > 1 { format!(" +{}", messages - 1) } else { String::new() };
+    let before: u64 = run.iter().map(|step| step.tokens_before).sum();
+    let after: u64 = run.iter().map(|step| step.tokens_after).sum();
+    let action = lang::cell(first.action.as_str()).into_owned();
+    [action, format!("{id}{more}"), format!("{before} → {after}"), lang::cell(&first.reason).into_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_compress::request::{CompressionPipeline, Protection, RequestConfig, strategy};
+    use ctx_types::{Message, Role, Source};
+
+    use super::*;
+
+    /// Checks that people read in English what the plan itself says.
+    #[track_caller]
+    fn check(budget: u64, messages: &[Message]) {
+        let strategy = strategy("key-message").unwrap();
+        let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget)).with_strategy(strategy);
+        let plan = pipeline.plan(messages, Protection::PendingTurn);
+        assert_eq!(drawn(&plan, messages.len()), plan.to_string());
+    }
+
+    #[test]
+    fn in_english_a_plan_says_what_it_says_itself() {
+        let message = |(n, role)| {
+            let text = "some words of 12 tokens, about, for each";
+            Message::new(role, text, Source::history(format!("message{n}"), role))
+        };
+        let roles = [Role::User, Role::Assistant, Role::Assistant, Role::User];
+        let messages: Vec<Message> = roles.into_iter().enumerate().map(message).collect();
+        check(45, &messages);
+        check(1_000, &messages);
+        let alone = message((9, Role::Tool)).with(|message| message.tool_call_id = Some("c1".into()));
+        check(45, &[messages, vec![alone]].concat());
+    }
+}
