@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use anyhow::Result;
-use ctx_engine::{Comparison, Engine, SavedContext};
+use ctx_engine::{Comparison, Compile, Engine, SavedContext};
 use ctx_preset_import::{Document, Limits};
 use serde_json::json;
 
-use crate::args::{DiffArguments, TurnArguments};
+use crate::args::DiffArguments;
 use crate::commands::inputs::{self, InputFile};
-use crate::commands::turn::{self, TurnFiles};
+use crate::commands::turn::{self, Turn, TurnFiles};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::show::{self, Sources};
@@ -20,9 +20,12 @@ pub(crate) fn run(arguments: &DiffArguments) -> Result<Exit> {
     let files = [Some(first), Some(second), session.as_ref(), profile.as_ref()];
     inputs::check_stdin(files.into_iter().flatten())?;
     let mut sources = Sources::default();
-    let mut given = None;
-    let mut read = |path: &Path| context(path, arguments, &mut given, &mut sources);
-    let comparison = Comparison::of(&read(first)?, &read(second)?);
+    let sides = [Side::read(first, &mut sources)?, Side::read(second, &mut sources)?];
+    let [first, second] = match sides {
+        [Side::Saved(first), Side::Saved(second)] => [first, second],
+        sides => assembled(sides, arguments, &mut sources)?,
+    };
+    let comparison = Comparison::of(&first, &second);
     match arguments.json {
         true => show::json(&json!(comparison))?,
         false => show::result(&show::comparison(&comparison))?,
@@ -30,49 +33,47 @@ pub(crate) fn run(arguments: &DiffArguments) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Reads a context that was saved, or assembles an agent with what is given for all.
-fn context(
-    path: &Path,
+/// What one of the two files holds.
+enum Side {
+    /// A context that was saved.
+    Saved(SavedContext),
+    /// An agent, or nothing that is known.
+    Agent(InputFile),
+}
+
+impl Side {
+    fn read(path: &Path, sources: &mut Sources) -> Result<Self> {
+        let file = InputFile::from(path);
+        let bytes = sources.read(&file.path, &file.name)?;
+        let document = Document::read(&bytes, &file.name, &Limits::default());
+        let saved = document.ok().and_then(|document| SavedContext::read(&document.value));
+        Ok(saved.map_or_else(|| Self::Agent(InputFile { bytes: Some(bytes), ..file }), Self::Saved))
+    }
+}
+
+/// Assembles the agents: with the command line and the defaults below it, which are the same for both, and at one time.
+fn assembled(
+    [first, second]: [Side; 2],
     arguments: &DiffArguments,
-    given: &mut Option<Given>,
     sources: &mut Sources,
-) -> Result<SavedContext> {
-    let file = InputFile::from(path);
-    let bytes = sources.read(&file.path, &file.name)?;
-    let document = Document::read(&bytes, &file.name, &Limits::default());
-    let saved = document.ok().and_then(|document| SavedContext::read(&document.value));
-    if let Some(saved) = saved {
-        return Ok(saved);
-    }
-    let Given { config, turn } = match given.take() {
-        Some(given) => given,
-        None => Given::read(path, arguments, sources)?,
+) -> Result<[SavedContext; 2]> {
+    let mut config = Config::read(&arguments.config, sources)?;
+    let mut given = arguments.turn(&arguments.first);
+    config.complete(&mut given, sources)?;
+    let (files, input) = (TurnFiles::of(&given)?, turn::input(&given)?);
+    let mut assemble = |side| -> Result<SavedContext> {
+        let file = match side {
+            Side::Saved(context) => return Ok(context),
+            Side::Agent(file) => file,
+        };
+        let files = TurnFiles { agent: Some(file), ..files.clone() };
+        let with = (Engine::new(), Compile::default());
+        let turn = Turn::read_with(with, config.clone(), &files, input.clone(), sources)?;
+        // What is odd about the defaults is told once.
+        config.found.clear();
+        let context = turn.assemble_or_explain(sources, false)?;
+        sources.show(&context.report.diagnostics);
+        Ok(SavedContext::of(&context))
     };
-    // What is odd about the defaults is told once.
-    let mut rest = config.clone();
-    rest.found.clear();
-    *given = Some(Given { config: rest, turn: turn.clone() });
-    let change = |files: &mut TurnFiles| files.agent = Some(InputFile { bytes: Some(bytes), ..file });
-    let turn = TurnArguments { agent: Some(path.to_owned()), ..turn };
-    let turn = turn::of_arguments_on(Engine::new(), &turn, config, change, sources)?;
-    let context = turn.assemble_or_explain(sources, false)?;
-    sources.show(&context.report.diagnostics);
-    Ok(SavedContext::of(&context))
-}
-
-/// What agents are assembled with: the command line, and the defaults below it.
-struct Given {
-    config: Config,
-    turn: TurnArguments,
-}
-
-impl Given {
-    /// Reads the defaults, and fixes the moment, which is one for both contexts.
-    fn read(path: &Path, arguments: &DiffArguments, sources: &mut Sources) -> Result<Self> {
-        let config = Config::read(&arguments.config, sources)?;
-        let mut turn = arguments.turn(path);
-        config.complete(&mut turn, sources)?;
-        turn.at = Some(turn::time(arguments.at.as_deref())?.to_string());
-        Ok(Self { config, turn })
-    }
+    Ok([assemble(first)?, assemble(second)?])
 }

@@ -31,7 +31,7 @@ use crate::show::Sources;
 const UNNAMED_MODEL: &str = "unspecified";
 
 /// The files of a turn.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct TurnFiles {
     pub(super) agent: Option<InputFile>,
     pub(super) session: Option<InputFile>,

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use minijinja::HtmlEscape;
+
 use crate::show::clean;
 
 /// How many bytes of text all of a page may have.
@@ -70,26 +72,12 @@ pub(super) fn marked(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for (at, part) in parts.iter().enumerate() {
         let is_closed = at + 1 < parts.len();
+        let escaped = HtmlEscape(part).to_string();
         match at % 2 {
-            0 => html.push_str(&escaped(part)),
-            _ if is_closed && !part.is_empty() => html.extend(["<code>", &escaped(part), "</code>"]),
+            0 => html.push_str(&escaped),
+            _ if is_closed && !part.is_empty() => html.extend(["<code>", &escaped, "</code>"]),
             // A backtick that has no other, or two with nothing between them, stand for themselves.
-            _ => html.extend(["`", &escaped(part), if is_closed { "`" } else { "" }]),
-        }
-    }
-    html
-}
-
-fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#x27;"),
-            other => html.push(other),
+            _ => html.extend(["`", &escaped, if is_closed { "`" } else { "" }]),
         }
     }
     html
@@ -117,7 +105,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_text_is_obeyed() {
-        check("<b>`</code><script>`&'", "&lt;b&gt;<code>&lt;/code&gt;&lt;script&gt;</code>&amp;&#x27;");
+        check("<b>`</code><script>`&'", "&lt;b&gt;<code>&lt;&#x2f;code&gt;&lt;script&gt;</code>&amp;&#x27;");
     }
 
     #[test]
