@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_types::{
     CHAT_HISTORY, Decision, DepthPoints, Injection, Message, MessageExtras, Outcome, Placement, Rank, Role,
-    Side, UnplacedHistory, Window, anchor_id, excerpt,
+    Side, Window, anchor_id, excerpt,
 };
 
 use crate::gaps::{AtFront, Gaps};
@@ -88,7 +88,7 @@ struct Anchored {
 
 impl Assembly {
     fn new(preset: &Preset, window: Window) -> Self {
-        let has_history = preset.places_history() || preset.unplaced == UnplacedHistory::Append;
+        let has_history = preset.sends_history();
         let gaps = Gaps::new(window);
         Self { slots: Slots::default(), gaps, has_history, silent: BTreeSet::new(), decisions: Vec::new() }
     }

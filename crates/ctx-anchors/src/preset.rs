@@ -112,6 +112,11 @@ impl Preset {
         &self.entries
     }
 
+    /// Tells whether the conversation is sent: an entry says where it goes, or it follows all of them.
+    pub fn sends_history(&self) -> bool {
+        self.places_history() || self.unplaced == UnplacedHistory::Append
+    }
+
     /// Tells whether the preset says where the conversation goes.
     pub fn places_history(&self) -> bool {
         self.entries.iter().any(|entry| entry.part == Part::History)

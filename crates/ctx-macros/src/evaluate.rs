@@ -409,8 +409,16 @@ fn may_escape(known: &Definition, text: &str) -> bool {
     known.echoes && memchr::memchr(b'\\', text.as_bytes()).is_some()
 }
 
-/// Tells whether a text is a true condition: not empty, `0`, `false` or `off`.
-pub(crate) fn is_true(text: &str) -> bool {
+/// Tells whether a text is a true condition: not empty, `0`, `false` or `off`, in any letters and whatever white space
+/// is around it.
+///
+/// ```
+/// use ctx_macros::is_true;
+///
+/// assert!(is_true("no"));
+/// assert!(!is_true(" OFF "));
+/// ```
+pub fn is_true(text: &str) -> bool {
     let text = crate::space::trim(text);
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     !(text.is_empty() || is("0") || is("false") || is("off"))

@@ -65,6 +65,7 @@ pub use definition::{Arity, Definition, ExpandFn, Phase, Topic};
 pub use dialect::{Dialect, DialectSet};
 pub use env::{CardTexts, Conversation, Env, GroupMember, MacroPorts, ModelValues, Said};
 pub use env_file::EnvFile;
+pub use evaluate::is_true;
 pub use expansion::Expansion;
 pub use instant::read_instant;
 pub use registry::{RegisterError, Registry};

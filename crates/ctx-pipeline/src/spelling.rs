@@ -1,19 +1,6 @@
 //! Ids of processors as files spell them.
 
-/// Returns the id that a spelling means.
-///
-/// AIO Hub prefixes ids with `primary:` or `post:`; white space around them does not count.
-///
-/// ```
-/// use ctx_pipeline::canonical_id;
-///
-/// assert_eq!(canonical_id("primary:token-limiter"), "token-limiter");
-/// assert_eq!(canonical_id(" merge-system-to-head "), "merge-system-to-head");
-/// ```
-pub fn canonical_id(id: &str) -> &str {
-    let id = id.trim();
-    id.strip_prefix("primary:").or_else(|| id.strip_prefix("post:")).unwrap_or(id).trim_start()
-}
+pub use ctx_types::canonical_id;
 
 /// Returns the processors that a spelling stands for, if it is that of a group.
 ///

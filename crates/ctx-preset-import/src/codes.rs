@@ -79,7 +79,7 @@ pub const PROMPT_TWICE: Code = Code::new(627, "prompt twice in the order");
 /// Nothing in a file has an effect; it is kept as it is.
 pub const NO_EFFECT: Code = Code::new(625, "file without effect");
 
-/// An entry of an agent says what no chat-completion preset can say.
+/// An agent says what no chat-completion preset can say.
 pub const PRESET_CANNOT_SAY: Code = Code::new(628, "more than a preset can say");
 
 /// A text was taken for a user profile without any fields.

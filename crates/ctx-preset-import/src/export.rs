@@ -20,7 +20,7 @@ pub(crate) use card::CARD_RULES;
 pub use card::{card_book, export_card};
 pub use picture::export_card_picture;
 pub(crate) use preset::PRESET_RULES;
-pub use preset::{export_preset, preset_losses};
+pub use preset::export_preset;
 pub use scripts::export_regex_scripts;
 
 use ctx_types::Agent;

@@ -54,7 +54,7 @@ pub use document::{BadLine, Document, Syntax, decode, write_document};
 pub use error::ImportError;
 pub use export::{
     card_book, export_agent, export_card, export_card_book, export_card_picture, export_lorebook,
-    export_preset, export_regex_scripts, export_worldbook, preset_losses,
+    export_preset, export_regex_scripts, export_worldbook,
 };
 pub use format::{Format, detect};
 pub use import::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, import};

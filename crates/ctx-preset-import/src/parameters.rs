@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, plural};
+use ctx_types::{Diagnostic, canonical_id, plural};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -92,7 +92,5 @@ fn setting(rule: &Value, named: &BTreeSet<String>) -> Option<Value> {
 
 /// Returns the id of a processor without AIO Hub's prefix.
 fn canonical(id: &Value) -> Option<String> {
-    let id = id.as_str()?;
-    let bare = id.strip_prefix("post:").or_else(|| id.strip_prefix("primary:"));
-    Some(bare.unwrap_or(id).to_owned())
+    Some(canonical_id(id.as_str()?).to_owned())
 }

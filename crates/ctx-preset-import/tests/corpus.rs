@@ -96,7 +96,7 @@ fn cards_and_presets_come_back_as_they_were() {
             let made = import(&[SourceFile { name: "file", bytes: &bytes }], &ImportOptions::default());
             let agent = made.agent.unwrap();
             let book = made.worldbooks.first().map(|named| &named.book);
-            let after = if kind == "card_v3" { export_card(&agent, book) } else { export_preset(&agent) };
+            let after = if kind == "card_v3" { export_card(&agent, book) } else { export_preset(&agent).0 };
             assert_eq!(without_book_names(after), without_book_names(before), "{}", path.display());
         }
     }

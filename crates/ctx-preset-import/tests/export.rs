@@ -9,7 +9,6 @@
 
 use ctx_preset_import::{
     Import, ImportOptions, SourceFile, export_agent, export_card, export_card_picture, export_preset, import,
-    preset_losses,
 };
 use ctx_types::{Agent, Persist as _, Reader};
 use proptest::prelude::*;
@@ -28,9 +27,14 @@ fn round_card(card: &Value) -> Value {
     export_card(&agent, made.worldbooks.first().map(|named| &named.book))
 }
 
+/// Exports an agent as it is after it was read.
+fn preset_of(agent: Value) -> Value {
+    export_preset(&Agent::read(agent, &mut Reader::new())).0
+}
+
 fn round_preset(preset: &Value) -> Value {
     let agent = import_one(preset).agent.unwrap();
-    export_preset(&Agent::read(agent.write(), &mut Reader::new()))
+    preset_of(agent.write())
 }
 
 fn text() -> impl Strategy<Value = Value> {
@@ -135,7 +139,7 @@ fn an_agent_of_our_own_is_a_preset_that_imports_the_same() {
         { "type": "chat_history" },
         { "id": "off", "role": "system", "content": "O", "isEnabled": false },
     ], "parameters": { "temperature": 0.5 } });
-    let preset = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let preset = preset_of(agent);
     assert_eq!(preset["temperature"], 0.5);
     let again = import_one(&preset).agent.unwrap();
     let ids: Vec<_> =
@@ -157,7 +161,7 @@ fn an_agent_of_our_own_is_a_preset_that_imports_the_same() {
     assert_eq!(ids, listed);
     let off = again.preset_messages.iter().filter(|entry| !entry.is_enabled());
     assert_eq!(off.count(), 4);
-    assert_eq!(export_preset(&again), preset);
+    assert_eq!(export_preset(&again).0, preset);
 }
 
 /// Exports what an export becomes, as it is after it was written and read.
@@ -227,7 +231,7 @@ fn room(preset: &Value) -> Option<i64> {
 #[track_caller]
 fn check_room(parameters: &Value, expected: Option<i64>) {
     let agent = json!({ "presetMessages": [{ "type": "chat_history" }], "parameters": parameters });
-    let preset = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let preset = preset_of(agent);
     assert_eq!(room(&preset), expected, "{preset}");
     assert_eq!(room(&round_preset(&preset)), expected);
     let again = import_one(&preset).agent.unwrap().write();
@@ -254,7 +258,7 @@ fn a_preset_leaves_as_much_to_the_prompt_as_the_agent() {
     assert_eq!(round_preset(&preset), preset);
     let mut agent = import_one(&preset).agent.unwrap().write();
     agent["parameters"]["contextManagement"]["includesAnswer"] = json!(false);
-    assert_eq!(room(&export_preset(&Agent::read(agent, &mut Reader::new()))), Some(4096));
+    assert_eq!(room(&preset_of(agent)), Some(4096));
 }
 
 #[test]
@@ -267,17 +271,24 @@ fn a_preset_of_many_prompts_is_exported() {
         (0..count).map(|number| json!({ "identifier": named(number), "content": "y" })).collect();
     let preset = json!({ "prompts": prompts, "prompt_order": [] });
     let agent = json!({ "presetMessages": entries, "imported": { "preset": preset } });
-    let preset = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let preset = preset_of(agent);
     assert_eq!(preset["prompts"].as_array().unwrap().len(), 20_000);
     assert_eq!(preset["prompts"][19_999]["content"], "x");
 }
 
-/// Changes the agent of a preset, and checks which fields of the preset are other ones then.
+/// Changes the agent of a preset, and checks which fields of the preset are other ones then; nothing is lost.
 #[track_caller]
 fn check_change(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value)]) {
+    check_loss(preset, change, expected, &[]);
+}
+
+/// Changes the agent of a preset, and checks which fields of the preset are other ones then, and what is lost: the
+/// pointers.
+#[track_caller]
+fn check_loss(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value)], lost: &[&str]) {
     let mut agent = import_one(preset).agent.unwrap().write();
     change(&mut agent);
-    let exported = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let (exported, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
     let mut wanted = preset.clone();
     for (pointer, value) in expected {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -288,6 +299,9 @@ fn check_change(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value
         }
     }
     assert_eq!(exported, wanted);
+    let pointers: Vec<_> = told.iter().map(|found| found.location.pointer.as_deref().unwrap()).collect();
+    assert_eq!(pointers, lost);
+    assert!(told.iter().all(|found| found.code.to_string() == "CTX0628"));
 }
 
 fn processor<'v>(agent: &'v mut Value, id: &str) -> &'v mut Value {
@@ -311,14 +325,15 @@ fn changed_settings_of_a_preset_are_written() {
     let prefill =
         |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("prefix");
     check_change(&preset, prefill, &[("/continue_prefill", json!(true))]);
+    let last =
+        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("last");
+    check_change(&preset, last, &[("/continue_prefill", json!(true))]);
     let stream = |agent: &mut Value| agent["parameters"]["stream"] = json!(false);
     check_change(&preset, stream, &[("/stream_openai", json!(false))]);
     let impersonate = |agent: &mut Value| {
         processor(agent, "generation-prompt")["config"]["impersonatePrefill"] = json!("J");
     };
     check_change(&preset, impersonate, &[("/assistant_impersonation", json!("J"))]);
-    let convert = |agent: &mut Value| processor(agent, "convert-system-to-user")["enabled"] = json!(false);
-    check_change(&preset, convert, &[("/custom_prompt_post_processing", json!("semi"))]);
     let model = |agent: &mut Value| agent["modelId"] = json!("new");
     check_change(&preset, model, &[("/claude_model", json!("new"))]);
     let source = |agent: &mut Value| agent["parameters"]["sources"]["claude"]["use_sysprompt"] = json!(false);
@@ -326,8 +341,101 @@ fn changed_settings_of_a_preset_are_written() {
     let preset = json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5, "temp_openai": 1, "temperature": 2 });
     let mut agent = import_one(&preset).agent.unwrap().write();
     agent["parameters"].as_object_mut().unwrap().shift_remove("temperature");
-    let exported = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let exported = preset_of(agent);
     assert_eq!(exported, json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5 }));
+}
+
+#[test]
+fn an_answer_that_is_continued_in_its_place_is_no_prefill() {
+    let preset = json!({ "prompts": [], "prompt_order": [], "continue_prefill": true });
+    check_change(&preset, |_| {}, &[]);
+    let in_place =
+        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("in_place");
+    check_change(&preset, in_place, &[("/continue_prefill", json!(false))]);
+    let own = |way: &str| {
+        let loader = json!({ "id": "primary:session-loader", "config": { "continuation": way } });
+        preset_of(json!({ "presetMessages": [], "parameters": { "processors": [loader] } }))
+    };
+    for (way, is_prefilled) in [("last", json!(true)), ("prefix", json!(true)), ("in_place", Value::Null)] {
+        assert_eq!(own(way)["continue_prefill"], is_prefilled, "{way}");
+    }
+}
+
+#[test]
+fn formatters_become_the_post_processing_that_has_them() {
+    let preset =
+        |kind: &str| json!({ "prompts": [], "prompt_order": [], "custom_prompt_post_processing": kind });
+    let kind = |kind: &str| [("/custom_prompt_post_processing", json!(kind))];
+    let kinds =
+        ["", "merge", "merge_tools", "claude", "semi", "semi_tools", "strict", "strict_tools", "single", "x"];
+    for kind in kinds {
+        check_change(&preset(kind), |_| {}, &[]);
+        let anew = |agent: &mut Value| {
+            let list = agent["parameters"]["processors"].as_array_mut().unwrap();
+            list.retain(|setting| setting["id"] != "worldbook-processor");
+        };
+        check_change(&preset(kind), anew, &[]);
+    }
+    let unalternating =
+        |agent: &mut Value| processor(agent, "ensure-alternating-roles")["enabled"] = json!(false);
+    check_change(&preset("strict"), unalternating, &kind("semi"));
+    check_change(&preset("strict_tools"), unalternating, &kind("semi_tools"));
+    let unconverted =
+        |agent: &mut Value| processor(agent, "convert-system-to-user")["enabled"] = json!(false);
+    check_change(&preset("semi"), unconverted, &kind("merge"));
+    let of_everyone = |agent: &mut Value| {
+        processor(agent, "convert-system-to-user")["config"]["scope"] = json!("everyone");
+    };
+    check_change(&preset("semi"), of_everyone, &kind("single"));
+    let unjoined = |agent: &mut Value| processor(agent, "merge-consecutive-roles")["enabled"] = json!(false);
+    check_change(&preset("claude"), unjoined, &kind(""));
+    // The later of two counts, and what is not set is as it is built in.
+    let again = |agent: &mut Value| {
+        let setting = json!({ "id": "post:convert-system-to-user", "enabled": false });
+        agent["parameters"]["processors"].as_array_mut().unwrap().push(setting);
+    };
+    check_change(&preset("semi_tools"), again, &kind("merge_tools"));
+    let unsaid = |agent: &mut Value| {
+        let list = agent["parameters"]["processors"].as_array_mut().unwrap();
+        list.retain(|setting| setting["id"] != "merge-consecutive-roles");
+    };
+    check_change(&preset(""), unsaid, &kind("merge"));
+    check_change(&preset("claude"), unsaid, &[]);
+    // What no kind has stays, and is told.
+    let place = |number: usize| format!("/parameters/processors/{number}");
+    check_loss(&preset("strict"), unconverted, &[], &[&place(13)]);
+    let of_all =
+        |agent: &mut Value| processor(agent, "convert-system-to-user")["config"]["scope"] = json!("all");
+    check_loss(&preset("semi"), of_all, &[], &[&place(12)]);
+    // Names stand where they stood.
+    let [merge] = kind("merge");
+    check_change(&preset("single"), again, &[merge, ("/names_behavior", json!(2))]);
+    let mut named = preset("strict");
+    named["names_behavior"] = json!(1);
+    let mut expected = vec![("/names_behavior", json!(2))];
+    let free = |agent: &mut Value| {
+        processor(agent, "convert-system-to-user")["enabled"] = json!(false);
+        processor(agent, "ensure-alternating-roles")["enabled"] = json!(false);
+        processor(agent, "merge-consecutive-roles")["enabled"] = json!(false);
+    };
+    expected.extend(kind(""));
+    check_change(&named, free, &expected);
+}
+
+#[test]
+fn formatters_of_our_own_become_a_post_processing() {
+    let check = |processors: Value, expected: Value, lost: usize| {
+        let agent = json!({ "presetMessages": [], "parameters": { "processors": processors } });
+        let (preset, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+        assert_eq!((&preset["custom_prompt_post_processing"], told.len()), (&expected, lost));
+    };
+    let convert = |scope: &str| json!({ "id": "convert-system-to-user", "enabled": true, "config": { "scope": scope } });
+    check(json!([]), Value::Null, 0);
+    check(json!([{ "id": "token-limiter" }]), Value::Null, 0);
+    check(json!([convert("everyone")]), json!("single"), 0);
+    check(json!([convert("after_first")]), json!("semi"), 0);
+    check(json!([{ "id": "convert-system-to-user" }]), json!("merge"), 0);
+    check(json!([convert("all")]), Value::Null, 1);
 }
 
 #[test]
@@ -336,13 +444,13 @@ fn changed_scripts_of_a_preset_are_written() {
     let preset = json!({ "prompts": [], "prompt_order": [], "extensions": { "own": 1, "regex_scripts": [script("w")] } });
     let mut agent = import_one(&preset).agent.unwrap().write();
     agent["regexConfig"]["presets"][0]["rules"][0]["replacement"] = json!("new");
-    let exported = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let exported = preset_of(agent);
     let scripts = &exported["extensions"]["regex_scripts"];
     assert_eq!((&scripts[0]["replaceString"], &scripts[0]["x"]), (&json!("new"), &json!(1)));
     assert_eq!((&exported["extensions"]["own"], scripts.as_array().unwrap().len()), (&json!(1), 1));
     // Those of a card do not become the preset's.
     let card = json!({ "spec": "chara_card_v2", "data": { "name": "A", "extensions": { "regex_scripts": [script("w")] } } });
-    assert_eq!(export_preset(&import_one(&card).agent.unwrap()).get("extensions"), None);
+    assert_eq!(export_preset(&import_one(&card).agent.unwrap()).0.get("extensions"), None);
 }
 
 /// Checks the order of an exported preset, as `identifier` or `-identifier` of one that is off, and what is lost: the
@@ -350,20 +458,18 @@ fn changed_scripts_of_a_preset_are_written() {
 #[track_caller]
 fn check_preset(agent: &Value, order: &[&str], lost: &[&str]) -> Value {
     let agent = Agent::read(agent.clone(), &mut Reader::new());
-    let preset = export_preset(&agent);
+    let (preset, told) = export_preset(&agent);
     let steps = preset["prompt_order"][0]["order"].as_array().unwrap();
     let step = |step: &Value| {
         let sign = if step["enabled"] == true { "" } else { "-" };
         format!("{sign}{}", step["identifier"].as_str().unwrap())
     };
     assert_eq!(steps.iter().map(step).collect::<Vec<_>>(), order);
-    let told = preset_losses(&agent);
     assert!(told.iter().all(|found| found.code.to_string() == "CTX0628"));
     let pointers: Vec<_> = told.iter().map(|found| found.location.pointer.clone().unwrap()).collect();
     assert_eq!(pointers, lost);
     let again = import_one(&preset).agent.unwrap();
-    assert_eq!(export_preset(&again), preset);
-    assert_eq!(preset_losses(&again), []);
+    assert_eq!(export_preset(&again), (preset.clone(), Vec::new()));
     preset
 }
 
@@ -408,6 +514,186 @@ fn entries_stand_in_a_preset_where_they_stand_in_the_agent() {
         assert_eq!(place, [&json!(1), &json!(depth), &json!(order)]);
     }
     assert_eq!(preset["new_chat_prompt"], "");
+}
+
+#[test]
+fn each_prompt_has_an_identifier_of_its_own() {
+    let markers = ["dialogueExamples", "chatHistory"];
+    let check = |ids: &[(&str, &str)], expected: &[&str]| {
+        let list: Vec<Value> = ids.iter().map(|(id, text)| json!({ "id": id, "content": text })).collect();
+        let order =
+            [&["worldInfoBefore"], expected, &["worldInfoAfter"], &markers, &OFF, &["-personaDescription"]];
+        let preset = check_preset(&json!({ "presetMessages": list }), &order.concat(), &[]);
+        let prompts =
+            expected.iter().map(|identifier| prompt(&preset, identifier)["content"].as_str().unwrap());
+        assert_eq!(prompts.collect::<Vec<_>>(), ids.iter().map(|(_, text)| *text).collect::<Vec<_>>());
+    };
+    check(&[("x", "1"), ("x_2", "2"), ("x", "3")], &["x", "x_2", "x_3"]);
+    check(&[("x", "1"), ("x", "2"), ("x_1", "3"), ("x_2", "4")], &["x", "x_3", "x_1", "x_2"]);
+    check(&[("", "1"), ("entry_0", "2")], &["entry_0_0", "entry_0"]);
+    // What is sent twice is sent twice.
+    check(&[("x", "1"), ("x", "1"), ("x", "1")], &["x", "x_1", "x_2"]);
+}
+
+#[test]
+fn many_prompts_of_one_identifier_are_told_apart_in_time() {
+    let count = 20_000;
+    let taken = (count..2 * count).map(|number| format!("x_{number}"));
+    let same = (0..count).map(|_| "x".to_owned());
+    let list: Vec<Value> = taken.chain(same).map(|id| json!({ "id": id, "content": "y" })).collect();
+    let preset = preset_of(json!({ "presetMessages": list }));
+    assert_eq!(preset["prompts"].as_array().unwrap().len(), 2 * count);
+}
+
+#[test]
+fn what_is_lost_is_told_up_to_a_number() {
+    let check = |count: usize, expected: usize| {
+        let entry = json!({ "content": "x", "modelMatch": { "enabled": true, "patterns": ["x"] } });
+        let agent = json!({ "presetMessages": vec![entry; count] });
+        let told = export_preset(&Agent::read(agent, &mut Reader::new())).1;
+        assert_eq!(told.len(), expected);
+        told.last().unwrap().message.clone()
+    };
+    assert!(!check(1_000, 1_000).contains("not shown"));
+    assert_eq!(check(1_002, 1_001), "2 more findings in this agent are not shown");
+}
+
+#[test]
+fn messages_with_the_ids_of_notes_are_prompts() {
+    let deep = |id: &str, role: &str, text: &str| json!({ "id": id, "role": role, "content": text, "injectionStrategy": { "type": "depth", "depth": 2 } });
+    let markers =
+        |all: &[&'static str]| [&["worldInfoBefore"], all, &OFF[..], &["-personaDescription"]].concat();
+    let said = json!({ "presetMessages": [
+        deep("depth_prompt", "system", "D"), deep("persona_at_depth", "user", "P"),
+        { "id": "author_note", "role": "user", "content": "A" }, { "id": "before_main", "role": "user", "content": "B" },
+        { "type": "chat_history" },
+    ] });
+    let order = markers(&[
+        "depth_prompt",
+        "persona_at_depth",
+        "author_note",
+        "before_main",
+        "worldInfoAfter",
+        "dialogueExamples",
+        "chatHistory",
+    ]);
+    let preset = check_preset(&said, &order, &[]);
+    assert_eq!(prompt(&preset, "depth_prompt")["content"], "D");
+    // The card says its note; where the persona goes is nobody's but the agent's.
+    let unchanged = json!({ "presetMessages": [
+        deep("depth_prompt", "system", "{{charDepthPrompt}}"), deep("persona_at_depth", "user", "{{persona}}"),
+        { "type": "chat_history" },
+    ] });
+    let order = markers(&["persona_at_depth", "worldInfoAfter", "dialogueExamples", "chatHistory"]);
+    check_preset(&unchanged, &order, &[]);
+    let mut off = unchanged;
+    off["presetMessages"][0]["isEnabled"] = json!(false);
+    check_preset(&off, &order, &["/presetMessages/0"]);
+}
+
+#[test]
+fn a_persona_at_a_depth_stays_where_it_says() {
+    let personas = json!({ "personas": { "a.png": "Ada" }, "default_persona": "a.png", "persona_descriptions": {
+        "a.png": { "description": "D", "position": 4, "depth": 3, "role": 1 },
+    } });
+    let preset = json!({ "prompts": [{ "identifier": "main", "content": "M" }] });
+    let files = [("personas.json", personas.to_string()), ("preset.json", preset.to_string())];
+    let files = files.each_ref().map(|(name, text)| SourceFile { name, bytes: text.as_bytes() });
+    let agent = import(&files, &ImportOptions::default()).agent.unwrap().write();
+    let list = agent["presetMessages"].as_array().unwrap();
+    let at = list.iter().position(|entry| entry["id"] == "persona_at_depth").unwrap();
+    let check = |change: fn(&mut Value), is_lost: bool| {
+        let mut agent = agent.clone();
+        change(&mut agent["presetMessages"][at]);
+        // The list is changed in any case.
+        agent["presetMessages"][0]["isEnabled"] = json!(false);
+        let (preset, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+        let prompts = preset["prompts"].as_array().unwrap().iter();
+        assert!(prompts.filter(|prompt| prompt["identifier"] == "persona_at_depth").count() == 0);
+        let pointers = told.iter().filter_map(|found| found.location.pointer.clone());
+        let expected = is_lost.then(|| format!("/presetMessages/{at}"));
+        assert_eq!(pointers.collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>());
+    };
+    check(|_| {}, false);
+    check(|entry| entry["injectionStrategy"]["depth"] = json!(5), true);
+    check(|entry| entry["role"] = json!("system"), true);
+    check(|entry| entry["isEnabled"] = json!(false), true);
+}
+
+#[test]
+fn what_stands_above_the_conversation_is_a_field_where_a_preset_says_it_so() {
+    let preset = json!({
+        "prompts": [{ "identifier": "main", "content": "M" }], "new_chat_prompt": "N",
+        "prompt_order": [{ "character_id": 100_001, "order": [
+            { "identifier": "main", "enabled": true }, { "identifier": "chatHistory", "enabled": true },
+        ] }],
+    });
+    let check = |change: fn(&mut Vec<Value>, usize), field: &str, prompt: Option<&str>| {
+        let mut agent = import_one(&preset).agent.unwrap().write();
+        let list = agent["presetMessages"].as_array_mut().unwrap();
+        let at = list.iter().position(|entry| entry["id"] == "new_chat").unwrap();
+        change(list, at);
+        let (exported, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+        let prompts = exported["prompts"].as_array().unwrap().iter();
+        let mut own = prompts.filter(|prompt| prompt["identifier"] == "new_chat");
+        let own = own.next().map(|prompt| prompt["content"].as_str().unwrap());
+        assert_eq!((exported["new_chat_prompt"].as_str(), own, told), (Some(field), prompt, Vec::new()));
+        let again = import_one(&exported).agent.unwrap();
+        assert_eq!(export_preset(&again), (exported, Vec::new()));
+    };
+    check(|_, _| {}, "N", None);
+    check(|list, at| list[at]["content"] = json!("O"), "O", None);
+    check(|list, at| list[at]["isEnabled"] = json!(false), "", None);
+    check(|list, at| drop(list.remove(at)), "", None);
+    check(|list, at| list[at]["role"] = json!("user"), "", Some("N"));
+    check(|list, at| list[at]["triggers"] = json!(["continue"]), "", Some("N"));
+    check(|list, at| list[at]["injectionStrategy"] = json!({ "type": "depth", "depth": 2 }), "", Some("N"));
+    check(|list, at| list.swap(at, at - 1), "", Some("N"));
+    check(
+        |list, at| {
+            let history = list.remove(at + 1);
+            list.insert(0, history);
+            list[at + 1]["content"] = json!("");
+        },
+        "",
+        None,
+    );
+    // Without a field there is a text all the same.
+    let mut unsaid = preset.clone();
+    unsaid.as_object_mut().unwrap().shift_remove("new_chat_prompt");
+    let mut agent = import_one(&unsaid).agent.unwrap().write();
+    agent["presetMessages"].as_array_mut().unwrap().retain(|entry| entry["id"] != "new_chat");
+    assert_eq!(preset_of(agent)["new_chat_prompt"], "");
+}
+
+#[test]
+fn a_prompt_of_a_preset_may_have_the_id_of_a_note() {
+    let prompts = ["depth_prompt", "persona_at_depth", "author_note", "before_main", "new_chat", "main"];
+    let steps = prompts.map(|id| json!({ "identifier": id, "enabled": true }));
+    let preset = json!({
+        "prompts": prompts.map(|id| json!({ "identifier": id, "role": "user", "content": id })),
+        "prompt_order": [{ "character_id": 100_001, "order": steps }],
+    });
+    assert_eq!(round_preset(&preset), preset);
+    for number in 0..prompts.len() {
+        let mut agent = import_one(&preset).agent.unwrap().write();
+        let list = agent["presetMessages"].as_array_mut().unwrap();
+        let entry = list.iter_mut().find(|entry| entry["id"] == prompts[number] && entry["role"] == "user");
+        entry.unwrap()["content"] = json!("changed");
+        let mut expected = preset.clone();
+        expected["prompts"][number]["content"] = json!("changed");
+        assert_eq!(preset_of(agent)["prompts"], expected["prompts"]);
+    }
+}
+
+#[test]
+fn an_anchor_by_its_id_alone_is_the_marker_of_it() {
+    let agent = json!({ "presetMessages": [
+        { "id": "a", "role": "system", "content": "A" }, { "type": "placeholder", "id": "world_info_before" },
+        { "type": "placeholder", "id": "char_description" }, { "type": "chat_history" },
+    ] });
+    let order = ["a", "worldInfoAfter", "worldInfoBefore", "dialogueExamples", "chatHistory"];
+    check_preset(&agent, &[&order[..], &OFF, &["-personaDescription"]].concat(), &["/presetMessages/2"]);
 }
 
 #[test]
@@ -462,11 +748,11 @@ fn a_changed_template_of_a_preset_becomes_a_prompt() {
     let mut agent = import_one(&preset).agent.unwrap().write();
     assert_eq!(agent["presetMessages"][6]["id"], "charPersonality");
     format(&mut agent);
-    let exported = export_preset(&Agent::read(agent.clone(), &mut Reader::new()));
+    let exported = preset_of(agent.clone());
     assert_eq!(exported["personality_format"], "P: {{personality}}");
     assert_eq!(exported["prompt_order"], preset["prompt_order"]);
     agent["presetMessages"][5]["content"] = json!("# {{description}}");
-    let exported = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let exported = preset_of(agent);
     assert_eq!(prompt(&exported, "charDescription_text")["content"], "# {{description}}");
     let steps = &exported["prompt_order"][0]["order"];
     assert_eq!(
@@ -496,6 +782,12 @@ fn the_note_of_a_card_stands_where_its_entry_stands() {
     check(note("p"), |_, _| {}, note("p"));
     check(note("p"), moved, json!({ "prompt": "p", "depth": 9, "role": "user", "x": 1 }));
     check(note("p"), said, json!({ "prompt": "q", "depth": "3" }));
+    // A message of the same id is not the note.
+    let another = |agent: &mut Value, _: usize| {
+        let entry = json!({ "id": "depth_prompt", "content": "x", "injectionStrategy": { "type": "depth", "depth": 7 } });
+        agent["presetMessages"].as_array_mut().unwrap().insert(0, entry);
+    };
+    check(note("p"), another, note("p"));
 }
 
 #[test]

@@ -51,6 +51,33 @@ fn order(identifiers: &[&str]) -> Value {
 }
 
 #[test]
+fn a_comma_list_of_more_tags_than_may_be_stays_in_its_card() {
+    let check = |count: usize, fields: fn(Value) -> Value, pointer: &str, read: usize| {
+        let tags = vec!["t"; count].join(",");
+        let card = fields(json!({ "name": "Ada", "description": "D", "first_mes": "Hi", "tags": tags }));
+        let made = import_all(&[("card.json", card.clone())]);
+        let report = &made.report.files[0];
+        let row = report.fields.iter().find(|row| row.pointer == pointer).unwrap();
+        let told: Vec<_> = report.diagnostics.iter().map(|found| found.location.pointer.as_deref()).collect();
+        let kept = format!("/imported/card{pointer}");
+        match read {
+            0 => {
+                assert_eq!((row.status, row.to), (FieldStatus::Kept, Some(&*kept)));
+                assert_eq!(told, [Some(pointer)]);
+            }
+            _ => assert_eq!((row.status, row.to, told), (FieldStatus::Mapped, Some("/tags"), vec![])),
+        }
+        let agent = made.agent.unwrap().write();
+        assert_eq!(agent["tags"].as_array().map(Vec::len).unwrap_or_default(), read);
+        assert_eq!(agent["imported"]["card"], card);
+    };
+    let v2 = |data: Value| json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": data });
+    check(1_000, v2, "/data/tags", 1_000);
+    check(1_001, v2, "/data/tags", 0);
+    check(1_001, |fields| fields, "/tags", 0);
+}
+
+#[test]
 fn markers_become_anchors_and_prompts_keep_their_place() {
     let preset = json!({
         "prompts": [

@@ -37,6 +37,7 @@ mod placement;
 mod pointer;
 pub mod ports;
 mod preset_op;
+mod processor_id;
 mod regex_config;
 mod report;
 #[cfg(feature = "schema")]
@@ -72,6 +73,7 @@ pub use placement::*;
 pub use pointer::{pointer_key, pointer_step};
 pub use ports::*;
 pub use preset_op::{PresetOp, PresetOpError};
+pub use processor_id::canonical_id;
 pub use regex_config::*;
 pub use report::*;
 pub use session::*;

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use ctx_engine::Engine;
 use ctx_preset_import::{
     card_book, export_agent, export_card, export_card_picture, export_lorebook, export_preset,
-    export_regex_scripts, preset_losses, write_document,
+    export_regex_scripts, write_document,
 };
 use ctx_processors::codes::MISSING_WORLDBOOK;
 use ctx_types::{Agent, Diagnostic, excerpt};
@@ -29,8 +29,9 @@ pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
     sources.show(&file.found);
     let value = match arguments.to {
         ExportForm::StPreset => {
-            sources.show(&file.lead_back(preset_losses(&file.agent)));
-            export_preset(&file.agent)
+            let (preset, lost) = export_preset(&file.agent);
+            sources.show(&file.lead_back(lost));
+            preset
         }
         ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources),
         ExportForm::StLorebook => lorebook(&file.agent, arguments, &mut sources)?,

@@ -7,9 +7,9 @@ use super::book::export_card_book;
 use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, text_at};
 use crate::kept;
-use crate::loose::{Object, text, whole};
+use crate::loose::Object;
+use crate::sillytavern::arrange::AT_DEPTH;
 use crate::sillytavern::card::{Card, MIRRORS};
-use crate::sillytavern::role;
 
 /// The texts of a card, each with the pointer of ours.
 const TEXTS: [(&str, &str); 11] = [
@@ -129,22 +129,26 @@ fn tags(now: &Value, before: &Value, fields: &mut Object) {
     }
 }
 
-/// The key of a card's note, and the id of the entry that stands for it.
-const NOTE: &str = "depth_prompt";
+/// The key of a card's note, which is the id of the entry that stands for it, and what that entry says.
+const NOTE: &str = AT_DEPTH[0].0;
+const NOTE_TEXT: &str = AT_DEPTH[0].1;
 
 /// Has the note of a card say the depth and the role of the entry that stands for it, which are the ones that count.
 fn place_note(agent: &Agent, earlier: Option<&Value>, note: &mut Object) {
-    let is_note = |entry: &&PresetMessage| entry.id.as_deref() == Some(NOTE);
+    let is_note = |entry: &&PresetMessage| {
+        entry.id.as_deref() == Some(NOTE)
+            && entry.content.as_ref().is_some_and(|content| content.text().trim() == NOTE_TEXT)
+    };
     let Some(entry) = agent.preset_messages.iter().find(is_note) else { return };
     let Placement::Depth { points, .. } = Placement::of(entry).0 else { return };
     let Some(depth) = points.as_single() else { return };
     let none = Map::new();
     let earlier = earlier.and_then(Value::as_object).unwrap_or(&none);
-    let was_deep = u64::try_from(whole(earlier, "depth").unwrap_or(4)).unwrap_or(0);
-    let is_role = role(text(earlier, "role")) == entry.role.unwrap_or_default().as_str();
+    let (was_deep, was_role) = Card::note_place(earlier);
+    let role = entry.role.unwrap_or_default().as_str();
     let said = [
-        ("depth", depth == was_deep, depth.into()),
-        ("role", is_role, entry.role.unwrap_or_default().as_str().into()),
+        ("depth", depth == u64::try_from(was_deep).unwrap_or(0), depth.into()),
+        ("role", role == was_role, role.into()),
     ];
     for (key, is_same, value) in said {
         match (earlier.get(key), is_same) {

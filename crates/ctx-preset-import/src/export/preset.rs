@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use ctx_types::{Agent, Diagnostic, Persist as _, Reader};
 use serde_json::{Map, Value, json};
 
-use super::prompts::{Entry, Prompts};
+use super::prompts::{Around, Entry, Prompts};
 use super::scripts::{export_regex_scripts, rules_of};
-use super::{imported, put, settings, text_at};
+use super::{imported, put, settings};
 use crate::loose::{Object, object};
 use crate::sillytavern::arrange::{Arrangement, Preferences};
 use crate::sillytavern::card::Card;
@@ -22,56 +22,46 @@ pub(crate) const PRESET_RULES: &str = "Scripts of the preset";
 /// The key of a preset's regex scripts, below `extensions`.
 const SCRIPTS: &str = "regex_scripts";
 
-/// Writes the preset of an agent as a chat-completion preset, with the order of 100001.
+/// Writes the preset of an agent as a chat-completion preset, with the order of 100001; returns it with what of the agent
+/// it cannot say.
+///
+/// What it cannot say are warnings with pointers into the agent, up to 1,000, and then one that counts the rest.
 ///
 /// ```
 /// use ctx_preset_import::export_preset;
 /// use ctx_types::{Agent, Persist, Reader};
 ///
-/// let agent = serde_json::json!({ "presetMessages": [{ "id": "main", "content": "Hi." }, { "type": "chat_history" }] });
-/// let preset = export_preset(&Agent::read(agent, &mut Reader::new()));
+/// let entry = serde_json::json!({ "id": "main", "content": "Hi.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } });
+/// let agent = serde_json::json!({ "presetMessages": [entry, { "type": "chat_history" }] });
+/// let (preset, lost) = export_preset(&Agent::read(agent, &mut Reader::new()));
 /// assert_eq!(preset["prompts"][0]["content"], "Hi.");
 /// assert_eq!(preset["prompt_order"][0]["order"][4]["identifier"], "chatHistory");
+/// assert_eq!(lost[0].location.pointer.as_deref(), Some("/presetMessages/0"));
 /// ```
-pub fn export_preset(agent: &Agent) -> Value {
+pub fn export_preset(agent: &Agent) -> (Value, Vec<Diagnostic>) {
     let mut preset = imported(agent, "preset").unwrap_or_default();
     let is_new = preset.is_empty();
-    let (now, before) = compared(agent, &preset);
+    let now = agent.write();
+    let before = before(&preset, imported(agent, "card").as_ref(), &now);
+    let mut lost = Vec::new();
     if let Some(changed) = Changed::of(agent, &now, &before) {
-        changed.write(&now, &before, &mut preset);
+        changed.write(&mut preset);
+        lost = changed.current.lost;
     }
-    settings::write(&now, &before, &mut preset);
+    lost.extend(settings::write(&now, &before, &mut preset));
     rules(agent, &mut preset);
     if is_new {
         ChatPreset::without_default_texts(&mut preset);
     }
-    Value::Object(preset)
+    if let Some(more) = lost.len().checked_sub(MOST_LOST).filter(|more| *more > 0) {
+        lost.truncate(MOST_LOST);
+        lost.push(Diagnostic::more(more, "this agent"));
+    }
+    (Value::Object(preset), lost)
 }
 
-/// Tells which entries of an agent say what no chat-completion preset can say, as warnings with pointers into the agent.
-///
-/// ```
-/// use ctx_preset_import::preset_losses;
-/// use ctx_types::{Agent, Persist, Reader};
-///
-/// let entry = serde_json::json!({ "content": "Hi.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } });
-/// let agent = serde_json::json!({ "presetMessages": [entry] });
-/// let lost = preset_losses(&Agent::read(agent, &mut Reader::new()));
-/// assert_eq!(lost[0].code.to_string(), "CTX0628");
-/// ```
-pub fn preset_losses(agent: &Agent) -> Vec<Diagnostic> {
-    let preset = imported(agent, "preset").unwrap_or_default();
-    let (now, before) = compared(agent, &preset);
-    Changed::of(agent, &now, &before).map(|changed| changed.current.lost).unwrap_or_default()
-}
-
-/// Returns an agent as it is, and as it was imported.
-fn compared(agent: &Agent, preset: &Object) -> (Value, Value) {
-    let card = imported(agent, "card");
-    let now = agent.write();
-    let before = before(preset, card.as_ref(), &now);
-    (now, before)
-}
+/// How much of what is lost is told.
+const MOST_LOST: usize = 1_000;
 
 /// Returns what importing the preset gives, with the card that it was imported with.
 fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
@@ -121,14 +111,16 @@ impl Changed {
         if now.get("presetMessages") == before.get("presetMessages") {
             return None;
         }
+        let persona = persona(now);
+        let around = |agent: &Value| Around { has_examples: has_examples(agent), persona };
         let earlier = match before.get("dialect") {
-            Some(_) => Prompts::of(&Agent::read(before.clone(), &mut Reader::new()), has_examples(before)),
+            Some(_) => Prompts::of(&Agent::read(before.clone(), &mut Reader::new()), around(before)),
             None => Prompts::default(),
         };
-        Some(Self { current: Prompts::of(agent, has_examples(now)), earlier })
+        Some(Self { current: Prompts::of(agent, around(now)), earlier })
     }
 
-    fn write(&self, now: &Value, before: &Value, preset: &mut Object) {
+    fn write(&self, preset: &mut Object) {
         let list = preset.get("prompts").and_then(Value::as_array).cloned().unwrap_or_default();
         let (current, earlier) = (&self.current.entries, &self.earlier.entries);
         preset.insert("prompts".to_owned(), Value::Array(written(list, current, earlier)));
@@ -138,36 +130,29 @@ impl Changed {
         if order(current) != order(earlier) {
             write_order(preset, &order(current));
         }
-        let known: Vec<_> = earlier.iter().filter_map(Entry::format).collect();
-        for (key, format) in current.iter().filter_map(Entry::format) {
+        let known = earlier.iter().filter_map(Entry::format);
+        let known: Vec<_> = known.map(|(key, format, _)| (key, format)).collect();
+        for (key, format, marker) in current.iter().filter_map(Entry::format) {
             // Without a field the macro stands alone.
-            let is_needed = preset.contains_key(key) || format.trim() != plain(key);
+            let is_needed = preset.contains_key(key) || marker.plain().as_deref() != Some(format.trim());
             if is_needed && !known.contains(&(key, format)) {
                 put(preset, key, format.into());
             }
         }
-        let text = new_chat(now);
-        if text != new_chat(before) {
-            put(preset, "new_chat_prompt", text.unwrap_or_default().into());
+        if let Some(text) = &self.current.new_chat
+            && ChatPreset(preset).text_or_default(NEW_CHAT_PROMPT) != text
+        {
+            put(preset, NEW_CHAT_PROMPT, text.as_str().into());
         }
     }
 }
 
-/// Returns the format of a text without anything around it.
-fn plain(key: &str) -> &'static str {
-    if key == "scenario_format" { "{{scenario}}" } else { "{{personality}}" }
-}
+/// The field with what stands above the conversation.
+const NEW_CHAT_PROMPT: &str = "new_chat_prompt";
 
 /// Tells whether examples of dialogue are sent where no anchor says their place.
 fn has_examples(agent: &Value) -> bool {
     settings::setting(agent, "dialogue-examples", "omit") != Some(Value::Bool(true))
-}
-
-/// Returns what stands above the conversation, if an entry says it.
-fn new_chat(agent: &Value) -> Option<String> {
-    let mut list = agent.get("presetMessages").and_then(Value::as_array).into_iter().flatten();
-    let entry = list.find(|entry| entry.get("id").and_then(Value::as_str) == Some("new_chat"))?;
-    Some(text_at(entry, "/content"))
 }
 
 /// Writes the entries that are not as they were over their prompts, and those that have none behind them.

@@ -1,18 +1,20 @@
 //! The entries of an agent as prompts of a chat-completion preset.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use ctx_anchors::{AnchorRegistry, Entry as Compiled, Part, Preset};
 use ctx_types::{Agent, Content, Diagnostic, Order, Persist as _, Placement, PresetMessage, Role, excerpt};
 use serde_json::{Value, json};
 
-use super::order::{self, Part};
+use super::order::{self, is_sent};
 use super::put;
 use crate::codes;
 use crate::loose::{Object, object, text};
-use crate::sillytavern::arrange::{ALWAYS_SENT, MARKERS, Marker, marker};
+use crate::sillytavern::arrange::{ALWAYS_SENT, AT_DEPTH, MARKERS, Marker, NEW_CHAT, marker};
+use crate::sillytavern::person::PersonaPlace;
 
-/// The entries that no prompt stands for.
-const OWN: [&str; 5] = ["before_main", "author_note", "new_chat", "depth_prompt", "persona_at_depth"];
+/// The anchors that an imported preset has beside its own.
+const OWN: [&str; 2] = ["before_main", "author_note"];
 
 /// Above every message of a conversation.
 const TOP: u64 = 10_000;
@@ -52,64 +54,110 @@ enum Place {
 pub(super) struct Prompts {
     pub(super) entries: Vec<Entry>,
     pub(super) lost: Vec<Diagnostic>,
-    /// The prompts by their identifiers, each with the number of its entry.
+    /// What stands above the conversation, which no prompt says; none where the conversation is not sent.
+    pub(super) new_chat: Option<String>,
+    /// The prompts by their identifiers, each with its number among them.
     used: BTreeMap<String, usize>,
+    names: Names,
+}
+
+/// What is known of an agent beside its entries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around {
+    /// Whether examples of dialogue are sent where no anchor says their place.
+    pub(super) has_examples: bool,
+    /// Where the persona goes that was imported with the agent.
+    pub(super) persona: PersonaPlace,
 }
 
 impl Prompts {
-    /// Makes the prompts of an agent; `has_examples` if examples of dialogue are sent without a place of their own.
-    pub(super) fn of(agent: &Agent, has_examples: bool) -> Self {
-        let mut made = Self::default();
-        for number in order::in_order(agent) {
-            match agent.preset_messages.get(number) {
-                Some(entry) => made.add(agent, number, entry),
-                None => made.entries.extend(marker("chatHistory").map(|marker| Entry::bare(marker, true))),
+    /// Makes the prompts of an agent. O(entries · log entries).
+    pub(super) fn of(agent: &Agent, around: Around) -> Self {
+        let (preset, _) = Preset::compile(agent, &AnchorRegistry::system());
+        let order = order::in_order(&preset);
+        let new_chat = new_chat(&preset, &order);
+        let ids = agent.preset_messages.iter().filter_map(|entry| entry.id.as_deref().map(str::to_owned));
+        let names = Names { ids: ids.collect(), ..Names::default() };
+        let mut made = Self { names, ..Self::default() };
+        if preset.sends_history() {
+            let said = new_chat.filter(|entry| is_sent(entry)).map(|entry| entry.content.text().into_owned());
+            made.new_chat = Some(said.unwrap_or_default());
+        }
+        for number in order {
+            match (preset.entries().get(number), agent.preset_messages.get(number)) {
+                (Some(entry), Some(file)) if new_chat.is_some_and(|own| own.index == number) => {
+                    made.lose_fields(entry, file);
+                }
+                (Some(entry), Some(file)) => made.add(entry, file, around.persona),
+                _ => made.entries.extend(marker("chatHistory").map(|marker| Entry::bare(marker, true))),
             }
         }
-        made.stand_in(has_examples);
+        made.stand_in(around.has_examples);
         made
     }
 
-    fn add(&mut self, agent: &Agent, number: usize, entry: &PresetMessage) {
-        let part = Part::of(entry);
-        let id = entry.id.as_deref().unwrap_or_default();
-        let is_sent = order::is_on(agent, entry) || part.is_history();
-        let (own, is_anchor) = match part {
-            Part::Nothing => return,
-            Part::Anchor(anchor) if OWN.contains(&anchor) || !is_sent => return,
-            Part::Anchor(anchor) => {
+    fn add(&mut self, entry: &Compiled, file: &PresetMessage, persona: PersonaPlace) {
+        let id = file.id.as_deref().unwrap_or_default();
+        let (own, is_anchor) = match (entry.anchor(), marker_at(entry)) {
+            (Some(_), Some(marker)) => (Some(marker), true),
+            (Some(anchor), None) if OWN.contains(&anchor) || !is_sent(entry) => return,
+            (Some(anchor), None) => {
                 let anchor = excerpt(anchor);
                 return self.lose(
-                    number,
+                    entry.index,
                     format!("a preset has no anchor `{anchor}`; what goes to it has another place there"),
                 );
             }
-            Part::Message if OWN.contains(&id) => return,
-            Part::Message => (marker(id).filter(|own| own.has_text()), false),
-            Part::Marker(marker) => (Some(marker), true),
+            (None, _) if self.is_elsewhere(entry, id, persona) => return,
+            (None, _) => (marker(id).filter(|own| own.has_text()), false),
         };
-        if is_sent {
-            self.lose_fields(number, entry, part);
-        }
-        let content = entry.content.as_ref().map(Content::text).unwrap_or_default();
+        self.lose_fields(entry, file);
+        let content = file.content.as_ref().map(Content::text).unwrap_or_default();
         let is_free = |own: &&'static Marker| !self.used.contains_key(own.identifier);
         let said = own.filter(is_free).and_then(|own| Some((own, own.said(&content)?)));
         let made = Entry {
             identifier: said.as_ref().map(|(own, _)| own.identifier.to_owned()).unwrap_or_default(),
-            is_sent,
-            fields: entry.write().as_object().cloned(),
-            anchor: own.filter(|_| is_anchor && is_sent).map(|own| own.anchor),
-            place: self.place(number, entry, is_sent),
+            is_sent: is_sent(entry),
+            fields: file.write().as_object().cloned(),
+            anchor: own.filter(|_| is_anchor && is_sent(entry)).map(|own| own.anchor),
+            place: self.place(entry),
             kind: match said {
                 Some((marker, format)) => Kind::Marker(marker, format),
                 None => Kind::Text(content.into_owned()),
             },
-            role: entry.role,
+            role: file.role,
         };
         match made.kind {
             Kind::Marker(..) => self.push(made),
-            Kind::Text(_) => self.add_text(number, made, own.filter(|_| is_anchor), id),
+            Kind::Text(_) => self.add_text(entry.index, made, own.filter(|_| is_anchor), id),
         }
+    }
+
+    /// Tells whether a message is one that importing makes of something else than a prompt, where that says it still.
+    fn is_elsewhere(&mut self, entry: &Compiled, id: &str, persona: PersonaPlace) -> bool {
+        let content = entry.content.text();
+        if id == NEW_CHAT {
+            // What is blank is left of a conversation that stands elsewhere now.
+            return content.trim().is_empty();
+        }
+        let [note, own] = AT_DEPTH;
+        let is_moved = match ((id, content.trim()), persona) {
+            // The card has its place.
+            (said, _) if said == note => false,
+            (said, PersonaPlace::Depth { depth, role }) if said == own => {
+                let at = match &entry.placement {
+                    Placement::Depth { points, .. } => points.as_single(),
+                    _ => None,
+                };
+                at != u64::try_from(depth).ok() || entry.role.as_str() != role
+            }
+            _ => return false,
+        };
+        if is_moved || !is_sent(entry) {
+            let lost = "no preset says what a card or a persona puts at a depth; there it stays as they say";
+            self.lose(entry.index, lost.to_owned());
+        }
+        true
     }
 
     /// Adds a prompt with a text, and a marker that is off in place of one whose text it is.
@@ -127,13 +175,17 @@ impl Prompts {
             id if marker(id).is_some() => format!("{id}_text"),
             id => id.to_owned(),
         };
-        let is_same = |at: usize| self.entries.get(at).is_some_and(|other| other.fields == entry.fields);
-        entry.identifier = match self.used.get(&wanted) {
-            // A preset may have a prompt twice in its order; the first counts.
-            Some(at) if is_same(*at) => return,
-            Some(_) => format!("{wanted}_{number}"),
-            None => wanted,
-        };
+        let same = self.used.get(&wanted).and_then(|at| self.entries.get(*at));
+        // A preset may have a prompt twice that its order does not have; the first counts.
+        if !entry.is_sent && same.is_some_and(|same| same.fields == entry.fields) {
+            return;
+        }
+        let used = &self.used;
+        entry.identifier =
+            match used.contains_key(&wanted) || wanted != id && self.names.ids.contains(&wanted) {
+                true => self.names.numbered(&wanted, number, |name| used.contains_key(name)),
+                false => wanted,
+            };
         self.push(entry);
     }
 
@@ -143,46 +195,46 @@ impl Prompts {
     }
 
     /// Returns where a prompt stands.
-    fn place(&mut self, number: usize, entry: &PresetMessage, is_sent: bool) -> Place {
-        let (place, lost) = match order::placement(entry) {
+    fn place(&mut self, entry: &Compiled) -> Place {
+        let (place, lost) = match &entry.placement {
             Placement::InOrder => return Place::InList,
             Placement::Anchor { .. } => return Place::Beside,
             Placement::Depth { points, order } => {
                 let depth = points.nearest(TOP, 1).first().copied().unwrap_or(TOP);
                 let lost =
                     || format!("a prompt of a preset has one depth; of {points} it is at {depth} alone");
-                (Place::InChat(depth, order), points.as_single().is_none().then(lost))
+                (Place::InChat(depth, *order), points.as_single().is_none().then(lost))
             }
             // The message that is answered follows the settled part.
-            Placement::Index { at, order } if at < 0 => return Place::InChat(at.unsigned_abs(), order),
+            Placement::Index { at, order } if *at < 0 => return Place::InChat(at.unsigned_abs(), *order),
             Placement::Index { at, order } => {
                 let lost = "no place of a preset counts from the oldest message; the prompt stands above all of them";
-                (Place::InChat(TOP, order), (at > 0).then(|| lost.to_owned()))
+                (Place::InChat(TOP, *order), (*at > 0).then(|| lost.to_owned()))
             }
         };
-        lost.filter(|_| is_sent).into_iter().for_each(|lost| self.lose(number, lost));
+        lost.filter(|_| is_sent(entry)).into_iter().for_each(|lost| self.lose(entry.index, lost));
         place
     }
 
-    fn lose_fields(&mut self, number: usize, entry: &PresetMessage, part: Part<'_>) {
-        let is_matched = entry.model_match.as_ref().is_some_and(|rule| rule.enabled == Some(true));
-        let has_parts = match &entry.content {
+    fn lose_fields(&mut self, entry: &Compiled, file: &PresetMessage) {
+        if !is_sent(entry) {
+            return;
+        }
+        let is_matched = file.model_match.as_ref().is_some_and(|rule| rule.enabled == Some(true));
+        let has_parts = match &file.content {
             Some(Content::Parts(parts)) => parts.iter().any(|part| part.as_text().is_none()),
             _ => false,
         };
         let lost = [
             (
-                is_matched && !part.is_history(),
+                is_matched && entry.part != Part::History,
                 "a prompt of a preset is for every model, and so this one goes to all",
             ),
-            (
-                !entry.all_attachments().is_empty(),
-                "a prompt of a preset has no files; this one is without them",
-            ),
+            (!entry.attachments.is_empty(), "a prompt of a preset has no files; this one is without them"),
             (has_parts, "a prompt of a preset is a text; other parts of its content are left out"),
         ];
         for (_, message) in lost.into_iter().filter(|(is_so, _)| *is_so) {
-            self.lose(number, message.to_owned());
+            self.lose(entry.index, message.to_owned());
         }
     }
 
@@ -234,6 +286,52 @@ impl Prompts {
     fn history(&self) -> Option<usize> {
         self.entries.iter().position(|entry| entry.identifier == "chatHistory")
     }
+}
+
+/// The names that prompts may have.
+#[derive(Debug, Default)]
+struct Names {
+    /// The ids of all entries.
+    ids: BTreeSet<String>,
+    /// The number from which on one that is behind a name may be free.
+    next: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// Returns a name with a number behind it, from `number` on, that neither an entry nor a prompt has.
+    fn numbered(&mut self, name: &str, number: usize, is_used: impl Fn(&str) -> bool) -> String {
+        let next = self.next.entry(name.to_owned()).or_default();
+        *next = number.max(*next);
+        loop {
+            let numbered = format!("{name}_{next}");
+            *next += 1;
+            if !self.ids.contains(&numbered) && !is_used(&numbered) {
+                return numbered;
+            }
+        }
+    }
+}
+
+/// Returns what stands above the conversation where a preset says it: right before it, in the list, by the system, in
+/// each turn.
+fn new_chat<'p>(preset: &'p Preset, order: &[usize]) -> Option<&'p Compiled> {
+    let entry = |place: usize| preset.entries().get(*order.get(place)?);
+    let is_history = |place: &usize| entry(*place).is_none_or(|entry| entry.part == Part::History);
+    let history = (0..order.len()).find(is_history).filter(|_| preset.sends_history())?;
+    entry(history.checked_sub(1)?).filter(|entry| {
+        entry.source.id.as_deref() == Some(NEW_CHAT)
+            && entry.part == Part::Message
+            && entry.placement == Placement::InOrder
+            && entry.role == Role::System
+            && entry.triggers.is_empty()
+    })
+}
+
+/// Returns the marker that an anchor is.
+fn marker_at(entry: &Compiled) -> Option<&'static Marker> {
+    let is_template = matches!(entry.part, Part::Template { .. });
+    let anchor = entry.anchor()?;
+    MARKERS.iter().find(|marker| marker.anchor == anchor && marker.has_text() == is_template)
 }
 
 impl Entry {
@@ -312,11 +410,11 @@ impl Entry {
         }
     }
 
-    /// Returns the field of a preset with the text around a marker, and that text.
-    pub(super) fn format(&self) -> Option<(&'static str, &str)> {
+    /// Returns the field of a preset with the text around a marker, that text, and the marker.
+    pub(super) fn format(&self) -> Option<(&'static str, &str, &'static Marker)> {
         let Kind::Marker(marker, format) = &self.kind else { return None };
         self.fields.as_ref()?;
-        Some((marker.format?, format))
+        Some((marker.format?, format, marker))
     }
 }
 
@@ -333,8 +431,7 @@ impl Marker {
     ///
     /// The text may be the macro alone, or what stands around the macro unless that is empty.
     fn said(&self, content: &str) -> Option<String> {
-        let Some(name) = self.content else { return Some(String::new()) };
-        let plain = format!("{{{{{name}}}}}");
+        let (Some(name), Some(plain)) = (self.content, self.plain()) else { return Some(String::new()) };
         if content.trim() == plain {
             return Some(plain);
         }

@@ -1,10 +1,14 @@
 //! The parameters of an agent as settings of a chat-completion preset.
 
+use ctx_types::Diagnostic;
 use serde_json::Value;
 
 use super::put;
-use crate::loose::{Object, flag, text};
+use crate::codes;
+use crate::loose::{Object, flag, whole};
 use crate::sillytavern::parameters::{self, OLD_SAMPLERS, SAMPLERS};
+use crate::sillytavern::preset::ChatPreset;
+use crate::sillytavern::processors::{self, Formatters, NAMES, TOOLS, is_for, is_for_formatter};
 
 /// The texts that are settings of processors: the processor, the setting, and the field of a preset.
 const SETTINGS: [(&str, &str, &str); 7] = [
@@ -17,8 +21,8 @@ const SETTINGS: [(&str, &str, &str); 7] = [
     ("worldbook-processor", "anchorFormat", "wi_format"),
 ];
 
-/// Writes the settings that are not as they were.
-pub(super) fn write(now: &Value, before: &Value, preset: &mut Object) {
+/// Writes the settings that are not as they were; returns what of them no preset can say.
+pub(super) fn write(now: &Value, before: &Value, preset: &mut Object) -> Option<Diagnostic> {
     let parameter = |agent: &Value, key: &str| agent.pointer(&format!("/parameters/{key}")).cloned();
     for (theirs, ours) in SAMPLERS.into_iter().chain([("stream_openai", "stream")]) {
         match (parameter(now, ours), parameter(before, ours)) {
@@ -41,42 +45,68 @@ pub(super) fn write(now: &Value, before: &Value, preset: &mut Object) {
             put(preset, theirs, value);
         }
     }
-    let mode = setting(now, "speaker-names", "mode");
-    if mode != setting(before, "speaker-names", "mode") {
-        let number = match mode.as_ref().and_then(Value::as_str) {
-            Some("field") => 1,
-            Some("prefix") => 2,
-            _ => -1,
-        };
-        put(preset, "names_behavior", number.into());
-    }
+    let lost = formatters(now, before, preset);
+    names(now, before, preset);
+    lost
 }
 
-/// Writes what is on or off: how system messages are joined, how an answer goes on, and the form of strict providers.
+/// Writes what is on or off: how system messages are joined, and how an answer goes on.
 fn switches(now: &Value, before: &Value, preset: &mut Object) {
     let squash = |agent: &Value| is_on(agent, "squash-system").unwrap_or(false);
     if squash(now) != squash(before) {
         put(preset, "squash_system_messages", squash(now).into());
     }
-    let is_prefilled =
-        |agent: &Value| setting(agent, "session-loader", "continuation").is_some_and(|way| way == "prefix");
+    let is_prefilled = |agent: &Value| {
+        let way = setting(agent, "session-loader", "continuation");
+        way.as_ref().and_then(Value::as_str).is_some_and(|way| matches!(way, "prefix" | "last"))
+    };
     if is_prefilled(now) != is_prefilled(before) {
         put(preset, "continue_prefill", is_prefilled(now).into());
     }
-    let strict = |agent: &Value| FORMATTERS.map(|(id, _)| is_on(agent, id).unwrap_or(false));
-    if strict(now) != strict(before) {
-        let is_set = |id: &str| is_on(now, id) == Some(true);
-        let kind = FORMATTERS.iter().find(|(id, _)| is_set(id)).map_or("", |(_, kind)| kind);
-        put(preset, "custom_prompt_post_processing", kind.into());
-    }
 }
 
-/// The formatters for strict providers, each with the post-processing that has it, the strictest first.
-const FORMATTERS: [(&str, &str); 3] = [
-    ("convert-system-to-user", "strict"),
-    ("ensure-alternating-roles", "semi"),
-    ("merge-consecutive-roles", "merge"),
-];
+/// The field with the kind of post-processing.
+const PROCESSING: &str = "custom_prompt_post_processing";
+
+/// Writes the kind of post-processing that has the formatters of the agent; where none has, it stays.
+fn formatters(now: &Value, before: &Value, preset: &mut Object) -> Option<Diagnostic> {
+    let formatters = |agent: &Value| Formatters::of(listed(agent));
+    if formatters(now) == formatters(before) {
+        return None;
+    }
+    let wanted = formatters(now).unwrap_or(Formatters::BUILT_IN);
+    let given = ChatPreset(preset).text_or_default(PROCESSING);
+    if Formatters::of_kind(given).as_ref() == Some(&wanted) {
+        return None;
+    }
+    if let Some(kind) = wanted.kind(given.ends_with(TOOLS)) {
+        put(preset, PROCESSING, kind.into());
+        return None;
+    }
+    let number = listed(now).iter().rposition(is_for_formatter);
+    let number = number.map(|number| format!("/{number}")).unwrap_or_default();
+    let message = "no post-processing of a preset has the formatters of this agent; it stays as it was";
+    let help = "choose the post-processing in SillyTavern";
+    let found = Diagnostic::warning(codes::PRESET_CANNOT_SAY, message).with_help(help);
+    Some(found.at_pointer(format!("/parameters/processors{number}")))
+}
+
+/// Writes where names stand, also where another post-processing would have them elsewhere.
+fn names(now: &Value, before: &Value, preset: &mut Object) {
+    let mode = |agent: &Value| setting(agent, "speaker-names", "mode");
+    let wanted = mode(now);
+    let name = wanted.as_ref().and_then(Value::as_str);
+    let number = match name {
+        Some("field") => 1,
+        Some("prefix") => 2,
+        _ => -1,
+    };
+    let processing = ChatPreset(preset).text_or_default(PROCESSING);
+    let is_said = |number| name == Some(processors::names(number, processing));
+    if wanted != mode(before) || (!is_said(whole(preset, NAMES)) && is_said(Some(number))) {
+        put(preset, NAMES, number.into());
+    }
+}
 
 /// Writes how sources of models are set up, and the model of the one that is chosen.
 fn sources(now: &Value, before: &Value, preset: &mut Object) {
@@ -96,9 +126,8 @@ fn sources(now: &Value, before: &Value, preset: &mut Object) {
     let model = now.get("modelId").and_then(Value::as_str);
     let earlier = before.get("modelId").and_then(Value::as_str);
     let Some(model) = model.filter(|model| Some(*model) != earlier) else { return };
-    if let Some(source) = text(preset, "chat_completion_source") {
-        let source = if source == "makersuite" { "google" } else { source };
-        put(preset, &format!("{source}_model"), model.into());
+    if let Some(field) = parameters::model_field(preset) {
+        put(preset, &field, model.into());
     }
 }
 
@@ -119,17 +148,21 @@ fn window(agent: &Value) -> Option<u64> {
 
 /// Returns a setting of a processor.
 pub(super) fn setting(agent: &Value, processor: &str, key: &str) -> Option<Value> {
-    listed(agent, processor)?.get("config")?.get(key).cloned()
+    of_processor(agent, processor)?.get("config")?.get(key).cloned()
 }
 
 /// Tells whether a processor is switched on; none if the agent says nothing of it.
 fn is_on(agent: &Value, processor: &str) -> Option<bool> {
-    Some(flag(listed(agent, processor)?, "enabled") != Some(false))
+    Some(flag(of_processor(agent, processor)?, "enabled") != Some(false))
 }
 
-fn listed<'v>(agent: &'v Value, processor: &str) -> Option<&'v Object> {
-    let list = agent.pointer("/parameters/processors")?.as_array()?;
-    let is_named = |id: &str| id.rsplit(':').next() == Some(processor);
-    let is_meant = |entry: &&Value| entry.get("id").and_then(Value::as_str).is_some_and(is_named);
-    list.iter().find(is_meant)?.as_object()
+/// Returns the setting of a processor; of two the later, which counts.
+fn of_processor<'v>(agent: &'v Value, processor: &str) -> Option<&'v Object> {
+    listed(agent).iter().rfind(|setting| is_for(setting, processor))?.as_object()
+}
+
+/// Returns the settings of processors.
+fn listed(agent: &Value) -> &[Value] {
+    let list = agent.pointer("/parameters/processors").and_then(Value::as_array);
+    list.map(Vec::as_slice).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use crate::document::ends_with;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::loose::{Object, text};
-use crate::report::{Extent, FieldReports, FileReport};
+use crate::report::{Extent, FieldReport, FieldReports, FileReport, NOT_READ};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::person::Persona;
 use crate::{agent, codes, conversation, profile, read_regex_scripts, risu, worldbook};
@@ -176,6 +176,14 @@ impl Gathered {
         let is_second = source.format.is_some_and(|format| ONCE.contains(&format) && format.id() != key);
         let extent = source.extent;
         let (found, used) = self.take(source, &On { file, key: &key, options, extent });
+        // What is refused of the card itself stays in it.
+        if report.format.is_some_and(Format::is_card) {
+            let refused = |row: FieldReport<'_>| {
+                let is_tags = matches!(row.pointer, "/tags" | "/data/tags");
+                is_tags && found.iter().any(|found| found.location.pointer.as_deref() == Some(row.pointer))
+            };
+            rows::outdo(&mut report, &kept_at, NOT_READ, refused);
+        }
         report.diagnostics.extend(found);
         if let Some(rows) = self.conversation_rows.take() {
             report.fields = rows;
@@ -352,7 +360,7 @@ impl Gathered {
         if self.card.is_some() {
             return first(&mut self.card, card, "character card");
         }
-        let mut found = Vec::new();
+        let mut found = Card::of(&card.object).check_tags();
         let (place, data) = match card.object.get_mut("data") {
             Some(Value::Object(data)) => ("/data/character_book", data),
             _ => ("/character_book", &mut card.object),
@@ -362,7 +370,7 @@ impl Gathered {
             && let Value::Object(book) = book.take()
         {
             let imported = worldbook::read_card_book(book, place, format == Format::CardV3);
-            found = imported.diagnostics;
+            found.extend(imported.diagnostics);
             let name = Card::of(&card.object).name().unwrap_or(name).to_owned();
             self.card_book = Some(self.add_book(imported.value, &name));
         }

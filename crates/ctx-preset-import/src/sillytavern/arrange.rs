@@ -89,10 +89,22 @@ const HISTORY: &str = "chatHistory";
 /// How many of [`MARKERS`] are sent even where the order leaves them out.
 pub(crate) const ALWAYS_SENT: usize = 6;
 
+/// What the card and the persona put at a depth: the ids of the entries, each with the macro that it is.
+pub(crate) const AT_DEPTH: [(&str, &str); 2] =
+    [("depth_prompt", "{{charDepthPrompt}}"), ("persona_at_depth", "{{persona}}")];
+
+/// The id of the entry that stands above the conversation.
+pub(crate) const NEW_CHAT: &str = "new_chat";
+
 impl Marker {
     /// Tells whether it stands for one text.
     pub(crate) const fn has_text(&self) -> bool {
         self.content.is_some()
+    }
+
+    /// Returns the macro that gives its text; none if it does not stand for one.
+    pub(crate) fn plain(&self) -> Option<String> {
+        self.content.map(|name| format!("{{{{{name}}}}}"))
     }
 }
 
@@ -263,12 +275,12 @@ impl<'v> Arrangement<'v> {
     /// Returns what stands above the conversation.
     fn new_chat(&self) -> Value {
         let text = self.preset.text_or_default("new_chat_prompt");
-        json!({ "id": "new_chat", "name": "New chat", "role": "system", "content": text })
+        json!({ "id": NEW_CHAT, "name": "New chat", "role": "system", "content": text })
     }
 
     /// Returns the macro that gives a text, with what the preset puts around it unless the text is empty.
     fn formatted(&self, marker: &Marker, name: &str) -> String {
-        let plain = format!("{{{{{name}}}}}");
+        let plain = marker.plain().unwrap_or_default();
         let format = marker.format.and_then(|key| self.preset.text(key));
         match format.filter(|format| !format.trim().is_empty() && *format != plain) {
             Some(format) if self.looks_false(name) => format.to_owned(),
@@ -279,31 +291,26 @@ impl<'v> Arrangement<'v> {
 
     /// Tells whether a field of the card says something that a condition takes for nothing.
     fn looks_false(&self, field: &str) -> bool {
-        let said = self.card.and_then(|card| card.text(field)).unwrap_or_default().trim();
-        FALSE_WORDS.iter().any(|word| said.eq_ignore_ascii_case(word))
+        let said = self.card.and_then(|card| card.text(field)).unwrap_or_default();
+        !said.trim().is_empty() && !ctx_macros::is_true(said)
     }
 
     /// Returns what the card and the persona put at a depth.
     fn notes(&self) -> Vec<Value> {
-        let at = |id: &str, content: &str, level: i64, role: &str, kind: i64| {
+        let [of_card, of_persona] = AT_DEPTH;
+        let at = |(id, content): (&str, &str), level: i64, role: &str, kind: i64| {
             let strategy = json!({ "type": "depth", "depth": level.max(0), "lane": lanes::of(role, kind) });
             json!({ "id": id, "role": role, "content": content, "injectionStrategy": strategy })
         };
         let note = self.card.and_then(Card::depth_prompt);
-        let note = note
-            .map(|(_, level, role)| at("depth_prompt", "{{charDepthPrompt}}", level, role, lanes::CARD_NOTE));
+        let note = note.map(|(_, level, role)| at(of_card, level, role, lanes::CARD_NOTE));
         let persona = match self.persona {
-            PersonaPlace::Depth { depth, role } => {
-                Some(at("persona_at_depth", "{{persona}}", depth, role, lanes::PERSONA))
-            }
+            PersonaPlace::Depth { depth, role } => Some(at(of_persona, depth, role, lanes::PERSONA)),
             _ => None,
         };
         note.into_iter().chain(persona).collect()
     }
 }
-
-/// The words that conditions take for false, beside blank texts.
-const FALSE_WORDS: [&str; 3] = ["0", "false", "off"];
 
 fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled: bool) -> Value {
     let role = prompt.map_or("system", Prompt::role);

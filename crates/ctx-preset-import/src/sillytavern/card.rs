@@ -1,5 +1,6 @@
 //! Character cards: versions 1 to 3, Pygmalion's, and the YAML of text-generation-webui.
 
+use ctx_types::{Diagnostic, Reader};
 use serde_json::{Value, json};
 
 use super::role;
@@ -36,11 +37,15 @@ pub(crate) const MIRRORS: [(&str, &str); 8] = [
     ("tags", "tags"),
 ];
 
-/// How many tags of a comma list count; what they all are stays in the card.
+/// How many tags a comma list may hold: a text of a few megabytes would become a list of gigabytes.
 const MOST_TAGS: usize = 1_000;
 
 /// What an empty field of notes says in `SillyTavern`, which takes it away.
 pub(crate) const NO_NOTES: &str = "Creator's notes go here.";
+
+fn are_too_many(tags: &str) -> bool {
+    tags.bytes().filter(|byte| *byte == b',').count() >= MOST_TAGS
+}
 
 impl<'v> Card<'v> {
     pub(crate) fn of(root: &'v Object) -> Self {
@@ -99,17 +104,40 @@ impl<'v> Card<'v> {
     pub(crate) fn depth_prompt(self) -> Option<(&'v str, i64, &'static str)> {
         let note = object(self.extensions()?, "depth_prompt")?;
         let prompt = said(note, "prompt")?;
-        Some((prompt, whole(note, "depth").unwrap_or(4), role(text(note, "role"))))
+        let (depth, role) = Self::note_place(note);
+        Some((prompt, depth, role))
     }
 
-    /// Returns the tags, also those of a comma list, of which so many count.
+    /// Returns the depth of a note, and who speaks it.
+    pub(crate) fn note_place(note: &Object) -> (i64, &'static str) {
+        (whole(note, "depth").unwrap_or(4), role(text(note, "role")))
+    }
+
+    /// Returns the tags, also those of a comma list, unless it has more than may be.
     fn tags(self) -> Vec<&'v str> {
         match self.fields().get("tags") {
+            Some(Value::String(tags)) if are_too_many(tags) => Vec::new(),
             Some(Value::String(tags)) => {
-                tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).take(MOST_TAGS).collect()
+                tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).collect()
             }
             _ => texts(self.fields(), "tags"),
         }
+    }
+
+    /// Reports a comma list of more tags than may be; they stay in the card.
+    pub(crate) fn check_tags(self) -> Vec<Diagnostic> {
+        let mut reader = Reader::new();
+        let check = |reader: &mut Reader| {
+            let tags = self.fields().get("tags");
+            if let Some(tags) = tags.filter(|tags| tags.as_str().is_some_and(are_too_many)) {
+                reader.wrong_type(&format!("a list, or a text of at most {MOST_TAGS} tags"), tags);
+            }
+        };
+        match self.data {
+            Some(_) => reader.at_key("data", |reader| reader.at_key("tags", check)),
+            None => reader.at_key("tags", check),
+        }
+        reader.finish()
     }
 
     /// Writes what the card says of the character into an agent.

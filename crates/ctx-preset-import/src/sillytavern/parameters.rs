@@ -143,7 +143,12 @@ fn is_secret(key: &str) -> bool {
 
 /// Returns the model for which a preset was made: that of the source it chooses.
 pub(crate) fn model(preset: &Object) -> Option<&str> {
+    said(preset, &model_field(preset)?)
+}
+
+/// Returns the field with the model of the source that a preset chooses.
+pub(crate) fn model_field(preset: &Object) -> Option<String> {
     let source = text(preset, "chat_completion_source")?;
     let source = if source == "makersuite" { "google" } else { source };
-    said(preset, &format!("{source}_model"))
+    Some(format!("{source}_model"))
 }

@@ -1,5 +1,6 @@
 //! The settings by which the pipeline assembles as `SillyTavern` does: all of it is data.
 
+use ctx_types::canonical_id;
 use serde_json::{Map, Value, json};
 
 use super::lanes;
@@ -37,7 +38,7 @@ pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
         on("author-note", &note(wanted)),
         on("dialogue-examples", &examples),
         json!({ "id": "injection-assembler", "config": { "switchedOffAnchors": "omit" } }),
-        on("speaker-names", &json!({ "mode": names(preset, processing) })),
+        on("speaker-names", &json!({ "mode": names(whole(preset.0, NAMES), processing) })),
         on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true })),
         on("generation-prompt", &generation(preset)),
         on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
@@ -56,11 +57,14 @@ fn on(id: &str, config: &Value) -> Value {
     json!({ "id": id, "enabled": true, "config": config })
 }
 
-/// The names of `names_behavior`: −1 none, 0 in groups only, 1 as a field, 2 before the words.
+/// The field that says where names stand.
+pub(crate) const NAMES: &str = "names_behavior";
+
+/// The names of [`NAMES`]: −1 none, 0 in groups only, 1 as a field, 2 before the words.
 ///
 /// Messages that are joined have no field for names, and one message of everybody says whose words it holds.
-fn names(preset: ChatPreset<'_>, processing: &str) -> &'static str {
-    match whole(preset.0, "names_behavior") {
+pub(crate) fn names(behavior: Option<i64>, processing: &str) -> &'static str {
+    match behavior {
         _ if processing == SINGLE => "prefix",
         Some(1) if is_joined(processing) => "prefix",
         Some(1) => "field",
@@ -165,6 +169,72 @@ fn post_processing(kind: &str) -> Vec<Value> {
     }
 }
 
+/// The kinds of processing that differ; those with tools send calls of tools too.
+const KINDS: [&str; 8] = ["", "merge", "semi", "strict", SINGLE, "merge_tools", "semi_tools", "strict_tools"];
+
+/// The formatters for strict providers: those that join, that convert, and that alternate.
+const FORMATTERS: [&str; 3] =
+    ["merge-consecutive-roles", "convert-system-to-user", "ensure-alternating-roles"];
+
+/// Which formatters for strict providers are on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Formatters {
+    is_joining: bool,
+    /// Which messages become the user's, if any do.
+    converted: Option<&'static str>,
+    is_alternating: bool,
+}
+
+impl Formatters {
+    /// What is built in.
+    pub(crate) const BUILT_IN: Self = Self { is_joining: true, converted: None, is_alternating: false };
+
+    /// Reads settings of processors; none if they set no formatter. Of two for one processor the later counts.
+    pub(crate) fn of(settings: &[Value]) -> Option<Self> {
+        let set = FORMATTERS.map(|formatter| settings.iter().rfind(|setting| is_for(setting, formatter)));
+        if set.iter().all(Option::is_none) {
+            return None;
+        }
+        let [join, convert, alternate] = set;
+        let is_on = |setting: Option<&Value>| setting?.get("enabled")?.as_bool();
+        let scope = || match convert.and_then(|setting| setting.pointer("/config/scope")?.as_str()) {
+            Some("after_first") => "after_first",
+            Some("everyone") => "everyone",
+            _ => "all",
+        };
+        Some(Self {
+            is_joining: is_on(join).unwrap_or(Self::BUILT_IN.is_joining),
+            converted: (is_on(convert) == Some(true)).then(scope),
+            is_alternating: is_on(alternate).unwrap_or(Self::BUILT_IN.is_alternating),
+        })
+    }
+
+    /// Returns the formatters of a kind of processing.
+    pub(crate) fn of_kind(kind: &str) -> Option<Self> {
+        Self::of(&post_processing(kind))
+    }
+
+    /// Returns the kind of processing that has these formatters, the one with tools or without if there are both.
+    pub(crate) fn kind(&self, has_tools: bool) -> Option<&'static str> {
+        let is_same = |kind: &&&str| Self::of_kind(kind).as_ref() == Some(self);
+        let same = || KINDS.iter().filter(is_same).copied();
+        same().find(|kind| has_tools == kind.ends_with(TOOLS)).or_else(|| same().next())
+    }
+}
+
+/// Tells whether a setting is that of a processor.
+pub(crate) fn is_for(setting: &Value, processor: &str) -> bool {
+    setting.get("id").and_then(Value::as_str).is_some_and(|id| canonical_id(id) == processor)
+}
+
+/// Tells whether a setting is that of a formatter for strict providers.
+pub(crate) fn is_for_formatter(setting: &Value) -> bool {
+    FORMATTERS.iter().any(|formatter| is_for(setting, formatter))
+}
+
+/// The end of the kinds of processing that send calls of tools too.
+pub(crate) const TOOLS: &str = "_tools";
+
 /// The kind of processing that makes one message of all.
 const SINGLE: &str = "single";
 
@@ -173,6 +243,6 @@ const FIRST_WORDS: &str = "[Start a new chat]";
 
 /// Tells whether a kind of processing joins messages.
 fn is_joined(kind: &str) -> bool {
-    let kind = kind.trim_end_matches("_tools");
+    let kind = kind.trim_end_matches(TOOLS);
     matches!(kind, "merge" | "claude" | "semi" | "strict" | SINGLE)
 }

@@ -54,7 +54,7 @@ fn to_card(made: &Import) -> Value {
 }
 
 fn to_preset(made: &Import) -> Value {
-    export_preset(made.agent.as_ref().unwrap())
+    export_preset(made.agent.as_ref().unwrap()).0
 }
 
 fn to_book(made: &Import) -> Value {
