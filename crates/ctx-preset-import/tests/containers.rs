@@ -273,11 +273,11 @@ fn pictures_of_an_agent_are_its_own() {
 
 #[test]
 fn an_archive_without_a_document_is_refused() {
+    use base64::Engine as _;
     check_nothing(&archive(&[("notes.txt", b"n"), ("f.png", b"x")]), "CTX0622");
     let broken = picture(b"tEXt", b"chara\0?");
     check_nothing(&archive(&[("c.png", &broken)]), "CTX0608");
     // Only of an archive is it said that nothing in it can be read.
-    use base64::Engine as _;
     let packed = base64::engine::general_purpose::STANDARD.encode(&broken);
     check_nothing(packed.as_bytes(), "CTX0608");
     let bundle = json!({ "type": "AIO_Agent_Bundle", "data": packed }).to_string();
@@ -317,7 +317,7 @@ fn what_is_broken_counts_as_far_as_it_was_unpacked() {
         assert_eq!(made.agent.and_then(|agent| agent.name).as_deref(), Some("Ada"));
     }
     // Both are unpacked up to the limit of one text, after which little is left.
-    let bomb = picture(b"zTXt", &[b"chara\0\0".as_slice(), &deflated(&[b'a'; 20_000])].concat());
+    let bomb = picture(b"zTXt", &[b"chara\0\0".as_slice(), &deflated(&vec![b'a'; 20_000])].concat());
     let good = picture(b"zTXt", &[b"chara\0\0".as_slice(), &deflated(card.as_bytes())].concat());
     let files: Vec<(&str, &[u8])> = vec![("a.png", &bomb), ("b.png", &bomb), ("c.png", &good)];
     let made = import(&[SourceFile { name: "file", bytes: &archive(&files) }], &small());
