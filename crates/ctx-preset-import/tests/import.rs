@@ -465,13 +465,17 @@ fn what_is_wrong_with_a_book_of_an_agent_is_told() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_told_once() {
-    let bytes =
-        b"{\"role\":\"user\",\"content\":\"Hi\"}\n{\"role\"\n{\"role\":\"assistant\",\"content\":\"Ho\"}\n";
-    let made = import(&[SourceFile { name: "c.jsonl", bytes }], &ImportOptions::default());
-    let codes: Vec<String> = made.diagnostics().map(|found| found.code.to_string()).collect();
-    assert_eq!(codes, ["CTX0617"]);
-    assert_eq!(made.conversations.len(), 1);
+fn what_is_odd_about_a_document_is_told_once() {
+    let check = |name: &str, text: &str, code: &str| {
+        let made = import(&[SourceFile { name, bytes: text.as_bytes() }], &ImportOptions::default());
+        let codes: Vec<String> = made.diagnostics().map(|found| found.code.to_string()).collect();
+        assert_eq!(codes, [code], "{text}");
+        assert!(made.profile.is_some() || !made.conversations.is_empty());
+    };
+    let lines = [r#"{"role":"user","content":"Hi"}"#, r#"{"role""#, r#"{"role":"assistant","content":"Ho"}"#];
+    check("c.jsonl", &lines.join("\n"), "CTX0617");
+    check("c.json", r#"[{"role":"user","role":"user","content":"Hi"}]"#, "CTX0610");
+    check("p.json", r#"{"name":"K","name":"L","content":"x"}"#, "CTX0610");
 }
 
 #[test]
