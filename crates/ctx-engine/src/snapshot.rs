@@ -1,8 +1,9 @@
 //! A context as stable, readable text, for snapshot tests.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ctx_types::{Decision, Diagnostic, Message, Source, Usage, plural};
+use ctx_types::{Decision, Diagnostic, Message, Placement, Source, Usage, plural};
 use serde_json::Value;
 
 use crate::context::{Context, place_name};
@@ -41,14 +42,14 @@ fn write_usage(out: &mut String, usage: &Usage, tokens: &[u32]) {
 fn write_message(out: &mut String, index: usize, message: &Message, tokens: u32) {
     let mut head = format!("--- {index} {} · {}", message.role, spelled(&message.source));
     match &message.placement {
-        Some(placement) => push(&mut head, format_args!(" · {placement}")),
+        Some(placement) => push(&mut head, format_args!(" · {}", spelled_placement(placement))),
         None => push(&mut head, format_args!(" · {}", place_name(message.place))),
     }
     if let Some(name) = &message.name {
-        push(&mut head, format_args!(" · name {name}"));
+        push(&mut head, format_args!(" · name {}", quoted_if_odd(name)));
     }
     if let Some(id) = &message.tool_call_id {
-        push(&mut head, format_args!(" · answers {id}"));
+        push(&mut head, format_args!(" · answers {}", quoted_if_odd(id)));
     }
     if message.is_continuation_prefix {
         head.push_str(" · to be continued");
@@ -56,16 +57,16 @@ fn write_message(out: &mut String, index: usize, message: &Message, tokens: u32)
     push(&mut head, format_args!(" · {tokens} tokens"));
     push(out, format_args!("{head}\n{}\n", message.text()));
     for call in &message.tool_calls {
-        push(out, format_args!("  calls {} {} {}\n", call.id, call.name, call.arguments));
+        push(out, format_args!("  calls {} {} {}\n", word(&call.id), word(&call.name), call.arguments));
     }
     if let Some(reasoning) = &message.reasoning {
         let text = reasoning.text.as_deref().unwrap_or_default();
         push(out, format_args!("  reasons {text}\n"));
     }
     for file in &message.attachments {
-        push(out, format_args!("  file {}", file.id));
+        push(out, format_args!("  file {}", word(&file.id)));
         if !file.name.is_empty() {
-            push(out, format_args!(" {}", file.name));
+            push(out, format_args!(" {}", quoted_if_odd(&file.name)));
         }
         out.push('\n');
     }
@@ -79,18 +80,41 @@ fn write_message(out: &mut String, index: usize, message: &Message, tokens: u32)
     }
 }
 
-/// Spells a source: as everywhere, but for an id that would not be told from what stands around it, which is written
-/// as JSON writes a text.
+/// Returns a text as it stands, or as JSON writes it where it would not be told from what stands around it.
+fn quoted_if_odd(text: &str) -> Cow<'_, str> {
+    let marks = [" · ", " via ", " + ", ": "];
+    // Decisions say `and 3 more` behind a source.
+    let is_marked = marks.iter().any(|mark| text.contains(mark)) || text.ends_with(" more");
+    match is_marked || text.starts_with('"') || text.contains(char::is_control) {
+        true => Value::from(text).to_string().into(),
+        false => text.into(),
+    }
+}
+
+/// The same for a text behind which another one stands.
+fn word(text: &str) -> Cow<'_, str> {
+    match text.is_empty() || text.contains(' ') {
+        true => Value::from(text).to_string().into(),
+        false => quoted_if_odd(text),
+    }
+}
+
+/// Spells a source as everywhere, but for an odd id.
 fn spelled(source: &Source) -> String {
-    let is_odd = |id: &&str| {
-        let marks = [" · ", " via ", " + ", ": "];
-        // Decisions say `and 3 more` behind a source.
-        let is_marked = marks.iter().any(|mark| id.contains(mark)) || id.ends_with(" more");
-        is_marked || id.starts_with('"') || id.contains(char::is_control)
-    };
-    match source.id.as_deref().filter(is_odd) {
-        Some(id) => format!("{}:{}", source.kind.as_str(), Value::from(id)),
-        None => source.to_string(),
+    match source.id.as_deref().map(quoted_if_odd) {
+        Some(Cow::Owned(id)) => format!("{}:{id}", source.kind.as_str()),
+        _ => source.to_string(),
+    }
+}
+
+/// Spells a placement as everywhere, but for an anchor with an odd name.
+fn spelled_placement(placement: &Placement) -> String {
+    match placement {
+        Placement::Anchor { target, side, .. } => match quoted_if_odd(target) {
+            Cow::Owned(target) => format!("{side} {target}"),
+            Cow::Borrowed(_) => placement.to_string(),
+        },
+        _ => placement.to_string(),
     }
 }
 
@@ -106,11 +130,9 @@ fn write_list<T>(out: &mut String, title: &str, items: &[T], line: fn(&T) -> Str
 
 /// Writes a decision as `Display` has it, but for its source.
 fn decision_line(decision: &Decision) -> String {
-    let mut line = format!("{} {}", decision.outcome, spelled(&decision.source));
-    if let Some(more @ 1..) = decision.count.checked_sub(1) {
-        push(&mut line, format_args!(" and {more} more"));
-    }
-    push(&mut line, format_args!(": {}", decision.reason));
+    let mut line = String::new();
+    let written = decision.write_with(&spelled(&decision.source), &mut line);
+    debug_assert!(written.is_ok(), "writing to a string succeeds");
     match (decision.bytes, decision.tokens) {
         (Some(bytes), Some(tokens)) => {
             push(&mut line, format_args!(" ({}, {tokens})", plural(bytes, "byte")));
@@ -132,4 +154,52 @@ fn diagnostic_line(diagnostic: &Diagnostic) -> String {
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     let written = out.write_fmt(text);
     debug_assert!(written.is_ok(), "writing to a string succeeds");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ctx_types::{Attachment, Order, Role, Side, ToolCall};
+    use serde_json::json;
+
+    use super::*;
+
+    /// Checks how a message is written whose names all are one text.
+    #[track_caller]
+    fn check(text: &str, name: &str, word: &str) {
+        let source = Source::history(text, Role::Assistant);
+        let order = Order::DEFAULT;
+        let placement = Placement::Anchor { target: text.into(), side: Side::After, order };
+        let call = ToolCall { id: text.into(), name: text.into(), arguments: "{}".into() };
+        let message = Message::new(Role::Assistant, "hi", source).with(|message| {
+            message.name = Some(text.into());
+            message.tool_call_id = Some(text.into());
+            message.tool_calls = vec![call];
+            message.attachments = vec![Attachment::from_value(&json!({ "id": text, "name": text }))];
+            message.placement = Some(Arc::new(placement));
+        });
+        let mut out = String::new();
+        write_message(&mut out, 0, &message, 1);
+        let target = if name.starts_with('"') { name.to_owned() } else { format!("`{name}`") };
+        let expected = format!(
+            "--- 0 assistant · history:{name} · after {target} · name {name} · answers {name} · 1 tokens\n\
+             hi\n  calls {word} {word} {{}}\n  file {word} {name}\n"
+        );
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_name_that_would_not_be_told_from_what_stands_around_it_is_quoted() {
+        check("ada", "ada", "ada");
+        check("Ada Bell", "Ada Bell", r#""Ada Bell""#);
+        for (odd, quoted) in [
+            ("a · name b", r#""a · name b""#),
+            ("a\nb", r#""a\nb""#),
+            ("a: b", r#""a: b""#),
+            ("\"a\"", r#""\"a\"""#),
+        ] {
+            check(odd, quoted, quoted);
+        }
+    }
 }

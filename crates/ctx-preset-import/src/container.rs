@@ -45,44 +45,46 @@ const MAX_NESTED: usize = 4;
 
 /// Unpacks a file; none if it is a document itself.
 pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Option<Unpacked>, ImportError> {
-    unpack_nested(bytes, limits, 0)
+    unpack_nested(bytes, limits, 0, &mut 0)
 }
 
-fn unpack_nested(bytes: &[u8], limits: &Limits, nested: usize) -> Result<Option<Unpacked>, ImportError> {
+/// Unpacks what may be in a container itself; `unpacked_bytes` grows by what came out, also where that fails.
+fn unpack_nested(
+    bytes: &[u8],
+    limits: &Limits,
+    nested: usize,
+    unpacked_bytes: &mut usize,
+) -> Result<Option<Unpacked>, ImportError> {
     if nested > MAX_NESTED {
         return Err(ImportError::Container { message: "containers are nested too deeply".to_owned() });
     }
     let mut unpacked = if png::is_png(bytes) {
-        png::unpack(bytes, limits)?
+        png::unpack(bytes, limits, unpacked_bytes)?
     } else if archive::is_archive(bytes) {
-        archive::unpack(bytes, limits)?
-    } else if let Some(inner) = bundle::unpack(bytes, limits) {
-        if let Some(unpacked) = unpack_nested(&inner, limits, nested + 1)? {
+        archive::unpack(bytes, limits, unpacked_bytes)?
+    } else if let Some(inner) = bundle::unpack(bytes, limits)? {
+        *unpacked_bytes += inner.len();
+        if let Some(unpacked) = unpack_nested(&inner, limits, nested + 1, unpacked_bytes)? {
             return Ok(Some(unpacked));
         }
         packed_in_base64(inner)
     } else if let Some(inner) = base64_text::decode_file(bytes) {
+        *unpacked_bytes += inner.len();
         packed_in_base64(inner)
     } else {
         return Ok(None);
     };
     let documents = std::mem::take(&mut unpacked.documents);
-    let mut left = limits.packed_total_bytes;
+    let before = *unpacked_bytes;
     for document in documents {
-        let limits = Limits {
-            packed_bytes: limits.packed_bytes.min(left),
-            packed_total_bytes: limits.packed_total_bytes.min(left),
-            ..*limits
-        };
-        match unpack_nested(&document.bytes, &limits, nested + 1) {
-            Ok(Some(inner)) => {
-                left = left.saturating_sub(inner.bytes());
-                unpacked.add(&document, inner);
-            }
+        let left = limits.packed_total_bytes.saturating_sub(*unpacked_bytes - before);
+        let limits =
+            Limits { packed_bytes: limits.packed_bytes.min(left), packed_total_bytes: left, ..*limits };
+        match unpack_nested(&document.bytes, &limits, nested + 1, unpacked_bytes) {
+            Ok(Some(inner)) => unpacked.add(&document, inner),
             Ok(None) => unpacked.documents.push(document),
-            Err(error) if png::is_png(&document.bytes) => {
-                // Nobody knows how much was unpacked until then, so it counts for the most.
-                left = left.saturating_sub(limits.packed_bytes);
+            // One of many pictures, which may be no card at all.
+            Err(error) if !document.name.is_empty() && png::is_png(&document.bytes) => {
                 unpacked.diagnostics.push(error.to_diagnostic());
                 unpacked.files.push(PackedFile { path: document.name, bytes: document.bytes });
             }
@@ -93,12 +95,6 @@ fn unpack_nested(bytes: &[u8], limits: &Limits, nested: usize) -> Result<Option<
 }
 
 impl Unpacked {
-    /// Returns how many bytes it has.
-    fn bytes(&self) -> usize {
-        let documents = self.documents.iter().map(|document| document.bytes.len());
-        documents.chain(self.files.iter().map(|file| file.bytes.len())).sum()
-    }
-
     /// Adds what a document holds that is a container itself; a picture of an archive stays where it was.
     fn add(&mut self, outer: &PackedDocument, inner: Self) {
         self.documents.extend(inner.documents.into_iter().map(|mut packed| {

@@ -51,7 +51,7 @@ pub fn read_conversation(
     name: &str,
     limits: &Limits,
 ) -> Result<Imported<Session>, ImportError> {
-    read_placed(bytes, name, limits).map(|(imported, _)| imported)
+    read_document(Document::read(bytes, name, limits)?, name).map(|(imported, _)| imported)
 }
 
 /// Which items of a list of messages became what.
@@ -63,13 +63,11 @@ pub(crate) struct Placed {
     pub(crate) header: Option<usize>,
 }
 
-/// As [`read_conversation`]; also tells which messages of a list became which nodes.
-pub(crate) fn read_placed(
-    bytes: &[u8],
+/// As [`read_conversation`], of a document that is read already; also tells which messages of a list became which nodes.
+pub(crate) fn read_document(
+    mut document: Document,
     name: &str,
-    limits: &Limits,
 ) -> Result<(Imported<Session>, Placed), ImportError> {
-    let mut document = Document::read(bytes, name, limits)?;
     let value = document.value.take();
     let shape = format::shape(&value);
     let mut placed = Placed::default();

@@ -201,7 +201,8 @@ pub(crate) fn source_format(value: &Value) -> Option<Format> {
 /// The texts of a card that nothing else with a name has.
 const CARD_TEXTS: [&str; 4] = ["personality", "scenario", "mes_example", "first_mes"];
 
-/// Tells what another application wrote, by fields of which it may leave out any; nothing else that is known has them.
+/// Tells what another application wrote, where it left out the fields by which that is known for certain: what has a
+/// name and one text of a card, be it the description alone, and no content is a card; some samplers are a preset.
 fn nearly(map: &Map<String, Value>) -> Option<Format> {
     let is_text = |key: &str| map.get(key).is_some_and(Value::is_string);
     let (is_named, has_content) = (map.contains_key("name"), map.contains_key("content"));
@@ -214,6 +215,13 @@ fn nearly(map: &Map<String, Value>) -> Option<Format> {
     let samplers = TEXT_SAMPLERS.iter().filter(|(key, _)| map.get(*key).is_some_and(Value::is_number));
     let is_told = || TOLD_SAMPLERS.iter().any(|key| map.get(*key).is_some_and(Value::is_number));
     (!has_content && samplers.count() > 1 && is_told()).then_some(Format::TextPreset)
+}
+
+/// Tells whether an object that is taken for a card of version 1 has nothing of one but a name and a description, as
+/// many other files have.
+pub(crate) fn is_card_by_description(map: &Map<String, Value>) -> bool {
+    let is_text = |key: &str| map.get(key).is_some_and(Value::is_string);
+    foreign(map).is_none() && !CARD_TEXTS.into_iter().any(is_text)
 }
 
 /// The samplers whose names only text completion has.

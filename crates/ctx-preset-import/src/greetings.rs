@@ -5,19 +5,20 @@ use serde_json::Value;
 
 use crate::codes;
 
+/// The field of an agent for them.
+const GREETINGS: &str = "greetings";
+
 /// Moves such entries to the greetings of an agent that has none.
 ///
 /// The number of entries that AIO Hub shows (`displayPresetCount`) is lowered by theirs.
 pub(crate) fn gather(agent: &mut Agent) -> Option<Diagnostic> {
-    let readable = matches!(agent.kept.get("greetings"), None | Some(Value::Null | Value::Array(_)));
-    let first = agent.preset_messages.iter().position(is_greeting)?;
-    if !agent.greetings.is_empty() || !readable {
-        return None;
-    }
+    let moves = moves(agent)?;
+    let first = moves.iter().position(|is_greeting| *is_greeting)?;
     let entries = std::mem::take(&mut agent.preset_messages);
-    let (greetings, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_greeting);
-    agent.preset_messages = entries;
-    agent.greetings = greetings.iter().map(greeting).collect();
+    let (greetings, entries): (Vec<_>, Vec<_>) =
+        entries.into_iter().zip(moves).partition(|(_, is_greeting)| *is_greeting);
+    agent.preset_messages = entries.into_iter().map(|(entry, _)| entry).collect();
+    agent.greetings = greetings.iter().map(|(entry, _)| greeting(entry)).collect();
     let count = agent.greetings.len();
     lower_shown(agent, count);
     let verb = if count == 1 { "moves" } else { "move" };
@@ -38,21 +39,20 @@ fn is_greeting(entry: &PresetMessage) -> bool {
     !entry.is_anchor() && !entry.kept.is_malformed() && names.into_iter().flatten().any(is_name)
 }
 
-/// Tells of each entry of a file whether [`gather`] moves it; none if it moves none.
-pub(crate) fn moving(entries: &[Value], greetings: Option<&Value>) -> Option<Vec<bool>> {
-    let has_none = match greetings {
-        None | Some(Value::Null) => true,
-        Some(greetings) => greetings.as_array().is_some_and(Vec::is_empty),
-    };
-    let moves: Vec<bool> = entries.iter().map(is_stored_greeting).collect();
-    (has_none && moves.contains(&true)).then_some(moves)
+/// Tells of each entry of an agent whether it moves; none if none does.
+fn moves(agent: &Agent) -> Option<Vec<bool>> {
+    let is_readable = matches!(agent.kept.get(GREETINGS), None | Some(Value::Null | Value::Array(_)));
+    let has_room = agent.greetings.is_empty() && is_readable;
+    let moves: Vec<bool> = agent.preset_messages.iter().map(is_greeting).collect();
+    (has_room && moves.contains(&true)).then_some(moves)
 }
 
-/// As [`is_greeting`], of an entry that is not read yet.
-fn is_stored_greeting(entry: &Value) -> bool {
-    let text = |pointer: &str| entry.pointer(pointer).and_then(Value::as_str);
-    let is_anchor = !matches!(text("/type"), None | Some("message"));
-    !is_anchor && [text("/metadata/stPromptName"), text("/name")].into_iter().flatten().any(is_name)
+/// Tells of each entry of a file whether [`gather`] moves it; none if it moves none.
+pub(crate) fn moving(entries: &[Value], greetings: Option<&Value>) -> Option<Vec<bool>> {
+    let entries = ("presetMessages".to_owned(), Value::from(entries));
+    let greetings = greetings.map(|greetings| (GREETINGS.to_owned(), greetings.clone()));
+    let file = Value::Object(std::iter::once(entries).chain(greetings).collect());
+    moves(&Agent::read(file, &mut Reader::new()))
 }
 
 /// Makes a greeting of an entry, with all that its file held.

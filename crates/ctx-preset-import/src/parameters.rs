@@ -23,19 +23,11 @@ pub(crate) fn custom(parameters: &mut Value) -> Option<Diagnostic> {
 ///
 /// A rule is `{type, enabled, …}` with its settings as further keys, or just the type of one that is on.
 pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
+    let Moves { before, settings } = Moves::of(parameters)?;
+    let mut processors = before.to_vec();
     let parameters = parameters.as_object_mut()?;
-    let mut processors = match parameters.get("processors") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(processors)) => processors.clone(),
-        Some(_) => return None,
-    };
-    let named = named(&processors);
     let rules = parameters.get_mut("contextPostProcessing")?.get_mut("rules")?.as_array_mut()?;
-    let settings: Vec<Option<Value>> = rules.iter().map(|rule| setting(rule, &named)).collect();
     let count = settings.iter().flatten().count();
-    if count == 0 {
-        return None;
-    }
     let mut is_read = settings.iter().map(Option::is_some);
     rules.retain(|_| !is_read.next().unwrap_or(false));
     processors.extend(settings.into_iter().flatten());
@@ -48,17 +40,31 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
 
 /// Tells of each formatter rule which setting of a processor [`rules`] makes of it; none if it makes none of any.
 pub(crate) fn moving(parameters: &Value) -> Option<Vec<Option<usize>>> {
-    let none = Vec::new();
-    let processors = match parameters.get("processors") {
-        None | Some(Value::Null) => &none,
-        Some(processors) => processors.as_array()?,
-    };
-    let named = named(processors);
-    let rules = parameters.get("contextPostProcessing")?.get("rules")?.as_array()?;
-    let mut numbers = processors.len()..;
-    let number = |rule: &Value| setting(rule, &named).and_then(|_| numbers.next());
-    let moves: Vec<Option<usize>> = rules.iter().map(number).collect();
-    moves.iter().any(Option::is_some).then_some(moves)
+    let Moves { before, settings } = Moves::of(parameters)?;
+    let mut numbers = before.len()..;
+    Some(settings.iter().map(|setting| setting.as_ref().and_then(|_| numbers.next())).collect())
+}
+
+/// What formatter rules become.
+struct Moves<'v> {
+    /// The settings of processors that are there already.
+    before: &'v [Value],
+    /// The setting of each rule; none for one that stays.
+    settings: Vec<Option<Value>>,
+}
+
+impl<'v> Moves<'v> {
+    /// Decides of each rule what becomes of it; none if all stay.
+    fn of(parameters: &'v Value) -> Option<Self> {
+        let before = match parameters.get("processors") {
+            None | Some(Value::Null) => &[],
+            Some(processors) => processors.as_array()?.as_slice(),
+        };
+        let named = named(before);
+        let rules = parameters.get("contextPostProcessing")?.get("rules")?.as_array()?;
+        let settings: Vec<Option<Value>> = rules.iter().map(|rule| setting(rule, &named)).collect();
+        settings.iter().any(Option::is_some).then_some(Self { before, settings })
+    }
 }
 
 /// Returns the processors that are set.

@@ -168,7 +168,7 @@ pub(crate) mod rows {
     use super::SAMPLERS;
     use crate::loose::{Object, number, object, objects, said};
     use crate::report::Expect::{Flag, Named, Number, Text};
-    use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
+    use crate::report::{Link, NOT_READ, Rule, RuleSet, approximated, kept, mapped};
     use crate::sillytavern::parameters;
     use crate::sillytavern::rows::scripts::LIST;
     use crate::worldbook::{self, Application};
@@ -198,10 +198,13 @@ pub(crate) mod rows {
     pub(crate) fn of_preset(file: &Object) -> RuleSet {
         let mut rules = RuleSet::new(PRESET);
         for (theirs, chat, _) in SAMPLERS {
-            let is_said = number(file, theirs).is_some_and(|value| value >= 0.0);
             let ours = parameters::SAMPLERS.iter().find(|(known, _)| *known == chat).map(|(_, ours)| *ours);
             let ours = ours.unwrap_or("/contextManagement/maxContextTokens");
-            let rule = if is_said { approximated("", ours, PART).of(Number) } else { kept("", UNSAID) };
+            let rule = match number(file, theirs) {
+                Some(value) if value >= 0.0 => approximated("", ours, PART).of(Number),
+                Some(_) => kept("", UNSAID),
+                None => kept("", NOT_READ),
+            };
             rules.link("", theirs, Link::new(&Rc::new(RuleSet::new([rule])), "/parameters"));
         }
         let has_template = objects(file, "promptTemplate").any(|(_, item)| super::Step::of(item).is_some());

@@ -214,7 +214,7 @@ fn check_nothing(bytes: &[u8], code: &str) {
 #[test]
 fn a_text_of_a_picture_that_is_no_document_is_passed_over() {
     let card = card();
-    for broken in [b"hello".as_slice(), b"", b"{\"spec\":"] {
+    for broken in [b"hello".as_slice(), b"", b"{\"spec\":", b"{\"spec\":}", b"{\"spec\" \"x\"}", b"[]"] {
         check(
             &picture_with(&[("chara", card.as_bytes()), ("CCv3", broken)]),
             ("png:chara", "Ada"),
@@ -273,9 +273,18 @@ fn pictures_of_an_agent_are_its_own() {
 
 #[test]
 fn an_archive_without_a_document_is_refused() {
+    use base64::Engine as _;
     check_nothing(&archive(&[("notes.txt", b"n"), ("f.png", b"x")]), "CTX0622");
     let broken = picture(b"tEXt", b"chara\0?");
     check_nothing(&archive(&[("c.png", &broken)]), "CTX0608");
+    // Only of an archive is it said that nothing in it can be read.
+    let packed = base64::engine::general_purpose::STANDARD.encode(&broken);
+    check_nothing(packed.as_bytes(), "CTX0608");
+    let bundle = json!({ "type": "AIO_Agent_Bundle", "data": packed }).to_string();
+    for packed in [packed, bundle] {
+        let found = import_bytes(packed.as_bytes()).report.files.remove(0).diagnostics;
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
     let card = card();
     let beside = archive(&[("c.png", &broken), ("d.json", card.as_bytes())]);
     check(
@@ -295,6 +304,24 @@ fn pictures_of_an_archive_share_one_limit() {
     assert_eq!(made.report.files.len(), 2);
     let found = &made.report.files[1].diagnostics;
     assert!(found.iter().any(|found| found.code.to_string() == "CTX0608"), "{found:?}");
+}
+
+#[test]
+fn what_is_broken_counts_as_far_as_it_was_unpacked() {
+    let (card, broken) = (card(), picture(b"tEXt", b"chara\0?"));
+    let torn = [b"chara\0\0".as_slice(), &deflated(&[b'a'; 4_000])[..12]].concat();
+    for bad in [broken, picture(b"zTXt", &torn)] {
+        let good = picture_with(&[("chara", card.as_bytes())]);
+        let files: Vec<(&str, &[u8])> = vec![("a.png", &bad), ("b.png", &bad), ("c.png", &good)];
+        let made = import(&[SourceFile { name: "file", bytes: &archive(&files) }], &small());
+        assert_eq!(made.agent.and_then(|agent| agent.name).as_deref(), Some("Ada"));
+    }
+    // Both are unpacked up to the limit of one text, after which little is left.
+    let bomb = picture(b"zTXt", &[b"chara\0\0".as_slice(), &deflated(&vec![b'a'; 20_000])].concat());
+    let good = picture(b"zTXt", &[b"chara\0\0".as_slice(), &deflated(card.as_bytes())].concat());
+    let files: Vec<(&str, &[u8])> = vec![("a.png", &bomb), ("b.png", &bomb), ("c.png", &good)];
+    let made = import(&[SourceFile { name: "file", bytes: &archive(&files) }], &small());
+    assert!(made.agent.is_none());
 }
 
 #[test]

@@ -438,6 +438,85 @@ fn a_preset_stands_over_the_one_in_use() {
     }
 }
 
+/// Returns the findings of all files.
+fn found(made: &Import) -> Vec<String> {
+    made.diagnostics().map(ToString::to_string).collect()
+}
+
+#[test]
+fn of_many_findings_it_is_told_how_many_are_not_shown() {
+    let preset = |steps: usize| json!({ "prompts": [], "prompt_order": order(&vec!["main"; steps]) });
+    let check = |file: Value, shown: usize, last: &str| {
+        let found = found(&import_all(&[("f.json", file)]));
+        assert_eq!((found.len(), found.last().map(String::as_str)), (shown, Some(last)));
+    };
+    let twice = "warning[CTX0627]: the prompt `main` stands twice in the order; the first place counts (at f.json /prompt_order/1/order/20/identifier)";
+    check(preset(21), 20, twice);
+    check(preset(22), 21, "info[CTX0101]: 1 more finding in this document is not shown (at f.json)");
+    let entries = vec![json!({ "uid": 1, "key": ["moon"], "content": "Hollow." }); 1_003];
+    let more = "info[CTX0101]: 2 more findings in this document are not shown (at f.json)";
+    check(json!({ "entries": entries }), 1_001, more);
+}
+
+#[test]
+fn what_is_wrong_with_a_book_of_an_agent_is_told() {
+    let entry = json!({ "uid": 1, "key": ["moon"], "content": 5, "ordr": 2, "depth": "x" });
+    let book = json!({ "entries": [entry, { "uid": 1, "key": "sun", "content": "Cold." }] });
+    let items = json!([{ "id": "v" }, { "id": "w", "content": book }]);
+    let agent =
+        json!({ "name": "Kim", "presetMessages": [{ "content": "Hi." }], "bundledWorldbooks": items });
+    let export = json!({ "type": "AIO_Agent_Export", "agents": [agent] });
+    for (file, at) in [(agent, ""), (export, "/agents/0")] {
+        let made = import_all(&[("a.json", file)]);
+        let book = format!("{at}/bundledWorldbooks/1/content/entries");
+        let expected = [
+            format!("error[CTX0100]: expected a text, found the number `5` (at a.json {book}/0/content)"),
+            format!("error[CTX0100]: expected a number, found the text `x` (at a.json {book}/0/depth)"),
+            format!(
+                "warning[CTX0102]: expected a list of texts, found the text `sun`, which is read as one (at a.json {book}/1/key)"
+            ),
+            format!("warning[CTX0103]: nothing reads the key `ordr` (at a.json {book}/0/ordr)"),
+            format!("warning[CTX0952]: the uid `1` is used twice in this book (at a.json {book}/1/uid)"),
+        ];
+        assert_eq!(found(&made), expected);
+        let rows = rows(&made, 0);
+        for row in [
+            format!("{book}/0/uid mapped /worldbooks/0/entries/0/uid"),
+            format!("{book}/0/content kept /worldbooks/0/entries/0/content"),
+            format!("{book}/0/depth kept /worldbooks/0/entries/0/depth"),
+            format!("{book}/1/content mapped /worldbooks/0/entries/1/content"),
+        ] {
+            assert!(rows.contains(&row), "{row} is none of {rows:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_odd_about_a_document_is_told_once() {
+    let check = |name: &str, text: &str, code: &str| {
+        let made = import(&[SourceFile { name, bytes: text.as_bytes() }], &ImportOptions::default());
+        let codes: Vec<String> = made.diagnostics().map(|found| found.code.to_string()).collect();
+        assert_eq!(codes, [code], "{text}");
+        assert!(made.profile.is_some() || !made.conversations.is_empty());
+    };
+    let lines = [r#"{"role":"user","content":"Hi"}"#, r#"{"role""#, r#"{"role":"assistant","content":"Ho"}"#];
+    check("c.jsonl", &lines.join("\n"), "CTX0617");
+    check("c.json", r#"[{"role":"user","role":"user","content":"Hi"}]"#, "CTX0610");
+    check("p.json", r#"{"name":"K","name":"L","content":"x"}"#, "CTX0610");
+}
+
+#[test]
+fn a_card_that_is_known_by_its_description_alone_is_told() {
+    let check = |file: Value, expected: &[&str]| {
+        assert_eq!(found(&import_all(&[("c.json", file)])), expected);
+    };
+    let told = "info[CTX0629]: the file is taken for a character card by its description alone (at c.json /description)";
+    check(json!({ "name": "parser", "description": "Parses.", "version": "1.0.0" }), &[told]);
+    check(json!({ "name": "Kim", "description": "Counts.", "personality": "" }), &[]);
+    check(json!({ "name": "Kim", "description": "Counts.", "first_mes": null }), &[]);
+    check(json!({ "spec": "chara_card_v2", "data": { "name": "Kim", "description": "Counts." } }), &[]);
+}
+
 #[test]
 fn of_a_prompt_twice_in_the_order_the_first_place_counts() {
     let preset = json!({
@@ -448,9 +527,8 @@ fn of_a_prompt_twice_in_the_order_the_first_place_counts() {
         ] }],
     });
     let made = import_all(&[("p.json", preset)]);
-    let found: Vec<String> = made.diagnostics().map(ToString::to_string).collect();
     assert_eq!(
-        found,
+        found(&made),
         [
             "warning[CTX0627]: the prompt `chatHistory` stands twice in the order; the first place counts (at p.json /prompt_order/0/order/2/identifier)"
         ]

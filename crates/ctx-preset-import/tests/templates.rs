@@ -145,6 +145,29 @@ fn a_preset_of_risu_is_the_nearest_prompts_and_samplers() {
 }
 
 #[test]
+fn a_sampler_of_risu_that_says_nothing_tells_why() {
+    let made = import_values(&[
+        json!({ "promptTemplate": [], "temperature": -1000, "top_p": "hot", "top_k": null, "min_p": "0.5" }),
+    ]);
+    let rows = made.report.files[0].fields.iter().filter(|row| row.pointer != "/promptTemplate");
+    let told: Vec<_> = rows.map(|row| (row.pointer, row.status, row.note)).collect();
+    let nothing = Some("no value that means something there");
+    assert_eq!(
+        told,
+        [
+            ("/temperature", FieldStatus::Kept, Some("a negative one says nothing")),
+            ("/top_p", FieldStatus::Kept, nothing),
+            ("/top_k", FieldStatus::Kept, nothing),
+            (
+                "/min_p",
+                FieldStatus::Approximated,
+                Some("the part of a chat-completion preset that comes nearest")
+            ),
+        ]
+    );
+}
+
+#[test]
 fn a_module_of_risu_is_a_worldbook_and_rules() {
     let made = import_values(&[json!({
         "type": "risuModule", "name": "Moon", "lorebook": [{ "key": "moon, sky", "content": "Hollow.", "insertorder": 5 }],

@@ -1,4 +1,4 @@
-//! `convert-system-to-user`: for models that take no system messages, or none but the first.
+//! `convert-system-to-user`: for models that take no system messages, or none but the first, or no roles at all.
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
@@ -8,9 +8,10 @@ use crate::join::{Joining, is_joinable};
 use crate::merge_consecutive_roles::may_join;
 use crate::separator_field;
 
-/// Makes system and developer messages those of the user, and joins neighbours that this makes alike.
+/// Makes messages those of the user, and joins neighbours that this makes alike.
 ///
-/// Which ones is the setting `scope`. Neighbours that were alike before stay as they are: whether these are joined is the setting of
+/// Which ones is the setting `scope`: system and developer messages, all of them or all but one that stands first, or
+/// answers too. Neighbours that were alike before stay as they are: whether these are joined is the setting of
 /// [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles). Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvertSystemToUser;
@@ -25,7 +26,7 @@ impl ContextProcessor for ConvertSystemToUser {
             ..Descriptor::new(
                 "convert-system-to-user",
                 "System becomes user",
-                "Makes system messages those of the user, for models that take no system messages",
+                "Makes system messages, or answers too, those of the user, for models that do not take them",
             )
         }
     }

@@ -12,6 +12,7 @@ use ctx_types::{
 };
 
 use crate::macro_values::{MacroValues, macro_dialect};
+use crate::window::stands_behind_conversation;
 use crate::worldbooks::Outlets;
 
 /// Adds what an application asks for at the end: to speak for the user, to go on with an answer, or quietly
@@ -76,27 +77,25 @@ impl ContextProcessor for GenerationPrompt {
         let Some(compiled) = cx.prepared.get::<Compiled>() else {
             return Err(ProcessorError::failed("the prompts were not prepared"));
         };
-        let has_prefix = cx.draft.messages().iter().any(|message| message.is_continuation_prefix);
+        let goes_on = cx.draft.messages().iter().any(stands_behind_conversation);
         match cx.inputs.turn.kind {
             GenerationKind::Normal => answer_silence(cx, compiled),
-            GenerationKind::Continue if has_prefix => end_with_prefix(cx),
+            // What is gone on with stands last already.
+            GenerationKind::Continue if goes_on => {}
             GenerationKind::Continue => ask_to_continue(cx, compiled),
             GenerationKind::Impersonate => {
                 let message = compiled.message(cx, "impersonate", Role::System, None);
                 append(cx, message);
             }
             GenerationKind::Quiet => {
-                move_to_end(cx, is_input, |message| {
-                    message.role = Role::System;
-                    message.is_continuation_prefix = false;
-                });
+                move_to_end(cx, is_input, |message| message.role = Role::System);
             }
         }
         let prefill = match cx.inputs.turn.kind {
             GenerationKind::Impersonate => "impersonatePrefill",
             _ => "prefill",
         };
-        if !has_prefix && cx.inputs.turn.kind != GenerationKind::Quiet {
+        if !goes_on && cx.inputs.turn.kind != GenerationKind::Quiet {
             let begin = compiled.message(cx, prefill, Role::Assistant, None);
             append(cx, begin.map(|message| message.with(|message| message.is_continuation_prefix = true)));
         }
@@ -164,15 +163,6 @@ fn said(message: &Message) -> String {
     let segments = message.segments();
     let own = segments.iter().filter(|segment| segment.source.kind != SourceKind::Formatter);
     own.filter_map(|segment| text.get(segment.span.start..segment.span.end)).collect()
-}
-
-/// Only an answer goes on as the beginning of the next one; what somebody else said just stands last.
-fn end_with_prefix(cx: &mut PipelineContext<'_>) {
-    let is_other = |message: &&mut Message| message.is_continuation_prefix && message.role != Role::Assistant;
-    for message in cx.draft.messages_mut().iter_mut().filter(is_other) {
-        message.is_continuation_prefix = false;
-        message.place = Place::Skeleton;
-    }
 }
 
 /// Has the answer that is to be continued stand last, and asks for the rest of it.

@@ -63,7 +63,7 @@ impl ContextProcessor for SessionLoader {
         messages.extend(window.into_iter().rev());
         let reformed = LoadedForm::of_config(cx.config).apply(&mut messages, pinned);
         messages.extend(input);
-        settle_prefix(continued(cx), &mut messages);
+        settle_last(continued(cx), &mut messages);
         settle_quiet(cx, &mut messages);
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
         let skipped = front - pinned;
@@ -135,7 +135,7 @@ fn load_window(
     let limit = limit.filter(|limit| most > *limit);
     let is_user = input.iter().any(|message| message.role == Role::User);
     let mut turn = TurnSearch { is_complete: false, is_user };
-    let mut may_be_prefix = input.is_empty();
+    let mut may_be_last = input.is_empty();
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     let mut left = limit;
     let messages = Vec::with_capacity(USUAL.min(len - pinned));
@@ -147,7 +147,7 @@ fn load_window(
         let Some((id, node)) = session.sent_node(position) else { continue };
         let message = node.to_message(id);
         // An answer that is to be continued is no answer yet: the question before it is pending still.
-        if !std::mem::take(&mut may_be_prefix) || !is_prefix(continued(cx), &message) {
+        if !std::mem::take(&mut may_be_last) || !stands_last(continued(cx), &message) {
             turn.look_at(&message);
         }
         left = left.and_then(|left| costing.take(&message, left));
@@ -222,7 +222,7 @@ fn settle_quiet(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
     }
     if let Some(input) = messages.last_mut().filter(|message| message.source.kind == SourceKind::Input) {
         input.role = Role::System;
-        input.is_continuation_prefix = true;
+        input.place = Place::Skeleton;
         cx.blackboard.insert(InstructingInput);
     }
 }
@@ -246,7 +246,7 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
     }
 }
 
-/// Which last message of a conversation goes on as the beginning of the answer.
+/// With which last message of a conversation the turn goes on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Continued {
     /// One that was left unfinished.
@@ -266,18 +266,22 @@ fn continued(cx: &PipelineContext<'_>) -> Continued {
     }
 }
 
-/// Only the last message can be the prefix of the next answer: one that was left unfinished, or any answer
-/// where the turn continues it.
-fn settle_prefix(continued: Continued, messages: &mut [Message]) {
+/// Has the last message stand last, outside of the conversation, where the turn goes on with it: an answer as the
+/// beginning of the next one, what somebody else said as a message behind the conversation.
+fn settle_last(continued: Continued, messages: &mut [Message]) {
     let Some((last, earlier)) = messages.split_last_mut() else { return };
     for message in earlier.iter_mut().filter(|message| message.is_continuation_prefix) {
         message.is_continuation_prefix = false;
     }
-    last.is_continuation_prefix = is_prefix(continued, last);
+    let is_meant = stands_last(continued, last);
+    last.is_continuation_prefix = is_meant && last.role == Role::Assistant;
+    if is_meant && !last.is_continuation_prefix {
+        last.place = Place::Skeleton;
+    }
 }
 
-/// Tells whether the last message of a conversation is the beginning of the answer.
-fn is_prefix(continued: Continued, last: &Message) -> bool {
+/// Tells whether the turn goes on with the last message of a conversation, so that it is no part of that.
+fn stands_last(continued: Continued, last: &Message) -> bool {
     let is_said = last.role != Role::Tool
         && last.tool_calls.is_empty()
         && last.source.kind == SourceKind::History

@@ -12,6 +12,7 @@ use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Span, Text, Tru
 
 use crate::macro_values::MacroValues;
 use crate::rewrite::{Edit, rewrite};
+use crate::window::stands_behind_conversation;
 
 /// Sends the names of those who speak in the conversation: not at all, as the field `name`, or above their words.
 ///
@@ -64,7 +65,8 @@ impl ContextProcessor for SpeakerNames {
         let env = values.of_turn(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
         let mode = cx.config.text("mode").to_owned();
         let is_said = |message: &Message| {
-            message.place == Place::History && matches!(message.role, Role::User | Role::Assistant)
+            let is_there = message.place == Place::History || stands_behind_conversation(message);
+            is_there && matches!(message.role, Role::User | Role::Assistant)
         };
         let messages = cx.draft.messages_mut();
         for message in messages.iter_mut().filter(|message| message.source.kind.is_history()) {

@@ -30,12 +30,18 @@ pub struct LoadedWindow {
 
 /// Makes a window of the messages of a draft, as the loader marked them.
 ///
-/// What a plug-in put above the leading instructions or below the unfinished answer counts as conversation.
+/// What a plug-in put above the leading instructions or below the message that stands last counts as conversation.
 pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
     let pinned = messages.extract_if(.., |message| message.place == Place::Pinned).collect();
-    let prefix = messages.iter().rposition(|message| message.is_continuation_prefix);
+    let prefix = messages.iter().rposition(stands_behind_conversation);
     let prefix = prefix.map(|prefix| messages.remove(prefix));
     Window { pinned, skipped, messages, prefix }
+}
+
+/// Tells whether a message of the conversation stands behind it, so that no depth counts it: an answer that is
+/// continued, or what somebody else said where the loader has that stand last.
+pub(crate) fn stands_behind_conversation(message: &Message) -> bool {
+    message.is_continuation_prefix || (message.place == Place::Skeleton && message.source.kind.is_history())
 }
 
 /// Left on the blackboard where the input of the turn is an instruction, and nothing that the user said.

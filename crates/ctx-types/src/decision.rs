@@ -33,15 +33,20 @@ impl Decision {
     pub fn new(outcome: Outcome, source: Source, reason: impl Into<String>) -> Self {
         Self { outcome, source, reason: reason.into(), count: 1, bytes: None, tokens: None }
     }
+
+    /// Writes the decision as `Display` has it, with its source in another spelling.
+    pub fn write_with(&self, source: &dyn fmt::Display, out: &mut dyn fmt::Write) -> fmt::Result {
+        write!(out, "{} {source}", self.outcome)?;
+        if self.count > 1 {
+            write!(out, " and {} more", self.count - 1)?;
+        }
+        write!(out, ": {}", self.reason)
+    }
 }
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.outcome, self.source)?;
-        if self.count > 1 {
-            write!(f, " and {} more", self.count - 1)?;
-        }
-        write!(f, ": {}", self.reason)
+        self.write_with(&self.source, f)
     }
 }
 

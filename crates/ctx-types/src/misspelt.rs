@@ -1,7 +1,8 @@
 //! Keys that nothing reads and that are nearly one that is read: most likely misspelt, and without effect.
 //!
 //! Files hold many keys of other applications, which are kept and no fault. So a key is told only where a known
-//! key is certainly meant; where that one stands beside it, without an edit. What stands below an unknown key is never looked at.
+//! key is certainly meant; where that one stands beside it, without an edit. What stands below an unknown key is
+//! never looked at.
 
 use serde_json::{Map, Value};
 

@@ -18,7 +18,8 @@ pub struct Window {
     pub skipped: usize,
     /// The messages that were read, oldest first.
     pub messages: Vec<Message>,
-    /// An unfinished answer that the model is asked to continue; sent last of all.
+    /// An unfinished answer that the model is asked to continue, or another message that stands behind the
+    /// conversation; sent last of all.
     pub prefix: Option<Message>,
 }
 

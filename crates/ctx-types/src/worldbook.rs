@@ -152,6 +152,11 @@ impl WorldbookEntry {
     pub fn is_malformed(&self) -> bool {
         self.kept.is_malformed()
     }
+
+    /// Returns the id of the entry, which stands under a key of its book.
+    pub fn uid_under(&self, key: &str) -> Arc<str> {
+        self.uid.as_ref().map_or_else(|| key.into(), |uid| uid.0.clone())
+    }
 }
 
 /// A worldbook that a host has at hand, and the names by which agents, profiles and conversations ask for it.

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{
-    Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest, plural, pointer_step,
-};
+use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest, plural};
 
 use crate::decorators::{Idle, IdleDecorator};
-use crate::entry::{Entry, at_least_0};
+use crate::entry::{Entry, at_least_0, pointer_under};
 use crate::{codes, meaningless};
 
 /// A book whose entries a conversation may activate.
@@ -103,7 +101,7 @@ fn read_entry(
         return None;
     }
     let (entry, decorated) = Entry::of(key, noun, dialect);
-    if let Some(repeated) = uids.add(key, noun) {
+    if let Some(repeated) = uids.add(&entry.uid, || entry.pointer(), noun.uid.is_some()) {
         findings.add(repeated);
     }
     for idle in &decorated.idle {
@@ -117,11 +115,20 @@ fn read_entry(
     Some(entry)
 }
 
-/// Finds the entries whose uid one before them has, as [`Book::of`] does, without making a book. O(entries).
+/// Finds the entries whose uid one before them has, as [`Book::of`] does, without making a book; a thousand of them, and
+/// how many more there are. O(entries).
 pub fn repeated_uids(noun: &Worldbook) -> Vec<Diagnostic> {
     let mut uids = Uids::default();
     let entries = noun.entries.in_order().filter(|(_, entry)| !entry.is_malformed());
-    entries.filter_map(|(key, entry)| uids.add(key, entry)).take(MAX_FINDINGS).collect()
+    let mut repeated = entries.filter_map(|(key, entry)| {
+        uids.add(&entry.uid_under(key), || pointer_under(key), entry.uid.is_some())
+    });
+    let mut found: Vec<Diagnostic> = repeated.by_ref().take(MAX_FINDINGS).collect();
+    match repeated.count() {
+        0 => {}
+        more => found.push(Diagnostic::more(more, "this document")),
+    }
+    found
 }
 
 /// How often each uid was there.
@@ -130,15 +137,13 @@ struct Uids(BTreeMap<Arc<str>, usize>);
 
 impl Uids {
     /// Adds that of an entry; tells if it was there before.
-    fn add(&mut self, key: &str, noun: &WorldbookEntry) -> Option<Diagnostic> {
-        let uid: Arc<str> = noun.uid.as_ref().map_or_else(|| key.into(), |uid| uid.0.clone());
-        let pointer = format!("/entries/{}", pointer_step(key));
+    fn add(&mut self, uid: &Arc<str>, pointer: impl FnOnce() -> String, has_uid: bool) -> Option<Diagnostic> {
         let uses = self.0.entry(uid.clone()).or_default();
         *uses += 1;
         match *uses {
             1 => None,
-            _ if noun.uid.is_none() => Some(without_uid(&uid).at_pointer(pointer)),
-            uses => Some(duplicate(&uid, uses).at_pointer(format!("{pointer}/uid"))),
+            uses if has_uid => Some(duplicate(uid, uses).at_pointer(format!("{}/uid", pointer()))),
+            _ => Some(without_uid(uid).at_pointer(pointer())),
         }
     }
 }

@@ -204,10 +204,15 @@ impl Default for Entry {
     }
 }
 
+/// Returns the JSON pointer of the entry that stands under a key of its book.
+pub(crate) fn pointer_under(key: &str) -> String {
+    format!("/entries/{}", pointer_step(key))
+}
+
 impl Entry {
     /// Returns the JSON pointer of the entry in its file.
     pub fn pointer(&self) -> String {
-        format!("/entries/{}", pointer_step(&self.key))
+        pointer_under(&self.key)
     }
 
     /// Returns the JSON pointer of a part of the entry in its file.

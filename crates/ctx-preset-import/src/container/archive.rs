@@ -37,8 +37,13 @@ fn broken(message: impl Into<String>) -> ImportError {
 ///
 /// With `card.json` at its top it is a card with its files; otherwise every JSON and YAML file is a document, and so is
 /// a PNG that holds one, unless the archive is an agent of AIO Hub, whose pictures are its own.
-/// Names that lead outside, overlapping entries and what is larger than its limit are refused. O(bytes unpacked).
-pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportError> {
+/// Names that lead outside, overlapping entries and what is larger than its limit are refused; `unpacked_bytes` grows
+/// by what was unpacked until then. O(bytes unpacked).
+pub(crate) fn unpack(
+    bytes: &[u8],
+    limits: &Limits,
+    unpacked_bytes: &mut usize,
+) -> Result<Unpacked, ImportError> {
     let told = end_record(bytes).ok_or_else(|| broken("the archive is cut off"))?;
     let too_many = || broken(format!("the archive has more than {} files", limits.packed_files));
     if told > limits.packed_files {
@@ -61,7 +66,7 @@ pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportEr
     let mut files = Vec::new();
     let mut left = limits.packed_total_bytes;
     for index in 0..archive.len() {
-        let file = read_entry(&mut archive, index, limits.packed_bytes.min(left))?;
+        let file = read_entry(&mut archive, index, limits.packed_bytes.min(left), unpacked_bytes)?;
         let Some(file) = file else { continue };
         left -= file.bytes.len();
         files.push(file);
@@ -74,6 +79,7 @@ fn read_entry(
     archive: &mut ZipArchive<Cursor<&[u8]>>,
     index: usize,
     limit: usize,
+    unpacked_bytes: &mut usize,
 ) -> Result<Option<PackedFile>, ImportError> {
     let entry = archive.by_index(index).map_err(|error| broken(format!("the archive is broken: {error}")))?;
     if entry.is_dir() {
@@ -92,6 +98,7 @@ fn read_entry(
         path.components().map(|step| step.as_os_str().to_string_lossy().into_owned()).collect();
     let mut bytes = Vec::new();
     let read = entry.take(limit as u64 + 1).read_to_end(&mut bytes);
+    *unpacked_bytes += bytes.len();
     if bytes.len() > limit {
         return Err(broken(format!("a file of the archive, or all together, have more than {limit} bytes")));
     }

@@ -3,6 +3,8 @@
 //! Of the other fields nothing is built, however many there are.
 
 use super::base64_text;
+use crate::document::decode;
+use crate::error::ImportError;
 use crate::limits::Limits;
 
 const TYPE: &str = "AIO_Agent_Bundle";
@@ -16,16 +18,35 @@ struct Bundle {
 
 /// Tells whether a document may be a bundle, which names its type. O(bytes).
 pub(super) fn is_bundle(document: &[u8]) -> bool {
-    memchr::memmem::find(document, TYPE.as_bytes()).is_some()
+    let is_utf_16 = document.starts_with(b"\xFF\xFE") || document.starts_with(b"\xFE\xFF");
+    match is_utf_16 {
+        // What stands between the letters is the same in both orders of bytes.
+        true => {
+            let wide: Vec<u8> = TYPE.bytes().flat_map(|letter| [letter, 0]).collect();
+            memchr::memmem::find(document, wide.strip_suffix(b"\0").unwrap_or(&wide)).is_some()
+        }
+        false => memchr::memmem::find(document, TYPE.as_bytes()).is_some(),
+    }
 }
 
-/// Returns what a document holds if it is a bundle. O(bytes).
-pub(super) fn unpack(document: &[u8], limits: &Limits) -> Option<Vec<u8>> {
-    if document.len() > limits.packed_bytes {
-        return None;
+/// Returns what a document holds if it is a bundle; what names the type of one and has more bytes than a packed file
+/// may have is refused. O(bytes).
+pub(super) fn unpack(document: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>, ImportError> {
+    if !is_bundle(document) {
+        return Ok(None);
     }
-    let text = std::str::from_utf8(document).ok().filter(|text| text.contains(TYPE))?;
-    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let limit = limits.packed_bytes;
+    if document.len() > limit {
+        let message = format!("the agent bundle has more than {limit} bytes");
+        return Err(ImportError::Container { message });
+    }
+    // What is no text is told when it is read as a document.
+    let text = decode(document, &Limits { json_bytes: limit, ..*limits });
+    Ok(text.ok().and_then(|text| data(text.trim_start())))
+}
+
+/// Returns what stands in base64 in the text of a bundle; none for any other.
+fn data(text: &str) -> Option<Vec<u8>> {
     let data = match text.starts_with('{') {
         true => serde_json::from_str::<Bundle>(text).ok().filter(|bundle| bundle.r#type == TYPE)?.data,
         false => yaml(text)?,
@@ -73,17 +94,29 @@ fn plain(scalar: &str) -> &str {
 mod tests {
     use super::*;
 
+    /// Checks what a text holds, in each way in which texts are written.
     #[track_caller]
     fn check(document: &str, expected: Option<&str>) {
-        let found = unpack(document.as_bytes(), &Limits::default());
-        assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{document}");
+        let wide = |mark: &[u8], bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            mark.iter().copied().chain(document.encode_utf16().flat_map(bytes)).collect()
+        };
+        let written = [
+            document.as_bytes().to_vec(),
+            ["\u{feff}", document].concat().into_bytes(),
+            wide(b"\xFF\xFE", u16::to_le_bytes),
+            wide(b"\xFE\xFF", u16::to_be_bytes),
+        ];
+        for bytes in written {
+            let found = unpack(&bytes, &Limits::default());
+            assert_eq!(found, Ok(expected.map(|expected| expected.as_bytes().to_vec())), "{document}");
+        }
     }
 
     #[test]
     fn the_data_of_a_bundle_is_found() {
         for document in [
             r#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#,
-            "\u{feff} {\"data\":\"UEsDBA==\",\"x\":[{}],\"type\":\"AIO_Agent_Bundle\"}",
+            " {\"data\":\"UEsDBA==\",\"x\":[{}],\"type\":\"AIO_Agent_Bundle\"}",
             "version: 1\ntype: AIO_Agent_Bundle\ncompressed: true\ndata: UEsDBA==\n",
             "---\r\n# a\r\n\"data\": 'UEsDBA=='\r\ntype: \"AIO_Agent_Bundle\" # b\r\n",
             "data: >-\n  UEsD\n\n  BA==\nx:\n  data: no\n  - type: no\ntype: AIO_Agent_Bundle",
@@ -92,6 +125,16 @@ mod tests {
         ] {
             check(document, Some("PK\u{3}\u{4}"));
         }
+    }
+
+    #[test]
+    fn a_bundle_that_is_too_large_is_refused() {
+        let bundle = br#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#;
+        let limits = |packed_bytes| Limits { packed_bytes, ..Limits::default() };
+        assert!(unpack(bundle, &limits(bundle.len())).is_ok_and(|found| found.is_some()));
+        let message = "the agent bundle has more than 20 bytes".to_owned();
+        assert_eq!(unpack(bundle, &limits(20)), Err(ImportError::Container { message }));
+        assert_eq!(unpack(b"type: AIO_Agent_Export", &limits(20)), Ok(None));
     }
 
     #[test]

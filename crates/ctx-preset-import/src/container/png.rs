@@ -11,7 +11,7 @@ use flate2::read::ZlibDecoder;
 
 use super::{PackedDocument, PackedFile, Unpacked, base64_text};
 use crate::codes;
-use crate::document::Document;
+use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::limits::Limits;
 
@@ -90,16 +90,21 @@ fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 impl Packing<'_> {
-    fn unpack(&self, limit: usize) -> Result<Cow<'_, [u8]>, ImportError> {
+    /// Unpacks the text; `unpacked_bytes` grows by what was unpacked, also where that fails.
+    fn unpack(&self, limit: usize, unpacked_bytes: &mut usize) -> Result<Cow<'_, [u8]>, ImportError> {
         let too_large = || ImportError::Container {
             message: format!("a text of the picture has more than {limit} bytes"),
         };
         match self {
             Self::Plain(bytes) if bytes.len() > limit => Err(too_large()),
-            Self::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
+            Self::Plain(bytes) => {
+                *unpacked_bytes += bytes.len();
+                Ok(Cow::Borrowed(bytes))
+            }
             Self::Deflated(bytes) => {
                 let mut text = Vec::new();
                 let read = ZlibDecoder::new(*bytes).take(limit as u64 + 1).read_to_end(&mut text);
+                *unpacked_bytes += text.len();
                 match read {
                     _ if text.len() > limit => Err(too_large()),
                     Ok(_) => Ok(Cow::Owned(text)),
@@ -121,15 +126,20 @@ fn is_known(keyword: &str) -> bool {
     KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(keyword))
 }
 
-/// Returns the document that counts, and the files beside it. O(bytes).
-pub(crate) fn unpack(bytes: &[u8], limits: &Limits) -> Result<Unpacked, ImportError> {
-    let Texts { found, files, cut } = texts(bytes, limits)?;
+/// Returns the document that counts, and the files beside it; `unpacked_bytes` grows by the texts that were unpacked,
+/// also where that fails. O(bytes).
+pub(crate) fn unpack(
+    bytes: &[u8],
+    limits: &Limits,
+    unpacked_bytes: &mut usize,
+) -> Result<Unpacked, ImportError> {
+    let Texts { found, files, cut } = texts(bytes, limits, unpacked_bytes)?;
     let with_keyword = |keyword: &&str| found.iter().find(|text| text.keyword.eq_ignore_ascii_case(keyword));
     let ordered: Vec<&TextChunk<'_>> = KEYWORDS.iter().filter_map(with_keyword).collect();
     if ordered.is_empty() {
         return Err(ImportError::Container { message: nothing(cut.is_some()).to_owned() });
     }
-    let chosen = choose(&ordered, limits)?;
+    let chosen = choose(&ordered, limits, unpacked_bytes)?;
     let keyword = chosen.text.keyword.to_ascii_lowercase();
     let mut diagnostics: Vec<Diagnostic> = cut.iter().map(|cut| cut_off(cut, &chosen.text.keyword)).collect();
     diagnostics.extend(chosen.passed.iter().map(|text| passed_over(&text.keyword, &keyword)));
@@ -162,7 +172,7 @@ struct Texts<'a> {
     cut: Option<String>,
 }
 
-fn texts<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texts<'a>, ImportError> {
+fn texts<'a>(bytes: &'a [u8], limits: &Limits, unpacked_bytes: &mut usize) -> Result<Texts<'a>, ImportError> {
     let mut texts = Texts { found: Vec::new(), files: Vec::new(), cut: Some(String::new()) };
     let mut total = 0;
     for chunk in chunks(bytes) {
@@ -176,7 +186,7 @@ fn texts<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texts<'a>, ImportError>
         }
         let Some(text) = text else { continue };
         if let Some(path) = text.keyword.strip_prefix(ASSET) {
-            let packed = text.packing.unpack(limits.packed_bytes)?;
+            let packed = text.packing.unpack(limits.packed_bytes, unpacked_bytes)?;
             total += packed.len();
             if texts.files.len() >= limits.packed_files || total > limits.packed_total_bytes {
                 return Err(ImportError::Container {
@@ -206,16 +216,20 @@ struct Chosen<'t, 'a> {
 }
 
 /// Chooses the text that counts: the first that holds a document, or else the first.
-fn choose<'t, 'a>(ordered: &[&'t TextChunk<'a>], limits: &Limits) -> Result<Chosen<'t, 'a>, ImportError> {
+fn choose<'t, 'a>(
+    ordered: &[&'t TextChunk<'a>],
+    limits: &Limits,
+    unpacked_bytes: &mut usize,
+) -> Result<Chosen<'t, 'a>, ImportError> {
     let mut first = None;
     for (at, text) in ordered.iter().enumerate() {
-        let read = document(text, limits);
+        let read = document(text, limits, unpacked_bytes);
         if ordered.len() > 1 && !read.as_ref().is_ok_and(|bytes| is_document(bytes, limits)) {
             first.get_or_insert(read);
             continue;
         }
         let (passed, behind) = (&ordered[..at], &ordered[at + 1..]);
-        let (text, bytes) = plainer(text, read?, behind, limits);
+        let (text, bytes) = plainer(text, read?, behind, |text| document(text, limits, unpacked_bytes).ok());
         let is_left = |other: &&&TextChunk<'_>| !is_card(&other.keyword);
         let left = behind.iter().filter(is_left).copied().collect();
         return Ok(Chosen { text, bytes, passed: passed.to_vec(), left });
@@ -236,22 +250,28 @@ fn plainer<'t, 'a>(
     text: &'t TextChunk<'a>,
     bytes: Vec<u8>,
     behind: &[&'t TextChunk<'a>],
-    limits: &Limits,
+    read: impl FnOnce(&TextChunk<'_>) -> Option<Vec<u8>>,
 ) -> (&'t TextChunk<'a>, Vec<u8>) {
     let plain = behind.iter().find(|other| is_card(&text.keyword) && is_card(&other.keyword));
-    match plain.and_then(|plain| Some((*plain, document(plain, limits).ok()?))) {
+    match plain.and_then(|plain| Some((*plain, read(plain)?))) {
         Some((plain, other)) if is_relabelled(&bytes, &other) => (plain, other),
         _ => (text, bytes),
     }
 }
 
-/// Tells whether bytes are a document with fields, or one that is packed. O(1) for what has braces around it as JSON
-/// has, else O(bytes).
+/// Tells whether bytes are a document with fields, or one that is packed. What begins as JSON has to be that: YAML would
+/// make something of what is broken. O(bytes).
 fn is_document(bytes: &[u8], limits: &Limits) -> bool {
-    let text = bytes.trim_ascii();
-    (text.starts_with(b"{") && text.ends_with(b"}"))
-        || super::is_packed(bytes)
-        || Document::read(bytes, "", limits).is_ok_and(|document| document.value.is_object())
+    let is_json = bytes.trim_ascii_start().starts_with(b"{");
+    match Document::read(bytes, "", limits) {
+        Ok(document) if is_json && document.syntax != Syntax::Json => false,
+        Ok(document) if document.value.is_object() => true,
+        // It may well be one: why it is not read is said then.
+        Err(
+            ImportError::TooLarge { .. } | ImportError::TooDeep { .. } | ImportError::TooManyNodes { .. },
+        ) => is_json,
+        _ => super::is_packed(bytes),
+    }
 }
 
 /// Says that a text of a picture is no document, so that another one is read.
@@ -274,8 +294,12 @@ fn left_out(keyword: &str, read: &str) -> Diagnostic {
 }
 
 /// Reads the document of a text.
-fn document(text: &TextChunk<'_>, limits: &Limits) -> Result<Vec<u8>, ImportError> {
-    let unpacked = text.packing.unpack(limits.packed_bytes)?;
+fn document(
+    text: &TextChunk<'_>,
+    limits: &Limits,
+    unpacked_bytes: &mut usize,
+) -> Result<Vec<u8>, ImportError> {
+    let unpacked = text.packing.unpack(limits.packed_bytes, unpacked_bytes)?;
     // A few tools write the JSON as it is.
     let decoded = match unpacked.trim_ascii_start().first() {
         Some(b'{') => Some(unpacked.into_owned()),

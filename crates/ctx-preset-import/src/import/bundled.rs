@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use ctx_types::{Agent, Worldbook};
+use ctx_types::{Agent, Diagnostic};
 use serde_json::Value;
 
 use super::NamedBook;
 use super::sources::stem;
 use crate::format::{self, Format};
+use crate::imported::{Imported, Moved, relocate};
 use crate::loose::{Object, said, text};
 use crate::report::{
     Change, Expect, FieldStatus, FileReport, Link, RuleSet, SAME, Target, approximated, mapped,
@@ -17,22 +18,33 @@ use crate::worldbook;
 /// The field of an agent for such books: `[{id, name, fileName?, content?}]`.
 pub(crate) const BUNDLED: &str = "bundledWorldbooks";
 
+/// What the items of an agent's books came to.
+pub(super) struct Brought {
+    /// Of each item, which of the books it held.
+    taken: Vec<Option<usize>>,
+    /// What is wrong with those books, with pointers into the agent.
+    found: Vec<Diagnostic>,
+}
+
 /// Gives the books that an agent brings the ids by which it asks for them, and takes those out of its own file.
-///
-/// Returns of each item which of the books it held.
-pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Vec<Option<usize>> {
+pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Brought {
     let bundled = agent.kept.get_mut(BUNDLED).and_then(Value::as_array_mut);
-    let mut name = |item: &mut Value| {
+    let mut found = Vec::new();
+    let mut name = |(index, item): (usize, &mut Value)| {
         let item = item.as_object_mut()?;
         let id = said(item, "id").filter(|id| !books.iter().any(|book| book.name == *id))?.to_owned();
         if let Some(book) = books.iter_mut().find(|book| is_meant(item, &book.name)) {
             book.name = id;
             return None;
         }
-        books.push(NamedBook { name: id, book: take(item)? });
+        let (book, mut wrong) = take(item, id)?;
+        relocate(&mut wrong, &[Moved { ours: "", theirs: &format!("{PLACE}{index}/content") }]);
+        books.push(book);
+        found.extend(wrong);
         Some(books.len() - 1)
     };
-    bundled.into_iter().flatten().map(&mut name).collect()
+    let taken = bundled.into_iter().flatten().enumerate().map(&mut name).collect();
+    Brought { taken, found }
 }
 
 const FILE: &str = "the name by which its book is looked for";
@@ -67,8 +79,9 @@ fn of_book(content: &Value, item: &str) -> Option<(RuleSet, String)> {
     Some((rules, place))
 }
 
-/// Says in the rows of an agent where the books of its items went.
-pub(super) fn place_books(report: &mut FileReport, taken: &[Option<usize>]) {
+/// Says in the report of an agent where the books of its items went, and what is wrong with them.
+pub(super) fn place_books(report: &mut FileReport, brought: Brought) {
+    let Brought { taken, mut found } = brought;
     let is_export = report.format == Some(Format::AgentExport);
     report.fields.change(|row| {
         let (item, rest) = row.to?.strip_prefix(PLACE)?.split_once('/')?;
@@ -81,6 +94,13 @@ pub(super) fn place_books(report: &mut FileReport, taken: &[Option<usize>]) {
         let own = row.pointer.strip_prefix("/agents/0").filter(|_| is_export).unwrap_or(row.pointer);
         Some(Change { status: FieldStatus::Kept, to: Target::At(own.to_owned()), note: None })
     });
+    if is_export {
+        relocate(&mut found, &[Moved { ours: "", theirs: "/agents/0" }]);
+    }
+    let path = report.path.clone();
+    report.diagnostics.extend(found.into_iter().map(|finding| finding.in_document(path.as_str())));
+    report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    super::rows::demote(report);
 }
 
 /// Tells whether a book has the name of the file that an agent names, or else that of the book.
@@ -91,12 +111,14 @@ fn is_meant(item: &Object, name: &str) -> bool {
     }
 }
 
-/// Takes a book out of the file of the agent.
-fn take(item: &mut Object) -> Option<Worldbook> {
-    let book = worldbook::read_value(item.get("content")?.clone()).ok()?.value;
+/// Takes a book out of the file of the agent; also returns what is wrong with it.
+fn take(item: &mut Object, id: String) -> Option<(NamedBook, Vec<Diagnostic>)> {
+    let Imported { value: book, diagnostics, .. } =
+        worldbook::read_value(item.get("content")?.clone()).ok()?;
     item.shift_remove("content");
-    Some(match said(item, "name") {
+    let book = match said(item, "name") {
         Some(name) if book.name.is_none() => worldbook::renamed(&book, name),
         _ => book,
-    })
+    };
+    Some((NamedBook { name: id, book }, diagnostics))
 }

@@ -93,9 +93,9 @@ impl Gathered {
 
     /// Puts books and scripts to an agent that was given as such; what would make another one is not used.
     fn beside(&mut self, mut agent: Agent) -> Agent {
-        let taken = bundled::name_books(&mut agent, &mut self.made.worldbooks);
+        let brought = bundled::name_books(&mut agent, &mut self.made.worldbooks);
         if let Some(report) = self.made.report.files.get_mut(self.agent_report) {
-            bundled::place_books(report, &taken);
+            bundled::place_books(report, brought);
         }
         for book in &self.made.worldbooks {
             if !agent.worldbook_ids.iter().any(|id| **id == *book.name) {
@@ -408,7 +408,7 @@ impl Gathered {
 /// How many prompts that stand twice in an order are told.
 const SHOWN_PROMPTS: usize = 20;
 
-/// Tells of prompts that stand twice in the order of a preset.
+/// Tells of prompts that stand twice in the order of a preset; of those for which there is no room, how many they are.
 fn repeated(given: &Given) -> Vec<Diagnostic> {
     let tell = |(chosen, step, identifier): (usize, usize, &str)| {
         let name = excerpt(identifier);
@@ -417,7 +417,13 @@ fn repeated(given: &Given) -> Vec<Diagnostic> {
         let found = Diagnostic::warning(codes::PROMPT_TWICE, message).at_pointer(pointer);
         found.with_help("take it out of the order where it is not meant")
     };
-    ChatPreset(&given.object).repeated().take(SHOWN_PROMPTS).map(tell).collect()
+    let mut prompts = ChatPreset(&given.object).repeated();
+    let mut found: Vec<Diagnostic> = prompts.by_ref().take(SHOWN_PROMPTS).map(tell).collect();
+    match prompts.count() {
+        0 => {}
+        more => found.push(Diagnostic::more(more, "this document")),
+    }
+    found
 }
 
 const STANDS: &str = "an agent was given, which stands for itself";

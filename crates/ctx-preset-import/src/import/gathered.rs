@@ -7,9 +7,9 @@ use super::sources::{Source, stem};
 use super::weight::Allowance;
 use super::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows};
 use crate::container;
-use crate::document::ends_with;
+use crate::document::{BadLine, Document, Syntax, ends_with};
 use crate::error::ImportError;
-use crate::format::Format;
+use crate::format::{Format, is_card_by_description};
 use crate::loose::{Object, text};
 use crate::report::{Extent, FieldReport, FieldReports, FileReport, NOT_READ};
 use crate::sillytavern::card::Card;
@@ -36,8 +36,6 @@ pub(super) struct Gathered {
     pub(super) made: Import,
     /// Where what is kept of each file is, by the numbers of the reports.
     pub(super) kept_at: Vec<String>,
-    /// The rows of the conversation that was read last, until its report has them.
-    conversation_rows: Option<FieldReports>,
     /// The name of the card's own book.
     pub(super) card_book: Option<String>,
 }
@@ -51,6 +49,12 @@ pub(super) struct Given {
     pub(super) object: Object,
 }
 
+/// How a document is written, and what of it is no value.
+struct Written {
+    syntax: Syntax,
+    bad_lines: Vec<BadLine>,
+}
+
 /// A document on its way, how it is read, and the name under which it is kept.
 struct On<'a> {
     file: SourceFile<'a>,
@@ -59,8 +63,35 @@ struct On<'a> {
     extent: Extent,
 }
 
-/// What was done with a document: what is worth knowing, and how far it was used.
-type Taken = (Vec<Diagnostic>, Use);
+/// What was done with a document.
+struct Taken {
+    /// What is worth knowing about it.
+    found: Vec<Diagnostic>,
+    /// How far it was used.
+    used: Use,
+    /// Its rows, where what was made of it tells them.
+    rows: Option<FieldReports>,
+}
+
+impl Taken {
+    fn whole(found: Vec<Diagnostic>) -> Self {
+        Self { found, used: Use::Whole, rows: None }
+    }
+
+    fn unreadable(error: &ImportError) -> Self {
+        Self { found: vec![error.to_diagnostic()], used: Use::Unreadable, rows: None }
+    }
+
+    /// Adds what was found before.
+    fn after(mut self, mut found: Vec<Diagnostic>) -> Self {
+        found.append(&mut self.found);
+        Self { found, ..self }
+    }
+
+    fn with_rows(self, rows: FieldReports) -> Self {
+        Self { rows: Some(rows), ..self }
+    }
+}
 
 /// How far a document was used.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -162,6 +193,8 @@ impl Gathered {
     }
 
     fn add_source(&mut self, mut source: Source, file: SourceFile<'_>, options: &ImportOptions) {
+        // Whoever reads a profile tells what is odd about its document.
+        source.diagnostics.retain(|_| source.format != Some(Format::Profile));
         let key = self.key(source.format, source.stem());
         let kept_at = format!("/imported/{key}");
         let book = format!("/worldbooks/{}", self.made.worldbooks.len());
@@ -175,17 +208,17 @@ impl Gathered {
         let has_persona = source.format == Some(Format::Settings) && self.persona.is_some();
         let is_second = source.format.is_some_and(|format| ONCE.contains(&format) && format.id() != key);
         let extent = source.extent;
-        let (found, used) = self.take(source, &On { file, key: &key, options, extent });
+        let taken = self.take(source, &On { file, key: &key, options, extent });
         // What is refused of the card itself stays in it.
         if report.format.is_some_and(Format::is_card) {
             let refused = |row: FieldReport<'_>| {
-                let is_tags = matches!(row.pointer, "/tags" | "/data/tags");
-                is_tags && found.iter().any(|found| found.location.pointer.as_deref() == Some(row.pointer))
+                let is_it = |found: &Diagnostic| found.location.pointer.as_deref() == Some(row.pointer);
+                matches!(row.pointer, "/tags" | "/data/tags") && taken.found.iter().any(is_it)
             };
             rows::outdo(&mut report, &kept_at, NOT_READ, refused);
         }
-        report.diagnostics.extend(found);
-        if let Some(rows) = self.conversation_rows.take() {
+        report.diagnostics.extend(taken.found);
+        if let Some(rows) = taken.rows {
             report.fields = rows;
         }
         rows::demote(&mut report);
@@ -196,7 +229,7 @@ impl Gathered {
             rows::outdo(&mut report, &kept_at, "another file of the kind was given before", |_| true);
         }
         rows::migrate(&mut report);
-        match used {
+        match taken.used {
             Use::Whole => {}
             Use::Outdone => rows::refuse(&mut report, "another file of the kind was given before"),
             Use::Unreadable => {
@@ -252,7 +285,7 @@ impl Gathered {
             (Some(Format::Personas), Value::Object(personas)) => {
                 let taken = match self.persona {
                     Some(_) => first(&mut Some(()), (), "persona"),
-                    None => (Vec::new(), Use::Whole),
+                    None => Taken::whole(Vec::new()),
                 };
                 self.persona = self.persona.take().or_else(|| Persona::of(&personas));
                 self.templates.insert(key.to_owned(), Value::Object(personas));
@@ -261,16 +294,20 @@ impl Gathered {
             (Some(Format::RegexScripts), scripts) => {
                 let (rules, found) = read_regex_scripts(scripts);
                 self.scripts.push((name, report, rules));
-                (found, Use::Whole)
+                Taken::whole(found)
             }
             (Some(Format::Worldbook | Format::CardBook | Format::OtherLorebook), value) => {
                 match worldbook::read_value(value) {
                     Ok(imported) => {
                         self.add_book(imported.value, &name);
-                        (imported.diagnostics, Use::Whole)
+                        Taken::whole(imported.diagnostics)
                     }
-                    Err(error) => unreadable(&error),
+                    Err(error) => Taken::unreadable(&error),
                 }
+            }
+            (Some(format), value) if format.is_conversation() => {
+                let written = Written { syntax: source.syntax, bad_lines: source.bad_lines };
+                self.take_conversation(format, &value, written, on)
             }
             (Some(format), value) => self.take_own(format, value, on),
             (None, value) => {
@@ -278,8 +315,27 @@ impl Gathered {
                 let found =
                     Diagnostic::error(codes::UNKNOWN_FILE, "the file is nothing that can be imported");
                 let help = "leave it out, or give the file that the other application exports";
-                (vec![found.with_help(help)], Use::Whole)
+                Taken::whole(vec![found.with_help(help)])
             }
+        }
+    }
+
+    /// Takes a conversation, whose rows are told by what was made of it.
+    fn take_conversation(&mut self, format: Format, value: &Value, written: Written, on: &On<'_>) -> Taken {
+        let Written { syntax, bad_lines } = written;
+        // What was odd about the document is told already.
+        let document = Document { value: value.clone(), syntax, bad_lines, diagnostics: Vec::new() };
+        match conversation::read_document(document, on.file.name) {
+            Ok((imported, placed)) => {
+                let name = stem(on.file.name).to_owned();
+                let place = format!("/conversations/{}", self.made.conversations.len());
+                let (document, session, placed, place) = (value, &imported.value, &placed, &*place);
+                let made = conversations::Made { format, document, session, placed, place };
+                let rows = conversations::rows(&made, on.extent);
+                self.made.conversations.push(NamedConversation { name, session: imported.value });
+                Taken::whole(imported.diagnostics).with_rows(rows)
+            }
+            Err(error) => Taken::unreadable(&error).with_rows(rows::unread(value)),
         }
     }
 
@@ -294,45 +350,28 @@ impl Gathered {
                         if self.agent.is_none() {
                             self.agent_report = self.made.report.files.len();
                         }
-                        with(imported.diagnostics, first(&mut self.agent, imported.value, "agent"))
+                        first(&mut self.agent, imported.value, "agent").after(imported.diagnostics)
                     }
-                    Err(error) => unreadable(&error),
+                    Err(error) => Taken::unreadable(&error),
                 }
             }
             Format::Profile | Format::PlainText => {
                 match profile::read_profile(file.bytes, file.name, limits) {
                     Ok(imported) => {
                         let taken = first(&mut self.made.profile, imported.value, "profile");
-                        with(imported.diagnostics, taken)
+                        taken.after(imported.diagnostics)
                     }
-                    Err(error) => unreadable(&error),
-                }
-            }
-            format if format.is_conversation() => {
-                match conversation::read_placed(file.bytes, file.name, limits) {
-                    Ok((imported, placed)) => {
-                        let name = stem(file.name).to_owned();
-                        let place = format!("/conversations/{}", self.made.conversations.len());
-                        let (document, session, placed, place) = (&value, &imported.value, &placed, &*place);
-                        let made = conversations::Made { format, document, session, placed, place };
-                        self.conversation_rows = Some(conversations::rows(&made, on.extent));
-                        self.made.conversations.push(NamedConversation { name, session: imported.value });
-                        (imported.diagnostics, Use::Whole)
-                    }
-                    Err(error) => {
-                        self.conversation_rows = Some(rows::unread(&value));
-                        unreadable(&error)
-                    }
+                    Err(error) => Taken::unreadable(&error),
                 }
             }
             Format::RisuModule => {
                 let found = self.take_module(&value, stem(file.name));
                 self.templates.insert(key.to_owned(), value);
-                (found, Use::Whole)
+                Taken::whole(found)
             }
             _ => {
                 self.templates.insert(key.to_owned(), value);
-                (Vec::new(), Use::Whole)
+                Taken::whole(Vec::new())
             }
         }
     }
@@ -361,6 +400,11 @@ impl Gathered {
             return first(&mut self.card, card, "character card");
         }
         let mut found = Card::of(&card.object).check_tags();
+        if format == Format::CardV1 && is_card_by_description(&card.object) {
+            let told = "the file is taken for a character card by its description alone";
+            let told = Diagnostic::info(codes::CARD_BY_DESCRIPTION, told).at_pointer("/description");
+            found.push(told.with_help("if it is no card, leave it out"));
+        }
         let (place, data) = match card.object.get_mut("data") {
             Some(Value::Object(data)) => ("/data/character_book", data),
             _ => ("/character_book", &mut card.object),
@@ -375,7 +419,7 @@ impl Gathered {
             self.card_book = Some(self.add_book(imported.value, &name));
         }
         self.card = Some(card);
-        (found, Use::Whole)
+        Taken::whole(found)
     }
 
     /// Adds a book under a name of its own, and returns that.
@@ -416,22 +460,13 @@ fn unused(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
     std::iter::once(wanted.to_owned()).chain(numbered).find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-fn unreadable(error: &ImportError) -> Taken {
-    (vec![error.to_diagnostic()], Use::Unreadable)
-}
-
-fn with(mut found: Vec<Diagnostic>, (more, used): Taken) -> Taken {
-    found.extend(more);
-    (found, used)
-}
-
 /// Keeps the first of a kind; a further one is reported.
 fn first<T>(place: &mut Option<T>, value: T, kind: &str) -> Taken {
     if place.is_some() {
         let message = format!("another {kind} was given before; this one is not used");
         let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help("import it by itself");
-        return (vec![found], Use::Outdone);
+        return Taken { used: Use::Outdone, ..Taken::whole(vec![found]) };
     }
     *place = Some(value);
-    (Vec::new(), Use::Whole)
+    Taken::whole(Vec::new())
 }

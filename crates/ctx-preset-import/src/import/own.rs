@@ -224,6 +224,7 @@ fn parameters(given: &Value) -> RuleSet {
         mapped("/contextManagement", Any, SAME),
         mapped("/contextManagement/enabled", Flag, SAME),
         mapped("/contextManagement/maxContextTokens", PlainNumber, SAME),
+        mapped("/contextManagement/includesAnswer", Flag, SAME),
         mapped("/contextManagement/retainedCharacters", PlainNumber, SAME),
     ]);
     if let Some(moves) = parameters::moving(given) {

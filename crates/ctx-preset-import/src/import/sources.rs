@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::SourceFile;
 use crate::container::base64_text::behind_data_url;
-use crate::document::{Document, Syntax};
+use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
 use crate::format::{Format, source_format};
 use crate::limits::Limits;
@@ -19,6 +19,9 @@ pub(super) struct Source {
     pub(super) format: Option<Format>,
     pub(super) container: Option<String>,
     pub(super) value: Value,
+    pub(super) syntax: Syntax,
+    /// The lines that are no objects, of one that has an object a line.
+    pub(super) bad_lines: Vec<BadLine>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) extent: Extent,
 }
@@ -40,6 +43,8 @@ impl Source {
             format,
             container: None,
             value: document.value,
+            syntax: document.syntax,
+            bad_lines: document.bad_lines,
             diagnostics: document.diagnostics,
             extent: Extent::default(),
         })

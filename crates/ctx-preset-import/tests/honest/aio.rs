@@ -121,6 +121,34 @@ fn a_row_tells_what_became_of_a_field() {
 }
 
 #[test]
+fn the_size_of_the_context_is_told_field_by_field() {
+    let management = |value: Value| {
+        json!({
+            "enabled": value, "maxContextTokens": value, "includesAnswer": value, "retainedCharacters": value, "own": value,
+        })
+    };
+    let check = |value: Value, [number, flag]: [&str; 2]| {
+        let parameters = json!({ "maxTokens": value, "contextManagement": management(value) });
+        let row =
+            |(field, status): &(&str, &str)| format!("/parameters/{field} {status} /parameters/{field}");
+        let rows = [
+            ("maxTokens", number),
+            ("contextManagement/enabled", flag),
+            ("contextManagement/maxContextTokens", number),
+            ("contextManagement/includesAnswer", flag),
+            ("contextManagement/retainedCharacters", number),
+            ("contextManagement/own", "kept"),
+        ];
+        let expected: Vec<String> = rows.iter().map(row).collect();
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        check_rows(&json!({ "parameters": parameters }), &expected);
+    };
+    check(json!(5), ["mapped", "kept"]);
+    check(json!(true), ["kept", "mapped"]);
+    check(json!("x"), ["kept", "kept"]);
+}
+
+#[test]
 fn a_row_of_a_profile_or_a_conversation_tells_its_place() {
     check_rows(
         &json!({ "name": "Kim", "content": "Tea.", "icon": "x", "own": 1 }),

@@ -430,7 +430,10 @@ fn parameters() -> BoxedStrategy<Value> {
         ("custom", object(vec![("enabled", flag()), ("foo", number())])),
         ("contextPostProcessing", processing),
         ("processors", list(processor, 2)),
-        ("contextManagement", object(vec![("enabled", flag()), ("maxContextTokens", number())])),
+        (
+            "contextManagement",
+            object(vec![("enabled", flag()), ("maxContextTokens", number()), ("includesAnswer", flag())]),
+        ),
     ])
 }
 

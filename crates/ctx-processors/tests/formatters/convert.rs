@@ -58,6 +58,27 @@ fn neighbours_that_were_alike_before_stay_as_they_are() {
 }
 
 #[test]
+fn calls_of_tools_and_what_is_continued_stay_the_agents() {
+    check(
+        json!([["convert-system-to-user", { "separator": " + ", "scope": "everyone" }]]),
+        "skeleton system: a
+         history assistant calls=x:
+         history tool result=x: b
+         history assistant: c
+         history assistant reasoning: d
+         history user: e
+         history assistant prefix: f",
+        "user: a
+         assistant calls=x:
+         tool: b
+         user: c
+         assistant reasoning: d
+         user: e
+         assistant: f",
+    );
+}
+
+#[test]
 fn names_and_reasoning_stay_apart() {
     check(
         on(),

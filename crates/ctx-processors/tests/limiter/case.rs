@@ -29,6 +29,8 @@ pub(crate) struct Case {
     pub(crate) budget: Option<u32>,
     /// The settings of the limiter.
     pub(crate) config: Value,
+    /// The settings of the loader.
+    pub(crate) loader: Value,
     pub(crate) input: Option<&'static str>,
     pub(crate) kind: GenerationKind,
     /// Whether `merge-injections` runs too, with `+` between two texts.
@@ -66,7 +68,10 @@ impl Case {
     pub(crate) fn run_session(&self, session: &Session) -> Result<Run, RunError> {
         let file = json!({ "presetMessages": self.preset });
         let agent = Agent::read(file, &mut Reader::new());
-        let mut settings = json!([{ "id": "token-limiter", "config": self.config }]);
+        let mut settings = json!([
+            { "id": "token-limiter", "config": self.config },
+            { "id": "session-loader", "config": self.loader },
+        ]);
         if self.merges {
             let merging =
                 json!({ "id": "merge-injections", "enabled": true, "config": { "separator": "+" } });

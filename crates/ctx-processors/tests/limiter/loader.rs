@@ -1,8 +1,9 @@
 //! `session-loader`: how much of a conversation is read.
 
-use ctx_types::GenerationKind;
+use ctx_types::{GenerationKind, Place};
+use serde_json::json;
 
-use crate::case::{Case, check, check_decisions, session, skipped, words};
+use crate::case::{Case, check, check_decisions, depths, session, skipped, words};
 
 /// Loads a window of a conversation; compares how many messages are not loaded, and those that are.
 #[track_caller]
@@ -77,6 +78,36 @@ fn the_question_of_an_unfinished_answer_is_pending() {
     let continues = |chat| Case { kind: GenerationKind::Continue, ..Case::of(chat) };
     check_window(5, continues("u a u a=50"), (1, "a1 u2 >a3"));
     check_window(5, continues("u a u c:x t:x a=50"), (1, "a1 u2 :x t4:x >a5"));
+}
+
+#[test]
+fn what_the_turn_goes_on_with_stands_behind_the_conversation() {
+    let last = |chat| Case {
+        kind: GenerationKind::Continue,
+        loader: json!({ "continuation": "last" }),
+        preset: depths(&["0", "1"]),
+        ..Case::of(chat)
+    };
+    check(last("u a u"), "u0 B a1 A u2");
+    check(last("u a u s"), "u0 a1 B u2 A s3");
+    check(last("u a u a"), "u0 a1 B u2 A >a3");
+    check(last("u a c:x t:x"), "u0 a1 B :x t3:x A");
+    let mine = last("u a u").run().unwrap();
+    let place = mine.draft.messages().last().unwrap().place;
+    assert_eq!(place, Place::Skeleton);
+}
+
+#[test]
+fn a_quiet_instruction_stands_behind_the_conversation() {
+    let quiet = |setting: &str| Case {
+        kind: GenerationKind::Quiet,
+        loader: json!({ "quietInput": setting }),
+        preset: depths(&["0", "1"]),
+        input: Some("now"),
+        ..Case::of("u a")
+    };
+    check(quiet("instruction"), "u0 B a1 A now");
+    check(quiet("message"), "u0 a1 B now A");
 }
 
 #[test]

@@ -20,7 +20,7 @@ impl Entry {
         let maybe = |flag: Option<Flag>| flag.map(|flag| flag.0);
         let decorated = Decorated::read(noun.content.as_ref(), dialect);
         let mut entry = Self {
-            uid: noun.uid.as_ref().map_or_else(|| key.into(), |uid| uid.0.clone()),
+            uid: noun.uid_under(key),
             key: key.into(),
             title: title(noun),
             content: decorated.content.clone(),
