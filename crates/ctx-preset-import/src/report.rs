@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(crate) use expect::Expect;
 pub use fields::FieldReports;
 pub(crate) use fields::{Change, Extent, Target};
-pub(crate) use rules::{Link, NOT_READ, NOWHERE, Rule, RuleSet, SAME, approximated, kept, mapped};
+pub(crate) use rules::{Link, Making, NOT_READ, NOWHERE, Rule, RuleSet, SAME, approximated, kept, mapped};
 
 use crate::format::Format;
 

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 /// ```
 #[inline]
 pub fn pointer_step(key: &str) -> Cow<'_, str> {
-    // Bytes are looked through faster than characters, and this is done for every key of a file.
-    match key.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+    // All bytes are looked at without a branch, since this is done for every key of a file.
+    match key.bytes().fold(false, |is_odd, byte| is_odd | matches!(byte, b'~' | b'/')) {
         true => Cow::Owned(key.replace('~', "~0").replace('/', "~1")),
         false => Cow::Borrowed(key),
     }

@@ -102,6 +102,9 @@ pub(super) fn migrate(report: &mut FileReport) {
     let strategies: BTreeSet<&str> = migrated(codes::MIGRATED_STRATEGY).collect();
     let custom = migrated(codes::MIGRATED_PARAMETERS).next();
     let has_greetings = migrated(codes::MIGRATED_GREETINGS).next().is_some();
+    if templates.is_empty() && strategies.is_empty() && custom.is_none() && !has_greetings {
+        return;
+    }
     let approximated =
         |note| Some(Change { status: FieldStatus::Approximated, to: Target::Same, note: Some(note) });
     report.fields.change(|row| {

@@ -22,6 +22,8 @@ pub(crate) struct Rule {
     to: &'static str,
     /// Whether there is a `*` in `to`.
     has_steps: bool,
+    /// Of which values something is made, where that is known of the place.
+    making: Making,
     note: Option<&'static str>,
 }
 
@@ -56,7 +58,11 @@ const fn rule(
         has_steps |= to.as_bytes()[index] == b'*';
         index += 1;
     }
-    Rule { at, expect, status, to, has_steps, note }
+    let making = match status {
+        FieldStatus::Approximated => Making::Unsure,
+        _ => Making::All,
+    };
+    Rule { at, expect, status, to, has_steps, making, note }
 }
 
 impl Rule {
@@ -73,6 +79,11 @@ impl Rule {
     /// The rule for values of one kind only.
     pub(crate) const fn of(self, expect: Expect) -> Self {
         Self { expect, ..self }
+    }
+
+    /// The rule for a field of which something is made for some values only, or for all.
+    pub(crate) const fn making(self, making: Making) -> Self {
+        Self { making, ..self }
     }
 }
 
@@ -107,7 +118,19 @@ pub(crate) struct Link {
     /// Where that goes; none if where it went without the link.
     to: Option<String>,
     keeping: Keeping,
-    is_sure: bool,
+    /// None for the same as without the link.
+    making: Option<Making>,
+}
+
+/// Of which fields something is made whatever else is imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Making {
+    /// Of none for sure.
+    Unsure,
+    /// Of those that say something and are no items of lists, which move up where one before them is left out.
+    Said,
+    /// Of all.
+    All,
 }
 
 /// Where fields that are kept are.
@@ -124,12 +147,17 @@ enum Keeping {
 impl Link {
     /// Rules whose `to` are below a place.
     pub(crate) fn new(rules: &Rc<RuleSet>, to: impl Into<String>) -> Self {
-        Self { rules: Rc::clone(rules), to: Some(to.into()), keeping: Keeping::Same, is_sure: false }
+        Self {
+            rules: Rc::clone(rules),
+            to: Some(to.into()),
+            keeping: Keeping::Same,
+            making: Some(Making::Unsure),
+        }
     }
 
     /// Rules for what stays where it stood.
     pub(crate) fn here(rules: RuleSet) -> Self {
-        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same, is_sure: false }
+        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same, making: None }
     }
 
     /// The same, where fields that are kept are so below another place than those of the document.
@@ -142,9 +170,9 @@ impl Link {
         Self { keeping: Keeping::Below(place), ..self }
     }
 
-    /// The same, for what is made whatever else is imported: each field that says something is where its row leads.
-    pub(crate) fn sure(self) -> Self {
-        Self { is_sure: true, ..self }
+    /// The same, for what is made whatever else is imported.
+    pub(crate) fn making(self, making: Making) -> Self {
+        Self { making: Some(making), ..self }
     }
 }
 
@@ -204,7 +232,7 @@ impl RuleSet {
     pub(crate) fn rows(&self, document: &Value, to: &str, kept_at: &str, extent: Extent) -> FieldReports {
         let mut walk = Walk {
             way: Way::default(),
-            place: Place { start: 0, to, kept_start: 0, kept_at: (kept_at, ""), is_sure: false },
+            place: Place { start: 0, to, kept_start: 0, kept_at: (kept_at, ""), making: Making::Unsure },
             rows: FieldReports::with_room(extent),
         };
         walk.visit(document, Some(&self.root), None);
@@ -257,7 +285,7 @@ struct Place<'a> {
     kept_start: usize,
     /// The place below which fields are kept, and what follows it.
     kept_at: (&'a str, &'static str),
-    is_sure: bool,
+    making: Making,
 }
 
 /// The way to a field.
@@ -357,8 +385,8 @@ impl<'a> Walk<'a> {
             Keeping::At(kept_at) => (start, (kept_at.as_str(), "")),
             Keeping::Below(kept_at) => (start, (to, *kept_at)),
         };
-        let is_sure = place.is_sure || link.is_sure;
-        self.place = Place { start: to_start, to, kept_start, kept_at, is_sure };
+        self.place =
+            Place { start: to_start, to, kept_start, kept_at, making: link.making.unwrap_or(place.making) };
         let steps = std::mem::take(&mut self.way.steps);
         self.visit(value, Some(&link.rules.root), None);
         self.way.steps = steps;
@@ -367,16 +395,25 @@ impl<'a> Walk<'a> {
 
     fn leaf(&mut self, value: &Value, rule: Option<Below>) {
         let (way, place) = (&self.way, self.place);
-        let is_sure = place.is_sure && says_something(value);
         if let Some(rule) = rule.filter(|(rule, _)| rule.expect.fits(value)) {
-            let (Rule { status, note, has_steps, .. }, _) = rule;
-            // What is approximated may become nothing, and items move up where one before them does.
-            let is_sure = is_sure && status != FieldStatus::Approximated && !has_steps;
-            let said = Said { status, note, is_sure };
-            self.rows.push(&way.pointer, said, |text| place.write(text, way, rule));
+            let (Rule { status, note, has_steps, making, .. }, _) = rule;
+            let is_sure = place.making.min(making).is_of(value, has_steps);
+            self.rows.push(&way.pointer, Said { status, note, is_sure }, |text| place.write(text, way, rule));
         } else {
-            let said = Said { status: FieldStatus::Kept, note: rule.map(|_| NOT_READ), is_sure };
+            let (note, is_sure) = (rule.map(|_| NOT_READ), place.making.is_of(value, false));
+            let said = Said { status: FieldStatus::Kept, note, is_sure };
             self.rows.push(&way.pointer, said, |text| place.write_kept(text, way));
+        }
+    }
+}
+
+impl Making {
+    /// Tells whether something is made of a leaf for sure.
+    fn is_of(self, leaf: &Value, is_item: bool) -> bool {
+        match self {
+            Self::Unsure => false,
+            Self::Said => !is_item && says_something(leaf),
+            Self::All => true,
         }
     }
 }

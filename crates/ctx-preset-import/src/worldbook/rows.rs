@@ -10,7 +10,7 @@ use super::card::{self, CARD_EXTENSIONS, CARD_FIELDS};
 use super::other::Application;
 use crate::loose::{Object, text};
 use crate::report::Expect::{Any, Flag, List, Named, Number, Switch, Text, Texts, Value as Scalar};
-use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
+use crate::report::{Link, Making, Rule, RuleSet, approximated, kept, mapped};
 
 /// Where an entry has the one that it was made of.
 const ORIGINAL: &str = "/imported";
@@ -23,17 +23,16 @@ pub(crate) fn of_world_info(file: &Object, to: &str) -> RuleSet {
         mapped("/entries", List, "/entries"),
     ]);
     Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| rules.same("", &[*key]));
-    rules.add(EDITING_IN_ENTRIES.iter().copied());
-    rules.same("/entries/*", WorldbookEntry::KEYS);
     let (keys, entries) = card::listed(file);
     let mut kinds = BTreeMap::new();
     for (key, entry) in keys.into_iter().zip(entries) {
-        let mirrors = entry.as_object().map(mirrors).unwrap_or_default();
-        if mirrors != 0 && (kinds.len() < MAX_KINDS || kinds.contains_key(&mirrors)) {
-            let set = kinds.entry(mirrors).or_insert_with(|| Rc::new(our_entry(mirrors)));
-            let place = format!("{to}/entries/{}", pointer_step(&key));
-            rules.link("/entries", key, Link::new(set, place.as_str()).keeping_at(place).sure());
+        let Some(mut kind) = entry.as_object().map(mirrors) else { continue };
+        if kinds.len() >= MAX_KINDS && !kinds.contains_key(&kind) {
+            kind = 0;
         }
+        let set = kinds.entry(kind).or_insert_with(|| Rc::new(our_entry(kind)));
+        let place = format!("{to}/entries/{}", pointer_step(&key));
+        rules.link("/entries", key, Link::new(set, place.as_str()).keeping_at(place).making(Making::All));
     }
     rules
 }
@@ -74,12 +73,6 @@ const MIRROR: &str = "the entry says the same in our own form";
 const EDITOR: &str = "for editors; the same field here";
 const QUICK_REPLIES: &str = "there are no quick replies";
 
-const EDITING_IN_ENTRIES: [Rule; 3] = [
-    approximated("/entries/*/addMemo", "/entries/*/addMemo", EDITOR),
-    approximated("/entries/*/displayIndex", "/entries/*/displayIndex", EDITOR),
-    kept("/entries/*/automationId", QUICK_REPLIES),
-];
-
 const BOOK: [Rule; 7] = [
     approximated("", "", "there is nothing in it"),
     mapped("/name", Text, "/name"),
@@ -110,7 +103,7 @@ pub(crate) fn of_card_book(book: &Object, to: &str, is_v3: bool) -> RuleSet {
             kind = kind.or(Err(0));
         }
         let set = kinds.entry(kind).or_insert_with(|| Rc::new(kind.map_or_else(our_entry, EntryKind::rules)));
-        rules.link("/entries", theirs, Link::new(set, place).keeping_below(ORIGINAL).sure());
+        rules.link("/entries", theirs, Link::new(set, place).keeping_below(ORIGINAL).making(Making::All));
     }
     rules
 }
@@ -129,6 +122,7 @@ pub(crate) fn of_envelope(file: &Object, to: &str) -> Option<RuleSet> {
 struct EntryKind {
     title: Title,
     has_position: bool,
+    has_keys: bool,
     reads_case: bool,
 }
 
@@ -154,6 +148,7 @@ impl EntryKind {
                 _ => Title::Nothing,
             },
             has_position: is_said("position"),
+            has_keys: entry.contains_key("keys"),
             reads_case: is_v3 && !is_said("case_sensitive"),
         })
     }
@@ -180,6 +175,10 @@ impl EntryKind {
                 true => mapped("/extensions/position", Any, "/position"),
                 false => kept("/extensions/position", "it is empty"),
             },
+            match self.has_keys {
+                true => USE_REGEX.making(Making::All),
+                false => USE_REGEX,
+            },
         ];
         let mut rules = RuleSet::new(conditional.into_iter().chain(CARD_ENTRY));
         for (theirs, ours) in CARD_EXTENSIONS {
@@ -192,8 +191,8 @@ impl EntryKind {
 /// The rules for an entry that has our own form, and these fields in the form of cards too.
 fn our_entry(mirrors: u64) -> RuleSet {
     let mut rules = RuleSet::new([
-        approximated("/addMemo", "/addMemo", EDITOR),
-        approximated("/displayIndex", "/displayIndex", EDITOR),
+        approximated("/addMemo", "/addMemo", EDITOR).making(Making::All),
+        approximated("/displayIndex", "/displayIndex", EDITOR).making(Making::All),
         kept("/automationId", QUICK_REPLIES),
     ]);
     for (bit, (is_extension, theirs, ours)) in mirrored().enumerate() {
@@ -201,7 +200,7 @@ fn our_entry(mirrors: u64) -> RuleSet {
             rules.below(
                 if is_extension { "/extensions" } else { "" },
                 theirs,
-                approximated("", ours, MIRROR),
+                approximated("", ours, MIRROR).making(Making::All),
             );
         }
     }
@@ -209,8 +208,12 @@ fn our_entry(mirrors: u64) -> RuleSet {
     rules
 }
 
+const USE_REGEX: Rule =
+    approximated("/use_regex", "/key", "a key of the form /…/ is a regular expression, whatever this says")
+        .of(Flag);
+
 /// The fields of a card's entry that count in each of them.
-const CARD_ENTRY: [Rule; 15] = [
+const CARD_ENTRY: [Rule; 14] = [
     mapped("/id", Scalar, "/uid"),
     mapped("/keys", Texts, "/key"),
     mapped("/keys/*", Text, "/key/*"),
@@ -219,12 +222,10 @@ const CARD_ENTRY: [Rule; 15] = [
     mapped("/content", Text, "/content"),
     mapped("/constant", Switch, "/constant"),
     mapped("/selective", Switch, "/selective"),
-    mapped("/enabled", Flag, "/disable"),
+    mapped("/enabled", Flag, "/disable").making(Making::Said),
     mapped("/insertion_order", Number, "/order"),
-    approximated("/use_regex", "/key", "a key of the form /…/ is a regular expression, whatever this says")
-        .of(Flag),
     mapped("/extensions/triggers/*", Text, "/triggers/*"),
-    approximated("/extensions/display_index", "/displayIndex", EDITOR),
+    approximated("/extensions/display_index", "/displayIndex", EDITOR).making(Making::All),
     kept("/extensions/automation_id", QUICK_REPLIES),
     kept("/priority", "no application orders by it"),
 ];
@@ -247,7 +248,7 @@ fn of_entries(application: Application, entries: &[Value], to: &str) -> RuleSet 
         let place = format!("{to}/entries/{index}");
         let link = Link::new(&entry, place.as_str());
         let link = if value.is_object() { link.keeping_below(ORIGINAL) } else { link.keeping_at(place) };
-        rules.link("", index.to_string(), link.sure());
+        rules.link("", index.to_string(), link.making(Making::All));
     }
     rules
 }
@@ -272,7 +273,7 @@ const NOVEL_AI: [Rule; 7] = [
     mapped("/displayName", Text, "/comment"),
     mapped("/forceActivation", Switch, "/constant"),
     mapped("/contextConfig/budgetPriority", Number, "/order"),
-    mapped("/enabled", Flag, "/disable"),
+    mapped("/enabled", Flag, "/disable").making(Making::Said),
 ];
 
 const AGNAI: [Rule; 6] = [
@@ -281,7 +282,7 @@ const AGNAI: [Rule; 6] = [
     mapped("/entry", Text, "/content"),
     mapped("/name", Text, "/comment"),
     mapped("/weight", Number, "/order"),
-    mapped("/enabled", Flag, "/disable"),
+    mapped("/enabled", Flag, "/disable").making(Making::Said),
 ];
 
 const RISU: [Rule; 8] = [

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::loose::whole_of;
 use crate::report::Expect::{Among, Any, Flag, List, Text, Whole};
-use crate::report::{Link, NOT_READ, Rule, RuleSet, kept, mapped};
+use crate::report::{Link, Making, NOT_READ, Rule, RuleSet, kept, mapped};
 
 /// Where the rules of a list go; its number among the others is known when all files are there.
 pub(crate) const LIST: &str = "/regexConfig/presets/*";
@@ -18,7 +18,8 @@ const SCRIPT: [Rule; 12] = [
     mapped("/scriptName", Text, "/name"),
     mapped("/findRegex", Text, "/regex"),
     mapped("/replaceString", Text, "/replacement"),
-    mapped("/trimStrings", List, "/trimStrings"),
+    // An empty list is not written.
+    mapped("/trimStrings", List, ""),
     mapped("/trimStrings/*", Text, "/trimStrings/*"),
     mapped("/placement", List, "/targetRoles"),
     mapped("/disabled", Flag, "/enabled"),
@@ -48,7 +49,7 @@ pub(crate) fn of(scripts: &Value, to: &str) -> RuleSet {
                 let set = kinds.entry(kind).or_insert_with_key(|kind| Rc::new(script_rules(kind)));
                 let link = Link::new(set, place(index));
                 let below = if script.is_object() { "/imported" } else { "" };
-                rules.link("", index.to_string(), link.keeping_below(below).sure());
+                rules.link("", index.to_string(), link.keeping_below(below).making(Making::Said));
             }
             rules.add([mapped("", List, "")]);
         }
