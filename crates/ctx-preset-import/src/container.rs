@@ -7,6 +7,7 @@ pub(crate) mod png;
 
 use ctx_types::Diagnostic;
 
+use crate::document::Document;
 use crate::error::ImportError;
 use crate::limits::Limits;
 
@@ -29,6 +30,8 @@ pub(crate) struct PackedDocument {
     /// Its own name, by which its ending is known.
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
+    /// What it was read as, if it had to be read to be chosen.
+    pub(crate) read: Option<Document>,
 }
 
 /// A file of any kind, such as a picture of a card.
@@ -99,6 +102,8 @@ impl Unpacked {
     fn add(&mut self, outer: &PackedDocument, inner: Self) {
         self.documents.extend(inner.documents.into_iter().map(|mut packed| {
             packed.container = format!("{}/{}", outer.container, packed.container);
+            // There may be many pictures, of which one is read after another.
+            packed.read = None;
             if packed.name.is_empty() {
                 packed.name.clone_from(&outer.name);
             }
@@ -123,6 +128,6 @@ fn is_packed(bytes: &[u8]) -> bool {
 }
 
 fn packed_in_base64(bytes: Vec<u8>) -> Unpacked {
-    let document = PackedDocument { container: "base64".to_owned(), name: String::new(), bytes };
+    let document = PackedDocument { container: "base64".to_owned(), name: String::new(), bytes, read: None };
     Unpacked { documents: vec![document], ..Unpacked::default() }
 }

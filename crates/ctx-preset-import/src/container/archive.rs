@@ -131,7 +131,12 @@ fn sort(files: Vec<PackedFile>) -> Unpacked {
         };
         if is_document {
             let container = format!("zip:{}", file.path);
-            unpacked.documents.push(PackedDocument { container, name: file.path, bytes: file.bytes });
+            unpacked.documents.push(PackedDocument {
+                container,
+                name: file.path,
+                bytes: file.bytes,
+                read: None,
+            });
         } else {
             unpacked.files.push(file);
         }

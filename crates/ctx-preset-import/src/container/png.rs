@@ -145,7 +145,8 @@ pub(crate) fn unpack(
     diagnostics.extend(chosen.passed.iter().map(|text| passed_over(&text.keyword, &keyword)));
     diagnostics.extend(chosen.left.iter().map(|text| left_out(&text.keyword, &keyword)));
     let container = format!("png:{keyword}");
-    let documents = vec![PackedDocument { container, name: String::new(), bytes: chosen.bytes }];
+    let documents =
+        vec![PackedDocument { container, name: String::new(), bytes: chosen.bytes, read: chosen.read }];
     let mut unpacked = Unpacked { documents, files, diagnostics };
     unpacked.files.push(PackedFile { path: PICTURE.to_owned(), bytes: bytes.to_vec() });
     Ok(unpacked)
@@ -209,6 +210,7 @@ fn texts<'a>(bytes: &'a [u8], limits: &Limits, unpacked_bytes: &mut usize) -> Re
 struct Chosen<'t, 'a> {
     text: &'t TextChunk<'a>,
     bytes: Vec<u8>,
+    read: Option<Document>,
     /// Those that would count before it and hold no document.
     passed: Vec<&'t TextChunk<'a>>,
     /// Those beside it that are no other form of it.
@@ -223,21 +225,28 @@ fn choose<'t, 'a>(
 ) -> Result<Chosen<'t, 'a>, ImportError> {
     let mut first = None;
     for (at, text) in ordered.iter().enumerate() {
-        let read = document(text, limits, unpacked_bytes);
-        if ordered.len() > 1 && !read.as_ref().is_ok_and(|bytes| is_document(bytes, limits)) {
-            first.get_or_insert(read);
+        let unpacked = document(text, limits, unpacked_bytes);
+        let (is_document, read) = match &unpacked {
+            Ok(bytes) if ordered.len() > 1 => read_document(bytes, limits),
+            unpacked => (ordered.len() == 1 || unpacked.is_ok(), None),
+        };
+        if !is_document {
+            first.get_or_insert(unpacked);
             continue;
         }
-        let (passed, behind) = (&ordered[..at], &ordered[at + 1..]);
-        let (text, bytes) = plainer(text, read?, behind, |text| document(text, limits, unpacked_bytes).ok());
+        let (passed, behind) = (ordered[..at].to_vec(), &ordered[at + 1..]);
+        let bytes = unpacked?;
         let is_left = |other: &&&TextChunk<'_>| !is_card(&other.keyword);
         let left = behind.iter().filter(is_left).copied().collect();
-        return Ok(Chosen { text, bytes, passed: passed.to_vec(), left });
+        return Ok(match plainer(text, &bytes, behind, |text| document(text, limits, unpacked_bytes).ok()) {
+            Some((text, bytes)) => Chosen { text, bytes, read: None, passed, left },
+            None => Chosen { text, bytes, read, passed, left },
+        });
     }
     let none = || ImportError::Container { message: nothing(false).to_owned() };
     let text = ordered.first().ok_or_else(none)?;
     let bytes = first.ok_or_else(none)??;
-    Ok(Chosen { text, bytes, passed: Vec::new(), left: Vec::new() })
+    Ok(Chosen { text, bytes, read: None, passed: Vec::new(), left: Vec::new() })
 }
 
 /// Tells whether a keyword is that of a card: both forms of one card stand in most pictures.
@@ -247,30 +256,28 @@ fn is_card(keyword: &str) -> bool {
 
 /// Returns the card in its own version where that of version 3 has another label and nothing else.
 fn plainer<'t, 'a>(
-    text: &'t TextChunk<'a>,
-    bytes: Vec<u8>,
+    text: &TextChunk<'_>,
+    bytes: &[u8],
     behind: &[&'t TextChunk<'a>],
     read: impl FnOnce(&TextChunk<'_>) -> Option<Vec<u8>>,
-) -> (&'t TextChunk<'a>, Vec<u8>) {
-    let plain = behind.iter().find(|other| is_card(&text.keyword) && is_card(&other.keyword));
-    match plain.and_then(|plain| Some((*plain, read(plain)?))) {
-        Some((plain, other)) if is_relabelled(&bytes, &other) => (plain, other),
-        _ => (text, bytes),
-    }
+) -> Option<(&'t TextChunk<'a>, Vec<u8>)> {
+    let plain = *behind.iter().find(|other| is_card(&text.keyword) && is_card(&other.keyword))?;
+    let other = read(plain)?;
+    is_relabelled(bytes, &other).then_some((plain, other))
 }
 
-/// Tells whether bytes are a document with fields, or one that is packed. What begins as JSON has to be that: YAML would
-/// make something of what is broken. O(bytes).
-fn is_document(bytes: &[u8], limits: &Limits) -> bool {
+/// Tells whether bytes are a document with fields, or one that is packed, and returns it if it had to be read. What
+/// begins as JSON has to be that: YAML would make something of what is broken. O(bytes).
+fn read_document(bytes: &[u8], limits: &Limits) -> (bool, Option<Document>) {
     let is_json = bytes.trim_ascii_start().starts_with(b"{");
     match Document::read(bytes, "", limits) {
-        Ok(document) if is_json && document.syntax != Syntax::Json => false,
-        Ok(document) if document.value.is_object() => true,
+        Ok(document) if is_json && document.syntax != Syntax::Json => (false, None),
+        Ok(document) if document.value.is_object() => (true, Some(document)),
         // It may well be one: why it is not read is said then.
         Err(
             ImportError::TooLarge { .. } | ImportError::TooDeep { .. } | ImportError::TooManyNodes { .. },
-        ) => is_json,
-        _ => super::is_packed(bytes),
+        ) => (is_json, None),
+        _ => (super::is_packed(bytes), None),
     }
 }
 

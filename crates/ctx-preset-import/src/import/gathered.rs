@@ -109,15 +109,24 @@ impl Gathered {
     pub(super) fn add(&mut self, file: SourceFile<'_>, options: &ImportOptions) {
         let mut left = Allowance::of(&options.limits);
         match container::unpack(file.bytes, &options.limits) {
-            Ok(None) => self.add_document(file, (None, file), &mut left, options),
+            Ok(None) => {
+                let read = Source::read(file, &left.limits(&options.limits));
+                self.add_document(file, (None, file), allowed(read, file.bytes.len(), &mut left), options);
+            }
             Ok(Some(unpacked)) => {
                 let before = self.made.report.files.len();
-                for document in &unpacked.documents {
+                let is_empty = unpacked.documents.is_empty();
+                for document in unpacked.documents {
                     let name = if document.name.is_empty() { file.name } else { &document.name };
                     let inner = SourceFile { name, bytes: &document.bytes };
-                    self.add_document(file, (Some(&document.container), inner), &mut left, options);
+                    let read = match document.read {
+                        Some(read) => Ok(Source::of(read, name)),
+                        None => Source::read(inner, &left.limits(&options.limits)),
+                    };
+                    let read = allowed(read, inner.bytes.len(), &mut left);
+                    self.add_document(file, (Some(&document.container), inner), read, options);
                 }
-                if unpacked.documents.is_empty() {
+                if is_empty {
                     let found = Diagnostic::error(
                         codes::UNKNOWN_FILE,
                         "the archive holds nothing that can be imported",
@@ -136,18 +145,14 @@ impl Gathered {
         }
     }
 
-    /// Adds a document of a file, with what it was packed in, if there is so much left to the file.
+    /// Adds a document of a file, with what it was packed in, if it could be read.
     fn add_document(
         &mut self,
         file: SourceFile<'_>,
         (container, document): (Option<&str>, SourceFile<'_>),
-        left: &mut Allowance,
+        read: Result<Source, ImportError>,
         options: &ImportOptions,
     ) {
-        let read = Source::read(document, &left.limits(&options.limits)).and_then(|mut source| {
-            source.extent = left.take(document.bytes.len(), source.format, &source.value)?;
-            Ok(source)
-        });
         match read {
             Ok(mut source) => {
                 file.name.clone_into(&mut source.path);
@@ -433,6 +438,17 @@ impl Gathered {
         self.made.worldbooks.push(NamedBook { name: name.clone(), book });
         name
     }
+}
+
+/// Takes what a document of so many bytes needs, if there is so much left to its file.
+fn allowed(
+    read: Result<Source, ImportError>,
+    bytes: usize,
+    left: &mut Allowance,
+) -> Result<Source, ImportError> {
+    let mut source = read?;
+    source.extent = left.take(bytes, source.format, &source.value)?;
+    Ok(source)
 }
 
 /// Files of which the first counts, while all are kept.

@@ -29,7 +29,11 @@ pub(super) struct Source {
 impl Source {
     /// Reads a file that is a document by itself.
     pub(super) fn read(file: SourceFile<'_>, limits: &Limits) -> Result<Self, ImportError> {
-        let document = Document::read(file.bytes, file.name, limits)?;
+        Document::read(file.bytes, file.name, limits).map(|document| Self::of(document, file.name))
+    }
+
+    /// Takes a document that was read.
+    pub(super) fn of(document: Document, name: &str) -> Self {
         let format = match (&document.value, document.syntax) {
             // A picture as text is nobody's profile.
             (Value::String(text), Syntax::Yaml) if behind_data_url(text.as_bytes()).is_none() => {
@@ -37,9 +41,9 @@ impl Source {
             }
             (value, _) => source_format(value),
         };
-        Ok(Self {
-            name: file.name.to_owned(),
-            path: file.name.to_owned(),
+        Self {
+            name: name.to_owned(),
+            path: name.to_owned(),
             format,
             container: None,
             value: document.value,
@@ -47,7 +51,7 @@ impl Source {
             bad_lines: document.bad_lines,
             diagnostics: document.diagnostics,
             extent: Extent::default(),
-        })
+        }
     }
 
     /// Returns the name without folders and ending.

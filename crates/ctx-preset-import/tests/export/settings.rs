@@ -1,0 +1,237 @@
+//! Settings, formatters and scripts of agents in presets.
+
+use ctx_preset_import::export_preset;
+use ctx_types::{Agent, Persist as _, Reader};
+use serde_json::{Value, json};
+
+use super::{import_one, preset_of, round_preset};
+
+/// Returns what a preset leaves to the prompt: the context without the answer.
+fn room(preset: &Value) -> Option<i64> {
+    Some(preset["openai_max_context"].as_i64()? - preset["openai_max_tokens"].as_i64().unwrap_or(0))
+}
+
+#[track_caller]
+fn check_room(parameters: &Value, expected: Option<i64>) {
+    let agent = json!({ "presetMessages": [{ "type": "chat_history" }], "parameters": parameters });
+    let preset = preset_of(agent);
+    assert_eq!(room(&preset), expected, "{preset}");
+    assert_eq!(room(&round_preset(&preset)), expected);
+    let again = import_one(&preset).agent.unwrap().write();
+    let limit = &again["parameters"]["contextManagement"];
+    let answer = again["parameters"]["maxTokens"].as_i64().unwrap_or(0);
+    assert_eq!(limit["maxContextTokens"].as_i64().map(|tokens| tokens - answer), expected);
+    assert!(expected.is_none() || limit["includesAnswer"] == true);
+}
+
+#[test]
+fn a_preset_leaves_as_much_to_the_prompt_as_the_agent() {
+    let limit = |tokens: i64| json!({ "enabled": true, "maxContextTokens": tokens });
+    check_room(&json!({ "maxTokens": 300, "contextManagement": limit(4000) }), Some(4000));
+    check_room(&json!({ "contextManagement": limit(4000) }), Some(4000));
+    let mut shared = limit(4000);
+    shared["includesAnswer"] = json!(true);
+    check_room(&json!({ "maxTokens": 300, "contextManagement": shared }), Some(3700));
+    check_room(&json!({ "maxTokens": 300, "contextManagement": limit(0) }), None);
+    check_room(
+        &json!({ "maxTokens": 300, "contextManagement": { "enabled": false, "maxContextTokens": 4000 } }),
+        None,
+    );
+    let preset = json!({ "openai_max_context": 4096, "openai_max_tokens": 300, "prompts": [] });
+    assert_eq!(round_preset(&preset), preset);
+    let mut agent = import_one(&preset).agent.unwrap().write();
+    agent["parameters"]["contextManagement"]["includesAnswer"] = json!(false);
+    assert_eq!(room(&preset_of(agent)), Some(4096));
+}
+
+#[test]
+fn a_preset_of_many_prompts_is_exported() {
+    let count = 20_000;
+    let named = |number: i32| format!("p{number}");
+    let entries: Vec<Value> =
+        (0..count).map(|number| json!({ "id": named(number), "content": "x" })).collect();
+    let prompts: Vec<Value> =
+        (0..count).map(|number| json!({ "identifier": named(number), "content": "y" })).collect();
+    let preset = json!({ "prompts": prompts, "prompt_order": [] });
+    let agent = json!({ "presetMessages": entries, "imported": { "preset": preset } });
+    let preset = preset_of(agent);
+    assert_eq!(preset["prompts"].as_array().unwrap().len(), 20_000);
+    assert_eq!(preset["prompts"][19_999]["content"], "x");
+}
+
+/// Changes the agent of a preset, and checks which fields of the preset are other ones then; nothing is lost.
+#[track_caller]
+fn check_change(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value)]) {
+    check_loss(preset, change, expected, &[]);
+}
+
+/// Changes the agent of a preset, and checks which fields of the preset are other ones then, and what is lost: the
+/// pointers.
+#[track_caller]
+fn check_loss(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value)], lost: &[&str]) {
+    let mut agent = import_one(preset).agent.unwrap().write();
+    change(&mut agent);
+    let (exported, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let mut wanted = preset.clone();
+    for (pointer, value) in expected {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        let parent = wanted.pointer_mut(parent).unwrap();
+        match parent.as_object_mut() {
+            Some(map) => drop(map.insert(key.to_owned(), value.clone())),
+            None => parent[key.parse::<usize>().unwrap()] = value.clone(),
+        }
+    }
+    assert_eq!(exported, wanted);
+    let pointers: Vec<_> = told.iter().map(|found| found.location.pointer.as_deref().unwrap()).collect();
+    assert_eq!(pointers, lost);
+    assert!(told.iter().all(|found| found.code.to_string() == "CTX0628"));
+}
+
+fn processor<'v>(agent: &'v mut Value, id: &str) -> &'v mut Value {
+    let list = agent["parameters"]["processors"].as_array_mut().unwrap();
+    list.iter_mut().find(|processor| processor["id"] == id).unwrap()
+}
+
+#[test]
+fn changed_settings_of_a_preset_are_written() {
+    let preset = json!({
+        "prompts": [], "squash_system_messages": true, "continue_prefill": false, "stream_openai": true,
+        "chat_completion_source": "claude", "claude_model": "old", "claude_use_sysprompt": true,
+        "assistant_impersonation": "I", "custom_prompt_post_processing": "strict",
+        "extensions": { "own": 1, "regex_scripts": [
+            { "scriptName": "s", "findRegex": "q", "replaceString": "w", "placement": [2], "promptOnly": true },
+        ] },
+    });
+    check_change(&preset, |_| {}, &[]);
+    let squash = |agent: &mut Value| processor(agent, "squash-system")["enabled"] = json!(false);
+    check_change(&preset, squash, &[("/squash_system_messages", json!(false))]);
+    let prefill =
+        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("prefix");
+    check_change(&preset, prefill, &[("/continue_prefill", json!(true))]);
+    let last =
+        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("last");
+    check_change(&preset, last, &[("/continue_prefill", json!(true))]);
+    let stream = |agent: &mut Value| agent["parameters"]["stream"] = json!(false);
+    check_change(&preset, stream, &[("/stream_openai", json!(false))]);
+    let impersonate = |agent: &mut Value| {
+        processor(agent, "generation-prompt")["config"]["impersonatePrefill"] = json!("J");
+    };
+    check_change(&preset, impersonate, &[("/assistant_impersonation", json!("J"))]);
+    let model = |agent: &mut Value| agent["modelId"] = json!("new");
+    check_change(&preset, model, &[("/claude_model", json!("new"))]);
+    let source = |agent: &mut Value| agent["parameters"]["sources"]["claude"]["use_sysprompt"] = json!(false);
+    check_change(&preset, source, &[("/claude_use_sysprompt", json!(false))]);
+    let preset = json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5, "temp_openai": 1, "temperature": 2 });
+    let mut agent = import_one(&preset).agent.unwrap().write();
+    agent["parameters"].as_object_mut().unwrap().shift_remove("temperature");
+    let exported = preset_of(agent);
+    assert_eq!(exported, json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5 }));
+}
+
+#[test]
+fn an_answer_that_is_continued_in_its_place_is_no_prefill() {
+    let preset = json!({ "prompts": [], "prompt_order": [], "continue_prefill": true });
+    check_change(&preset, |_| {}, &[]);
+    let in_place =
+        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("in_place");
+    check_change(&preset, in_place, &[("/continue_prefill", json!(false))]);
+    let own = |way: &str| {
+        let loader = json!({ "id": "primary:session-loader", "config": { "continuation": way } });
+        preset_of(json!({ "presetMessages": [], "parameters": { "processors": [loader] } }))
+    };
+    for (way, is_prefilled) in [("last", json!(true)), ("prefix", json!(true)), ("in_place", Value::Null)] {
+        assert_eq!(own(way)["continue_prefill"], is_prefilled, "{way}");
+    }
+}
+
+#[test]
+fn formatters_become_the_post_processing_that_has_them() {
+    let preset =
+        |kind: &str| json!({ "prompts": [], "prompt_order": [], "custom_prompt_post_processing": kind });
+    let kind = |kind: &str| [("/custom_prompt_post_processing", json!(kind))];
+    let kinds =
+        ["", "merge", "merge_tools", "claude", "semi", "semi_tools", "strict", "strict_tools", "single", "x"];
+    for kind in kinds {
+        check_change(&preset(kind), |_| {}, &[]);
+        let anew = |agent: &mut Value| {
+            let list = agent["parameters"]["processors"].as_array_mut().unwrap();
+            list.retain(|setting| setting["id"] != "worldbook-processor");
+        };
+        check_change(&preset(kind), anew, &[]);
+    }
+    let unalternating =
+        |agent: &mut Value| processor(agent, "ensure-alternating-roles")["enabled"] = json!(false);
+    check_change(&preset("strict"), unalternating, &kind("semi"));
+    check_change(&preset("strict_tools"), unalternating, &kind("semi_tools"));
+    let unconverted =
+        |agent: &mut Value| processor(agent, "convert-system-to-user")["enabled"] = json!(false);
+    check_change(&preset("semi"), unconverted, &kind("merge"));
+    let of_everyone = |agent: &mut Value| {
+        processor(agent, "convert-system-to-user")["config"]["scope"] = json!("everyone");
+    };
+    check_change(&preset("semi"), of_everyone, &kind("single"));
+    let unjoined = |agent: &mut Value| processor(agent, "merge-consecutive-roles")["enabled"] = json!(false);
+    check_change(&preset("claude"), unjoined, &kind(""));
+    // The later of two counts, and what is not set is as it is built in.
+    let again = |agent: &mut Value| {
+        let setting = json!({ "id": "post:convert-system-to-user", "enabled": false });
+        agent["parameters"]["processors"].as_array_mut().unwrap().push(setting);
+    };
+    check_change(&preset("semi_tools"), again, &kind("merge_tools"));
+    let unsaid = |agent: &mut Value| {
+        let list = agent["parameters"]["processors"].as_array_mut().unwrap();
+        list.retain(|setting| setting["id"] != "merge-consecutive-roles");
+    };
+    check_change(&preset(""), unsaid, &kind("merge"));
+    check_change(&preset("claude"), unsaid, &[]);
+    // What no kind has stays, and is told.
+    let place = |number: usize| format!("/parameters/processors/{number}");
+    check_loss(&preset("strict"), unconverted, &[], &[&place(13)]);
+    let of_all =
+        |agent: &mut Value| processor(agent, "convert-system-to-user")["config"]["scope"] = json!("all");
+    check_loss(&preset("semi"), of_all, &[], &[&place(12)]);
+    // Names stand where they stood.
+    let [merge] = kind("merge");
+    check_change(&preset("single"), again, &[merge, ("/names_behavior", json!(2))]);
+    let mut named = preset("strict");
+    named["names_behavior"] = json!(1);
+    let mut expected = vec![("/names_behavior", json!(2))];
+    let free = |agent: &mut Value| {
+        processor(agent, "convert-system-to-user")["enabled"] = json!(false);
+        processor(agent, "ensure-alternating-roles")["enabled"] = json!(false);
+        processor(agent, "merge-consecutive-roles")["enabled"] = json!(false);
+    };
+    expected.extend(kind(""));
+    check_change(&named, free, &expected);
+}
+
+#[test]
+fn formatters_of_our_own_become_a_post_processing() {
+    let check = |processors: Value, expected: Value, lost: usize| {
+        let agent = json!({ "presetMessages": [], "parameters": { "processors": processors } });
+        let (preset, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+        assert_eq!((&preset["custom_prompt_post_processing"], told.len()), (&expected, lost));
+    };
+    let convert = |scope: &str| json!({ "id": "convert-system-to-user", "enabled": true, "config": { "scope": scope } });
+    check(json!([]), Value::Null, 0);
+    check(json!([{ "id": "token-limiter" }]), Value::Null, 0);
+    check(json!([convert("everyone")]), json!("single"), 0);
+    check(json!([convert("after_first")]), json!("semi"), 0);
+    check(json!([{ "id": "convert-system-to-user" }]), json!("merge"), 0);
+    check(json!([convert("all")]), Value::Null, 1);
+}
+
+#[test]
+fn changed_scripts_of_a_preset_are_written() {
+    let script = |text: &str| json!({ "scriptName": "s", "findRegex": "q", "replaceString": text, "placement": [2], "promptOnly": true, "x": 1 });
+    let preset = json!({ "prompts": [], "prompt_order": [], "extensions": { "own": 1, "regex_scripts": [script("w")] } });
+    let mut agent = import_one(&preset).agent.unwrap().write();
+    agent["regexConfig"]["presets"][0]["rules"][0]["replacement"] = json!("new");
+    let exported = preset_of(agent);
+    let scripts = &exported["extensions"]["regex_scripts"];
+    assert_eq!((&scripts[0]["replaceString"], &scripts[0]["x"]), (&json!("new"), &json!(1)));
+    assert_eq!((&exported["extensions"]["own"], scripts.as_array().unwrap().len()), (&json!(1), 1));
+    // Those of a card do not become the preset's.
+    let card = json!({ "spec": "chara_card_v2", "data": { "name": "A", "extensions": { "regex_scripts": [script("w")] } } });
+    assert_eq!(export_preset(&import_one(&card).agent.unwrap()).0.get("extensions"), None);
+}
