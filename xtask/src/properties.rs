@@ -18,7 +18,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         _ => bail!("usage: cargo xtask properties [--cases N]"),
     };
     let count: u32 = cases.parse().with_context(|| format!("`{cases}` is no number of cases"))?;
-    println!("{count} cases for each invariant");
+    let seed = std::process::id();
+    println!("{count} cases for each invariant, of seed {seed}");
     let mut command = workspace::cargo(TESTS);
-    workspace::run(command.arg("--release").env("PROPTEST_CASES", count.to_string()))
+    command.env("PROPTEST_CASES", count.to_string()).env("PROPTEST_RNG_SEED", seed.to_string());
+    workspace::run(command.arg("--release"))
 }

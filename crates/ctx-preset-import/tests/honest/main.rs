@@ -144,6 +144,29 @@ fn is_repeated(document: &Value, pointer: &str) -> bool {
     steps.iter().filter(|step| step.get("identifier") == document.pointer(pointer)).count() > 1
 }
 
+/// Tells whether a leaf names a marker in an order that stands there without it too, as those do that are not named, or
+/// the conversation, which is sent neither switched off nor without a name.
+fn stands_anyway(document: &Value, pointer: &str) -> bool {
+    const MARKERS: [&str; 7] = [
+        "chatHistory",
+        "worldInfoBefore",
+        "worldInfoAfter",
+        "charDescription",
+        "charPersonality",
+        "scenario",
+        "personaDescription",
+    ];
+    let is_marker = document.pointer(pointer).and_then(Value::as_str).is_some_and(|id| MARKERS.contains(&id));
+    let step = pointer.strip_suffix("/identifier").and_then(|step| step.rsplit_once('/'));
+    let Some((list, number)) = step.filter(|_| is_marker && pointer.starts_with("/prompt_order/")) else {
+        return false;
+    };
+    let mut without = document.clone();
+    let steps = without.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
+    steps.remove(number.parse().unwrap());
+    outcome(&without) == outcome(document)
+}
+
 /// Checks that other values of a leaf that is mapped have another result.
 #[track_caller]
 fn check_effect(document: &Value, chosen: prop::sample::Index) {
@@ -154,6 +177,7 @@ fn check_effect(document: &Value, chosen: prop::sample::Index) {
             row.status == FieldStatus::Mapped
                 && !others(document.pointer(row.pointer).unwrap()).is_empty()
                 && !is_repeated(document, row.pointer)
+                && !stands_anyway(document, row.pointer)
         })
         .collect();
     if mapped.is_empty() {
