@@ -188,7 +188,7 @@ fn the_next_turn_sends_what_was_stable() {
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     };
-    TestRunner::new(config).run(&turn(), |case| check_next_turn(case)).unwrap();
+    TestRunner::new(config).run(&turn(), check_next_turn).unwrap();
 }
 
 fn check_next_turn(case: Turn) -> TestCaseResult {
