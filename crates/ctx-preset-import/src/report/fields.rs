@@ -8,7 +8,7 @@ use super::{FieldReport, FieldStatus};
 
 /// What became of each leaf of a document: one row each, in the order of the document.
 ///
-/// A document has as many rows as values, so they share one text. O(1) for a row, which costs 48 bytes and its text.
+/// A document has as many rows as values, so they share one text. O(1) for a row, which costs 64 bytes and its text.
 #[derive(Clone, Default)]
 pub struct FieldReports {
     text: String,
