@@ -114,6 +114,16 @@ fn import_many_messages_with_calls() {
     assert_eq!(made.conversations[0].session.nodes().count(), 80_001);
 }
 
+fn import_an_agent_with_many_books() {
+    let item = r#"{"id":"b","content":{"entries":{"0":{"uid":0,"key":["a"]}}}}"#;
+    let agent = format!(
+        r#"{{"name":"A","presetMessages":[],"bundledWorldbooks":[{}]}}"#,
+        vec![item; 5_000].join(",")
+    );
+    let made = import_bytes(agent.as_bytes());
+    assert_eq!((made.worldbooks.len(), made.report.files[0].format.is_some()), (1, true));
+}
+
 /// Each entry says another part of its fields twice.
 fn import_entries_of_many_kinds() {
     let fields = ["probability", "depth", "group", "role", "sticky", "cooldown", "delay", "vectorized"];
@@ -148,6 +158,7 @@ fn small_files_that_hold_much_ask_for_little_memory() {
     divide_no_endless_texts();
     import_many_messages_with_calls();
     import_entries_of_many_kinds();
+    import_an_agent_with_many_books();
     assert_eq!(import_bytes(book(10_000).as_bytes()).worldbooks[0].book.entries.len(), 10_000);
     let peak = peak().unwrap_or_default();
     std::io::stderr().write_all(format!("peak: {peak} MiB\n").as_bytes()).unwrap();
