@@ -18,6 +18,8 @@ pub(crate) struct Unpacked {
     pub(crate) documents: Vec<PackedDocument>,
     /// The other files.
     pub(crate) files: Vec<PackedFile>,
+    /// Whether the file is one of those itself: the picture of a card.
+    pub(crate) is_picture: bool,
     /// What is wrong with what they were packed in.
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
@@ -34,14 +36,16 @@ pub(crate) struct PackedDocument {
     pub(crate) read: Option<Document>,
 }
 
-/// A file of any kind, such as a picture of a card.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PackedFile {
+/// A file of any kind, such as a sound.
+#[derive(Debug)]
+pub(crate) struct PackedFile {
     /// Its name in what it was packed in: relative, without `..`, with `/` between folders.
-    pub path: String,
-    /// Its content.
-    pub bytes: Vec<u8>,
+    pub(crate) path: String,
+    pub(crate) bytes: Vec<u8>,
 }
+
+/// The name of a picture that has none.
+pub(crate) const PICTURE: &str = "avatar.png";
 
 /// How deep one container may be in another: base64 of a picture that holds a bundle of an archive.
 const MAX_NESTED: usize = 4;
@@ -67,7 +71,8 @@ fn unpack_nested(
         archive::unpack(bytes, limits, unpacked_bytes)?
     } else if let Some(inner) = bundle::unpack(bytes, limits)? {
         *unpacked_bytes += inner.len();
-        if let Some(unpacked) = unpack_nested(&inner, limits, nested + 1, unpacked_bytes)? {
+        if let Some(mut unpacked) = unpack_nested(&inner, limits, nested + 1, unpacked_bytes)? {
+            unpacked.take_picture(PICTURE, inner);
             return Ok(Some(unpacked));
         }
         packed_in_base64(inner)
@@ -84,7 +89,7 @@ fn unpack_nested(
         let limits =
             Limits { packed_bytes: limits.packed_bytes.min(left), packed_total_bytes: left, ..*limits };
         match unpack_nested(&document.bytes, &limits, nested + 1, unpacked_bytes) {
-            Ok(Some(inner)) => unpacked.add(&document, inner),
+            Ok(Some(inner)) => unpacked.add(document, inner),
             Ok(None) => unpacked.documents.push(document),
             // One of many pictures, which may be no card at all.
             Err(error) if !document.name.is_empty() && png::is_png(&document.bytes) => {
@@ -99,7 +104,8 @@ fn unpack_nested(
 
 impl Unpacked {
     /// Adds what a document holds that is a container itself; a picture of an archive stays where it was.
-    fn add(&mut self, outer: &PackedDocument, inner: Self) {
+    fn add(&mut self, outer: PackedDocument, mut inner: Self) {
+        inner.take_picture(if outer.name.is_empty() { PICTURE } else { &outer.name }, outer.bytes);
         self.documents.extend(inner.documents.into_iter().map(|mut packed| {
             packed.container = format!("{}/{}", outer.container, packed.container);
             // There may be many pictures, of which one is read after another.
@@ -109,13 +115,15 @@ impl Unpacked {
             }
             packed
         }));
-        self.files.extend(inner.files.into_iter().map(|mut file| {
-            if file.path == png::PICTURE && !outer.name.is_empty() {
-                file.path.clone_from(&outer.name);
-            }
-            file
-        }));
+        self.files.extend(inner.files);
         self.diagnostics.extend(inner.diagnostics);
+    }
+
+    /// Puts what was unpacked to its files under a name, if it is a picture.
+    fn take_picture(&mut self, name: &str, bytes: Vec<u8>) {
+        if std::mem::take(&mut self.is_picture) {
+            self.files.push(PackedFile { path: name.to_owned(), bytes });
+        }
     }
 }
 

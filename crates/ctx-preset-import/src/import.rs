@@ -14,7 +14,6 @@ use ctx_anchors::AnchorRegistry;
 use ctx_types::{Agent, Diagnostic, Session, UserProfile, Worldbook};
 use serde_json::Value;
 
-use crate::container::PackedFile;
 use crate::limits::Limits;
 use crate::report::ImportReport;
 
@@ -64,9 +63,40 @@ pub struct Import {
     /// The conversations.
     pub conversations: Vec<NamedConversation>,
     /// Files that cards and archives held: pictures, sounds.
-    pub assets: Vec<PackedFile>,
+    pub assets: Vec<Asset>,
     /// What became of each field of each file.
     pub report: ImportReport,
+}
+
+/// A file that belongs to what was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asset {
+    /// Its name in what it was packed in: relative, without `..`, with `/` between folders; `avatar.png` for a picture
+    /// that was given by itself.
+    pub path: String,
+    /// Its content.
+    pub content: AssetContent,
+}
+
+/// The content of a file that belongs to what was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AssetContent {
+    /// Bytes that were packed in a file.
+    Packed(Vec<u8>),
+    /// All of the file of this number among those that were given, from 0: a card's picture is the file that holds the
+    /// card, and is not copied.
+    Source(usize),
+}
+
+impl Asset {
+    /// Returns the bytes; `files` are those of the import. Nothing, where the file is not among them.
+    pub fn bytes<'b>(&'b self, files: &[SourceFile<'b>]) -> &'b [u8] {
+        match &self.content {
+            AssetContent::Packed(bytes) => bytes,
+            AssetContent::Source(number) => files.get(*number).map(|file| file.bytes).unwrap_or_default(),
+        }
+    }
 }
 
 /// A worldbook and its name.
@@ -112,8 +142,8 @@ impl Import {
 /// ```
 pub fn import(files: &[SourceFile<'_>], options: &ImportOptions) -> Import {
     let mut gathered = gathered::Gathered::default();
-    for file in files {
-        gathered.add(*file, options);
+    for (number, file) in files.iter().enumerate() {
+        gathered.add(number, *file, options);
     }
     let mut made = gathered.finish();
     settle::settle(&mut made);

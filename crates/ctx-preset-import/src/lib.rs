@@ -46,7 +46,6 @@ mod sillytavern;
 mod worldbook;
 
 pub use agent::read_agent;
-pub use container::PackedFile;
 #[cfg(feature = "schema")]
 pub use conversation::ChatMessage;
 pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
@@ -57,7 +56,9 @@ pub use export::{
     export_preset, export_regex_scripts, export_worldbook,
 };
 pub use format::{Format, detect};
-pub use import::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, import};
+pub use import::{
+    Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, import,
+};
 pub use imported::Imported;
 pub use limits::Limits;
 pub use migrate::{MigratedDocument, migrate, migrate_document};

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
         packed(&made.report).for_each(|name| sources.hide(name));
         sources.show(&findings);
     }
-    let mut written = outputs::of(&made, &arguments.out);
+    let mut written = outputs::of(&made, &given, &arguments.out);
     if let Some(path) = &arguments.report {
         outputs::refuse_twice(path, &written, &arguments.out)?;
     }

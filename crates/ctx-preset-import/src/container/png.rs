@@ -23,9 +23,6 @@ const KEYWORDS: [&str; 4] = ["ccv3", "chara", "naidata", "aiob"];
 /// What stands before the path of a file that RisuAI puts beside a card.
 const ASSET: &str = "chara-ext-asset_";
 
-/// The name under which the picture itself is handed on.
-pub(super) const PICTURE: &str = "avatar.png";
-
 /// Tells whether a file is a PNG.
 pub(crate) fn is_png(bytes: &[u8]) -> bool {
     bytes.starts_with(SIGNATURE)
@@ -126,7 +123,7 @@ fn is_known(keyword: &str) -> bool {
     KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(keyword))
 }
 
-/// Returns the document that counts, and the files beside it; `unpacked_bytes` grows by the texts that were unpacked,
+/// Returns the document that counts, and the files beside it but for the picture; `unpacked_bytes` grows by the texts that were unpacked,
 /// also where that fails. O(bytes).
 pub(crate) fn unpack(
     bytes: &[u8],
@@ -147,9 +144,7 @@ pub(crate) fn unpack(
     let container = format!("png:{keyword}");
     let documents =
         vec![PackedDocument { container, name: String::new(), bytes: chosen.bytes, read: chosen.read }];
-    let mut unpacked = Unpacked { documents, files, diagnostics };
-    unpacked.files.push(PackedFile { path: PICTURE.to_owned(), bytes: bytes.to_vec() });
-    Ok(unpacked)
+    Ok(Unpacked { documents, files, is_picture: true, diagnostics })
 }
 
 /// Says that a picture holds no document.

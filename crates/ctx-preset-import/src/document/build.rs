@@ -18,6 +18,10 @@ use crate::document::key::{Key, KeySeed};
 pub(super) struct Builder {
     nodes_left: usize,
     merge_keys: bool,
+    /// In how many objects the value being read is.
+    depth: usize,
+    /// How many keys the last object of each depth had: the next one mostly has the same.
+    keys: Vec<usize>,
     /// What was noted, and the place in the document.
     notes: Reader,
     /// Whether the limit of values was reached, which the parser reports as an error of its own kind.
@@ -27,12 +31,21 @@ pub(super) struct Builder {
 impl Builder {
     /// Creates a builder of at most `nodes` values, which resolves YAML merge keys if asked to.
     pub(super) fn new(nodes: usize, merge_keys: bool) -> Self {
-        Self { nodes_left: nodes, merge_keys, notes: Reader::new(), exhausted: false }
+        Self {
+            nodes_left: nodes,
+            merge_keys,
+            depth: 0,
+            keys: Vec::new(),
+            notes: Reader::new(),
+            exhausted: false,
+        }
     }
 
     /// Reads one value.
     pub(super) fn read<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<Value, D::Error> {
-        Seed(self).deserialize(deserializer)
+        // An object that is broken is not left.
+        self.depth = 0;
+        Seed { builder: self, step: Step::None }.deserialize(deserializer)
     }
 
     /// Reads the value of one line of many, at whose index its notes point.
@@ -62,6 +75,22 @@ impl Builder {
         self.notes.at_index(index, |notes| notes.report(diagnostic));
     }
 
+    /// Goes one step down.
+    fn enter(&mut self, step: Step<'_>) -> Option<usize> {
+        match step {
+            Step::None => None,
+            Step::Key(key) => Some(self.notes.enter_key(key)),
+            Step::Index(index) => Some(self.notes.enter_index(index)),
+        }
+    }
+
+    /// Goes back to where it was before a step.
+    fn leave(&mut self, before: Option<usize>) {
+        if let Some(before) = before {
+            self.notes.leave(before);
+        }
+    }
+
     fn note_at(&mut self, key: &str, diagnostic: Diagnostic) {
         self.notes.at_key(key, |notes| notes.report(diagnostic));
     }
@@ -73,6 +102,21 @@ impl Builder {
         };
         self.nodes_left = left;
         Ok(())
+    }
+
+    /// Goes into an object; returns for how many keys it should have room.
+    fn open_object(&mut self) -> usize {
+        self.depth += 1;
+        self.keys.get(self.depth - 1).map_or(0, |keys| (*keys).min(MOST_ROOM))
+    }
+
+    /// Leaves an object of so many keys.
+    fn close_object(&mut self, keys: usize) {
+        self.depth -= 1;
+        if self.keys.len() <= self.depth {
+            self.keys.resize(self.depth + 1, 0);
+        }
+        self.keys[self.depth] = keys;
     }
 
     fn number(&mut self, number: f64, written: impl fmt::Display) -> Value {
@@ -92,14 +136,39 @@ impl Builder {
     }
 }
 
+/// For how many keys an object gets room before they are read, at most.
+const MOST_ROOM: usize = 64;
+
 /// Reads one value into its builder.
-struct Seed<'b>(&'b mut Builder);
+struct Seed<'b> {
+    builder: &'b mut Builder,
+    step: Step<'b>,
+}
+
+/// The step that leads to a value from what is around it. Most values are simple ones with nothing odd about them, so
+/// that it is written only where it is needed.
+#[derive(Clone, Copy)]
+enum Step<'b> {
+    None,
+    Key(&'b str),
+    Index(usize),
+}
+
+impl Seed<'_> {
+    /// Lets the builder say something of the value itself.
+    fn here<T>(self, say: impl FnOnce(&mut Builder) -> T) -> T {
+        let before = self.builder.enter(self.step);
+        let said = say(self.builder);
+        self.builder.leave(before);
+        said
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Seed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        self.0.count()?;
+        self.builder.count()?;
         deserializer.deserialize_any(self)
     }
 }
@@ -124,15 +193,18 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_i128<E>(self, value: i128) -> Result<Value, E> {
-        Ok(self.0.huge(value))
+        Ok(self.here(|builder| builder.huge(value)))
     }
 
     fn visit_u128<E>(self, value: u128) -> Result<Value, E> {
-        Ok(self.0.huge(i128::try_from(value).unwrap_or(i128::MAX)))
+        Ok(self.here(|builder| builder.huge(i128::try_from(value).unwrap_or(i128::MAX))))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(self.0.number(value, value))
+        Ok(match Number::from_f64(value) {
+            Some(number) => Value::Number(number),
+            None => self.here(|builder| builder.number(value, value)),
+        })
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -160,31 +232,29 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let builder = self.0;
+        let Self { builder, step } = self;
+        let before = builder.enter(step);
         let mut items = Vec::new();
-        loop {
-            let before = builder.notes.enter_index(items.len());
-            let item = access.next_element_seed(Seed(builder))?;
-            builder.notes.leave(before);
-            match item {
-                Some(item) => items.push(item),
-                None => return Ok(Value::Array(items)),
-            }
+        while let Some(item) =
+            access.next_element_seed(Seed { builder: &mut *builder, step: Step::Index(items.len()) })?
+        {
+            items.push(item);
         }
+        builder.leave(before);
+        Ok(Value::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let builder = self.0;
-        let mut map = Map::new();
+        let Self { builder, step } = self;
+        let before = builder.enter(step);
+        let mut map = Map::with_capacity(builder.open_object());
         while let Some(key) = access.next_key_seed(KeySeed)? {
             if let Key::Other(text, kind) = &key {
                 let message = format!("the key `{}` is {kind} and is read as a text", excerpt(text));
                 builder.note_at(text, Diagnostic::info(codes::KEY_TYPE, message));
             }
             let key = key.into_text();
-            let before = builder.notes.enter_key(&key);
-            let value = access.next_value_seed(Seed(builder))?;
-            builder.notes.leave(before);
+            let value = access.next_value_seed(Seed { builder: &mut *builder, step: Step::Key(&key) })?;
             match map.entry(key) {
                 Entry::Vacant(place) => drop(place.insert(value)),
                 // As in JavaScript, the value is the last one's and the place the first one's.
@@ -197,18 +267,22 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 }
             }
         }
+        builder.close_object(map.len());
         if builder.merge_keys {
             merge(&mut map, builder);
         }
+        builder.leave(before);
         Ok(Value::Object(map))
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
-        let builder = self.0;
+        let Self { builder, step } = self;
+        let before = builder.enter(step);
         let (tag, content): (String, _) = access.variant()?;
-        let value = content.newtype_variant_seed(Seed(builder))?;
+        let value = content.newtype_variant_seed(Seed { builder: &mut *builder, step: Step::None })?;
         let message = format!("the tag `!{}` is not known; the value is read without it", excerpt(&tag));
         builder.note(Diagnostic::warning(codes::UNKNOWN_TAG, message));
+        builder.leave(before);
         Ok(value)
     }
 }

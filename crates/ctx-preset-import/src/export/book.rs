@@ -82,17 +82,33 @@ pub fn export_card_book(book: &Worldbook) -> Value {
     }
     file
 }
+
+/// Returns an entry as a card has it.
 fn card_form(entry: Value, index: usize, is_v3: bool) -> Value {
     let Value::Object(mut entry) = entry else { return entry };
-    let original = entry.get(IMPORTED).cloned();
-    if let Some(original) = &original
-        && card_entry(original.clone(), is_v3) == Value::Object(entry.clone())
-    {
-        return original.clone();
+    let Some(original) = original(&mut entry) else {
+        entry.shift_remove(IMPORTED);
+        return Value::Object(write(&entry, Object::new(), index));
+    };
+    if card_entry(Value::Object(original.clone()), is_v3) == Value::Object(entry.clone()) {
+        return Value::Object(original);
     }
     entry.shift_remove(IMPORTED);
-    let original = original.and_then(|original| original.as_object().cloned()).unwrap_or_default();
     Value::Object(write(&entry, original, index))
+}
+
+/// Returns what an entry was made of with the text, which stands in the entry alone.
+fn original(entry: &mut Object) -> Option<Object> {
+    let text = entry.get("content").filter(|text| text.is_string()).cloned();
+    let kept = entry.get_mut(IMPORTED)?.as_object_mut()?;
+    let mut original = kept.clone();
+    // Files that were written before have the text twice.
+    let is_there = |kept: &Value| kept.is_null() || Some(kept) == text.as_ref();
+    if let Some(kept) = kept.get_mut("content").filter(|kept| is_there(kept)) {
+        *kept = Value::Null;
+        original.insert("content".to_owned(), text.unwrap_or_default());
+    }
+    Some(original)
 }
 
 fn write(entry: &Object, mut card: Object, index: usize) -> Object {

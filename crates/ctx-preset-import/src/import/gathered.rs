@@ -5,13 +5,15 @@ use serde_json::Value;
 
 use super::sources::{Source, stem};
 use super::weight::Allowance;
-use super::{Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows};
-use crate::container;
+use super::{
+    Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows,
+};
+use crate::container::{self, PICTURE};
 use crate::document::{BadLine, Document, Syntax, ends_with};
 use crate::error::ImportError;
 use crate::format::{Format, is_card_by_description};
 use crate::loose::{Object, text};
-use crate::report::{Extent, FieldReport, FieldReports, FileReport, NOT_READ};
+use crate::report::{Extent, FieldReports, FileReport, NOT_READ};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::person::Persona;
 use crate::{agent, codes, conversation, profile, read_regex_scripts, risu, worldbook};
@@ -106,7 +108,7 @@ enum Use {
 
 impl Gathered {
     /// Adds a file, or all documents that it holds.
-    pub(super) fn add(&mut self, file: SourceFile<'_>, options: &ImportOptions) {
+    pub(super) fn add(&mut self, number: usize, file: SourceFile<'_>, options: &ImportOptions) {
         let mut left = Allowance::of(&options.limits);
         match container::unpack(file.bytes, &options.limits) {
             Ok(None) => {
@@ -137,7 +139,12 @@ impl Gathered {
                 // Files beside nothing that is read belong to nothing.
                 let documents = self.made.report.files.iter().skip(before);
                 if documents.into_iter().any(|document| document.format.is_some()) {
-                    self.made.assets.extend(unpacked.files);
+                    let packed = unpacked.files.into_iter();
+                    let packed = packed.map(|file| (file.path, AssetContent::Packed(file.bytes)));
+                    let itself =
+                        unpacked.is_picture.then(|| (PICTURE.to_owned(), AssetContent::Source(number)));
+                    let assets = packed.chain(itself).map(|(path, content)| Asset { path, content });
+                    self.made.assets.extend(assets);
                 }
                 self.tell(unpacked.diagnostics);
             }
@@ -215,12 +222,10 @@ impl Gathered {
         let extent = source.extent;
         let taken = self.take(source, &On { file, key: &key, options, extent });
         // What is refused of the card itself stays in it.
-        if report.format.is_some_and(Format::is_card) {
-            let refused = |row: FieldReport<'_>| {
-                let is_it = |found: &Diagnostic| found.location.pointer.as_deref() == Some(row.pointer);
-                matches!(row.pointer, "/tags" | "/data/tags") && taken.found.iter().any(is_it)
-            };
-            rows::outdo(&mut report, &kept_at, NOT_READ, refused);
+        let tags = taken.found.iter().filter_map(|found| found.location.pointer.as_deref());
+        let refused: Vec<&str> = tags.filter(|at| matches!(*at, "/tags" | "/data/tags")).collect();
+        if report.format.is_some_and(Format::is_card) && !refused.is_empty() {
+            rows::outdo(&mut report, &kept_at, NOT_READ, |row| refused.contains(&row.pointer));
         }
         report.diagnostics.extend(taken.found);
         if let Some(rows) = taken.rows {

@@ -8,19 +8,35 @@ use super::{FieldReport, FieldStatus};
 
 /// What became of each leaf of a document: one row each, in the order of the document.
 ///
-/// A document has as many rows as values, so they share one text. O(1) for a row, which costs 64 bytes and its text.
+/// A document has as many rows as values, so they share one text. O(1) for a row, which costs 24 bytes and its text.
 #[derive(Clone, Default)]
 pub struct FieldReports {
     text: String,
     rows: Vec<Row>,
+    /// What is said of fields, each once.
+    notes: Vec<&'static str>,
 }
 
+/// A row, in as little room as possible: to have it costs more than to make it.
 #[derive(Clone, Copy)]
 struct Row {
-    pointer: Span,
-    to: Option<Span>,
-    said: Said,
+    /// Where its pointer begins in the text; where the field goes stands right behind it.
+    start: usize,
+    /// How many bytes the pointer has.
+    pointer: u32,
+    /// How many bytes the place has where the field goes, or [`NONE`].
+    to: u32,
+    /// The number of the note, or [`NO_NOTE`].
+    note: u16,
+    status: FieldStatus,
+    is_sure: bool,
 }
+
+/// Instead of the length of a place that is nowhere.
+const NONE: u32 = u32::MAX;
+
+/// Instead of the number of a note.
+const NO_NOTE: u16 = u16::MAX;
 
 /// What is said of a field beside where it goes.
 #[derive(Clone, Copy)]
@@ -29,13 +45,6 @@ pub(super) struct Said {
     pub(super) note: Option<&'static str>,
     /// Whether it is where it goes whatever else is imported.
     pub(super) is_sure: bool,
-}
-
-/// A part of the text, in bytes.
-#[derive(Clone, Copy)]
-struct Span {
-    start: usize,
-    end: usize,
 }
 
 /// What becomes of a row after all.
@@ -63,7 +72,7 @@ impl FieldReports {
     /// Has room for the rows of a document, if their fields go where the pointers are about as long.
     pub(super) fn with_room(extent: Extent) -> Self {
         let text = String::with_capacity(2 * extent.pointer_bytes);
-        Self { text, rows: Vec::with_capacity(extent.leaves) }
+        Self { text, rows: Vec::with_capacity(extent.leaves), notes: Vec::new() }
     }
 
     /// Returns how many rows there are.
@@ -90,10 +99,23 @@ impl FieldReports {
     pub(super) fn push(&mut self, pointer: &str, said: Said, to: impl FnOnce(&mut String) -> bool) {
         let start = self.text.len();
         self.text.push_str(pointer);
-        let end = self.text.len();
+        let between = self.text.len();
         let is_somewhere = to(&mut self.text);
-        let to = is_somewhere.then_some(Span { start: end, end: self.text.len() });
-        self.rows.push(Row { pointer: Span { start, end }, to, said });
+        let to = if is_somewhere { length(self.text.len() - between) } else { NONE };
+        let Said { status, note, is_sure } = said;
+        let note = self.note(note);
+        self.rows.push(Row { start, pointer: length(between - start), to, note, status, is_sure });
+    }
+
+    /// Returns the number of a note. O(notes), of which a format has a few.
+    fn note(&mut self, note: Option<&'static str>) -> u16 {
+        let Some(note) = note else { return NO_NOTE };
+        let known = self.notes.iter().position(|known| *known == note);
+        let number = known.unwrap_or_else(|| {
+            self.notes.push(note);
+            self.notes.len() - 1
+        });
+        u16::try_from(number).unwrap_or(NO_NOTE)
     }
 
     /// Changes the rows for which there is a change.
@@ -108,42 +130,52 @@ impl FieldReports {
         are_kept_meant: bool,
         change: impl FnMut(FieldReport<'_>) -> Option<Change>,
     ) {
-        let is_meant = |said: Said| !said.is_sure || are_kept_meant && said.status == FieldStatus::Kept;
+        let is_meant = |row: &Row| !row.is_sure || are_kept_meant && row.status == FieldStatus::Kept;
         self.change_where(is_meant, change);
     }
 
     fn change_where(
         &mut self,
-        is_meant: impl Fn(Said) -> bool,
+        is_meant: impl Fn(&Row) -> bool,
         mut change: impl FnMut(FieldReport<'_>) -> Option<Change>,
     ) {
         for index in 0..self.rows.len() {
             let Some(row) = self.rows.get(index).copied() else { return };
-            if !is_meant(row.said) {
+            if !is_meant(&row) {
                 continue;
             }
             let Some(Change { status, to, note }) = change(self.view(&row)) else { continue };
-            let to = match to {
-                Target::Same => row.to,
-                Target::Nowhere => None,
+            let mut changed = Row { status, note: self.note(note), ..row };
+            changed.is_sure &= status == row.status;
+            match to {
+                Target::Same => {}
+                Target::Nowhere => changed.to = NONE,
                 Target::At(place) => {
-                    let start = self.text.len();
+                    changed.start = self.text.len();
+                    let pointer = row.start..row.start + row.pointer as usize;
+                    self.text.extend_from_within(pointer);
                     self.text.push_str(&place);
-                    Some(Span { start, end: self.text.len() })
+                    changed.to = length(place.len());
                 }
-            };
+            }
             if let Some(place) = self.rows.get_mut(index) {
-                let is_sure = row.said.is_sure && status == row.said.status;
-                *place = Row { pointer: row.pointer, to, said: Said { status, note, is_sure } };
+                *place = changed;
             }
         }
     }
 
     fn view(&self, row: &Row) -> FieldReport<'_> {
-        let text = |span: Span| self.text.get(span.start..span.end).unwrap_or_default();
-        let Said { status, note, .. } = row.said;
-        FieldReport { pointer: text(row.pointer), status, to: row.to.map(text), note }
+        let between = row.start + row.pointer as usize;
+        let text = |start: usize, end: usize| self.text.get(start..end).unwrap_or_default();
+        let to = (row.to != NONE).then(|| text(between, between + row.to as usize));
+        let note = self.notes.get(usize::from(row.note)).copied();
+        FieldReport { pointer: text(row.start, between), status: row.status, to, note }
     }
+}
+
+/// Returns how many bytes a pointer has, which are never so many: a document has a limit.
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(NONE - 1)
 }
 
 impl PartialEq for FieldReports {

@@ -102,8 +102,10 @@ pub(crate) struct RuleSet {
 /// The rules that agree in the steps so far.
 #[derive(Clone, Debug, Default)]
 struct Step {
-    /// By the length of the name and then the name, so that few have to be read to find one.
+    /// By their [`rank`]s, and then by their names.
     named: Vec<(&'static str, Step)>,
+    /// The ranks of those, in one place, so that hardly a name has to be read to find one.
+    ranks: Vec<u32>,
     linked: BTreeMap<String, Link>,
     linked_any: Option<Link>,
     any: Option<Box<Step>>,
@@ -263,6 +265,7 @@ impl Step {
     fn named_mut(&mut self, name: &'static str) -> &mut Self {
         let at = self.position(name).unwrap_or_else(|at| {
             self.named.insert(at, (name, Self::default()));
+            self.ranks.insert(at, rank(name));
             at
         });
         &mut self.named[at].1
@@ -270,9 +273,20 @@ impl Step {
 
     /// Finds where a name is, or else where it would be.
     fn position(&self, name: &str) -> Result<usize, usize> {
-        self.named
-            .binary_search_by(|(other, _)| other.len().cmp(&name.len()).then_with(|| (*other).cmp(name)))
+        let rank = rank(name);
+        let start = self.ranks.partition_point(|other| *other < rank);
+        let equal = self.ranks[start..].iter().take_while(|other| **other == rank).count();
+        let found = self.named[start..start + equal].binary_search_by(|(other, _)| (*other).cmp(name));
+        found.map(|at| start + at).map_err(|at| start + at)
     }
+}
+
+/// Returns by what names are ordered: their lengths, first and last bytes, in which those of a format mostly differ.
+fn rank(name: &str) -> u32 {
+    let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
+    let end = |byte: Option<&u8>| byte.copied().unwrap_or_default();
+    let bytes = name.as_bytes();
+    u32::from(length) << 16 | u32::from(end(bytes.first())) << 8 | u32::from(end(bytes.last()))
 }
 
 /// Where a link leads.
@@ -316,11 +330,11 @@ struct Next<'a> {
     step: Option<&'a Step>,
     /// Whether the step stands for `*`.
     is_any: bool,
-    below: Option<Below>,
+    below: Option<Below<'a>>,
 }
 
 impl<'a> Next<'a> {
-    fn of(step: Option<&'a Step>, key: &str, below: Option<Below>) -> Self {
+    fn of(step: Option<&'a Step>, key: &str, below: Option<Below<'a>>) -> Self {
         let named = step.and_then(|step| step.named(key));
         let any = step.and_then(|step| step.any.as_deref()).filter(|_| named.is_none());
         Self { step: named.or(any), is_any: any.is_some(), below }
@@ -328,11 +342,11 @@ impl<'a> Next<'a> {
 }
 
 /// A rule for everything below a place, and how long the pointer was there.
-type Below = (Rule, usize);
+type Below<'a> = (&'a Rule, usize);
 
 impl<'a> Walk<'a> {
-    fn visit(&mut self, value: &Value, step: Option<&'a Step>, below: Option<Below>) {
-        let here = step.and_then(|step| Some((step.below?, self.way.pointer.len())));
+    fn visit(&mut self, value: &Value, step: Option<&'a Step>, below: Option<Below<'a>>) {
+        let here = step.and_then(|step| Some((step.below.as_ref()?, self.way.pointer.len())));
         let below = here.or(below);
         let before = self.way.pointer.len();
         match value {
@@ -355,7 +369,8 @@ impl<'a> Walk<'a> {
                 }
             }
             leaf => {
-                let here = step.and_then(|step| step.here).map(|rule| (rule, self.way.pointer.len()));
+                let here =
+                    step.and_then(|step| step.here.as_ref()).map(|rule| (rule, self.way.pointer.len()));
                 self.leaf(leaf, here.or(below));
             }
         }
@@ -393,10 +408,10 @@ impl<'a> Walk<'a> {
         self.place = place;
     }
 
-    fn leaf(&mut self, value: &Value, rule: Option<Below>) {
+    fn leaf(&mut self, value: &Value, rule: Option<Below<'_>>) {
         let (way, place) = (&self.way, self.place);
         if let Some(rule) = rule.filter(|(rule, _)| rule.expect.fits(value)) {
-            let (Rule { status, note, has_steps, making, .. }, _) = rule;
+            let (&Rule { status, note, has_steps, making, .. }, _) = rule;
             let is_sure = place.making.min(making).is_of(value, has_steps);
             self.rows.push(&way.pointer, Said { status, note, is_sure }, |text| place.write(text, way, rule));
         } else {
@@ -437,7 +452,7 @@ impl Place<'_> {
     }
 
     /// Writes where a rule says that a field goes, if that is anywhere.
-    fn write(&self, text: &mut String, way: &Way, (rule, below): Below) -> bool {
+    fn write(&self, text: &mut String, way: &Way, (rule, below): Below<'_>) -> bool {
         match rule.status {
             FieldStatus::Unsupported => return false,
             FieldStatus::Kept => return self.write_kept(text, way),

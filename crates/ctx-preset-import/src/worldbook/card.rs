@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::pointer_step;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Form;
 use super::around;
@@ -69,7 +69,8 @@ pub(super) fn read(mut book: Map<String, Value>, place: &str, is_v3: bool) -> Fo
     let moved: BTreeMap<String, String> =
         moved.map(|(ours, theirs)| (ours.into_owned(), theirs.into_owned())).collect();
     if is_there {
-        let entries = entries.into_iter().map(|value| entry(value, is_v3));
+        let mut converter = Converter::new(is_v3);
+        let entries = entries.into_iter().map(|value| converter.entry(value));
         let entries = match is_list {
             true => Value::Array(entries.collect()),
             false => Value::Object(ours.into_iter().zip(entries).collect()),
@@ -173,62 +174,127 @@ pub(crate) const CARD_EXTENSIONS: [(&str, &str); 30] = [
 ];
 
 /// What else counts in an entry.
-const OTHERS: [&str; 9] = [
-    "comment",
-    "name",
-    "constant",
-    "selective",
-    "enabled",
-    "case_sensitive",
-    "position",
-    "extensions",
-    "key",
-];
+const OTHERS: [&str; 8] =
+    ["comment", "name", "constant", "selective", "enabled", "case_sensitive", "position", "extensions"];
 
-/// Brings an entry into the unified form, with what it was beside.
+/// Brings an entry into the unified form, with what it was beside; its text stands there once, and is null in the other.
 pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
-    let Value::Object(map) = &value else { return value };
-    let [comment, name, constant, selective, enabled, case_sensitive, place, extensions, key] =
-        find_each(map, &OTHERS, |name| name);
-    // A file that several applications wrote may have both forms side by side.
-    if key.is_some() {
-        let mut entry = map.clone();
-        entry.insert(IMPORTED.to_owned(), value);
-        return Value::Object(entry);
-    }
-    let none = Map::new();
-    let extensions = extensions.and_then(Value::as_object).unwrap_or(&none);
-    let fields = find_each(map, &CARD_FIELDS, |(theirs, _)| theirs);
-    let extended = find_each(extensions, &CARD_EXTENSIONS, |(theirs, _)| theirs);
-    // A value takes a hundred bytes, so there is room for these and the six below and no more.
-    let room = fields.iter().chain(&extended).flatten().count() + 6;
-    let mut entry = Map::with_capacity(room);
-    let mut copy = |from: Option<&Value>, to: &str| {
-        if let Some(value) = from {
-            entry.insert(to.to_owned(), value.clone());
+    Converter::new(is_v3).entry(value)
+}
+
+/// Brings entries of one book into the unified form.
+struct Converter {
+    is_v3: bool,
+    /// The form that the last entry got.
+    last: Option<Shape>,
+}
+
+/// An entry in the unified form without its values: applications write the same fields in each, and to copy a map costs
+/// less than to make another one.
+struct Shape {
+    /// Which of the fields are there, a bit for each.
+    fields: u64,
+    map: Map<String, Value>,
+}
+
+/// How many places for fields an entry has: those of cards and their extensions, four more, and a second one for two.
+const FIELDS: usize = CARD_FIELDS.len() + CARD_EXTENSIONS.len() + 6;
+
+/// The fields of an entry in the unified form, in their order, with the values of those that are there.
+struct Fields<'v> {
+    all: [(&'static str, Option<&'v Value>); FIELDS],
+    count: usize,
+}
+
+impl<'v> Fields<'v> {
+    fn push(&mut self, name: &'static str, value: Option<&'v Value>) {
+        if let Some(place) = self.all.get_mut(self.count) {
+            *place = (name, value);
+            self.count += 1;
         }
-    };
-    for ((_, to), value) in CARD_FIELDS.iter().zip(fields) {
-        copy(value, to);
     }
-    if comment.is_none_or(is_blank) {
-        copy(name, "comment");
+
+    fn of_those_there(&self) -> impl Iterator<Item = (usize, &'static str, &'v Value)> {
+        let numbered = self.all.iter().enumerate();
+        numbered.filter_map(|(at, (name, value))| value.map(|value| (at, *name, value)))
     }
-    copy(constant, "constant");
-    copy(selective.or(Some(&Value::Bool(false))), "selective");
-    let is_off = enabled.and_then(Value::as_bool).map(|enabled| Value::Bool(!enabled));
-    copy(is_off.as_ref(), "disable");
-    for ((_, to), value) in CARD_EXTENSIONS.iter().zip(extended) {
-        copy(value, to);
+}
+
+impl Converter {
+    fn new(is_v3: bool) -> Self {
+        Self { is_v3, last: None }
     }
-    if is_v3 && extensions.get("case_sensitive").is_none_or(Value::is_null) {
-        copy(case_sensitive, "caseSensitive");
+
+    fn entry(&mut self, value: Value) -> Value {
+        let Value::Object(mut map) = value else { return value };
+        // A file that several applications wrote may have both forms side by side.
+        if map.contains_key("key") {
+            let mut entry = map.clone();
+            entry.insert(IMPORTED.to_owned(), Value::Object(map));
+            return Value::Object(entry);
+        }
+        let content = map.get_mut("content").filter(|content| content.is_string()).map(Value::take);
+        let mut entry = self.unified(&map);
+        if let (Some(place), Some(content)) = (entry.get_mut("content"), content) {
+            *place = content;
+        }
+        if let Some(original) = entry.get_mut(IMPORTED) {
+            *original = Value::Object(map);
+        }
+        Value::Object(entry)
     }
-    let position = extensions.get("position").filter(|position| !position.is_null()).cloned();
-    let is_before = place.and_then(Value::as_str) == Some("before_char");
-    entry.insert("position".to_owned(), position.unwrap_or(json!(u8::from(!is_before))));
-    entry.insert(IMPORTED.to_owned(), value);
-    Value::Object(entry)
+
+    /// Makes the unified form of an entry, where what it is made of has its place.
+    fn unified(&mut self, map: &Map<String, Value>) -> Map<String, Value> {
+        let [comment, name, constant, selective, enabled, case_sensitive, place, extensions] =
+            find_each(map, &OTHERS, |name| name);
+        let none = Map::new();
+        let extensions = extensions.and_then(Value::as_object).unwrap_or(&none);
+        let has_title = comment.is_some_and(|comment| !is_blank(comment));
+        let title = if has_title { None } else { name };
+        let is_off = enabled.and_then(Value::as_bool).map(|enabled| Value::Bool(!enabled));
+        let has_case = extensions.get("case_sensitive").is_some_and(|case| !case.is_null());
+        let case = case_sensitive.filter(|_| self.is_v3 && !has_case);
+        let is_before = place.and_then(Value::as_str) == Some("before_char");
+        let position = extensions.get("position").filter(|position| !position.is_null());
+        let otherwise = Value::from(u8::from(!is_before));
+
+        let mut fields = Fields { all: [("", None); FIELDS], count: 0 };
+        let mut is_there = [false; 2];
+        for ((_, to), found) in CARD_FIELDS.iter().zip(find_each(map, &CARD_FIELDS, |(theirs, _)| theirs)) {
+            let is_title = *to == "comment" && found.is_some();
+            is_there[0] |= is_title;
+            fields.push(to, found.map(|found| title.filter(|_| is_title).unwrap_or(found)));
+        }
+        fields.push("comment", title.filter(|_| !is_there[0]));
+        fields.push("constant", constant);
+        fields.push("selective", selective.or(Some(&Value::Bool(false))));
+        fields.push("disable", is_off.as_ref());
+        let extended = find_each(extensions, &CARD_EXTENSIONS, |(theirs, _)| theirs);
+        for ((_, to), found) in CARD_EXTENSIONS.iter().zip(extended) {
+            let is_case = *to == "caseSensitive" && found.is_some();
+            is_there[1] |= is_case;
+            fields.push(to, found.map(|found| case.filter(|_| is_case).unwrap_or(found)));
+        }
+        fields.push("caseSensitive", case.filter(|_| !is_there[1]));
+        fields.push("position", Some(position.unwrap_or(&otherwise)));
+        self.shaped(&fields)
+    }
+
+    /// Makes a map of fields and of a place for what they are made of.
+    fn shaped(&mut self, fields: &Fields<'_>) -> Map<String, Value> {
+        let there = fields.of_those_there().map(|(at, ..)| 1 << at).sum();
+        let shape = self.last.take().filter(|last| last.fields == there).unwrap_or_else(|| {
+            let names = fields.of_those_there().map(|(_, name, _)| name).chain([IMPORTED]);
+            Shape { fields: there, map: names.map(|name| (name.to_owned(), Value::Null)).collect() }
+        });
+        let mut entry = shape.map.clone();
+        for (place, (.., value)) in entry.values_mut().zip(fields.of_those_there()) {
+            *place = value.clone();
+        }
+        self.last = Some(shape);
+        entry
+    }
 }
 
 /// Finds the values of fields. O(keys) where they stand in nearly this order, as applications write them.

@@ -11,9 +11,10 @@ mod prompts;
 mod settings;
 
 use ctx_preset_import::{
-    Import, ImportOptions, SourceFile, export_agent, export_card, export_card_picture, export_preset, import,
+    Import, ImportOptions, SourceFile, export_agent, export_card, export_card_book, export_card_picture,
+    export_preset, import,
 };
-use ctx_types::{Agent, Persist as _, Reader};
+use ctx_types::{Agent, Persist as _, Reader, Worldbook};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -119,6 +120,24 @@ fn books_of_cards_come_back() {
 }
 
 #[test]
+fn the_text_of_an_entry_is_the_one_that_it_says() {
+    let text_of = |entry: Value| {
+        let mut reader = Reader::new();
+        let book = Worldbook::read(json!({ "entries": { "0": entry } }), &mut reader);
+        export_card_book(&book)["entries"][0]["content"].clone()
+    };
+    let with = |content: Value, original: Value| {
+        let original = json!({ "keys": ["k"], "content": original });
+        json!({ "key": ["k"], "content": content, "selective": false, "position": 1, "imported": original })
+    };
+    assert_eq!(text_of(with(json!("c"), Value::Null)), "c");
+    assert_eq!(text_of(with(json!("c"), json!("c"))), "c", "as files were written before");
+    assert_eq!(text_of(with(json!("new"), json!("old"))), "new");
+    assert_eq!(text_of(with(Value::Null, Value::Null)), Value::Null);
+    assert_eq!(text_of(with(json!(5), json!(5))), 5);
+}
+
+#[test]
 fn changes_are_written_over_what_was_there() {
     let card = json!({ "name": "Ada", "spec": "chara_card_v2", "data": { "name": "Ada", "description": "D", "own": 1 } });
     let mut agent = import_one(&card).agent.unwrap().write();
@@ -220,9 +239,10 @@ fn a_picture_keeps_its_chunks_and_both_documents() {
     let once = export_card_picture(&card, None).unwrap();
     let twice = export_card_picture(&card, Some(&once)).unwrap();
     assert_eq!(once, twice);
-    let made = import(&[SourceFile { name: "a.png", bytes: &once }], &ImportOptions::default());
+    let files = [SourceFile { name: "a.png", bytes: &once }];
+    let made = import(&files, &ImportOptions::default());
     assert_eq!(made.report.files[0].container.as_deref(), Some("png:chara"));
-    assert_eq!(made.assets[0].bytes, once);
+    assert_eq!(made.assets[0].bytes(&files), once);
     assert_eq!(export_card_picture(&card, Some(b"GIF89a")), None);
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use ctx_preset_import::{Import, write_document};
+use ctx_preset_import::{Import, SourceFile, write_document};
 use ctx_types::Persist as _;
 
 use super::names::Names;
@@ -53,8 +53,8 @@ fn below<'a>(out: &Path, written: &'a [Output<'_>]) -> BTreeSet<&'a Path> {
     folders.filter(|folder| folder.starts_with(out)).collect()
 }
 
-/// Returns the files that are written, below a folder.
-pub(super) fn of<'a>(made: &'a Import, out: &Path) -> Vec<Output<'a>> {
+/// Returns the files that are written, below a folder; `given` are those of the import.
+pub(super) fn of<'a>(made: &'a Import, given: &[SourceFile<'a>], out: &Path) -> Vec<Output<'a>> {
     let mut names = Names::default();
     let mut written = Vec::new();
     let mut add = |path: PathBuf, bytes: Cow<'a, [u8]>| written.push((out.join(path), bytes));
@@ -79,7 +79,7 @@ pub(super) fn of<'a>(made: &'a Import, out: &Path) -> Vec<Output<'a>> {
     }
     for asset in &made.assets {
         let steps: Vec<&str> = std::iter::once("assets").chain(asset.path.split('/')).collect();
-        add(names.of(&steps), asset.bytes.as_slice().into());
+        add(names.of(&steps), asset.bytes(given).into());
     }
     let followed = [made.agent.as_ref().map(|_| "agent"), made.profile.as_ref().map(|_| "profile")];
     let followed: Vec<&str> = followed.into_iter().flatten().collect();
