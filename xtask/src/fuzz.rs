@@ -10,6 +10,9 @@ use crate::workspace;
 const USAGE: &str =
     "usage: cargo xtask fuzz png|zip|card|preset|lorebook|macro|regex [--minutes N] [--seed N] [--stable]";
 
+/// What the usage names, since to find out by building takes minutes.
+const TARGETS: [&str; 7] = ["png", "zip", "card", "preset", "lorebook", "macro", "regex"];
+
 /// How libFuzzer learns which branches an input takes.
 const WATCHED: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -26,6 +29,7 @@ struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     fn of(arguments: &'a [String]) -> Result<Self> {
         let [target, rest @ ..] = arguments else { bail!(USAGE) };
+        ensure!(TARGETS.contains(&target.as_str()), USAGE);
         let mut wanted = Self { target, minutes: 10, seed: 1, is_stable: false };
         let mut rest = rest.iter();
         while let Some(flag) = rest.next() {
