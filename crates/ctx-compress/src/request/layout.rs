@@ -84,9 +84,10 @@ impl Layout {
         let part = |index: usize, message: &Message| match message.place {
             Place::Pinned if index >= leading => Part::Pinned,
             _ if index < leading => Part::Instructions,
+            // Also among what is being answered: there it is nobody's turn, and is never shortened.
+            Place::History | Place::Pinned if is_summary(message) => Part::Summary,
             Place::History | Place::Pinned if index >= current || Some(index) == last_user => Part::Current,
             Place::History | Place::Pinned if message.is_continuation_prefix => Part::Current,
-            Place::History | Place::Pinned if is_summary(message) => Part::Summary,
             Place::History | Place::Pinned => Part::History,
             Place::Skeleton | Place::Anchored | Place::AroundHistory | Place::Gap { .. } => Part::Placed,
         };
@@ -241,7 +242,7 @@ mod tests {
             Part::Current,
             Part::Current,
             Part::Placed,
-            Part::Current,
+            Part::Summary,
         ];
         assert_eq!((parts.as_slice(), layout.last_user), (&expected[..], Some(3)));
     }
@@ -264,6 +265,13 @@ mod tests {
         check("s a a:x t:x", Protection::LastUserMessage, "ihcc");
         check("a a", Protection::CurrentLoop(2), "hc");
         check("", Protection::PendingTurn, "");
+    }
+
+    #[test]
+    fn a_summary_is_nobodys_turn() {
+        check("s a a:x t:x SUMMARY", Protection::CurrentLoop(4), "ihccs");
+        check("s u a:x t:x SUMMARY a:y t:y", Protection::PendingTurn, "icccscc");
+        check("s u a SUMMARY", Protection::CurrentLoop(3), "ichs");
     }
 
     #[test]
