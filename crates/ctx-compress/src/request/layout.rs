@@ -98,7 +98,11 @@ impl Layout {
             LaidGroup { part: parts.min().unwrap_or(Part::History), tokens: meter.messages(members), range }
         };
         let mut laid: Vec<LaidGroup> = groups(messages).into_iter().map(group).collect();
-        keep_newest(&mut laid);
+        let mut all = messages.iter().enumerate();
+        // Asked of messages, not of groups: what is answered may be in a group that a pin holds.
+        if !all.any(|(index, message)| part(index, message) == Part::Current) {
+            keep_newest(&mut laid);
+        }
         let is_point = |group: &LaidGroup| messages.get(group.range.start).is_some_and(is_point);
         Self { groups: with_points(laid, is_point), last_user }
     }
@@ -119,12 +123,10 @@ impl Layout {
     }
 }
 
-/// Lets the newest group of history stay where nobody is answered, so that a request never loses everything that
-/// was said.
+/// Lets the newest group of history stay, so that a request where nobody is answered never loses everything that was
+/// said.
 fn keep_newest(laid: &mut [LaidGroup]) {
-    if laid.iter().all(|group| group.part != Part::Current)
-        && let Some(newest) = laid.iter_mut().rfind(|group| group.part == Part::History)
-    {
+    if let Some(newest) = laid.iter_mut().rfind(|group| group.part == Part::History) {
         newest.part = Part::Current;
     }
 }

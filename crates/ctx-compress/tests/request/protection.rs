@@ -118,6 +118,12 @@ fn a_loop_of_nothing_but_a_summary_leaves_the_newest_group() {
 }
 
 #[test]
+fn a_loop_that_a_pin_holds_needs_no_other_group() {
+    check_budgets("i0 a1 C2 r2", Protection::CurrentLoop(2));
+    check_budgets("i0 a1 c2 R2", Protection::CurrentLoop(2));
+}
+
+#[test]
 fn a_loop_of_nothing_but_a_pin_leaves_the_newest_group() {
     check_budgets("i0 a1 A2", Protection::CurrentLoop(2));
     check_budgets("i0 a1 C2 R2", Protection::CurrentLoop(2));
