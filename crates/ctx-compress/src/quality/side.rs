@@ -10,7 +10,7 @@ use ctx_types::Message;
 use crate::quality::chunks::{Chunks, Link};
 use crate::quality::fact::{Fact, FactKind, Place, Spot};
 use crate::quality::gather::{Gathered, gather};
-use crate::quality::key::{Key, each_word};
+use crate::quality::key::{Key, each_word, normal};
 use crate::quality::lex::{Kind, Lexed, is_han};
 use crate::quality::lookup::Values;
 use crate::quality::passages::{Passage, names_beside, passages, pieces};
@@ -170,13 +170,12 @@ impl<'a> Side<'a> {
             match is_large(at) {
                 true if is_beside => {}
                 true => {
-                    let lower = word.to_lowercase();
-                    let bare =
-                        lower.strip_suffix("'s").or_else(|| lower.strip_suffix("’s")).unwrap_or(&lower);
-                    self.alone.insert(hash(bare));
+                    let endings = ["'s", "’s", "'S", "’S"];
+                    let bare = endings.iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
+                    self.alone.insert(hash(&normal(bare)));
                 }
                 false => {
-                    self.small.insert(hash(word));
+                    self.small.insert(hash(&normal(word)));
                 }
             }
         }
