@@ -4,6 +4,12 @@ use ctx_compress::quality::{Fact, Place, QualityReport};
 use ctx_types::{Message, Role, Source, ToolCall};
 use proptest::prelude::*;
 
+/// How many texts each rule is tried on; `PROPTEST_CASES` asks for more.
+fn cases() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: default.cases.max(200), failure_persistence: None, ..default }
+}
+
 /// Words, values and signs that meet in ways that nobody would write.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
@@ -65,6 +71,11 @@ fn check_same(text: &str) {
 }
 
 #[test]
+fn a_denial_behind_a_digit_of_another_script_stays() {
+    check_same("໐: 千万不要");
+}
+
+#[test]
 fn a_name_behind_an_escape_stays() {
     check_same(r#"{"note": "It is late.\nAda Bell came.\tKim Moor left.\rLin Park stays."}"#);
     check_same(r#"{"note": "It is late.\\nAda Bell came."}"#);
@@ -79,7 +90,7 @@ fn what_only_looks_like_an_escape_is_none() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases())]
 
     #[test]
     fn every_place_is_in_its_text(original in messages(), compressed in messages()) {
