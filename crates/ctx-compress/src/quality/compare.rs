@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::quality::chinese_names::surname_of_title;
 use crate::quality::fact::{Fact, FactKind, Spot};
-use crate::quality::key::{Key, normal};
+use crate::quality::key::{Key, Reading, normal};
 use crate::quality::lexicon::{is_common, is_stop};
 use crate::quality::phrases::{Hit, Hits};
 use crate::quality::rules::{Answer, Postings};
@@ -330,7 +330,7 @@ impl<'a> Lookup<'a> {
 fn phrase(key: &Key) -> Cow<'_, str> {
     match key {
         Key::Name { words, .. } | Key::Words(words) => words.as_ref().into(),
-        Key::Literal(text) => normal(text).into(),
+        Key::Literal(text) => normal(text, Reading::Signs).into(),
         Key::Amount(_) | Key::Day(_) | Key::Weekday(_) | Key::Clock(_) | Key::Rule(_) => "".into(),
     }
 }

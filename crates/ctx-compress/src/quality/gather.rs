@@ -6,7 +6,7 @@ use crate::quality::amounts::amount;
 use crate::quality::chinese_names;
 use crate::quality::clauses::{self, Sentence, sentences, utterance};
 use crate::quality::fact::FactKind;
-use crate::quality::key::{Key, literal, normal};
+use crate::quality::key::{Key, Reading, literal, normal};
 use crate::quality::lex::{Form, Kind, Lexed};
 use crate::quality::moments::{Moment, further_day, moment};
 use crate::quality::names;
@@ -160,7 +160,7 @@ impl Values<'_> {
             if text.contains(|c: char| c.is_alphanumeric()) {
                 self.found.push(Found {
                     kind: FactKind::Identifier,
-                    key: Key::Words(normal(text).into()),
+                    key: Key::Words(normal(text, self.lexed.form.reading()).into()),
                     bytes: span,
                     is_weak: false,
                     sentence: None,
@@ -198,7 +198,7 @@ impl Values<'_> {
     fn take_name(&mut self, at: usize) -> usize {
         let (found, next) = names::name(self.lexed, at, &|at| self.is_free(at));
         if let Some(name) = found {
-            let words = normal(self.text_of(&name.tokens));
+            let words = normal(self.text_of(&name.tokens), self.lexed.form.reading());
             let is_possessor = names::is_possessive(self.lexed.str(name.tokens.end - 1));
             let words = words.strip_suffix(" s").filter(|_| is_possessor).unwrap_or(&words).to_owned();
             if !words.is_empty() {
@@ -216,7 +216,8 @@ impl Values<'_> {
 
     fn take_chinese_name(&mut self, at: usize) -> usize {
         let Some(tokens) = chinese_names::name(self.lexed, at) else { return at + 1 };
-        let (words, next) = (normal(self.text_of(&tokens)).into(), tokens.end);
+        let words = normal(self.text_of(&tokens), self.lexed.form.reading()).into();
+        let next = tokens.end;
         self.push(FactKind::Name, Key::Name { words, is_soft: false }, tokens, false);
         next
     }
@@ -237,7 +238,7 @@ impl Values<'_> {
             code.get(place).is_some_and(|range| range.contains(&at))
         };
         for bytes in quotes(self.lexed.text, &is_code) {
-            let words = normal(self.lexed.text.get(bytes.clone()).unwrap_or_default());
+            let words = normal(self.lexed.text.get(bytes.clone()).unwrap_or_default(), Reading::Signs);
             // A value in quotation marks is that value.
             let Range { start: first, end: last } = self.lexed.within(&bytes);
             let owner = self.owners.get(first).copied().flatten();

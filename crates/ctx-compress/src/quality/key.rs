@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::quality::gather::value_stem;
-use crate::quality::lex::is_han;
+use crate::quality::lex::{escape_length, is_han};
 use crate::quality::moments::{Clock, Day};
 use crate::quality::units::{Quantity, half_width};
 
@@ -59,7 +59,17 @@ pub(super) fn literal(text: &str) -> Key {
     let is_telephone = bare.len() > 7 && bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     match is_telephone {
         true => Key::Literal(bare.replace('-', "").into()),
-        false => Key::Literal(bare.to_lowercase().into()),
+        false => Key::Literal(bare.chars().map(small).collect()),
+    }
+}
+
+/// Returns a letter in lower case: always one letter, and one for both small sigmas, so that a word that was written
+/// so is one word with the same letters if it is read again.
+fn small(c: char) -> char {
+    match c {
+        'ς' => 'σ',
+        // The sign that `İ` leaves behind is none of a word.
+        _ => c.to_lowercase().next().unwrap_or(c),
     }
 }
 
@@ -73,14 +83,29 @@ pub(super) struct Word<'a> {
     pub(super) is_joined: bool,
 }
 
+/// How a backslash in a text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As a sign like others: `C:\new` has the word `new`.
+    Signs,
+    /// As the beginning of an escape of a JSON string, which parts words: `late.\nAda` has the word `Ada`.
+    Escapes,
+}
+
 /// Visits the words of a text in their order; of Chinese each character is one. O(bytes).
-pub(super) fn each_word(text: &str, visit: &mut dyn FnMut(Word<'_>)) {
+pub(super) fn each_word(text: &str, reading: Reading, visit: &mut dyn FnMut(Word<'_>)) {
     let (mut word, mut start, mut is_behind_chinese) = (String::new(), 0, false);
+    let mut escaped_until = 0;
     for (at, c) in text.char_indices() {
-        let is_chinese = is_han(c);
-        if !is_chinese && c.is_alphanumeric() {
+        if c == '\\' && reading == Reading::Escapes && at >= escaped_until {
+            let length = text.get(at..).and_then(escape_length).unwrap_or(1);
+            escaped_until = at + length;
+        }
+        let is_escaped = at < escaped_until;
+        let is_chinese = !is_escaped && is_han(c);
+        if !is_escaped && !is_chinese && c.is_alphanumeric() {
             start = if word.is_empty() { at } else { start };
-            word.extend(half_width(c).to_lowercase());
+            word.push(small(half_width(c)));
             continue;
         }
         if !word.is_empty() {
@@ -99,9 +124,9 @@ pub(super) fn each_word(text: &str, visit: &mut dyn FnMut(Word<'_>)) {
 }
 
 /// Writes words in lower case with one blank between them and without signs; Chinese without blanks. O(bytes).
-pub(super) fn normal(text: &str) -> String {
+pub(super) fn normal(text: &str, reading: Reading) -> String {
     let mut written = String::with_capacity(text.len());
-    each_word(text, &mut |word| {
+    each_word(text, reading, &mut |word| {
         if !written.is_empty() && !word.is_joined {
             written.push(' ');
         }
@@ -116,7 +141,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(normal(text), expected, "{text}");
+        assert_eq!(normal(text, Reading::Signs), expected, "{text}");
     }
 
     #[test]
@@ -125,6 +150,24 @@ mod tests {
         check("《沉默的车站》", "沉默的车站");
         check("找王 明和Ada吧", "找王明和 ada 吧");
         check("Jean-Luc’s", "jean luc s");
+    }
+
+    #[test]
+    fn words_that_are_compared_stay_the_same_if_they_are_taken_for_words_again() {
+        for c in '\0'..=char::MAX {
+            let once = normal(&format!("a{c}b"), Reading::Signs);
+            assert_eq!(normal(&once, Reading::Signs), once, "{c:?}");
+        }
+        check("İA", "ia");
+        check("ΟΔΟΣ οδος", "οδοσ οδοσ");
+    }
+
+    #[test]
+    fn escapes_part_words_where_they_are_read() {
+        let escaped = |text: &str| normal(text, Reading::Escapes);
+        assert_eq!(escaped(r"late.\nAda \u201cBell\u201d"), "late ada bell");
+        assert_eq!(escaped(r"C:\\new\u12 \x"), "c new u12 x");
+        check(r"C:\new", "c new");
     }
 
     #[test]

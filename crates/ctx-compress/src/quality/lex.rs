@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::quality::key::Reading;
 use crate::quality::shapes::{Shape, shape};
 
 /// How a text is written, which decides what can be told from it.
@@ -19,6 +20,11 @@ impl Form {
     /// Tells whether nobody speaks: then there are no sentences.
     pub(super) const fn is_data(self) -> bool {
         !matches!(self, Self::Prose)
+    }
+
+    /// Returns how a backslash is read.
+    pub(super) const fn reading(self) -> Reading {
+        if self.is_data() { Reading::Escapes } else { Reading::Signs }
     }
 }
 
@@ -245,14 +251,10 @@ impl Lexer<'_> {
 
     /// Reads an escape of a JSON string: white space ends a line, everything else separates.
     fn escape(&mut self) {
-        match self.peek(1) {
-            Some('n' | 'r' | 't') => self.line_end(self.at + 2),
-            Some('u') => self.at = (self.at + 6).min(self.lexed.text.len()),
-            Some(c) if !c.is_alphanumeric() => self.push(self.at + 1 + c.len_utf8(), Kind::Mark('\\')),
-            _ => self.push(self.at + 1, Kind::Mark('\\')),
-        }
-        while !self.lexed.text.is_char_boundary(self.at) {
-            self.at += 1;
+        match (escape_length(self.rest()), self.peek(1)) {
+            (Some(length), Some('n' | 'r' | 't')) => self.line_end(self.at + length),
+            (Some(length), Some('u')) => self.at += length,
+            (length, _) => self.push(self.at + length.unwrap_or(1), Kind::Mark('\\')),
         }
     }
 
@@ -372,6 +374,20 @@ impl Lexer<'_> {
         if self.at < end {
             self.run(end);
         }
+    }
+}
+
+/// Returns how many bytes an escape of a JSON string has that a text begins with.
+pub(super) fn escape_length(text: &str) -> Option<usize> {
+    let escaped = text.strip_prefix('\\')?;
+    match escaped.chars().next()? {
+        'n' | 'r' | 't' => Some(2),
+        'u' => {
+            let digits = escaped.as_bytes().get(1..5)?;
+            digits.iter().all(u8::is_ascii_hexdigit).then_some(6)
+        }
+        c if !c.is_alphanumeric() => Some(1 + c.len_utf8()),
+        _ => None,
     }
 }
 

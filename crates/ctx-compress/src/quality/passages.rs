@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ctx_types::{Message, Role};
 
 use crate::quality::fact::Place;
+use crate::quality::key::Reading;
 use crate::quality::lex::Form;
 
 /// A text of a message.
@@ -22,6 +23,14 @@ pub(super) struct Passage<'a> {
 }
 
 impl Passage<'_> {
+    /// Returns the ways in which words are looked for in it; a path of Windows may look as if it had escapes.
+    pub(super) fn readings(&self) -> &'static [Reading] {
+        match self.form.reading() {
+            Reading::Escapes if self.text.contains('\\') => &[Reading::Signs, Reading::Escapes],
+            _ => &[Reading::Signs],
+        }
+    }
+
     /// Returns the place of some of its bytes.
     pub(super) fn place(&self, bytes: &std::ops::Range<usize>) -> Place {
         Place {

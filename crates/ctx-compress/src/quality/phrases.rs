@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use ctx_types::Fingerprint;
 
-use crate::quality::key::{Word, each_word};
+use crate::quality::key::{Reading, Word, each_word};
 use crate::quality::side::Side;
 use crate::request::is_filler;
 
@@ -94,7 +94,7 @@ impl Wanted {
 
     fn add(&mut self, phrase: &str, which: u32) {
         let (mut line, mut runs) = (Line::default(), 0);
-        each_word(phrase, &mut |word| {
+        each_word(phrase, Reading::Signs, &mut |word| {
             if !self.is_light || !is_filler(word.text) {
                 line.push(word);
                 runs += usize::from(!word.is_joined);
@@ -111,20 +111,23 @@ impl Wanted {
     /// Calls `visit` for phrases that stand in texts of a side or beside them, with their places.
     fn search_side(&self, side: &Side<'_>, visit: &mut dyn FnMut(usize, Option<(u32, u32)>)) {
         for text in &side.beside {
-            self.search(text, &mut |which, _| visit(which, None));
+            self.search(text, Reading::Signs, &mut |which, _| visit(which, None));
         }
         for (passage, number) in side.passages.iter().zip(0..) {
-            self.search(&passage.text, &mut |which, start| visit(which, Some((number, start))));
+            for reading in passage.readings() {
+                let mut visit = |which, start| visit(which, Some((number, start)));
+                self.search(&passage.text, *reading, &mut visit);
+            }
         }
     }
 
     /// Calls `visit` for phrases that stand in a text, with their first bytes.
-    fn search(&self, text: &str, visit: &mut dyn FnMut(usize, u32)) {
+    fn search(&self, text: &str, reading: Reading, visit: &mut dyn FnMut(usize, u32)) {
         if self.sums.is_empty() {
             return;
         }
         let mut line = Line::default();
-        each_word(text, &mut |word| {
+        each_word(text, reading, &mut |word| {
             if !self.is_light || !is_filler(word.text) {
                 line.push(word);
             }

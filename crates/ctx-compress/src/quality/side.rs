@@ -10,7 +10,7 @@ use ctx_types::Message;
 use crate::quality::chunks::{Chunks, Link};
 use crate::quality::fact::{Fact, FactKind, Place, Spot};
 use crate::quality::gather::{Gathered, gather};
-use crate::quality::key::{Key, each_word};
+use crate::quality::key::{Key, Reading, each_word, normal};
 use crate::quality::lex::{Kind, Lexed, is_han};
 use crate::quality::lookup::Values;
 use crate::quality::passages::{Passage, names_beside, passages, pieces};
@@ -92,7 +92,7 @@ impl<'a> Side<'a> {
         let mut left = MOST_BYTES;
         for (index, message) in messages.iter().enumerate() {
             for name in names_beside(message) {
-                side.note_words(name);
+                side.note_words(name, Reading::Signs);
                 side.beside.push(name);
             }
             for mut passage in passages(index, message) {
@@ -138,15 +138,15 @@ impl<'a> Side<'a> {
             }
             self.encoded.extend(lexed.encoded.iter().map(spot));
         }
-        self.note_words(&passage.text);
+        passage.readings().iter().for_each(|reading| self.note_words(&passage.text, *reading));
         self.passages.push(passage);
     }
 
     /// Notes the words of a text; of Chinese, whole runs of characters.
-    fn note_words(&mut self, text: &str) {
+    fn note_words(&mut self, text: &str, reading: Reading) {
         let mut run = String::new();
         let vocabulary = &mut self.vocabulary;
-        each_word(text, &mut |word| {
+        each_word(text, reading, &mut |word| {
             if !word.is_joined && !run.is_empty() {
                 vocabulary.insert(hash(&run));
                 run.clear();
@@ -170,13 +170,12 @@ impl<'a> Side<'a> {
             match is_large(at) {
                 true if is_beside => {}
                 true => {
-                    let lower = word.to_lowercase();
-                    let bare =
-                        lower.strip_suffix("'s").or_else(|| lower.strip_suffix("’s")).unwrap_or(&lower);
-                    self.alone.insert(hash(bare));
+                    let endings = ["'s", "’s", "'S", "’S"];
+                    let bare = endings.iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
+                    self.alone.insert(hash(&normal(bare, Reading::Signs)));
                 }
                 false => {
-                    self.small.insert(hash(word));
+                    self.small.insert(hash(&normal(word, Reading::Signs)));
                 }
             }
         }

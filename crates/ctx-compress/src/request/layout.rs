@@ -84,9 +84,10 @@ impl Layout {
         let part = |index: usize, message: &Message| match message.place {
             Place::Pinned if index >= leading => Part::Pinned,
             _ if index < leading => Part::Instructions,
+            // Also among what is being answered: there it is nobody's turn, and is never shortened.
+            Place::History | Place::Pinned if is_summary(message) => Part::Summary,
             Place::History | Place::Pinned if index >= current || Some(index) == last_user => Part::Current,
             Place::History | Place::Pinned if message.is_continuation_prefix => Part::Current,
-            Place::History | Place::Pinned if is_summary(message) => Part::Summary,
             Place::History | Place::Pinned => Part::History,
             Place::Skeleton | Place::Anchored | Place::AroundHistory | Place::Gap { .. } => Part::Placed,
         };
@@ -97,7 +98,11 @@ impl Layout {
             LaidGroup { part: parts.min().unwrap_or(Part::History), tokens: meter.messages(members), range }
         };
         let mut laid: Vec<LaidGroup> = groups(messages).into_iter().map(group).collect();
-        keep_newest(&mut laid);
+        let mut all = messages.iter().enumerate();
+        // Asked of messages, not of groups: what is answered may be in a group that a pin holds.
+        if !all.any(|(index, message)| part(index, message) == Part::Current) {
+            keep_newest(&mut laid);
+        }
         let is_point = |group: &LaidGroup| messages.get(group.range.start).is_some_and(is_point);
         Self { groups: with_points(laid, is_point), last_user }
     }
@@ -118,12 +123,10 @@ impl Layout {
     }
 }
 
-/// Lets the newest group of history stay where nobody is answered, so that a request never loses everything that
-/// was said.
+/// Lets the newest group of history stay, so that a request where nobody is answered never loses everything that was
+/// said.
 fn keep_newest(laid: &mut [LaidGroup]) {
-    if laid.iter().all(|group| group.part != Part::Current)
-        && let Some(newest) = laid.iter_mut().rfind(|group| group.part == Part::History)
-    {
+    if let Some(newest) = laid.iter_mut().rfind(|group| group.part == Part::History) {
         newest.part = Part::Current;
     }
 }
@@ -241,7 +244,7 @@ mod tests {
             Part::Current,
             Part::Current,
             Part::Placed,
-            Part::Current,
+            Part::Summary,
         ];
         assert_eq!((parts.as_slice(), layout.last_user), (&expected[..], Some(3)));
     }
@@ -264,6 +267,13 @@ mod tests {
         check("s a a:x t:x", Protection::LastUserMessage, "ihcc");
         check("a a", Protection::CurrentLoop(2), "hc");
         check("", Protection::PendingTurn, "");
+    }
+
+    #[test]
+    fn a_summary_is_nobodys_turn() {
+        check("s a a:x t:x SUMMARY", Protection::CurrentLoop(4), "ihccs");
+        check("s u a:x t:x SUMMARY a:y t:y", Protection::PendingTurn, "icccscc");
+        check("s u a SUMMARY", Protection::CurrentLoop(3), "ichs");
     }
 
     #[test]

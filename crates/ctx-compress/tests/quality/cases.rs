@@ -103,6 +103,9 @@ fn names_may_be_shortened_if_they_stay_clear() {
     );
     check("My sister Greta lives in Porto.", "Her sister lives in Porto.", &["name Greta"], &[]);
     check("My sister lives in Porto.", "Her sister Greta lives in Porto.", &[], &["name Greta"]);
+    check("I met İlker Demir at İzmir.", "The user met İlker at İzmir.", &[], &[]);
+    check("Yesterday I met ΝΊΚΟΣ Pappas.", "The user met Νίκος.", &[], &[]);
+    check("It is in /data/İA/ΟΔΟΣ.", "See /data/İA/ΟΔΟΣ, please.", &[], &[]);
     check("我跟李明哲说过了。", "用户已经告诉李明哲。", &[], &[]);
     check("负责人是陈思远。", "负责人是陈思源。", &["name 陈思远"], &["name 陈思源"]);
 }

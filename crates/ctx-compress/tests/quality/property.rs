@@ -4,6 +4,12 @@ use ctx_compress::quality::{Fact, Place, QualityReport};
 use ctx_types::{Message, Role, Source, ToolCall};
 use proptest::prelude::*;
 
+/// How many texts each rule is tried on; `PROPTEST_CASES` asks for more.
+fn cases() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: default.cases.max(200), failure_persistence: None, ..default }
+}
+
 /// Words, values and signs that meet in ways that nobody would write.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
@@ -11,7 +17,7 @@ fn text() -> impl Strategy<Value = String> {
             "must", "not", "never", "no more than", "Ada", "Lovelace", "of", "the", "I", "don't", "may", "is", "but", "eats",
             "5 March 2026", "2026-03-05", "7:30", "pm", "$1,500", "1.5k", "five", "thousand", "kg", "%", "-5", "三月五号", "五千元", "千万不要",
             "不吃", "李明哲", "先生", "在北京大学", "《红楼梦》", "\"a title\"", "“", "”", "`code span`", "```", "\n", ". ", "? ", "。", "，", "：", "src/a/b.rs",
-            "KX-90820", "https://a.b/c", "a@b.cd", "C:\\x\\y", "data:image/png;base64,AAAA", "{\"a\": 1}", "1.", "- ", "## ", "é", "𝕏", "👩‍👧", "\u{301}", "１２",
+            "KX-90820", "https://a.b/c", "a@b.cd", "C:\\x\\y", "late.\\nAda", "\\u00e9Lin", "data:image/png;base64,AAAA", "{\"a\": 1}", "1.", "- ", "## ", "é", "𝕏", "👩‍👧", "\u{301}", "１２",
         ]).prop_map(str::to_owned),
         1 => any::<String>(),
     ];
@@ -54,8 +60,37 @@ fn check_places<'a>(facts: impl IntoIterator<Item = &'a Fact>, messages: &[Messa
     }
 }
 
+/// Checks that of what somebody said, and of a call with the same arguments, nothing is lost or made up if it stays.
+#[track_caller]
+fn check_same(text: &str) {
+    let message = Message::new(Role::User, text, Source::history("n", Role::User));
+    let call = ToolCall { id: "c".into(), name: "do_it".into(), arguments: text.into() };
+    let messages = [message.with(|message| message.tool_calls = vec![call])];
+    let report = QualityReport::of(&messages, &messages);
+    assert_eq!((report.lost, report.invented), (vec![], vec![]), "{text}");
+}
+
+#[test]
+fn a_denial_behind_a_digit_of_another_script_stays() {
+    check_same("໐: 千万不要");
+}
+
+#[test]
+fn a_name_behind_an_escape_stays() {
+    check_same(r#"{"note": "It is late.\nAda Bell came.\tKim Moor left.\rLin Park stays."}"#);
+    check_same(r#"{"note": "It is late.\\nAda Bell came."}"#);
+    check_same(r#"{"note": "We saw \u201cAda Bell\u201d and \u2019Kim Moor."}"#);
+    check_same(r#"{"paths": ["C:\\new\\table.txt", "C:\new\table.txt", "\/new\/table.txt"]}"#);
+}
+
+#[test]
+fn what_only_looks_like_an_escape_is_none() {
+    check_same(")\\u\u{9dc}AĘa");
+    check_same(r#"{"note": "We saw \uAda Bell, \u20Kim Moor and \u"}"#);
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases())]
 
     #[test]
     fn every_place_is_in_its_text(original in messages(), compressed in messages()) {

@@ -111,9 +111,10 @@ fn one(draw: &Draw, at: usize) -> Message {
         }),
         13..=16 => message(if draw.flags & 1 == 0 { Role::User } else { Role::Assistant }, draw, at),
         17 => message(Role::System, draw, at),
-        18 => message(Role::System, draw, at).with(|message| {
-            message.source = Source::new(SourceKind::Summary, Trust::Model).with_id(format!("s{at}"));
-        }),
+        18 => message([Role::System, Role::User, Role::Assistant][usize::from(draw.flags % 3)], draw, at)
+            .with(|message| {
+                message.source = Source::new(SourceKind::Summary, Trust::Model).with_id(format!("s{at}"));
+            }),
         19 => message(Role::System, draw, at)
             .with(|message| message.content = Content::Text("SUMMARY\nof it".into())),
         20 => message(Role::User, draw, at).with(|message| message.place = Place::Pinned),

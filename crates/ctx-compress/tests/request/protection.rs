@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use ctx_compress::request::{PassOutcome, Protection, is_summary};
+use ctx_compress::request::{PassOutcome, Protection, STRATEGIES, is_summary};
 use ctx_types::{Message, Place, Role, groups};
 use proptest::prelude::*;
 
 use crate::generate::paired_requests;
+use crate::relief::request;
 use crate::{Pass, Setting, cases, settings};
 
 /// What must stay, found in another way than the product does.
@@ -96,6 +97,36 @@ fn check(messages: &[Message], setting: Setting) {
     }
     let is_infeasible = matches!(pass.done.report.outcome, PassOutcome::Infeasible(_));
     assert!(!(fits && is_infeasible), "what fits is feasible");
+}
+
+/// Checks a request at every budget, by every strategy.
+#[track_caller]
+fn check_budgets(ids: &str, protection: Protection) {
+    let (trigger, target, min_recent, min_saving, tail) = (80, 50, 10, 5, 20);
+    for (strategy, budget) in STRATEGIES.iter().flat_map(|name| (0..130).map(move |budget| (name, budget))) {
+        let (counting, protection) = (0, protection);
+        let setting =
+            Setting { strategy, budget, trigger, target, min_recent, min_saving, tail, protection, counting };
+        check(&request(ids), setting);
+    }
+}
+
+#[test]
+fn a_loop_of_nothing_but_a_summary_leaves_the_newest_group() {
+    check_budgets("i0 c1 r1 c2 r2 s3", Protection::CurrentLoop(5));
+    check_budgets("i0 a1 a2 s3 s4", Protection::CurrentLoop(3));
+}
+
+#[test]
+fn a_loop_that_a_pin_holds_needs_no_other_group() {
+    check_budgets("i0 a1 C2 r2", Protection::CurrentLoop(2));
+    check_budgets("i0 a1 c2 R2", Protection::CurrentLoop(2));
+}
+
+#[test]
+fn a_loop_of_nothing_but_a_pin_leaves_the_newest_group() {
+    check_budgets("i0 a1 A2", Protection::CurrentLoop(2));
+    check_budgets("i0 a1 C2 R2", Protection::CurrentLoop(2));
 }
 
 proptest! {

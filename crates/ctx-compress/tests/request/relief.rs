@@ -3,33 +3,38 @@
 use ctx_compress::request::{
     CompressionPipeline, Meter, Part, PassOutcome, Protection, RequestConfig, is_summary,
 };
-use ctx_types::{Message, Place, Role, Source, ToolCall};
+use ctx_types::{Message, Place, Role, Source, SourceKind, ToolCall, Trust};
 use proptest::prelude::*;
 
 use crate::generate::paired_requests;
 use crate::{Pass, Setting, cases, settings};
 
-/// Writes a message of many words; `u` is the user, `a` the assistant, `c` a call of it, `r` the result of that.
+/// Writes a message of many words; `u` is the user, `a` the assistant, `c` a call of it, `r` the result of that, `s` a
+/// summary that the user speaks. A capital letter pins it.
 fn message(id: &str, words: usize) -> Message {
-    let kind = id.chars().next().unwrap();
+    let letter = id.chars().next().unwrap();
+    let kind = letter.to_ascii_lowercase();
     let role = match kind {
         'i' => Role::System,
-        'u' => Role::User,
+        'u' | 's' => Role::User,
         'r' => Role::Tool,
         _ => Role::Assistant,
     };
     let text: Vec<String> = (0..words).map(|word| format!("{id}word{word}")).collect();
-    Message::new(role, text.join(" "), Source::history(id, role)).with(|message| match kind {
+    let message = Message::new(role, text.join(" "), Source::history(id, role)).with(|message| match kind {
         'c' => {
-            let call = ToolCall { id: id.into(), name: "look".into(), arguments: r#"{"at": "lake"}"#.into() };
+            let id = id.to_ascii_lowercase().into();
+            let call = ToolCall { id, name: "look".into(), arguments: r#"{"at": "lake"}"#.into() };
             message.tool_calls = vec![call];
         }
-        'r' => message.tool_call_id = Some(id.replace('r', "c").into()),
+        'r' => message.tool_call_id = Some(id.to_ascii_lowercase().replace('r', "c").into()),
+        's' => message.source = Source::new(SourceKind::Summary, Trust::Model).with_id(id),
         _ => {}
-    })
+    });
+    message.with(|message| message.place = if letter.is_uppercase() { Place::Pinned } else { Place::History })
 }
 
-fn request(ids: &str) -> Vec<Message> {
+pub(crate) fn request(ids: &str) -> Vec<Message> {
     let words = |id: &str| if id.starts_with('i') || id.starts_with('h') { 4 } else { 120 };
     ids.split_whitespace().map(|id| message(id, words(id))).collect()
 }
@@ -90,6 +95,12 @@ fn of_a_running_loop_only_what_it_added_is_shortened_before_the_question() {
 #[test]
 fn without_a_loop_only_the_last_question_stays_and_is_shortened_as_a_last_resort() {
     check("i0 h1 u2 h3 h4", Protection::LastUserMessage, "u2");
+}
+
+#[test]
+fn a_summary_in_what_is_answered_is_never_shortened() {
+    check("i0 u1 s2 c3 r3", Protection::PendingTurn, "r3 c3 u1");
+    check("i0 u1 s2 c3 r3", Protection::CurrentLoop(2), "r3 c3 u1");
 }
 
 /// Checks the order in a pass of any kind; only texts that are long enough to become shorter count.
