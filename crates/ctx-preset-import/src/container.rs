@@ -39,13 +39,11 @@ pub(crate) struct PackedDocument {
 /// A file of any kind, such as a sound.
 #[derive(Debug)]
 pub(crate) struct PackedFile {
-    /// Its name in what it was packed in: relative, without `..`, with `/` between folders.
+    /// Its name in what it was packed in: relative, without `..`, with `/` between folders. Nothing for a picture that
+    /// has none.
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
 }
-
-/// The name of a picture that has none.
-pub(crate) const PICTURE: &str = "avatar.png";
 
 /// How deep one container may be in another: base64 of a picture that holds a bundle of an archive.
 const MAX_NESTED: usize = 4;
@@ -72,7 +70,7 @@ fn unpack_nested(
     } else if let Some(inner) = bundle::unpack(bytes, limits)? {
         *unpacked_bytes += inner.len();
         if let Some(mut unpacked) = unpack_nested(&inner, limits, nested + 1, unpacked_bytes)? {
-            unpacked.take_picture(PICTURE, inner);
+            unpacked.take_picture(inner);
             return Ok(Some(unpacked));
         }
         packed_in_base64(inner)
@@ -105,7 +103,7 @@ fn unpack_nested(
 impl Unpacked {
     /// Adds what a document holds that is a container itself; a picture of an archive stays where it was.
     fn add(&mut self, outer: PackedDocument, mut inner: Self) {
-        inner.take_picture(if outer.name.is_empty() { PICTURE } else { &outer.name }, outer.bytes);
+        inner.take_picture(outer.bytes);
         self.documents.extend(inner.documents.into_iter().map(|mut packed| {
             packed.container = format!("{}/{}", outer.container, packed.container);
             // There may be many pictures, of which one is read after another.
@@ -115,14 +113,19 @@ impl Unpacked {
             }
             packed
         }));
-        self.files.extend(inner.files);
+        self.files.extend(inner.files.into_iter().map(|mut file| {
+            if file.path.is_empty() {
+                file.path.clone_from(&outer.name);
+            }
+            file
+        }));
         self.diagnostics.extend(inner.diagnostics);
     }
 
-    /// Puts what was unpacked to its files under a name, if it is a picture.
-    fn take_picture(&mut self, name: &str, bytes: Vec<u8>) {
+    /// Puts what was unpacked to its files, if it is a picture; its name is that of what it was packed in.
+    fn take_picture(&mut self, bytes: Vec<u8>) {
         if std::mem::take(&mut self.is_picture) {
-            self.files.push(PackedFile { path: name.to_owned(), bytes });
+            self.files.push(PackedFile { path: String::new(), bytes });
         }
     }
 }

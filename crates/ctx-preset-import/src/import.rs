@@ -72,7 +72,7 @@ pub struct Import {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asset {
     /// Its name in what it was packed in: relative, without `..`, with `/` between folders; `avatar.png` for a picture
-    /// that was given by itself.
+    /// that has no name there, or was given by itself.
     pub path: String,
     /// Its content.
     pub content: AssetContent,
@@ -90,7 +90,7 @@ pub enum AssetContent {
 }
 
 impl Asset {
-    /// Returns the bytes; `files` are those of the import. Nothing, where the file is not among them.
+    /// Returns the bytes; `files` are those of the import, in the same order. Nothing where there are fewer.
     pub fn bytes<'b>(&'b self, files: &[SourceFile<'b>]) -> &'b [u8] {
         match &self.content {
             AssetContent::Packed(bytes) => bytes,

@@ -263,6 +263,19 @@ fn a_card_in_a_picture_comes_out_of_an_archive() {
 }
 
 #[test]
+fn a_picture_has_the_name_of_what_it_was_packed_in() {
+    use base64::Engine as _;
+    let face =
+        base64::engine::general_purpose::STANDARD.encode(picture_with(&[("chara", card().as_bytes())]));
+    let names = |bytes: &[u8]| -> Vec<String> {
+        import_bytes(bytes).assets.into_iter().map(|asset| asset.path).collect()
+    };
+    let packed = archive(&[("x.json", face.as_bytes()), ("y.json", face.as_bytes())]);
+    assert_eq!(names(&packed), ["x.json", "y.json"]);
+    assert_eq!(names(face.as_bytes()), ["avatar.png"]);
+}
+
+#[test]
 fn pictures_of_an_agent_are_its_own() {
     let agent = json!({ "name": "Kim", "presetMessages": [{ "content": "Hi." }] }).to_string();
     let face = picture_with(&[("chara", card().as_bytes())]);

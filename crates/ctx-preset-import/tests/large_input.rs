@@ -114,6 +114,14 @@ fn import_many_messages_with_calls() {
     assert_eq!(made.conversations[0].session.nodes().count(), 80_001);
 }
 
+/// What is small after what is large keeps no room that it has no use for.
+fn import_small_objects_after_large_ones() {
+    let large = (0..57).map(|number| format!("\"{number}\":0")).collect::<Vec<_>>().join(",");
+    let pair = format!("{{\"mes\":\"a\",\"extra\":{{{large}}}}}\n{{\"mes\":\"b\",\"extra\":{{}}}}\n");
+    let made = import_bytes(pair.repeat(6_000).as_bytes());
+    assert_eq!(made.conversations[0].session.nodes().count(), 12_001);
+}
+
 fn import_an_agent_with_many_books() {
     let item = r#"{"id":"b","content":{"entries":{"0":{"uid":0,"key":["a"]}}}}"#;
     let agent = format!(
@@ -158,6 +166,7 @@ fn small_files_that_hold_much_ask_for_little_memory() {
     divide_no_endless_texts();
     import_many_messages_with_calls();
     import_entries_of_many_kinds();
+    import_small_objects_after_large_ones();
     import_an_agent_with_many_books();
     assert_eq!(import_bytes(book(10_000).as_bytes()).worldbooks[0].book.entries.len(), 10_000);
     let peak = peak().unwrap_or_default();

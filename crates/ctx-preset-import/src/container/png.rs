@@ -123,8 +123,8 @@ fn is_known(keyword: &str) -> bool {
     KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(keyword))
 }
 
-/// Returns the document that counts, and the files beside it but for the picture; `unpacked_bytes` grows by the texts that were unpacked,
-/// also where that fails. O(bytes).
+/// Returns the document that counts, and the files beside it but for the picture; `unpacked_bytes` grows by the texts
+/// that were unpacked, also where that fails. O(bytes).
 pub(crate) fn unpack(
     bytes: &[u8],
     limits: &Limits,

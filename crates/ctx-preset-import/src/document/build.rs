@@ -247,7 +247,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let Self { builder, step } = self;
         let before = builder.enter(step);
-        let mut map = Map::with_capacity(builder.open_object());
+        let room = builder.open_object();
+        let mut map = Map::with_capacity(room);
         while let Some(key) = access.next_key_seed(KeySeed)? {
             if let Key::Other(text, kind) = &key {
                 let message = format!("the key `{}` is {kind} and is read as a text", excerpt(text));
@@ -268,6 +269,10 @@ impl<'de> Visitor<'de> for Seed<'_> {
             }
         }
         builder.close_object(map.len());
+        if map.len() <= room / 2 {
+            // The room would stay for as long as the object does.
+            map = map.into_iter().collect();
+        }
         if builder.merge_keys {
             merge(&mut map, builder);
         }

@@ -69,7 +69,7 @@ fn listed(book: &mut Object) -> Vec<Value> {
 
 /// Returns a worldbook as the book of a card.
 ///
-/// An entry that came from a card and was not changed since is as it was there.
+/// An entry that came from a card and was not changed since, but for its text, is as it was there.
 pub fn export_card_book(book: &Worldbook) -> Value {
     let mut file = book.write();
     let is_v3 = file.get("dialect").and_then(Value::as_str) == Some("ccv3");
@@ -97,16 +97,23 @@ fn card_form(entry: Value, index: usize, is_v3: bool) -> Value {
     Value::Object(write(&entry, original, index))
 }
 
-/// Returns what an entry was made of with the text, which stands in the entry alone.
+/// Returns what an entry was made of with the text, which the entry alone says.
 fn original(entry: &mut Object) -> Option<Object> {
-    let text = entry.get("content").filter(|text| text.is_string()).cloned();
+    let text = entry.get("content").cloned();
     let kept = entry.get_mut(IMPORTED)?.as_object_mut()?;
     let mut original = kept.clone();
+    // One that has our own form too is there whole.
+    if kept.contains_key("key") {
+        return Some(original);
+    }
     // Files that were written before have the text twice.
-    let is_there = |kept: &Value| kept.is_null() || Some(kept) == text.as_ref();
-    if let Some(kept) = kept.get_mut("content").filter(|kept| is_there(kept)) {
+    let may_move = |kept: &Value| kept.is_null() || kept.is_string();
+    if let Some(kept) = kept.get_mut("content").filter(|kept| may_move(kept)) {
         *kept = Value::Null;
-        original.insert("content".to_owned(), text.unwrap_or_default());
+        match text {
+            Some(text) => drop(original.insert("content".to_owned(), text)),
+            None => drop(original.shift_remove("content")),
+        }
     }
     Some(original)
 }

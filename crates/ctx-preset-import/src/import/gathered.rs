@@ -8,7 +8,7 @@ use super::weight::Allowance;
 use super::{
     Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows,
 };
-use crate::container::{self, PICTURE};
+use crate::container;
 use crate::document::{BadLine, Document, Syntax, ends_with};
 use crate::error::ImportError;
 use crate::format::{Format, is_card_by_description};
@@ -56,6 +56,9 @@ struct Written {
     syntax: Syntax,
     bad_lines: Vec<BadLine>,
 }
+
+/// The name of a picture that has none.
+const PICTURE: &str = "avatar.png";
 
 /// A document on its way, how it is read, and the name under which it is kept.
 struct On<'a> {
@@ -141,9 +144,11 @@ impl Gathered {
                 if documents.into_iter().any(|document| document.format.is_some()) {
                     let packed = unpacked.files.into_iter();
                     let packed = packed.map(|file| (file.path, AssetContent::Packed(file.bytes)));
-                    let itself =
-                        unpacked.is_picture.then(|| (PICTURE.to_owned(), AssetContent::Source(number)));
-                    let assets = packed.chain(itself).map(|(path, content)| Asset { path, content });
+                    let itself = unpacked.is_picture.then(|| (String::new(), AssetContent::Source(number)));
+                    let assets = packed.chain(itself).map(|(path, content)| match path.is_empty() {
+                        true => Asset { path: PICTURE.to_owned(), content },
+                        false => Asset { path, content },
+                    });
                     self.made.assets.extend(assets);
                 }
                 self.tell(unpacked.diagnostics);

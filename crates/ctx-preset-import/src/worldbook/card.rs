@@ -177,7 +177,7 @@ pub(crate) const CARD_EXTENSIONS: [(&str, &str); 30] = [
 const OTHERS: [&str; 8] =
     ["comment", "name", "constant", "selective", "enabled", "case_sensitive", "position", "extensions"];
 
-/// Brings an entry into the unified form, with what it was beside; its text stands there once, and is null in the other.
+/// Brings an entry into the unified form, with what it was beside, where the text is null: it stands once.
 pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
     Converter::new(is_v3).entry(value)
 }
@@ -200,6 +200,9 @@ struct Shape {
 /// How many places for fields an entry has: those of cards and their extensions, four more, and a second one for two.
 const FIELDS: usize = CARD_FIELDS.len() + CARD_EXTENSIONS.len() + 6;
 
+// Each has a bit.
+const _: () = assert!(FIELDS <= u64::BITS as usize);
+
 /// The fields of an entry in the unified form, in their order, with the values of those that are there.
 struct Fields<'v> {
     all: [(&'static str, Option<&'v Value>); FIELDS],
@@ -208,6 +211,7 @@ struct Fields<'v> {
 
 impl<'v> Fields<'v> {
     fn push(&mut self, name: &'static str, value: Option<&'v Value>) {
+        debug_assert!(self.count < FIELDS, "each field has a place");
         if let Some(place) = self.all.get_mut(self.count) {
             *place = (name, value);
             self.count += 1;
@@ -260,23 +264,23 @@ impl Converter {
         let otherwise = Value::from(u8::from(!is_before));
 
         let mut fields = Fields { all: [("", None); FIELDS], count: 0 };
-        let mut is_there = [false; 2];
+        let (mut is_titled, mut is_cased) = (false, false);
         for ((_, to), found) in CARD_FIELDS.iter().zip(find_each(map, &CARD_FIELDS, |(theirs, _)| theirs)) {
             let is_title = *to == "comment" && found.is_some();
-            is_there[0] |= is_title;
+            is_titled |= is_title;
             fields.push(to, found.map(|found| title.filter(|_| is_title).unwrap_or(found)));
         }
-        fields.push("comment", title.filter(|_| !is_there[0]));
+        fields.push("comment", title.filter(|_| !is_titled));
         fields.push("constant", constant);
         fields.push("selective", selective.or(Some(&Value::Bool(false))));
         fields.push("disable", is_off.as_ref());
         let extended = find_each(extensions, &CARD_EXTENSIONS, |(theirs, _)| theirs);
         for ((_, to), found) in CARD_EXTENSIONS.iter().zip(extended) {
             let is_case = *to == "caseSensitive" && found.is_some();
-            is_there[1] |= is_case;
+            is_cased |= is_case;
             fields.push(to, found.map(|found| case.filter(|_| is_case).unwrap_or(found)));
         }
-        fields.push("caseSensitive", case.filter(|_| !is_there[1]));
+        fields.push("caseSensitive", case.filter(|_| !is_cased));
         fields.push("position", Some(position.unwrap_or(&otherwise)));
         self.shaped(&fields)
     }

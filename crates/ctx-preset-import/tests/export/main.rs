@@ -121,20 +121,33 @@ fn books_of_cards_come_back() {
 
 #[test]
 fn the_text_of_an_entry_is_the_one_that_it_says() {
-    let text_of = |entry: Value| {
-        let mut reader = Reader::new();
-        let book = Worldbook::read(json!({ "entries": { "0": entry } }), &mut reader);
-        export_card_book(&book)["entries"][0]["content"].clone()
+    let entry_of = |entry: Value| {
+        let book = Worldbook::read(json!({ "entries": { "0": entry } }), &mut Reader::new());
+        export_card_book(&book)["entries"][0].clone()
     };
     let with = |content: Value, original: Value| {
         let original = json!({ "keys": ["k"], "content": original });
         json!({ "key": ["k"], "content": content, "selective": false, "position": 1, "imported": original })
     };
-    assert_eq!(text_of(with(json!("c"), Value::Null)), "c");
-    assert_eq!(text_of(with(json!("c"), json!("c"))), "c", "as files were written before");
-    assert_eq!(text_of(with(json!("new"), json!("old"))), "new");
-    assert_eq!(text_of(with(Value::Null, Value::Null)), Value::Null);
-    assert_eq!(text_of(with(json!(5), json!(5))), 5);
+    let card = |content: Value| json!({ "keys": ["k"], "content": content });
+    assert_eq!(entry_of(with(json!("c"), Value::Null)), card(json!("c")));
+    assert_eq!(entry_of(with(json!("c"), json!("c"))), card(json!("c")), "as files were written before");
+    assert_eq!(entry_of(with(json!("new"), json!("old"))), card(json!("new")));
+    assert_eq!(entry_of(with(Value::Null, Value::Null)), card(Value::Null));
+    assert_eq!(entry_of(with(json!(5), json!(5))), card(json!(5)));
+    let mut without = with(json!("c"), Value::Null);
+    without.as_object_mut().unwrap().remove("content");
+    assert_eq!(entry_of(without).get("content"), None, "a text that was taken away");
+}
+
+#[test]
+fn an_entry_in_both_forms_comes_back() {
+    let entry = json!({
+        "id": 3, "key": ["mine"], "keys": ["moon"], "secondary_keys": ["s"], "content": "It is hollow.", "enabled": false,
+        "constant": true, "insertion_order": 7, "position": "before_char", "extensions": { "position": 4, "depth": 2 },
+    });
+    let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "character_book": { "entries": [entry] } } });
+    assert_eq!(round_card(&card), card);
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn card_entry() -> BoxedStrategy<Value> {
         ("display_index", number()),
         ("automation_id", text()),
     ]);
-    object(vec![
+    let entry = object(vec![
         ("id", prop_oneof![number(), text()].boxed()),
         ("keys", texts()),
         ("secondary_keys", texts()),
@@ -127,7 +127,17 @@ fn card_entry() -> BoxedStrategy<Value> {
         ("use_regex", flag()),
         ("priority", number()),
         ("extensions", extensions),
-    ])
+    ]);
+    // Files that several applications wrote have both forms.
+    let both = prop_oneof![7 => Just(None), 1 => texts().prop_map(Some)];
+    (entry, both)
+        .prop_map(|(mut entry, key)| {
+            if let Some(key) = key {
+                entry["key"] = key;
+            }
+            entry
+        })
+        .boxed()
 }
 
 fn named(entries: BoxedStrategy<Value>, key: &'static str) -> BoxedStrategy<Value> {
