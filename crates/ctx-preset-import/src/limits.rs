@@ -15,7 +15,7 @@
 pub struct Limits {
     /// The size of a JSON or JSON Lines document, in bytes; 64 MiB.
     pub json_bytes: usize,
-    /// The number of values in a JSON or JSON Lines document; 4,000,000, which is some 500 MB in memory.
+    /// The number of values in a JSON or JSON Lines document; 4,000,000, which is up to some 700 MB in memory.
     pub json_nodes: usize,
     /// The size of a YAML or plain text document, in bytes; 1 MiB.
     pub yaml_bytes: usize,

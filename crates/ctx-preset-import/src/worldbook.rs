@@ -16,7 +16,7 @@ use crate::format::{self, Format};
 use crate::imported::Imported;
 use crate::limits::Limits;
 
-pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, entry as card_entry, has_entries};
+pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, Converter, has_entries};
 pub use origin::WorldbookOrigin;
 pub(crate) use other::{Application, write as write_other};
 pub(crate) use rows::{of_card_book, of_entry, of_envelope, of_other, of_world_info};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::kept::IMPORTED;
 use crate::loose::Object;
 use crate::worldbook::around::Around;
-use crate::worldbook::{Application, CARD_EXTENSIONS, CARD_FIELDS, card_entry, write_other};
+use crate::worldbook::{Application, CARD_EXTENSIONS, CARD_FIELDS, Converter, write_other};
 
 /// Returns a worldbook as world info: an object of entries by their uids.
 pub fn export_worldbook(book: &Worldbook) -> Value {
@@ -76,21 +76,22 @@ pub fn export_card_book(book: &Worldbook) -> Value {
     let Some(map) = file.as_object_mut() else { return file };
     let mut around = Around::take(map);
     if map.contains_key("entries") {
+        let mut converter = Converter::new(is_v3);
         let entries = listed(map).into_iter().enumerate();
-        let entries = entries.map(|(index, entry)| card_form(entry, index, is_v3)).collect();
+        let entries = entries.map(|(index, entry)| card_form(entry, index, &mut converter)).collect();
         map.insert("entries".to_owned(), around.entries(entries));
     }
     file
 }
 
 /// Returns an entry as a card has it.
-fn card_form(entry: Value, index: usize, is_v3: bool) -> Value {
+fn card_form(entry: Value, index: usize, converter: &mut Converter) -> Value {
     let Value::Object(mut entry) = entry else { return entry };
     let Some(original) = original(&mut entry) else {
         entry.shift_remove(IMPORTED);
         return Value::Object(write(&entry, Object::new(), index));
     };
-    if card_entry(Value::Object(original.clone()), is_v3) == Value::Object(entry.clone()) {
+    if converter.entry(Value::Object(original.clone())).as_object() == Some(&entry) {
         return Value::Object(original);
     }
     entry.shift_remove(IMPORTED);

@@ -173,7 +173,7 @@ impl FieldReports {
     }
 }
 
-/// Returns how many bytes a pointer has, which are never so many: a document has a limit.
+/// Returns a number of bytes, which is never too large: the pointers of all fields of a file have 32 MiB together.
 fn length(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(NONE - 1)
 }

@@ -177,13 +177,8 @@ pub(crate) const CARD_EXTENSIONS: [(&str, &str); 30] = [
 const OTHERS: [&str; 8] =
     ["comment", "name", "constant", "selective", "enabled", "case_sensitive", "position", "extensions"];
 
-/// Brings an entry into the unified form, with what it was beside, where the text is null: it stands once.
-pub(crate) fn entry(value: Value, is_v3: bool) -> Value {
-    Converter::new(is_v3).entry(value)
-}
-
 /// Brings entries of one book into the unified form.
-struct Converter {
+pub(crate) struct Converter {
     is_v3: bool,
     /// The form that the last entry got.
     last: Option<Shape>,
@@ -225,11 +220,13 @@ impl<'v> Fields<'v> {
 }
 
 impl Converter {
-    fn new(is_v3: bool) -> Self {
+    /// Converts entries of a book; `is_v3` if version 3 says so.
+    pub(crate) fn new(is_v3: bool) -> Self {
         Self { is_v3, last: None }
     }
 
-    fn entry(&mut self, value: Value) -> Value {
+    /// Brings an entry into the unified form, with what it was beside, where the text is null: it stands once.
+    pub(crate) fn entry(&mut self, value: Value) -> Value {
         let Value::Object(mut map) = value else { return value };
         // A file that several applications wrote may have both forms side by side.
         if map.contains_key("key") {
