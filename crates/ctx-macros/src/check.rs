@@ -153,10 +153,10 @@ impl<'a> Checker<'a> {
         self.findings.add(|| finding().with_help(help));
     }
 
-    /// Reports an `{{else}}` that divides nothing.
+    /// Reports an `{{else}}` outside of a condition.
     pub(crate) fn report_else(&mut self, span: Span) {
         let text = self.text(span);
-        let message = format!("`{text}` divides no condition and stays as it is written");
+        let message = format!("`{text}` stands outside of a condition and gives nothing");
         let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
         let help = "write `{{if …}} … {{else}} … {{/if}}`; a condition has one of it";
         self.findings.add(|| finding().with_help(help));

@@ -10,7 +10,8 @@ pub const MISSING_ARGUMENT: Code = Code::new(301, "missing argument");
 pub const EXTRA_ARGUMENT: Code = Code::new(302, "extra argument");
 /// A call of a known macro has no closing braces; it is text.
 pub const UNCLOSED_CALL: Code = Code::new(303, "unclosed macro");
-/// The end of a block that nothing began, or an `{{else}}` that divides no condition; it stays as it is written.
+/// The end of a block that nothing began, which stays as it is written; or an `{{else}}` outside of a condition, which
+/// gives nothing.
 pub const UNMATCHED_CLOSER: Code = Code::new(304, "unmatched end of a block");
 /// A call has a `|` in an argument, which is reserved; it stays as it is written.
 pub const RESERVED_PIPE: Code = Code::new(305, "reserved character");

@@ -91,7 +91,7 @@ fn read_flags(source: &str, from: usize) -> Head {
     loop {
         let rest = source.get(at..).unwrap_or_default();
         let mut head = match rest.as_bytes() {
-            [b'/', b'/', after @ ..] if !is_end_of_comment(after, is_closer) => read_comment(source, at),
+            [b'/', b'/', ..] => read_comment(source, at),
             [b'.', ..] => read_variable(source, at + 1, Scope::Local),
             [b'$', ..] => read_variable(source, at + 1, Scope::Global),
             [flag @ (b'!' | b'?' | b'~' | b'>' | b'#' | b'/'), ..] => {
@@ -106,12 +106,6 @@ fn read_flags(source: &str, from: usize) -> Head {
         head.keeps_space = keeps_space;
         return head;
     }
-}
-
-/// Tells whether what follows two slashes makes them one that closes and the first of a comment's name.
-fn is_end_of_comment(after: &[u8], is_closer: bool) -> bool {
-    let is_end = |rest: &[u8]| rest.trim_ascii_start().starts_with(b"}}");
-    !is_closer && after.first() == Some(&b'/') && is_end(after.get(1..).unwrap_or_default())
 }
 
 /// A comment is everything up to the closing braces.

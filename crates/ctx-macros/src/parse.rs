@@ -239,14 +239,16 @@ impl<'a, 'c> Parser<'a, 'c> {
         let count = self.check.count(definition, span, head.name, 0);
         if form == Form::Alternative {
             self.take_else(span);
+        } else if form == Form::Comment {
+            self.push_text(self.pending, span.start);
+            self.pending = span.end;
         } else if let Some(definition) = definition.filter(|_| count != Count::Wrong) {
             self.push_text(self.pending, span.start);
             self.pending = span.end;
             let op = self.ops.len();
-            self.ops.push(match (form, count) {
-                (Form::Comment, _) => Op::NOTHING,
-                (_, Count::Fits { .. }) => Op::Call { definition, span, arguments: 0 },
-                (_, Count::OneMore | Count::Wrong) => Op::text(span.start, span.end),
+            self.ops.push(match count {
+                Count::Fits { .. } => Op::Call { definition, span, arguments: 0 },
+                Count::OneMore | Count::Wrong => Op::text(span.start, span.end),
             });
             let opener = Opener { op, definition, span, inner_end: span.end, keeps_space: head.keeps_space };
             self.may_begin_block(opener, Vec::new(), count);
@@ -395,8 +397,7 @@ impl<'a, 'c> Parser<'a, 'c> {
             && let Some(call) = self.open.last_mut()
             && !call.is_piped
         {
-            let text = self.source.get(start..end).unwrap_or_default();
-            call.is_piped = has_pipe(text.as_bytes());
+            call.is_piped = self.source.get(start..end).unwrap_or_default().contains('|');
         }
     }
 
@@ -405,10 +406,4 @@ impl<'a, 'c> Parser<'a, 'c> {
             *op = with;
         }
     }
-}
-
-/// Tells whether a `|` stands in a text without a backslash before it.
-fn has_pipe(text: &[u8]) -> bool {
-    let is_plain = |at: usize| at == 0 || text.get(at - 1) != Some(&b'\\');
-    memchr::memchr_iter(b'|', text).any(is_plain)
 }

@@ -297,7 +297,7 @@ mod tests {
         check(Dialect::SillyTavernLegacy, &["{{// {{time}}"], &[]);
         check(Dialect::SillyTavernLegacy, &["{{// {{roll 1d6}} {{time}} }}"], &[]);
         check(Dialect::SillyTavernLegacy, &["{{// a}}{{time}}"], &["time"]);
-        check(Dialect::SillyTavern, &["{{// {{time}} }}{{//}}{{date}}{{///}}"], &[]);
+        check(Dialect::SillyTavern, &["{{// {{time}} }}{{//}}{{date}}{{///}}"], &["date"]);
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn what_looks_like_a_call_and_is_none_is_said_to_be_none() {
         ("{{$x++}}", [unknown, unknown, ("1", None), form]),
         ("{{!user}}", [unknown, unknown, ("Mei", None), form]),
         ("{{/if}}", [unknown, unknown, end, form]),
-        ("{{else}}", [unknown, unknown, end, unknown]),
+        ("{{else}}", [unknown, unknown, ("", Some(END)), unknown]),
         ("{{if 1}}", [unknown, unknown, (KEPT, Some(MISSING)), unknown]),
     ]);
 }
@@ -161,9 +161,9 @@ fn chance_has_something_to_choose_from() {
         ("{{roll 0d6}}", [(KEPT, Some(UNKNOWN)), (KEPT, Some(UNKNOWN)), ("", Some(BAD)), ("", Some(BAD))]),
         ("{{roll::999999999999d999999999999}}", [(KEPT, Some(BAD)), (KEPT, Some(BAD)), (KEPT, Some(FAILED)), ("", Some(BAD))]),
         ("{{roll 999999999999d999999999999}}", [(KEPT, Some(UNKNOWN)), (KEPT, Some(UNKNOWN)), (KEPT, Some(FAILED)), (KEPT, Some(FAILED))]),
-        ("{{random}}", [(KEPT, Some(MISSING)), (KEPT, Some(MISSING)), (KEPT, Some(MISSING)), (KEPT, Some(MISSING))]),
+        ("{{random}}", [(KEPT, Some(MISSING)), (KEPT, Some(MISSING)), ("", Some(BAD)), (KEPT, Some(FORM))]),
         ("{{random::}}", [("", Some(BAD)), ("", Some(BAD)), ("", Some(BAD)), (KEPT, Some(FORM))]),
-        ("{{pick}}", [(KEPT, Some(MISSING)), (KEPT, Some(MISSING)), (KEPT, Some(MISSING)), (KEPT, Some(MISSING))]),
+        ("{{pick}}", [(KEPT, Some(MISSING)), (KEPT, Some(MISSING)), ("", Some(BAD)), (KEPT, Some(FORM))]),
         ("{{pick::}}", [("", Some(BAD)), ("", Some(BAD)), ("", Some(BAD)), (KEPT, Some(FORM))]),
         ("{{randomInt::5::1}}", [(KEPT, Some(BAD)), (KEPT, Some(BAD)), (KEPT, Some(UNKNOWN)), (KEPT, Some(UNKNOWN))]),
         ("{{randomInt::a::b}}", [(KEPT, Some(BAD)), (KEPT, Some(BAD)), (KEPT, Some(UNKNOWN)), (KEPT, Some(UNKNOWN))]),

@@ -143,10 +143,7 @@ fn variable(inner: BoxedStrategy<String>) -> impl Strategy<Value = String> {
 }
 
 fn comment(inner: BoxedStrategy<String>) -> impl Strategy<Value = String> {
-    (inner, any::<bool>()).prop_map(|(text, is_block)| match is_block {
-        true => format!("{{{{//}}}}{text}{{{{///}}}}"),
-        false => format!("{{{{// {text}}}}}"),
-    })
+    inner.prop_map(|text| format!("{{{{// {text}}}}}"))
 }
 
 /// Texts made of the pieces that matter to the parser, in any order.

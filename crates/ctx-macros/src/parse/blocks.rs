@@ -129,10 +129,6 @@ impl Parser<'_, '_> {
         let Candidate { opener, arguments: mut places, slot, .. } = block;
         let form = self.check.form(Some(opener.definition));
         let alternatives = self.blocks.take_alternatives(opener.op);
-        if form == Form::Comment {
-            self.ops.truncate(opener.op);
-            return;
-        }
         let first = self.only_first(alternatives, form == Form::Condition);
         let content = Span::new(opener.span.end, closer.start);
         let text = self.source.get(content.start..content.end).unwrap_or_default();
@@ -174,13 +170,12 @@ impl Parser<'_, '_> {
         self.only_first(alternatives, true)
     }
 
-    /// Returns the first of the `{{else}}`s if it divides something; the others are text.
+    /// Returns the first of the `{{else}}`s if it divides something; the others give nothing.
     fn only_first(&mut self, alternatives: Vec<Alternative>, is_condition: bool) -> Option<Alternative> {
         let mut alternatives = alternatives.into_iter();
         let first = if is_condition { alternatives.next() } else { None };
-        for Alternative { op, span } in alternatives {
+        for Alternative { span, .. } in alternatives {
             self.check.report_else(span);
-            self.replace(op, Op::text(span.start, span.end));
         }
         first
     }

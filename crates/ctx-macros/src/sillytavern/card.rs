@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Text, Trust, excerpt};
+use ctx_types::{Diagnostic, Text, Trust, excerpt};
 
 use crate::call::{Call, Failure, Value, without_returns};
 use crate::codes;
@@ -30,7 +30,7 @@ pub(super) fn definitions() -> Vec<Definition> {
             "The card's examples of dialogue, each block behind a line with `<START>`.",
             "{{mesExamples}}",
         ),
-        Definition::always("original", |call| call.original.take().into()).describe(
+        Definition::new("original", original).describe(
             "The text in whose place this one stands; nothing from the second time on.",
             "{{original}}",
         ),
@@ -84,6 +84,14 @@ fn field(name: &'static str, read: fn(&Env) -> Option<&Text>, description: &str)
 fn of_agent(call: &mut Call<'_>, text: Option<&Text>) -> Value {
     call.limit_trust(call.env().agent_trust);
     call.card_text(text)
+}
+
+fn original(call: &mut Call<'_>) -> Result<Value, Failure> {
+    if call.env().original.is_none() {
+        let message = "there is no text in whose place this one stands";
+        return Err(Failure::new(Diagnostic::warning(codes::NOT_PROVIDED, message)));
+    }
+    Ok(call.original.take().into())
 }
 
 fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {

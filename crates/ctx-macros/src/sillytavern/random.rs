@@ -12,12 +12,12 @@ use crate::{space, string_hash};
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
-        Definition::always("random", random).arity(1, None).echoes().volatile().describe(
+        Definition::always("random", random).arity(0, None).echoes().volatile().describe(
             "One of its arguments, chosen anew in each turn; a single argument is a list with commas (`\\,` is \
              none).",
             "{{random::red::green::blue}}",
         ),
-        Definition::always("pick", pick).arity(1, None).echoes().describe(
+        Definition::always("pick", pick).arity(0, None).echoes().describe(
             "One of its arguments, the same at this place of this text as long as the conversation goes on.",
             "{{pick::red::green::blue}}",
         ),
@@ -75,7 +75,7 @@ fn pick_seed(call: &mut Call<'_>) -> String {
 
 /// Returns what there is to choose from; if that is nothing, it is reported.
 fn checked_list(call: &mut Call<'_>) -> Vec<String> {
-    if call.argument_count() == 1 {
+    if call.argument_count() < 2 {
         call.argument_that_is_not_empty("the list to choose from");
     }
     list(call)

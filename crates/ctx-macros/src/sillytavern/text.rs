@@ -60,7 +60,7 @@ fn control() -> Vec<Definition> {
         Definition::always("else", nothing)
             .newer_engine_only()
             .form(Form::Alternative)
-            .describe("Divides the text of `if`; elsewhere it stays as it is written.", "{{if::1::yes{{else}}no}}"),
+            .describe("Divides the text of `if`; nothing elsewhere.", "{{if::1::yes{{else}}no}}"),
         Definition::always(COMMENT, nothing)
             .arity(0, 1)
             .form(Form::Comment)
