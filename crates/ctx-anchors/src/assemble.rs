@@ -74,6 +74,7 @@ struct Assembly {
     slots: Slots,
     gaps: Gaps,
     has_history: bool,
+    sends_white_space: bool,
     /// The anchors at which nothing is sent because their entries take no part.
     silent: BTreeSet<Arc<str>>,
     decisions: Vec<Decision>,
@@ -90,7 +91,14 @@ impl Assembly {
     fn new(preset: &Preset, window: Window) -> Self {
         let has_history = preset.sends_history();
         let gaps = Gaps::new(window);
-        Self { slots: Slots::default(), gaps, has_history, silent: BTreeSet::new(), decisions: Vec::new() }
+        Self {
+            slots: Slots::default(),
+            gaps,
+            has_history,
+            sends_white_space: preset.sends_white_space,
+            silent: BTreeSet::new(),
+            decisions: Vec::new(),
+        }
     }
 
     /// Builds the slots and places what goes into the history; returns what goes to anchors.
@@ -148,13 +156,19 @@ impl Assembly {
         }
     }
 
-    /// Renders an entry's own content; a blank one is not sent.
+    /// Renders an entry's own content; a blank one is not sent, and nothing that a placeholder says.
     fn render(&mut self, entry: &Entry, render: &mut Render<'_>) -> Option<Message> {
         if !entry.has_own_content() {
+            if !entry.content.is_blank() {
+                let reason = "it only marks a place; its content is not sent";
+                self.decisions.push(Decision::new(Outcome::Hidden, entry.source.clone(), reason));
+            }
             return None;
         }
         let message = render::message(entry, render);
-        if message.is_blank() {
+        let is_sent_blank =
+            self.sends_white_space && entry.part == Part::Message && !message.content.is_empty();
+        if message.is_blank() && !is_sent_blank {
             let reason = match entry.content.is_blank() {
                 true => "its content is blank",
                 false => "nothing is left after its macros were expanded",

@@ -82,11 +82,12 @@ impl Gaps {
         ranked: Ranked,
         decisions: &mut Vec<Decision>,
     ) {
-        let Some(depth) = points.as_single() else {
+        let total = self.window.total_len();
+        let is_placed = |depth: &u64| !points.is_list() || *depth <= total as u64;
+        let Some(depth) = points.as_single().filter(is_placed) else {
             self.place_at_points(points, &ranked, decisions);
             return;
         };
-        let total = self.window.total_len();
         let within = usize::try_from(depth).ok().filter(|depth| *depth <= total);
         let Some(within) = within else {
             let all = plural(total, "message");

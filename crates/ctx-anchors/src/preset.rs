@@ -29,6 +29,7 @@ pub struct Preset {
     pub(crate) entries: Vec<Entry>,
     pub(crate) unplaced: UnplacedHistory,
     pub(crate) omits_at_switched_off: bool,
+    pub(crate) sends_white_space: bool,
 }
 
 /// One entry of a compiled preset.
@@ -95,7 +96,7 @@ impl Preset {
         let (entries, mut diagnostics) = compile::entries(agent, registry);
         check::preset(agent, &entries, registry, &mut diagnostics);
         let unplaced = agent.unplaced_history();
-        (Self { entries, unplaced, omits_at_switched_off: false }, diagnostics)
+        (Self { entries, unplaced, omits_at_switched_off: false, sends_white_space: false }, diagnostics)
     }
 
     /// Has injections left out whose anchor takes no part in a turn; otherwise they stand somewhere near.
@@ -104,6 +105,13 @@ impl Preset {
     #[must_use]
     pub fn omitting_at_switched_off_anchors(mut self, omits: bool) -> Self {
         self.omits_at_switched_off = omits;
+        self
+    }
+
+    /// Has messages sent whose text is white space alone, as `SillyTavern` sends them; otherwise they are left out.
+    #[must_use]
+    pub fn sending_white_space(mut self, sends: bool) -> Self {
+        self.sends_white_space = sends;
         self
     }
 

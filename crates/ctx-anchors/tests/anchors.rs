@@ -162,6 +162,8 @@ fn the_content_of_a_placeholder_is_not_sent_and_that_is_reported() {
         r#"[{"type": "code", "content": "A"}, {"type": "placeholder", "id": "lore", "content": "B"}]"#,
         "u",
         "u1
+        hidden preset#0: it only marks a place; its content is not sent
+        hidden preset:lore: it only marks a place; its content is not sent
         info CTX0207 /0/content: `code` only marks a place; its content is not sent
         info CTX0207 /1/content: `lore` only marks a place; its content is not sent",
     );

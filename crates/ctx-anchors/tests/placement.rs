@@ -138,11 +138,7 @@ fn a_single_depth_beyond_the_history_goes_to_the_front() {
         "uauau",
         "x u1 a2 u3 a4 u5\nmoved preset#1: depth 6 is beyond the 5 messages; it stands before the oldest",
     );
-    check_depths(
-        "99",
-        "ua",
-        "x u1 a2\nmoved preset#1: depth 99 is beyond the 2 messages; it stands before the oldest",
-    );
+    check_depths("99", "ua", "u1 a2\nnot_activated preset#1: no point at depth 99: there are 2 messages");
 }
 
 #[test]

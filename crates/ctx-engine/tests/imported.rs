@@ -1,14 +1,22 @@
 //! What is sent for files of SillyTavern that were imported.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use ctx_engine::{Compile, CompiledAgent, Context, Engine};
 use ctx_preset_import::{Import, ImportOptions, SourceFile, import};
-use ctx_types::{GenerationKind, LoadedWorldbook, Session, TurnInput};
+use ctx_types::{Diagnostic, GenerationKind, LoadedWorldbook, Session, TurnInput};
 use serde_json::{Value, json};
 
 /// Imports files, each with a name of its own; a list is a chat, a line each.
 fn imported(files: &[Value]) -> (CompiledAgent, Session) {
-    let texts: Vec<(String, String)> = files
+    let (_, agent, session) = import_all(&texts(files));
+    (agent, session)
+}
+
+fn texts(files: &[Value]) -> Vec<(String, String)> {
+    files
         .iter()
         .enumerate()
         .map(|(number, file)| match file.as_array() {
@@ -18,11 +26,16 @@ fn imported(files: &[Value]) -> (CompiledAgent, Session) {
             }
             None => (format!("{number}.json"), file.to_string()),
         })
-        .collect();
+        .collect()
+}
+
+/// Imports files by their names; returns what was found in them too.
+fn import_all(texts: &[(String, String)]) -> (Vec<Diagnostic>, CompiledAgent, Session) {
     let sources: Vec<SourceFile<'_>> =
         texts.iter().map(|(name, text)| SourceFile { name, bytes: text.as_bytes() }).collect();
-    let Import { agent, worldbooks, profile, conversations, .. } =
+    let Import { agent, worldbooks, profile, conversations, report, .. } =
         import(&sources, &ImportOptions::default());
+    let found = report.files.into_iter().flat_map(|file| file.diagnostics).collect();
     let books = worldbooks.into_iter().map(|named| LoadedWorldbook {
         id: named.name.as_str().into(),
         name: named.name.as_str().into(),
@@ -31,7 +44,42 @@ fn imported(files: &[Value]) -> (CompiledAgent, Session) {
     });
     let with = Compile { profile, worldbooks: books.collect(), ..Compile::default() };
     let session = conversations.into_iter().next().map_or_else(|| Session::new("s"), |chat| chat.session);
-    (Engine::new().compile(&agent.unwrap(), &with), session)
+    (found, Engine::new().compile(&agent.unwrap(), &with), session)
+}
+
+/// Runs the cases of `fixtures/import` that have a `case.yaml`: what is found in the files, and what is sent.
+#[test]
+fn the_cases_of_the_fixtures_are_sent_as_they_were() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import");
+    let mut cases: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.retain(|case| case.join("case.yaml").is_file());
+    cases.sort();
+    assert!(!cases.is_empty());
+    for case in cases {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path(&case);
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!("expected", show_case(&case)));
+    }
+}
+
+fn show_case(case: &Path) -> String {
+    let is_input = |path: &PathBuf| {
+        !["case.yaml", "expected.snap", "expected.snap.new"].iter().any(|own| path.ends_with(own))
+    };
+    let mut paths: Vec<PathBuf> = fs::read_dir(case).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(is_input);
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read_to_string(path).unwrap())
+    };
+    let texts: Vec<(String, String)> = paths.iter().map(read).collect();
+    let (found, agent, session) = import_all(&texts);
+    let context = agent.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    format!("=== import\n{}\n{}", found.join("\n"), context.to_snapshot())
 }
 
 fn assemble(files: &[Value], turn: &TurnInput) -> Context {

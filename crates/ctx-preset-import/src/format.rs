@@ -50,6 +50,8 @@ pub enum Format {
     Pygmalion,
     /// A chat-completion preset of SillyTavern.
     ChatPreset,
+    /// Prompts and their order, as SillyTavern's prompt manager exports them.
+    PromptExport,
     /// Regex scripts of SillyTavern: one, or a list of them.
     RegexScripts,
     /// A context template of SillyTavern.
@@ -96,6 +98,7 @@ impl fmt::Display for Format {
             Self::OtherLorebook => "a lorebook of another application",
             Self::CardV1 | Self::CardV2 | Self::CardV3 | Self::Pygmalion => "a character card",
             Self::ChatPreset => "a chat completion preset",
+            Self::PromptExport => "an export of prompts",
             Self::RegexScripts => "a regex script",
             Self::ContextTemplate => "a context template",
             Self::InstructTemplate => "an instruct template",
@@ -140,6 +143,7 @@ impl Format {
             Self::CardV3 => "card_v3",
             Self::Pygmalion => "card_pygmalion",
             Self::ChatPreset => "preset_cc",
+            Self::PromptExport => "prompt_export",
             Self::RegexScripts => "regex",
             Self::ContextTemplate => "context",
             Self::InstructTemplate => "instruct",
@@ -378,6 +382,9 @@ fn foreign(map: &Map<String, Value>) -> Option<Format> {
     if is("type", "risuModule") {
         return Some(Format::RisuModule);
     }
+    if is_prompt_export(map) {
+        return Some(Format::PromptExport);
+    }
     if is("format", "aiohub-chat-session-backup") {
         return Some(Format::SessionBackup);
     }
@@ -387,6 +394,14 @@ fn foreign(map: &Map<String, Value>) -> Option<Format> {
     let fits = |(_, keys): &&(Format, &[&str])| keys.iter().all(|key| map.contains_key(*key));
     let format = FOREIGN.iter().find(fits).map(|(format, _)| *format)?;
     Some(if format == Format::CardV1 { card_version(map) } else { format })
+}
+
+/// Tells whether an object is what SillyTavern's prompt manager exports: `{version, type, data: {prompts, prompt_order}}`.
+fn is_prompt_export(map: &Map<String, Value>) -> bool {
+    let kind = map.get("type").and_then(Value::as_str);
+    let lists = |key: &&str| map.get("data").and_then(|data| data.get(*key)).is_some_and(Value::is_array);
+    kind.is_some_and(|kind| ["full", "character"].contains(&kind))
+        && ["prompts", "prompt_order"].iter().all(lists)
 }
 
 /// Tells the version of a card by what it says of itself.

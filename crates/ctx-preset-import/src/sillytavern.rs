@@ -16,6 +16,13 @@ pub(crate) mod templates;
 pub(crate) mod lanes {
     use serde_json::Value;
 
+    pub(crate) const PROMPT: i64 = 0;
+    /// Prompts that the order has above a main prompt at a depth, and that prompt; a note that belongs beside it has its
+    /// lane between them or below it.
+    pub(crate) const BEFORE_MAIN: i64 = -4;
+    pub(crate) const ABOVE_MAIN: i64 = -3;
+    pub(crate) const MAIN: i64 = -2;
+    pub(crate) const BELOW_MAIN: i64 = -1;
     pub(crate) const NOTE: i64 = 1;
     pub(crate) const CARD_NOTE: i64 = 2;
     pub(crate) const PERSONA: i64 = 3;

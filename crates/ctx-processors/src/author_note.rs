@@ -7,8 +7,8 @@ use ctx_pipeline::{
     ProcessorError,
 };
 use ctx_types::{
-    Agent, Decision, DepthPoints, Injection, Outcome, Persist as _, Placement, PresetMessage, Rank, Reader,
-    Role, Session, Side, Source, SourceKind, Text, Trust,
+    Agent, Decision, DepthPoints, Injection, Order, Outcome, Persist as _, Placement, PresetMessage, Rank,
+    Reader, Role, Session, Side, Source, SourceKind, Text, Trust,
 };
 use serde_json::Value;
 
@@ -64,6 +64,7 @@ impl ContextProcessor for AuthorNote {
             ConfigField::select("role", "Who speaks it", &ROLES),
             ConfigField::select("persona", "The user's profile", &PERSONA),
         ];
+        config_fields.extend(anchor_fields());
         config_fields.extend(lane_fields());
         Descriptor {
             priority: 290,
@@ -106,7 +107,7 @@ impl ContextProcessor for AuthorNote {
         let text = compiled.compose(&note, around, (&env, &mut state), cx.config.text("persona"));
         cx.draft.set_macros(state);
         if !text.is_blank() {
-            let lane = lane(cx.config, note.role);
+            let lane = lane(cx.config, note.role) + note.lane_shift;
             cx.draft.inject(note.injection(text, lane));
         }
         Ok(())
@@ -119,25 +120,51 @@ struct Note {
     interval: u64,
     role: Role,
     placement: Placement,
+    /// What is added to its lane.
+    lane_shift: i64,
 }
+
+/// Declares where a note goes that belongs beside a prompt which stands at a depth itself.
+fn anchor_fields() -> [ConfigField; 4] {
+    let shift = |key, label| ConfigField::whole(key, label, 0).between(-1_000_000.0, 1_000_000.0);
+    [
+        ConfigField::whole(ANCHOR_DEPTH, "Depth of the prompt that a note beside an anchor belongs to", -1)
+            .between(-1.0, 1_000_000.0)
+            .with_description("-1: the note stands at the anchor"),
+        ConfigField::number(ANCHOR_ORDER, "Order of that prompt", 100),
+        shift(BELOW, "Added to the lane of a note below that prompt"),
+        shift(ABOVE, "Added to the lane of a note above that prompt"),
+    ]
+}
+
+const ANCHOR_DEPTH: &str = "anchorDepth";
+const ANCHOR_ORDER: &str = "anchorOrder";
+const BELOW: &str = "belowAnchorLane";
+const ABOVE: &str = "aboveAnchorLane";
 
 impl Note {
     fn of(session: &Session, config: &Config) -> Self {
         let stored = session.header.kept.get(KEY);
         let entry = PresetMessage::read(stored.cloned().unwrap_or_default(), &mut Reader::new());
         let interval = stored.and_then(|stored| stored.get("interval")).and_then(Value::as_u64);
-        let placement = match Placement::of(&entry).0 {
-            Placement::InOrder => Placement::Depth {
-                points: DepthPoints::single(config.count("depth") as u64),
-                order: ctx_types::Order::DEFAULT,
-            },
-            placement => placement,
+        let at = |depth, order| Placement::Depth {
+            points: DepthPoints::single(config.count(depth) as u64),
+            order,
+        };
+        let (placement, lane_shift) = match Placement::of(&entry).0 {
+            Placement::InOrder => (at("depth", Order::DEFAULT), 0),
+            Placement::Anchor { target, .. } if config.whole(ANCHOR_DEPTH) >= 0 => {
+                let shift = if &*target == ANCHOR { BELOW } else { ABOVE };
+                (at(ANCHOR_DEPTH, Order(config.number(ANCHOR_ORDER))), config.whole(shift))
+            }
+            placement => (placement, 0),
         };
         Self {
             text: entry.content.map(|content| Text::from(&*content.text())).unwrap_or_default(),
             interval: interval.unwrap_or(config.count("interval") as u64),
             role: entry.role.or_else(|| Role::parse(config.text("role"))).unwrap_or(Role::System),
             placement,
+            lane_shift,
         }
     }
 

@@ -18,12 +18,11 @@ pub(crate) fn lane_fields() -> [ConfigField; 3] {
 }
 
 /// Returns the lane of those who speak as `role`.
-#[expect(clippy::cast_possible_truncation, reason = "the field bounds the number")]
 pub(crate) fn lane(config: &Config, role: Role) -> i64 {
     let key = match role {
         Role::User => USER,
         Role::Assistant => ASSISTANT,
         Role::System | Role::Developer | Role::Tool => SYSTEM,
     };
-    config.number(key) as i64
+    config.whole(key)
 }

@@ -38,6 +38,12 @@ const OMIT: &str = "omit";
 const SWITCHED_OFF_CHOICES: [(&str, &str); 2] =
     [("stand_in", "Texts of worldbooks and plug-ins stand near by"), (OMIT, "They are not sent")];
 
+/// The setting that says what becomes of entries whose text is white space alone.
+const WHITE_SPACE: &str = "whiteSpace";
+const SEND: &str = "send";
+const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
+    [("leave_out", "They are left out"), (SEND, "They are sent; only empty ones are left out")];
+
 /// What is made of an agent once.
 struct Compiled {
     preset: Preset,
@@ -57,11 +63,14 @@ impl ContextProcessor for InjectionAssembler {
         Descriptor {
             priority: 300,
             is_core: true,
-            config_fields: vec![ConfigField::select(
-                SWITCHED_OFF,
-                "What belongs to an anchor that is switched off",
-                &SWITCHED_OFF_CHOICES,
-            )],
+            config_fields: vec![
+                ConfigField::select(
+                    SWITCHED_OFF,
+                    "What belongs to an anchor that is switched off",
+                    &SWITCHED_OFF_CHOICES,
+                ),
+                ConfigField::select(WHITE_SPACE, "Entries of white space alone", &WHITE_SPACE_CHOICES),
+            ],
             ..Descriptor::new(
                 "injection-assembler",
                 "Preset and placements",
@@ -73,6 +82,7 @@ impl ContextProcessor for InjectionAssembler {
     fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {
         let (preset, found) = Preset::compile(agent, &self.anchors);
         let preset = preset.omitting_at_switched_off_anchors(config.text(SWITCHED_OFF) == OMIT);
+        let preset = preset.sending_white_space(config.text(WHITE_SPACE) == SEND);
         for diagnostic in found {
             cx.report(diagnostic);
         }

@@ -3,12 +3,17 @@
 use std::ops::Range;
 
 use async_trait::async_trait;
+use ctx_macros::SpaceSet;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, Order, Place, Placement, Role, Session, groups};
+use ctx_types::{
+    Decision, Message, Order, Outcome, Place, Placement, Role, Session, Source, SourceKind, Span, Trust,
+    groups,
+};
 
 use crate::gap_ranks::GapRanks;
 use crate::join::Joining;
 use crate::merge_consecutive_roles::{join_neighbours, may_join};
+use crate::rewrite::{Edit, rewrite};
 use crate::session_loader::message_at;
 use crate::window::LoadedWindow;
 
@@ -32,6 +37,8 @@ impl ContextProcessor for MergeInjections {
                 ConfigField::boolean(DEEPER_FIRST, "Keep different depths apart", false).with_description(
                     "above the conversation what is meant for a greater depth stands first then",
                 ),
+                ConfigField::boolean(TRIM, "Take white space off the ends of each text", false)
+                    .with_description("a text of white space alone is not sent then"),
             ],
             ..Descriptor::new(
                 "merge-injections",
@@ -44,6 +51,9 @@ impl ContextProcessor for MergeInjections {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let reason = "joined with the injections beside it";
         let joining = Joining { separator: cx.config.text("separator"), reason };
+        if cx.config.is_on(TRIM) {
+            trim(cx);
+        }
         let places = UnloadedPlaces::of(cx);
         places.bring_together(cx);
         let is_by_depth = cx.config.is_on(DEEPER_FIRST);
@@ -138,6 +148,38 @@ fn out_of_group(session: &Session, position: usize) -> usize {
 
 /// The setting by which depths beyond the conversation stay apart.
 const DEEPER_FIRST: &str = "deeperFirst";
+
+/// The setting by which texts lose white space at their ends.
+const TRIM: &str = "trim";
+
+/// Takes white space off the ends of all texts at gaps, and leaves those out of which nothing is left.
+fn trim(cx: &mut PipelineContext<'_>) {
+    let mut dropped = Vec::new();
+    let is_gap = |message: &Message| matches!(message.place, Place::Gap { .. });
+    cx.draft.messages_mut().retain_mut(|message| {
+        if !is_gap(message) {
+            return true;
+        }
+        rewrite(message, ends, |text| text);
+        if message.is_blank() {
+            let reason = "only white space is left of it";
+            dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
+        }
+        !message.is_blank()
+    });
+    cx.draft.decide_all(dropped);
+}
+
+/// Returns the edits that take white space off the ends of a text, as JavaScript knows white space.
+fn ends(text: &str) -> Vec<Edit> {
+    let rest = SpaceSet::WhiteSpace.trim_start(text);
+    let start = text.len() - rest.len();
+    let end = start + SpaceSet::WhiteSpace.trim_end(rest).len();
+    let blank = [Span::new(0, start), Span::new(end, text.len())];
+    let removed =
+        |span| Edit { span, text: String::new(), source: Source::new(SourceKind::Formatter, Trust::Preset) };
+    blank.into_iter().filter(|span| !span.is_empty()).map(removed).collect()
+}
 
 /// Sorts what stands above the conversation, the deepest first.
 fn sort_by_depth(cx: &mut PipelineContext<'_>) {

@@ -24,6 +24,8 @@ const MAX_TERMS: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepthPoints {
     terms: Vec<DepthTerm>,
+    /// It is written as a list (`depthConfig`), be it of one.
+    is_list: bool,
 }
 
 /// One term of a depth syntax: a start, and a step if it repeats.
@@ -37,7 +39,7 @@ struct DepthTerm {
 impl DepthPoints {
     /// One depth, in messages from the end.
     pub fn single(depth: u64) -> Self {
-        Self { terms: vec![DepthTerm { start: depth, step: None }] }
+        Self { terms: vec![DepthTerm { start: depth, step: None }], is_list: false }
     }
 
     /// Reads AIO Hub's advanced depth syntax.
@@ -76,12 +78,18 @@ impl DepthPoints {
                 }
             }
         }
-        (Self { terms }, diagnostics)
+        (Self { terms, is_list: true }, diagnostics)
     }
 
     /// Tells whether there is no depth at all.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// Tells whether it is written as a list, as [`DepthPoints::parse`] reads it: of a list no point beyond the
+    /// history is placed, as in AIO Hub, also where it is the only one.
+    pub const fn is_list(&self) -> bool {
+        self.is_list
     }
 
     /// Returns the depth if there is exactly one that does not repeat.
@@ -94,7 +102,8 @@ impl DepthPoints {
 
     /// Returns the points that a history of `len` messages has, ascending, each once.
     ///
-    /// A single depth beyond the history is clamped to its front. At most the nearest [`MAX_POINTS`].
+    /// A single depth beyond the history is clamped to its front, unless it is written as a list. At most the nearest
+    /// [`MAX_POINTS`].
     pub fn within(&self, len: u64) -> Vec<u64> {
         self.nearest(len, MAX_POINTS)
     }
@@ -103,7 +112,7 @@ impl DepthPoints {
     ///
     /// O(terms · max · log(terms · max)).
     pub fn nearest(&self, len: u64, max: usize) -> Vec<u64> {
-        if let Some(depth) = self.as_single() {
+        if let Some(depth) = self.as_single().filter(|_| !self.is_list) {
             return vec![depth.min(len)];
         }
         let mut points: Vec<u64> = self.terms.iter().flat_map(|term| term.points(len).take(max)).collect();
@@ -217,8 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn a_single_depth_beyond_the_history_is_its_front() {
-        check("9", 3, &[3], 0);
+    fn a_single_depth_beyond_the_history_is_its_front_unless_it_is_a_list() {
+        assert_eq!(DepthPoints::single(9).within(3), [3]);
+        check("9", 3, &[], 0);
     }
 
     #[test]
@@ -233,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_depth_that_is_written_twice_is_one() {
-        assert_eq!(DepthPoints::parse("2, 2").0, DepthPoints::single(2));
+        assert_eq!(DepthPoints::parse("2, 2").0.as_single(), Some(2));
     }
 
     #[test]

@@ -112,7 +112,8 @@ fn settings(input: &Value) -> Value {
         };
         power.extend(persona.get(key).map(|value| (to, value.clone())));
     }
-    let places = [input, input.get("settings").unwrap_or(&Value::Null)];
+    let place = |key: &str| input.get(key).unwrap_or(&Value::Null);
+    let places = [input, place("settings"), place("power")];
     for (key, camel) in [
         ("prefer_character_prompt", "preferCharacterPrompt"),
         ("prefer_character_jailbreak", "preferCharacterJailbreak"),

@@ -84,6 +84,10 @@ fn built_in_processors_stand_in_running_order() {
                                                      depth = 4
                                                      role = "system"
                                                      persona = "none"
+                                                     anchorDepth = -1
+                                                     anchorOrder = 100
+                                                     belowAnchorLane = 0
+                                                     aboveAnchorLane = 0
                                                      systemLane = 0
                                                      userLane = 0
                                                      assistantLane = 0
@@ -93,9 +97,11 @@ fn built_in_processors_stand_in_running_order() {
                                                      prefix = false
                                                      omit = false
      300        injection-assembler (core)   on      switchedOffAnchors = "stand_in"
+                                                     whiteSpace = "leave_out"
      305        speaker-names                off     mode = "none"
      310        merge-injections             off     separator = "\n"
                                                      deeperFirst = false
+                                                     trim = false
      320        generation-prompt            off     impersonate = ""
                                                      continue = ""
                                                      prefill = ""
@@ -182,6 +188,10 @@ fn an_agent_sets_what_it_names() {
                                                                        depth = 4
                                                                        role = "system"
                                                                        persona = "none"
+                                                                       anchorDepth = -1
+                                                                       anchorOrder = 100
+                                                                       belowAnchorLane = 0
+                                                                       aboveAnchorLane = 0
                                                                        systemLane = 0
                                                                        userLane = 0
                                                                        assistantLane = 0
@@ -191,9 +201,11 @@ fn an_agent_sets_what_it_names() {
                                                                        prefix = false
                                                                        omit = false
      300             injection-assembler (core)   on                   switchedOffAnchors = "stand_in"
+                                                                       whiteSpace = "leave_out"
      305             speaker-names                off                  mode = "none"
      310             merge-injections             off                  separator = "\n"
                                                                        deeperFirst = false
+                                                                       trim = false
      320             generation-prompt            off                  impersonate = ""
                                                                        continue = ""
                                                                        prefill = ""

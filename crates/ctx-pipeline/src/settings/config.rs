@@ -45,6 +45,12 @@ impl Config {
         self.get(key).and_then(Value::as_f64).unwrap_or_default()
     }
 
+    /// Returns a number cut to a whole one, 0 if it is absent.
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+    pub fn whole(&self, key: &str) -> i64 {
+        self.number(key) as i64
+    }
+
     /// Returns a count: a number cut to a whole one, 0 if it is negative or absent.
     #[expect(
         clippy::cast_possible_truncation,

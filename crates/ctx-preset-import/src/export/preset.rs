@@ -14,7 +14,7 @@ use crate::sillytavern::card::Card;
 use crate::sillytavern::parameters;
 use crate::sillytavern::person::{Persona, PersonaPlace};
 use crate::sillytavern::preset::ChatPreset;
-use crate::sillytavern::processors::{self, Wanted};
+use crate::sillytavern::processors;
 
 /// The name of the rules that came with a preset.
 pub(crate) const PRESET_RULES: &str = "Scripts of the preset";
@@ -73,10 +73,8 @@ fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
     let prefers = Preferences::of(settings);
     let persona = persona(now);
     let arrangement = Arrangement::new(ChatPreset(preset), card.map(Card::of), persona, prefers);
-    let wanted =
-        Wanted { preset: arrangement.preset, settings, persona, has_examples: arrangement.has_examples() };
     let mut parameters = parameters::of_preset(preset);
-    parameters.insert("processors".to_owned(), Value::Array(processors::settings(&wanted)));
+    parameters.insert("processors".to_owned(), Value::Array(processors::of(&arrangement, settings)));
     let model = parameters::model(preset);
     json!({ "presetMessages": arrangement.entries(), "parameters": parameters, "modelId": model, "dialect": "sillytavern", "historyWhenUnplaced": "omit" })
 }

@@ -38,6 +38,8 @@ enum Kind {
     /// A marker, with the text that the preset puts around what stands there.
     Marker(&'static Marker, String),
     Text(String),
+    /// A marker that stands for nothing, with a text that is not sent.
+    Silent(String),
 }
 
 /// Where a prompt stands.
@@ -100,7 +102,10 @@ impl Prompts {
         let id = file.id.as_deref().unwrap_or_default();
         let (own, is_anchor) = match (entry.anchor(), marker_at(entry)) {
             (Some(_), Some(marker)) => (Some(marker), true),
-            (Some(anchor), None) if OWN.contains(&anchor) || !is_sent(entry) => return,
+            (Some(anchor), None) if OWN.contains(&anchor) => return,
+            // A marker that stands for nothing; one without a text is an anchor of the agent's own.
+            (Some(_), None) if !entry.content.is_empty() => (None, false),
+            (Some(_), None) if !is_sent(entry) => return,
             (Some(anchor), None) => {
                 let anchor = excerpt(anchor);
                 return self.lose(
@@ -123,13 +128,16 @@ impl Prompts {
             place: self.place(entry),
             kind: match said {
                 Some((marker, format)) => Kind::Marker(marker, format),
+                None if matches!(entry.part, Part::Placeholder { .. }) => Kind::Silent(content.into_owned()),
                 None => Kind::Text(content.into_owned()),
             },
             role: file.role,
         };
         match made.kind {
             Kind::Marker(..) => self.push(made),
-            Kind::Text(_) => self.add_text(entry.index, made, own.filter(|_| is_anchor), id),
+            Kind::Text(_) | Kind::Silent(_) => {
+                self.add_text(entry.index, made, own.filter(|_| is_anchor), id);
+            }
         }
     }
 
@@ -353,6 +361,7 @@ impl Entry {
         let has_text = match &self.kind {
             Kind::Text(_) => true,
             Kind::Marker(marker, _) => marker.has_text() && self.fields.is_some(),
+            Kind::Silent(_) => false,
         };
         has_text && self.is_sent && self.role == Some(Role::System) && matches!(self.place, Place::InList)
     }
@@ -371,6 +380,10 @@ impl Entry {
         match &self.kind {
             Kind::Marker(..) => put(prompt, "marker", true.into()),
             Kind::Text(text) => put(prompt, "content", text.as_str().into()),
+            Kind::Silent(text) => {
+                put(prompt, "content", text.as_str().into());
+                put(prompt, "marker", true.into());
+            }
         }
         self.write_place(fields, prompt);
         match fields.get("triggers") {

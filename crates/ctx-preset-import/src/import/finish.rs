@@ -335,7 +335,8 @@ impl Gathered {
             report.fields = rules.rows(&document, "", "/imported/preset", Extent::default());
             return;
         }
-        let kept_at = format!("/imported/settings{}", given.at);
+        let kept_at = self.kept_at.get(given.report).map_or("", String::as_str);
+        let kept_at = format!("{kept_at}{}", given.at);
         let rows = rules.rows(&document, "", &kept_at, Extent::default());
         rows::replace_below(report, given.at, &rows);
     }
@@ -410,14 +411,15 @@ const SHOWN_PROMPTS: usize = 20;
 
 /// Tells of prompts that stand twice in the order of a preset; of those for which there is no room, how many they are.
 fn repeated(given: &Given) -> Vec<Diagnostic> {
-    let tell = |(chosen, step, identifier): (usize, usize, &str)| {
+    let Some(order) = ChatPreset(&given.object).ordered_by() else { return Vec::new() };
+    let tell = |(step, identifier): (usize, &str)| {
         let name = excerpt(identifier);
         let message = format!("the prompt `{name}` stands twice in the order; the first place counts");
-        let pointer = format!("{}/prompt_order/{chosen}/order/{step}/identifier", given.at);
+        let pointer = format!("{}{}/identifier", given.at, order.pointer(step));
         let found = Diagnostic::warning(codes::PROMPT_TWICE, message).at_pointer(pointer);
         found.with_help("take it out of the order where it is not meant")
     };
-    let mut prompts = ChatPreset(&given.object).repeated();
+    let mut prompts = order.repeated();
     let mut found: Vec<Diagnostic> = prompts.by_ref().take(SHOWN_PROMPTS).map(tell).collect();
     match prompts.count() {
         0 => {}
@@ -461,12 +463,6 @@ fn named(mut rules: RegexPreset, name: &str, number: usize) -> RegexPreset {
 
 fn parameters(arrangement: &Arrangement<'_>, settings: &Object) -> Value {
     let mut parameters = parameters::of_preset(arrangement.preset.0);
-    let wanted = processors::Wanted {
-        preset: arrangement.preset,
-        settings,
-        persona: arrangement.persona,
-        has_examples: arrangement.has_examples(),
-    };
-    parameters.insert("processors".to_owned(), Value::Array(processors::settings(&wanted)));
+    parameters.insert("processors".to_owned(), Value::Array(processors::of(arrangement, settings)));
     Value::Object(parameters)
 }

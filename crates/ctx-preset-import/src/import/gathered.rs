@@ -12,10 +12,11 @@ use crate::container;
 use crate::document::{BadLine, Document, Syntax, ends_with};
 use crate::error::ImportError;
 use crate::format::{Format, is_card_by_description};
-use crate::loose::{Object, text};
+use crate::loose::{Object, object, text};
 use crate::report::{Extent, FieldReports, FileReport, NOT_READ};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::person::Persona;
+use crate::sillytavern::preset::EXPORTED;
 use crate::{agent, codes, conversation, profile, read_regex_scripts, risu, worldbook};
 
 /// What the files hold.
@@ -287,6 +288,11 @@ impl Gathered {
             }
             (Some(Format::ChatPreset), Value::Object(object)) => {
                 first(&mut self.preset, Given { report, at: "", object }, "chat completion preset")
+            }
+            (Some(Format::PromptExport), Value::Object(file)) => {
+                let object = object(&file, EXPORTED.trim_start_matches('/')).cloned().unwrap_or_default();
+                self.templates.insert(key.to_owned(), Value::Object(file));
+                first(&mut self.preset, Given { report, at: EXPORTED, object }, "chat completion preset")
             }
             (Some(Format::Settings), Value::Object(object)) => {
                 if self.settings.is_none() {

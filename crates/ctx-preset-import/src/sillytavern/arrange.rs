@@ -22,6 +22,26 @@ pub(crate) struct Arrangement<'v> {
     prefers: Preferences,
     /// The texts of a system prompt for text completion: above the conversation, and below it.
     otherwise: [Option<&'v str>; 2],
+    /// The main prompt, if it stands at a depth.
+    main: Option<MainInChat<'v>>,
+}
+
+/// A main prompt at a depth.
+#[derive(Clone, Debug)]
+struct MainInChat<'v> {
+    place: InChat,
+    /// The prompts that the order has above it.
+    above: BTreeSet<&'v str>,
+}
+
+impl<'v> MainInChat<'v> {
+    fn of(preset: ChatPreset<'v>, prompts: &BTreeMap<&'v str, Prompt<'v>>) -> Option<Self> {
+        let place = prompts.get(MAIN).copied()?.in_chat()?;
+        let order = preset.order();
+        let at = order.iter().position(|ordered| ordered.identifier == MAIN && ordered.is_enabled)?;
+        let above = order.iter().take(at).map(|ordered| ordered.identifier).collect();
+        Some(Self { place, above })
+    }
 }
 
 /// Whether the texts of a card stand over those of a preset.
@@ -80,7 +100,9 @@ pub(crate) const MARKERS: [Marker; 8] = [
 ];
 
 /// The fields of a system prompt for text completion, each with the prompt that it stands for.
-const SYSTEM_PROMPT: [(&str, &str); 2] = [("content", "main"), ("post_history", "jailbreak")];
+const SYSTEM_PROMPT: [(&str, &str); 2] = [("content", MAIN), ("post_history", "jailbreak")];
+
+const MAIN: &str = "main";
 
 const PERSONA: &str = "personaDescription";
 const EXAMPLES: &str = "dialogueExamples";
@@ -120,7 +142,9 @@ impl<'v> Arrangement<'v> {
         persona: PersonaPlace,
         prefers: Preferences,
     ) -> Self {
-        Self { preset, prompts: preset.by_identifier(), card, persona, prefers, otherwise: [None; 2] }
+        let prompts = preset.by_identifier();
+        let main = MainInChat::of(preset, &prompts);
+        Self { preset, prompts, card, persona, prefers, otherwise: [None; 2], main }
     }
 
     /// Takes the texts of a system prompt for text completion where prompts of chats stand, if these say nothing.
@@ -174,12 +198,26 @@ impl<'v> Arrangement<'v> {
             self.preset.prompts().filter(|prompt| !is_ordered(prompt.id) && marker(prompt.id).is_none());
         entries.extend(unordered.map(|prompt| {
             let content = self.own(prompt.id, self.named(prompt.id));
-            entry(Some(prompt), prompt.id, content, false)
+            entry(Some(prompt), prompt.id, content, false, lanes::PROMPT)
         }));
         entries
     }
 
-    /// Tells whether a marker is in the order and switched on.
+    /// Returns where the main prompt goes in the conversation; none where it stands in the list or is switched off.
+    pub(crate) fn main_in_chat(&self) -> Option<InChat> {
+        self.main.as_ref().map(|main| main.place)
+    }
+
+    /// Returns the kind of lane of a prompt at a depth: a main prompt at one divides the others.
+    fn lane(&self, identifier: &str) -> i64 {
+        match &self.main {
+            Some(_) if identifier == MAIN => lanes::MAIN,
+            Some(main) if main.above.contains(identifier) => lanes::BEFORE_MAIN,
+            _ => lanes::PROMPT,
+        }
+    }
+
+    /// Tells whether a prompt is in the order and switched on.
     fn is_sent(&self, identifier: &str) -> bool {
         self.preset.order().iter().any(|ordered| ordered.identifier == identifier && ordered.is_enabled)
     }
@@ -192,7 +230,7 @@ impl<'v> Arrangement<'v> {
     fn prompt(&self, ordered: Ordered<'_>, entries: &mut Vec<Value>) {
         let Ordered { identifier, is_enabled } = ordered;
         let prompt = self.named(identifier);
-        let is_main = identifier == "main";
+        let is_main = identifier == MAIN;
         if prompt.is_none()
             && !is_main
             && self.own(identifier, prompt).is_empty()
@@ -203,7 +241,8 @@ impl<'v> Arrangement<'v> {
         if is_main {
             entries.push(json!({ "id": "before_main", "type": "placeholder" }));
         }
-        entries.push(entry(prompt, identifier, &self.content(identifier, prompt), is_enabled));
+        let content = self.content(identifier, prompt);
+        entries.push(entry(prompt, identifier, &content, is_enabled, self.lane(identifier)));
         if is_main {
             entries.push(json!({ "id": "author_note", "type": "author_note" }));
         }
@@ -225,14 +264,14 @@ impl<'v> Arrangement<'v> {
             let over = self.over(id).filter(|over| !has_original(over));
             over.is_some() && !self.named(id).is_some_and(Prompt::forbids_overrides)
         };
-        ["main", "jailbreak"].into_iter().filter(is_over).collect()
+        [MAIN, "jailbreak"].into_iter().filter(is_over).collect()
     }
 
     /// Returns the text of the card that stands over a prompt.
     fn over(&self, identifier: &str) -> Option<&str> {
         let card = self.card?;
         match identifier {
-            "main" if self.prefers.system_prompt => card.system_prompt(),
+            MAIN if self.prefers.system_prompt => card.system_prompt(),
             "jailbreak" if self.prefers.post_history => card.post_history(),
             _ => None,
         }
@@ -246,7 +285,7 @@ impl<'v> Arrangement<'v> {
         if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
             let role = prompt.map_or("system", Prompt::role);
             let mut entry = json!({ "id": marker.identifier, "role": role, "content": content });
-            entry["injectionStrategy"] = depth(in_chat, lanes::of(role, 0));
+            entry["injectionStrategy"] = depth(in_chat, lanes::of(role, self.lane(marker.identifier)));
             entry["isEnabled"] = is_wanted.into();
             entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
             return vec![entry];
@@ -312,11 +351,15 @@ impl<'v> Arrangement<'v> {
     }
 }
 
-fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled: bool) -> Value {
+fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled: bool, lane: i64) -> Value {
     let role = prompt.map_or("system", Prompt::role);
     let mut entry = Object::new();
     let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
     put("id", identifier.into());
+    if prompt.is_some_and(Prompt::is_marker) && !content.is_empty() {
+        // A marker that stands for nothing is not sent, whatever its text: authors have headings of their list so.
+        put("type", "placeholder".into());
+    }
     if let Some(name) = prompt.and_then(Prompt::name) {
         put("name", name.into());
     }
@@ -325,7 +368,7 @@ fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled
     if !is_enabled {
         put("isEnabled", false.into());
     }
-    if let Some(strategy) = prompt.and_then(|prompt| strategy(prompt, role)) {
+    if let Some(strategy) = prompt.and_then(|prompt| strategy(prompt, lanes::of(role, lane))) {
         put("injectionStrategy", strategy);
     }
     put_triggers(prompt, &mut entry);
@@ -333,9 +376,10 @@ fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled
 }
 
 /// Returns where a prompt goes; one that stands in the list keeps the depth that it has elsewhere.
-fn strategy(prompt: Prompt<'_>, role: &str) -> Option<Value> {
-    if let Some(in_chat) = prompt.in_chat() {
-        return Some(depth(in_chat, lanes::of(role, 0)));
+fn strategy(prompt: Prompt<'_>, lane: i64) -> Option<Value> {
+    // A place for nothing has its place in the list.
+    if let Some(in_chat) = prompt.in_chat().filter(|_| !prompt.is_marker()) {
+        return Some(depth(in_chat, lane));
     }
     let (depth, order) = prompt.unused_depth();
     if depth.is_none() && order.is_none() {

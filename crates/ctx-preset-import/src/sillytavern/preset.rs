@@ -10,12 +10,41 @@ use crate::loose::{Object, flag, object, objects, text, whole};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChatPreset<'v>(pub(crate) &'v Object);
 
+/// Where an export of the prompt manager has its prompts and their order.
+pub(crate) const EXPORTED: &str = "/data";
+
 /// Where `settings.json` has the preset in use.
 pub(crate) const IN_USE: &str = "/oai_settings";
 
 /// Returns the preset in use of `settings.json`.
 pub(crate) fn in_use(settings: &Object) -> Option<&Object> {
     object(settings, IN_USE.trim_start_matches('/')).filter(|preset| !preset.is_empty())
+}
+
+/// The order of prompts that counts.
+#[derive(Debug)]
+pub(crate) struct Order<'v> {
+    /// Its place among the orders of the file, unless it is the only one and has no owner.
+    pub(crate) owner: Option<usize>,
+    /// Its steps, each with its place.
+    pub(crate) steps: Vec<(usize, &'v Object)>,
+}
+
+impl<'v> Order<'v> {
+    /// Returns the steps that name a prompt again, with their places.
+    pub(crate) fn repeated(&self) -> impl Iterator<Item = (usize, &'v str)> {
+        let mut seen = BTreeSet::new();
+        let named = self.steps.iter().filter_map(|(index, step)| Some((*index, text(step, "identifier")?)));
+        named.filter(move |(_, identifier)| !seen.insert(*identifier))
+    }
+
+    /// Returns the pointer of a step in the preset.
+    pub(crate) fn pointer(&self, step: usize) -> String {
+        match self.owner {
+            Some(owner) => format!("/prompt_order/{owner}/order/{step}"),
+            None => format!("/prompt_order/{step}"),
+        }
+    }
 }
 
 /// One step of the order of prompts.
@@ -56,42 +85,35 @@ const DEFAULT_TEXTS: [(&str, &str); 3] = [
 ];
 
 impl<'v> ChatPreset<'v> {
-    /// Returns the order that counts, with its place among the orders of the file.
-    pub(crate) fn ordered_by(self) -> Option<(usize, &'v Object)> {
+    /// Returns the order that counts: that of one of several owners, or the only one, as exports of prompts have it.
+    pub(crate) fn ordered_by(self) -> Option<Order<'v>> {
         let lists: Vec<(usize, &Object)> = objects(self.0, "prompt_order").collect();
+        if lists.first().is_some_and(|(_, step)| step.contains_key("identifier")) {
+            return Some(Order { owner: None, steps: lists });
+        }
         let owner = |list: &Object| match list.get("character_id") {
             Some(Value::String(id)) => id.clone(),
             Some(id) => id.to_string(),
             None => String::new(),
         };
         let known = ORDER_OWNERS.iter().find_map(|id| lists.iter().find(|(_, list)| owner(list) == *id));
-        known.or_else(|| lists.last()).copied()
+        let (chosen, list) = known.or_else(|| lists.last())?;
+        Some(Order { owner: Some(*chosen), steps: objects(list, "order").collect() })
     }
 
     /// Returns the order in which prompts are sent; of several places of one prompt the first counts.
     pub(crate) fn order(self) -> Vec<Ordered<'v>> {
-        let Some((_, list)) = self.ordered_by() else {
+        let Some(order) = self.ordered_by() else {
             let ordered =
                 |&(identifier, is_enabled): &(&'static str, bool)| Ordered { identifier, is_enabled };
             return DEFAULT_ORDER.iter().map(ordered).collect();
         };
         let mut seen = BTreeSet::new();
-        let ordered = objects(list, "order").filter_map(|(_, step)| {
+        let ordered = order.steps.into_iter().filter_map(|(_, step)| {
             let identifier = text(step, "identifier").filter(|id| seen.insert(*id))?;
             Some(Ordered { identifier, is_enabled: flag(step, "enabled").unwrap_or(true) })
         });
         ordered.collect()
-    }
-
-    /// Returns the steps of the order that counts which name a prompt again, with its places: that of the order, and
-    /// that of the step in it.
-    pub(crate) fn repeated(self) -> impl Iterator<Item = (usize, usize, &'v str)> {
-        let mut seen = BTreeSet::new();
-        let steps = self.ordered_by().into_iter().flat_map(|(chosen, list)| {
-            objects(list, "order").map(move |(index, step)| (chosen, index, text(step, "identifier")))
-        });
-        let named = steps.filter_map(|(chosen, index, identifier)| Some((chosen, index, identifier?)));
-        named.filter(move |(_, _, identifier)| !seen.insert(*identifier))
     }
 
     /// Returns the prompts in the order of the file.
@@ -169,6 +191,11 @@ impl<'v> Prompt<'v> {
 
     pub(crate) fn role(self) -> &'static str {
         super::role(text(self.prompt, "role"))
+    }
+
+    /// Tells whether the prompt says that it stands for something else than its text.
+    pub(crate) fn is_marker(self) -> bool {
+        flag(self.prompt, "marker") == Some(true)
     }
 
     pub(crate) fn forbids_overrides(self) -> bool {

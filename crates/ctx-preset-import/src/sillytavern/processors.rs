@@ -3,24 +3,16 @@
 use ctx_types::canonical_id;
 use serde_json::{Map, Value, json};
 
+use super::arrange::Arrangement;
 use super::lanes;
 use super::person::PersonaPlace;
 use super::preset::ChatPreset;
 use crate::loose::{Object, flag, object, whole};
 
-/// What becomes one setting of processors.
-pub(crate) struct Wanted<'v> {
-    pub(crate) preset: ChatPreset<'v>,
-    /// What `settings.json` says, empty without it.
-    pub(crate) settings: &'v Object,
-    pub(crate) persona: PersonaPlace,
-    /// Whether examples of dialogue have a place.
-    pub(crate) has_examples: bool,
-}
-
-/// Returns the settings of processors that differ from what is built in.
-pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
-    let preset = wanted.preset;
+/// Returns the settings of processors that differ from what is built in; `settings` is what `settings.json` says, empty
+/// without it.
+pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Object) -> Vec<Value> {
+    let preset = arrangement.preset;
     let text = |key: &str| preset.text_or_default(key);
     let squash = flag(preset.0, "squash_system_messages") == Some(true);
     let is_prefilled = flag(preset.0, "continue_prefill") == Some(true);
@@ -28,18 +20,18 @@ pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
     let processing = text("custom_prompt_post_processing");
     let examples = json!({
         "header": text("new_example_chat_prompt"),
-        "omit": !wanted.has_examples,
+        "omit": !arrangement.has_examples(),
         "prefix": is_joined(processing),
     });
     let loader = json!({ "continuation": continuation, "quietInput": "instruction", "pinLeading": false });
-    let mut settings = vec![
+    let mut made = vec![
         json!({ "id": "session-loader", "config": loader }),
-        on("worldbook-processor", &worldbooks(wanted)),
-        on("author-note", &note(wanted)),
+        on("worldbook-processor", &worldbooks(preset, settings)),
+        on("author-note", &note(arrangement, settings)),
         on("dialogue-examples", &examples),
-        json!({ "id": "injection-assembler", "config": { "switchedOffAnchors": "omit" } }),
+        json!({ "id": "injection-assembler", "config": { "switchedOffAnchors": "omit", "whiteSpace": "send" } }),
         on("speaker-names", &json!({ "mode": names(whole(preset.0, NAMES), processing) })),
-        on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true })),
+        on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true, "trim": true })),
         on("generation-prompt", &generation(preset)),
         on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
         json!({ "id": "merge-system-to-head", "enabled": false }),
@@ -49,8 +41,8 @@ pub(crate) fn settings(wanted: &Wanted<'_>) -> Vec<Value> {
             "config": { "separator": "\n", "except": ["new_chat", "example_header"] },
         }),
     ];
-    settings.extend(post_processing(processing));
-    settings
+    made.extend(post_processing(processing));
+    made
 }
 
 fn on(id: &str, config: &Value) -> Value {
@@ -88,17 +80,24 @@ fn generation(preset: ChatPreset<'_>) -> Value {
     config
 }
 
-fn note(wanted: &Wanted<'_>) -> Value {
-    let persona = match wanted.persona {
+fn note(arrangement: &Arrangement<'_>, settings: &Object) -> Value {
+    let persona = match arrangement.persona {
         PersonaPlace::NoteTop => "top",
         PersonaPlace::NoteBottom => "bottom",
         _ => "none",
     };
     let mut config = Map::from_iter([("persona".to_owned(), Value::from(persona))]);
-    let extension = object(wanted.settings, "extension_settings").and_then(|all| object(all, "note"));
+    let extension = object(settings, "extension_settings").and_then(|all| object(all, "note"));
     for (from, to) in [("defaultInterval", "interval"), ("defaultDepth", "depth")] {
         let value = extension.and_then(|note| whole(note, from)).filter(|value| *value >= 0);
         config.extend(value.map(|value| (to.to_owned(), value.into())));
+    }
+    if let Some(main) = arrangement.main_in_chat() {
+        // Beside a main prompt at a depth the note stands at that depth.
+        config.insert("anchorDepth".to_owned(), main.depth.into());
+        config.insert("anchorOrder".to_owned(), main.order.into());
+        config.insert("aboveAnchorLane".to_owned(), (lanes::ABOVE_MAIN - lanes::NOTE).into());
+        config.insert("belowAnchorLane".to_owned(), (lanes::BELOW_MAIN - lanes::NOTE).into());
     }
     config.extend(lanes::settings(lanes::NOTE).map(|(key, value)| (key.to_owned(), value)));
     Value::Object(config)
@@ -128,8 +127,8 @@ pub(crate) enum WorldInfo {
     Strategy,
 }
 
-fn worldbooks(wanted: &Wanted<'_>) -> Value {
-    let own = object(wanted.settings, "world_info_settings").unwrap_or(wanted.settings);
+fn worldbooks(preset: ChatPreset<'_>, settings: &Object) -> Value {
+    let own = object(settings, "world_info_settings").unwrap_or(settings);
     let mut config = Map::new();
     for (from, to, shipped) in WORLD_INFO {
         let value = match shipped {
@@ -145,7 +144,7 @@ fn worldbooks(wanted: &Wanted<'_>) -> Value {
         };
         config.insert(to.to_owned(), value);
     }
-    let format = wanted.preset.text("wi_format").filter(|format| !format.trim().is_empty());
+    let format = preset.text("wi_format").filter(|format| !format.trim().is_empty());
     config.insert("anchorFormat".to_owned(), format.unwrap_or("{0}").into());
     config.insert("gapOrder".to_owned(), "equal".into());
     config.extend(lanes::settings(lanes::WORLDBOOK).map(|(key, value)| (key.to_owned(), value)));

@@ -313,3 +313,19 @@ fn a_changed_template_of_a_preset_becomes_a_prompt() {
         (&json!(false), &json!("charDescription_text"))
     );
 }
+
+#[test]
+fn a_marker_that_stands_for_nothing_comes_back() {
+    let order = ["main", "heading", "blank", "chatHistory"];
+    let order: Vec<Value> =
+        order.iter().map(|id| json!({ "identifier": id, "enabled": *id != "blank" })).collect();
+    let preset = json!({
+        "prompts": [
+            { "identifier": "main", "role": "system", "content": "Write." },
+            { "identifier": "heading", "name": "H", "role": "system", "content": "== Style ==", "marker": true },
+            { "identifier": "blank", "name": "B", "role": "system", "content": "", "marker": true },
+        ],
+        "prompt_order": [{ "character_id": 100_001, "order": order }],
+    });
+    assert_eq!(round_preset(&preset), preset);
+}

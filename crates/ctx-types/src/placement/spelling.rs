@@ -48,7 +48,7 @@ pub(super) fn write(placement: &Placement, entry: &mut PresetMessage) {
 }
 
 fn write_depth(points: &DepthPoints, strategy: &mut InjectionStrategy) {
-    if let Some(depth) = points.as_single() {
+    if let Some(depth) = points.as_single().filter(|_| !points.is_list()) {
         strategy.kind = Some("depth".into());
         strategy.depth = Some(i64::try_from(depth).unwrap_or(i64::MAX));
     } else {

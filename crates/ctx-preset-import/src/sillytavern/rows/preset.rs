@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::scripts;
-use crate::loose::{Object, objects, text, whole};
+use crate::loose::{Object, flag, objects, text, whole};
 use crate::report::Expect::{Among, Flag, List, Named, Number, Text, Texts, Value as Scalar, Whole};
 use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
 use crate::sillytavern::arrange::{self, Marker};
@@ -160,6 +160,7 @@ fn prompts(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
         let is_in_chat = whole(prompt, "injection_position") == Some(1);
         let set = match arrange::marker(id) {
             Some(marker) => kinds.of_marker(marker, is_in_chat),
+            None if flag(prompt, "marker") == Some(true) => &kinds.silent,
             None if made.overridden.contains(&id) => &kinds.overridden,
             None => &kinds.plain,
         };
@@ -169,12 +170,14 @@ fn prompts(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
 
 /// Rules for the steps of the order that counts.
 fn order(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
-    let Some((chosen, list)) = ChatPreset(preset).ordered_by() else { return };
+    let Some(order) = ChatPreset(preset).ordered_by() else { return };
     let mut steps = RuleSet::default();
-    let repeated: BTreeSet<usize> = ChatPreset(preset).repeated().map(|(_, index, _)| index).collect();
+    let repeated: BTreeSet<usize> = order.repeated().map(|(index, _)| index).collect();
     let sent = [mapped("/identifier", Text, "/id"), mapped("/enabled", Flag, "/isEnabled")];
     let [sent, twice, nobody] = [RuleSet::new(sent), all_kept(TWICE), all_kept(NOBODY)].map(Rc::new);
-    for (index, step) in objects(list, "order") {
+    let below = if order.owner.is_some() { "/order" } else { "/prompt_order" };
+    let into = if order.owner.is_some() { &mut steps } else { &mut *rules };
+    for (index, step) in order.steps {
         let entry = text(step, "identifier").map(|id| (id, made.entry(id)));
         let (set, to) = match entry {
             _ if repeated.contains(&index) => (&twice, String::new()),
@@ -183,8 +186,9 @@ fn order(preset: &Object, made: &Made<'_>, rules: &mut RuleSet) {
             Some(("chatHistory", None)) => (&sent, "/presetMessages".to_owned()),
             _ => (&nobody, String::new()),
         };
-        steps.link("/order", index.to_string(), Link::new(set, to));
+        into.link(below, index.to_string(), Link::new(set, to));
     }
+    let Some(chosen) = order.owner else { return };
     steps.add([
         approximated("/character_id", "", "the order of 100001 counts, then 100000"),
         approximated("/order", "", "nothing is ordered"),
@@ -202,6 +206,8 @@ struct Kinds {
     plain: Rc<RuleSet>,
     /// A card's text stands over its own.
     overridden: Rc<RuleSet>,
+    /// A marker that stands for nothing.
+    silent: Rc<RuleSet>,
     /// Markers of texts, in the list and in the conversation.
     text: [Rc<RuleSet>; 2],
     /// The other markers.
@@ -225,6 +231,8 @@ const STRATEGY: [Rule; 3] = [
     mapped("/injection_order", Whole(i64::MIN), "/injectionStrategy/order"),
 ];
 
+const SILENT: &str = "a marker that stands for nothing is not sent, as there";
+
 const IN_LIST: &str = "a marker in the list has no depth";
 
 impl Kinds {
@@ -234,6 +242,14 @@ impl Kinds {
         let plain = shared().chain(STRATEGY).chain([ROLE, name]);
         let content = mapped("/content", Text, "/content");
         let over = kept("/content", OVER);
+        let silent = [
+            approximated("/content", "/content", SILENT),
+            kept("/injection_position", SILENT),
+            mapped("/injection_depth", Whole(0), "/injectionStrategy/depth"),
+            mapped("/injection_order", Whole(i64::MIN), "/injectionStrategy/order"),
+            ROLE,
+            name,
+        ];
         let depths = || {
             [
                 mapped("/injection_position", Among(&[0, 1]), "/injectionStrategy/type"),
@@ -253,6 +269,7 @@ impl Kinds {
         let in_chat = [OWN_TEXT, ROLE, kept("/name", "what stands at a depth has no name")];
         Self {
             plain: Rc::new(RuleSet::new(plain.clone().chain([content]))),
+            silent: Rc::new(RuleSet::new(shared().chain(silent))),
             overridden: Rc::new(RuleSet::new(plain.chain([over]))),
             text: [
                 Rc::new(RuleSet::new(shared().chain([OWN_TEXT, ROLE, name]).chain(depths()))),
