@@ -7,6 +7,7 @@ mod import;
 mod macros;
 mod schema;
 mod session;
+mod trust;
 mod turn;
 mod worldbook;
 
@@ -34,6 +35,7 @@ pub(crate) use session::{
     DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,
     SessionFileArguments, StepArguments,
 };
+pub(crate) use trust::TrustArguments;
 pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tokens_expected};
 pub(crate) use worldbook::{
     WorldbookArguments, WorldbookCheckArguments, WorldbookCommand, WorldbookScanArguments,
@@ -82,6 +84,7 @@ pub(crate) enum Command {
     Export(AgentExportArguments),
     Migrate(MigrateArguments),
     Init(InitArguments),
+    Trust(TrustArguments),
     Schema(SchemaArguments),
     Completions(CompletionsArguments),
 }

@@ -29,5 +29,6 @@ pub(crate) mod session_file;
 mod store;
 mod switches;
 pub(crate) mod test;
+pub(crate) mod trust;
 pub(crate) mod turn;
 pub(crate) mod worldbook;

@@ -1,11 +1,16 @@
-//! `ctx.toml`: defaults for the command line, in the working folder or one above it.
+//! `ctx.toml`: defaults for the command line, in the working folder or one above it, and the user's own below them.
 
+mod guard;
 mod named;
+mod nearest;
+mod reach;
+mod trust;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel};
 use ctx_engine::{Compile, Engine, ImportError, USER_SETTINGS};
 use ctx_pipeline::{ProcessorSetting, canonical_id};
@@ -13,13 +18,14 @@ use ctx_types::{Agent, ConfigField, Diagnostic, Severity, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-use crate::args::{ConfigArguments, TurnArguments};
+use crate::args::{ConfigArguments, EndpointArguments, TurnArguments};
 use crate::codes;
 use crate::commands::endpoint::{EndpointConfig, EndpointKeys};
 use crate::commands::named::missing;
 use crate::commands::turn::check_zone;
 use crate::exit::UsageError;
 use crate::files;
+use crate::home;
 use crate::keyed::{Filled, Meaning, Meaningless, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
 use crate::lang;
@@ -27,14 +33,16 @@ use crate::secrets::covered;
 use crate::show::{self, Sources};
 use crate::toml_document;
 
+use guard::Guard;
+pub(crate) use guard::{Found, found_in, tell};
+pub(crate) use reach::Withheld;
+pub(crate) use trust::Trusted;
+
 /// The name of the file.
 const NAME: &str = "ctx.toml";
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-
-/// How many folders above the working folder are looked into.
-const MAX_PARENTS: usize = 64;
 
 keyed! {
     /// `ctx.toml`: defaults for the command line. Files are named as seen from the folder of `ctx.toml`.
@@ -138,24 +146,28 @@ pub(crate) struct Config {
     pub(crate) user_parameters: Option<Value>,
     /// What was found in it.
     pub(crate) found: Vec<Diagnostic>,
+    /// What a file that was found may not do by itself.
+    guard: Guard,
     /// The folder of the file, as seen from which it names others.
     folder: PathBuf,
     /// The files that it names, by their keys.
-    files: Vec<(&'static str, PathBuf)>,
+    files: Vec<DefaultFile>,
     /// The worldbooks that it names.
     worldbooks: Vec<PathBuf>,
+    /// The file that names the worldbooks.
+    worldbooks_of: Rc<Origin>,
     /// Where models are reached.
-    pub(crate) endpoint: EndpointConfig,
+    endpoint: EndpointConfig,
     /// Where transcripts of recordings are made.
-    pub(crate) transcription: EndpointConfig,
+    transcription: EndpointConfig,
     /// The file that keeps conversations.
-    pub(crate) store: Option<PathBuf>,
+    store: Option<PathBuf>,
     /// Which tools may be called.
-    pub(crate) tools: Option<Value>,
+    tools: Option<Value>,
     /// The tools and categories that these rules name.
     tool_names: Vec<ToolNames>,
     /// The folder that the model may look into.
-    pub(crate) tools_folder: Option<PathBuf>,
+    tools_folder: Option<PathBuf>,
     /// When conversations are summarised, and how.
     pub(crate) compression: Option<Value>,
     /// The folder of attached files.
@@ -164,6 +176,21 @@ pub(crate) struct Config {
     context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
+}
+
+/// The file that a default is from, and its folder.
+#[derive(Clone, Debug, Default)]
+struct Origin {
+    name: String,
+    folder: PathBuf,
+}
+
+/// A file that is a default.
+#[derive(Clone, Debug)]
+struct DefaultFile {
+    key: &'static str,
+    path: PathBuf,
+    origin: Rc<Origin>,
 }
 
 /// The tools that may be called, or may not, by their names and categories.
@@ -176,29 +203,105 @@ struct ToolNames {
 }
 
 impl Config {
-    /// Reads the nearest file, in the working folder or above; without one there are no defaults.
+    /// Reads the nearest file, in the working folder or above, over the user's own; without either there are no
+    /// defaults.
     ///
     /// An unknown key is a finding. What cannot be read is an error, and so is a value of a wrong type: without
     /// it the command would do something else than its user thinks.
     pub(crate) fn read(arguments: &ConfigArguments, sources: &mut Sources) -> Result<Self> {
-        let nearest = if arguments.no_config { None } else { nearest() };
-        let Some(folder) = nearest else { return Ok(Self::default()) };
-        let path = folder.join(NAME);
-        let name = files::name(&path);
-        let bytes = files::read(&path)?;
-        sources.files_read.note(&path);
-        if let Some(fault) = too_large(&bytes, &name) {
-            bail!(fault);
+        if arguments.no_config {
+            return Ok(Self::default());
         }
-        sources.add(&name, &shown(&bytes));
-        let value = parse(&bytes, &name, sources).map_err(|fault| sources.failure(&fault))?;
-        let config = Self::of(&value, &folder);
-        let found: Vec<Diagnostic> =
-            config.found.into_iter().map(|found| found.in_document(&*name)).collect();
-        match found.iter().find(|found| found.severity == Severity::Error) {
-            Some(fault) => Err(sources.failure(fault)),
-            None => Ok(Self { name: Some(name), found, ..config }),
+        let nearest = nearest::folder(NAME);
+        let own = home::configuration().filter(|folder| folder.join(NAME).is_file());
+        let is_same = |own: &PathBuf| nearest.as_ref().is_some_and(|nearest| nearest::is_same(own, nearest));
+        let own = match own.filter(|own| !is_same(own)) {
+            Some(folder) => Self::read_file(&folder, sources)?.0,
+            None => Self::default(),
+        };
+        let Some(folder) = nearest else { return Ok(own) };
+        let (mut config, found) = Self::read_file(&folder, sources)?;
+        config.guard = Guard::of(&found)?;
+        Ok(config.over(own))
+    }
+
+    /// Reads the file of a folder; returns its bytes and its value too.
+    fn read_file(folder: &Path, sources: &mut Sources) -> Result<(Self, Found)> {
+        let found = found_in(folder, sources)?;
+        let config = Self::of(&found.value, folder);
+        let odd: Vec<Diagnostic> =
+            config.found.into_iter().map(|odd| odd.in_document(&*found.name)).collect();
+        if let Some(fault) = odd.iter().find(|odd| odd.severity == Severity::Error) {
+            return Err(sources.failure(fault));
         }
+        let origin = Rc::new(Origin { name: found.name.clone(), folder: folder.to_owned() });
+        let files = config.files.into_iter().map(|file| DefaultFile { origin: origin.clone(), ..file });
+        let files = files.collect();
+        let name = Some(found.name.clone());
+        Ok((Self { name, found: odd, files, worldbooks_of: origin, ..config }, found))
+    }
+
+    /// Takes from the user's own file what this one does not say. Where requests go is said by one file alone: a key is
+    /// not sent to the address of another.
+    fn over(mut self, own: Self) -> Self {
+        let is_missing = |file: &DefaultFile| self.files.iter().all(|named| named.key != file.key);
+        let files: Vec<DefaultFile> = own.files.into_iter().filter(is_missing).collect();
+        self.files.extend(files);
+        if self.worldbooks.is_empty() {
+            (self.worldbooks, self.worldbooks_of) = (own.worldbooks, own.worldbooks_of);
+        }
+        if self.tools.is_none() {
+            (self.tools, self.tool_names, self.tools_folder) = (own.tools, own.tool_names, own.tools_folder);
+        }
+        Self {
+            name: self.name.or(own.name),
+            user_parameters: self.user_parameters.or(own.user_parameters),
+            found: [own.found, self.found].concat(),
+            endpoint: self.endpoint.over(own.endpoint),
+            transcription: self.transcription.over(own.transcription),
+            store: self.store.or(own.store),
+            compression: self.compression.or(own.compression),
+            assets: self.assets.or(own.assets),
+            model: self.model.or(own.model),
+            context_tokens: self.context_tokens.or(own.context_tokens),
+            reserve: self.reserve.or(own.reserve),
+            tz: self.tz.or(own.tz),
+            ..self
+        }
+    }
+
+    /// Returns where models are reached, for a command line that may say some of it.
+    pub(crate) fn endpoint(&self, given: &EndpointArguments) -> Result<&EndpointConfig> {
+        let has_key = given.key_env.is_some() || given.key_file.is_some();
+        self.guard.allow(|pointer| match pointer {
+            "/endpoint/base-url" => given.base_url.is_none(),
+            "/endpoint/key-env" | "/endpoint/key-file" => !has_key,
+            pointer => pointer.starts_with("/endpoint/"),
+        })?;
+        Ok(&self.endpoint)
+    }
+
+    /// Returns the model of the endpoint.
+    pub(crate) fn endpoint_model(&self) -> Option<&String> {
+        self.endpoint.model.as_ref()
+    }
+
+    /// Returns where transcripts of recordings are made.
+    pub(crate) fn transcription(&self) -> Result<&EndpointConfig> {
+        self.guard.allow(|pointer| pointer.starts_with("/transcription/"))?;
+        Ok(&self.transcription)
+    }
+
+    /// Returns the file that keeps conversations, if one is named.
+    pub(crate) fn store(&self) -> Result<Option<&Path>> {
+        self.guard.allow(|pointer| pointer == "/store")?;
+        Ok(self.store.as_deref())
+    }
+
+    /// Returns which tools may be called, and the folder that the model may look into.
+    pub(crate) fn tools(&self) -> Result<(Option<&Value>, Option<&Path>)> {
+        self.guard.allow(|pointer| pointer == "/tools")?;
+        Ok((self.tools.as_ref(), self.tools_folder.as_deref()))
     }
 
     fn of(value: &Value, folder: &Path) -> Self {
@@ -214,14 +317,19 @@ impl Config {
             ("profile", &file.profile),
             ("models", &file.models),
         ];
-        let files =
-            named.into_iter().filter_map(|(key, path)| Some((key, place(path.as_deref()?)))).collect();
+        let origin = Rc::new(Origin::default());
+        let named = named.into_iter().filter_map(|(key, path)| {
+            Some(DefaultFile { key, path: place(path.as_deref()?), origin: origin.clone() })
+        });
+        let files = named.collect();
         let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
         let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
         let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
         let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
         Self {
             name: None,
+            guard: Guard::default(),
+            worldbooks_of: origin,
             user_parameters: file.processors.map(|list| parameters(list.value)),
             folder: folder.to_owned(),
             files,
@@ -245,7 +353,7 @@ impl Config {
     /// Leaves out what decides about one conversation and not about books: agent, conversation, person, and whether
     /// books are searched at all.
     pub(crate) fn of_books(mut self) -> Self {
-        self.files.retain(|(key, _)| *key == "models");
+        self.files.retain(|file| file.key == "models");
         self.worldbooks.clear();
         let settings = self.user_parameters.as_mut().and_then(|parameters| parameters.get_mut("processors"));
         for setting in settings.and_then(Value::as_array_mut).into_iter().flatten() {
@@ -259,7 +367,7 @@ impl Config {
 
     /// Leaves out the conversation, for what has one of its own.
     pub(crate) fn without_session(mut self) -> Self {
-        self.files.retain(|(key, _)| *key != "session");
+        self.files.retain(|file| file.key != "session");
         self
     }
 
@@ -274,7 +382,10 @@ impl Config {
         if turn.worldbooks.is_empty() {
             turn.worldbooks = self.worldbooks(sources)?;
         }
-        fill(&mut turn.assets, self.assets.as_ref());
+        if turn.assets.is_none() && self.assets.is_some() {
+            self.guard.allow(|pointer| pointer == "/assets")?;
+            turn.assets.clone_from(&self.assets);
+        }
         fill(&mut turn.model, self.model.as_ref());
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());
         fill(&mut turn.reserve, self.reserve.as_ref());
@@ -285,7 +396,7 @@ impl Config {
     /// Says which files are taken from here, of keys of which a command line gives some and not others: who names an
     /// agent or a conversation may not know what is put beside it.
     pub(crate) fn tell(&self, keys: &[(&str, bool)]) {
-        let path = |key: &str| self.files.iter().find(|(named, _)| *named == key).map(|(_, path)| path);
+        let path = |key: &str| Some(&self.named(key)?.path);
         let absent = keys.iter().filter(|(_, is_given)| !is_given);
         let taken = absent.filter_map(|(key, _)| Some(format!("{key} `{}`", files::name(path(key)?))));
         let taken: Vec<_> = taken.map(|taken| lang::phrase(&taken).into_owned()).collect();
@@ -302,11 +413,18 @@ impl Config {
         given: Option<PathBuf>,
         sources: &Sources,
     ) -> Result<Option<PathBuf>> {
-        let default = self.files.iter().find(|(named, _)| *named == key).map(|(_, path)| path);
-        if let (None, Some(path)) = (&given, default) {
-            self.check_exists(path, &format!("/{key}"), sources)?;
+        if given.is_some() {
+            return Ok(given);
         }
-        Ok(given.or_else(|| default.cloned()))
+        let Some(file) = self.named(key) else { return Ok(None) };
+        let pointer = format!("/{key}");
+        self.guard.allow(|withheld| withheld == pointer)?;
+        check_exists(&file.path, &file.origin, &pointer, sources)?;
+        Ok(Some(file.path.clone()))
+    }
+
+    fn named(&self, key: &str) -> Option<&DefaultFile> {
+        self.files.iter().find(|file| file.key == key)
     }
 
     /// Returns the conversation of a command line, or else the one that is named here; a usage error that says how one
@@ -323,20 +441,24 @@ impl Config {
 
     /// Returns the worldbooks that are named here; they must exist.
     fn worldbooks(&self, sources: &Sources) -> Result<Vec<PathBuf>> {
+        self.guard.allow(|pointer| pointer == "/worldbooks")?;
         for (index, path) in self.worldbooks.iter().enumerate() {
-            self.check_exists(path, &format!("/worldbooks/{index}"), sources)?;
+            check_exists(path, &self.worldbooks_of, &format!("/worldbooks/{index}"), sources)?;
         }
         Ok(self.worldbooks.clone())
     }
+}
 
-    fn check_exists(&self, path: &Path, pointer: &str, sources: &Sources) -> Result<()> {
-        match missing(path, &self.folder, pointer) {
-            None => Ok(()),
-            Some(missing) => {
-                Err(sources.failure(&missing.in_document(self.name.as_deref().unwrap_or_default())))
-            }
-        }
+fn check_exists(path: &Path, origin: &Origin, pointer: &str, sources: &Sources) -> Result<()> {
+    match missing(path, &origin.folder, pointer) {
+        None => Ok(()),
+        Some(missing) => Err(sources.failure(&missing.in_document(&*origin.name))),
     }
+}
+
+/// Tells whether a folder has a file of defaults.
+pub(crate) fn is_there(folder: &Path) -> bool {
+    folder.join(NAME).is_file()
 }
 
 /// Tells whether a path is that of a file of defaults.
@@ -446,14 +568,6 @@ fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagn
         let finding = Diagnostic::error(codes::TOML_SYNTAX, format!("invalid TOML: {message}"));
         Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
     })
-}
-
-/// Returns the nearest folder that holds the file, as it is seen from the working folder.
-fn nearest() -> Option<PathBuf> {
-    let above = std::env::current_dir().ok()?.ancestors().count().saturating_sub(1);
-    let folders = (0..=above.min(MAX_PARENTS)).map(|levels| std::iter::repeat_n("..", levels).collect());
-    let mut folders = folders.filter(|folder: &PathBuf| folder.join(NAME).is_file());
-    folders.next()
 }
 
 fn fill<T: Clone>(given: &mut Option<T>, default: Option<&T>) {

@@ -18,6 +18,7 @@ mod edits;
 mod exit;
 mod explanations;
 mod files;
+mod home;
 mod keyed;
 mod keys;
 mod lang;
@@ -81,6 +82,7 @@ fn run(command: Command) -> Result<Exit> {
         Command::Export(arguments) => commands::export::run(&arguments),
         Command::Migrate(arguments) => commands::migrate::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),
+        Command::Trust(arguments) => commands::trust::run(&arguments),
         Command::Schema(arguments) => commands::schema::run(&arguments),
     }
 }

@@ -95,6 +95,37 @@ impl EndpointConfig {
         (config, [found, keys.finish()].concat())
     }
 
+    /// Takes from another configuration what this one does not say: of one that goes to another address, with another key
+    /// or other headers, no more than times.
+    pub(crate) fn over(self, below: Self) -> Self {
+        let is_elsewhere = self.base_url.is_some()
+            || self.key_env.is_some()
+            || self.key_file.is_some()
+            || !self.headers.is_empty();
+        let below = match is_elsewhere {
+            true => Self {
+                connect: below.connect,
+                first_token: below.first_token,
+                stall: below.stall,
+                retries: below.retries,
+                ..Self::default()
+            },
+            false => below,
+        };
+        Self {
+            base_url: self.base_url.or(below.base_url),
+            dialect: self.dialect.or(below.dialect),
+            model: self.model.or(below.model),
+            key_env: self.key_env.or(below.key_env),
+            key_file: self.key_file.or(below.key_file),
+            headers: if self.headers.is_empty() { below.headers } else { self.headers },
+            connect: self.connect.or(below.connect),
+            first_token: self.first_token.or(below.first_token),
+            stall: self.stall.or(below.stall),
+            retries: self.retries.or(below.retries),
+        }
+    }
+
     /// Returns the file that is said to hold the key.
     pub(crate) fn key_file(&self) -> Option<&Path> {
         self.key_file.as_deref()

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use ctx_chat::{SpillFolder, SqliteStore};
-use etcetera::BaseStrategy as _;
 
 use crate::config::Config;
 use crate::files;
+use crate::home;
 
 /// Opens the store of a command line, else that of `ctx.toml`, else the user's own; it is made if there is none.
 pub(super) fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, SpillFolder)> {
@@ -39,9 +39,9 @@ pub(super) fn wait<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 }
 
 fn place(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
-    let path = match given.or(config.store.as_deref()) {
+    let path = match given {
         Some(path) => path.to_owned(),
-        None => default_path()?,
+        None => config.store()?.map_or_else(default_path, |path| Ok(path.to_owned()))?,
     };
     match files::is_stdin(&path) {
         true => bail!("a store is a file, and `-` is none"),
@@ -62,13 +62,10 @@ fn results(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The user's own store: in `CTX_HOME`, else where applications keep their data.
+/// The user's own store.
 fn default_path() -> Result<PathBuf> {
-    const NAME: &str = "conversations.db";
-    if let Some(home) = std::env::var_os("CTX_HOME").filter(|home| !home.is_empty()) {
-        return Ok(PathBuf::from(home).join(NAME));
-    }
-    let strategy = etcetera::choose_base_strategy()
-        .map_err(|_| anyhow!("there is no home folder for a store; name one with `--store`"))?;
-    Ok(strategy.data_dir().join("ctx").join(NAME))
+    let folder = home::data();
+    let folder =
+        folder.ok_or_else(|| anyhow!("there is no home folder for a store; name one with `--store`"))?;
+    Ok(folder.join("conversations.db"))
 }

@@ -22,7 +22,7 @@ pub(super) fn faults(config: &Config, engine: &Engine) -> Vec<Diagnostic> {
         path: path.to_owned(),
         name: files::name(path),
     };
-    let files = config.files.iter().map(|(key, path)| named(format!("/{key}"), wanted(key), path));
+    let files = config.files.iter().map(|file| named(format!("/{}", file.key), wanted(file.key), &file.path));
     let books = books.iter().enumerate();
     let books = books.map(|(index, path)| named(format!("/worldbooks/{index}"), Wanted::Worldbook, path));
     let of_files = named::faults(files.chain(books), &config.folder, engine);

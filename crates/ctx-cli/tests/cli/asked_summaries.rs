@@ -140,6 +140,7 @@ fn a_summary_is_written_again_by_a_model() {
     let server = Server::script([says("Room 12, B-7781, for Ada Bell.")]);
     let toml = format!("[endpoint]\nbase-url = '{}'\nmodel = 'writer-2'\n", server.base_url());
     folder.write("ctx.toml", toml.as_bytes());
+    folder.ctx("trust .");
     let output =
         folder.ctx(&format!("compress regenerate {id} --session chat.json --write --summarizer openai {AT}"));
     assert!(output.contains("Room 12, B-7781, for Ada Bell."), "{output}");

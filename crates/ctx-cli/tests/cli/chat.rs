@@ -327,6 +327,7 @@ fn the_endpoint_can_stand_in_a_file() {
         place.server.base_url()
     );
     place.folder.write("ctx.toml", toml.as_bytes());
+    place.folder.ctx("trust .");
     let output =
         place.folder.command("chat agent.yaml --once Hi").env("CTX_TEST_KEY", CANARY).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -43,6 +43,7 @@ fn the_help_of_the_command_is_chinese() {
       export       把智能体写成其他应用的文件
       migrate      更新 AIO Hub 的文件：旧写法改成现行写法
       init         写出一个入门小项目：智能体、档案、对话、默认值、一个测试
+      trust        信任某个文件夹的 `ctx.toml`
       schema       输出文件和报告的 JSON Schema，供编辑器补全和检查
       completions  输出 shell 命令行补全脚本
       help         显示本说明或指定子命令的帮助
@@ -434,6 +435,7 @@ fn a_chat_is_chinese() {
     let folder = project();
     folder
         .write("ctx.toml", b"store = 's.db'\n[endpoint]\nbase-url = 'http://127.0.0.1:9/v1'\nretries = 0\n");
+    folder.ctx("trust .");
     let output = folder.ctx_reading("chat agent.yaml --model gpt-5 --lang zh", TALK);
     // What the system says of a connection is the system's.
     let lines: Vec<&str> = english(&output)

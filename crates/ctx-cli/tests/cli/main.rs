@@ -61,6 +61,7 @@ mod test;
 // Elsewhere the system decides whom to trust, and no variable changes that.
 #[cfg(target_os = "linux")]
 mod tls;
+mod trust;
 mod turn;
 mod window_plans;
 mod worldbook;
@@ -128,10 +129,11 @@ impl Folder {
         format!("exit code {code}\n{}{}", part("output", stdout), part("errors", stderr))
     }
 
-    /// The command, without anything of the environment.
+    /// The command, without anything of the environment, and with a home of its own.
     fn command(&self, arguments: &str) -> Command {
         let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctx");
-        command.current_dir(self.path()).env_clear().env("NO_COLOR", "1").args(arguments.split_whitespace());
+        command.current_dir(self.path()).env_clear().env("NO_COLOR", "1");
+        command.env("CTX_HOME", self.path().join(".home")).args(arguments.split_whitespace());
         command
     }
 }

@@ -159,7 +159,12 @@ impl Place {
 /// The command in a folder, without anything of the environment.
 fn ctx(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ctx"));
-    command.current_dir(folder).env_clear().env("NO_COLOR", "1").args(arguments);
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("NO_COLOR", "1")
+        .env("CTX_HOME", folder.join(".home"))
+        .args(arguments);
     command
 }
 

@@ -69,12 +69,13 @@ impl Setup {
     /// Reads the files and settings of a chat, and opens the store if it is to keep anything.
     pub(super) fn read(arguments: &ChatArguments, sources: &mut Sources) -> Result<Self> {
         let config = Config::read(&arguments.setup.config, sources)?;
-        let mut endpoint = config.endpoint.endpoint(&arguments.endpoint, !arguments.dry_run)?;
+        let mut endpoint =
+            config.endpoint(&arguments.endpoint)?.endpoint(&arguments.endpoint, !arguments.dry_run)?;
         let keeps = arguments.once.is_none() || arguments.conversation.is_some() || arguments.resume;
         let store = keeps.then(|| store::open(arguments.store.store.as_deref(), &config)).transpose()?;
         let tools = tools::open(arguments, &config)?;
-        let transcriber = config.transcription.transcriber(!arguments.dry_run)?;
-        let (settings, policy) = (mask_settings(&config), tools::policy(&config));
+        let transcriber = config.transcription()?.transcriber(!arguments.dry_run)?;
+        let (settings, policy) = (mask_settings(&config), tools::policy(&config)?);
         let further = arguments.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
         let (mut turn, at) = read_turn(arguments, config, sources)?;
         let found = turn.settings().1;
@@ -250,7 +251,7 @@ fn read_turn(
     // A chat has a conversation of its own.
     let mut config = config.without_session();
     config.complete(&mut given, sources)?;
-    given.model = given.model.or_else(|| config.endpoint.model.clone());
+    given.model = given.model.or_else(|| config.endpoint_model().cloned());
     let files = TurnFiles::of(&given)?;
     let input = turn::input(&given)?;
     let at = given.at.as_ref().and(input.at_millis);

@@ -6,7 +6,6 @@ use anyhow::{Result, anyhow};
 use async_trait::async_trait;
 use ctx_chat::{Approval, FolderTools, ToolPolicy, Verdict};
 use ctx_types::ToolCall;
-use serde_json::Value;
 
 use crate::args::ChatArguments;
 use crate::commands::chat::lines::Lines;
@@ -16,21 +15,21 @@ use crate::{lang, show};
 
 /// Opens the folder that the model may look into, if one is named on the command line or in `ctx.toml`.
 pub(super) fn open(arguments: &ChatArguments, config: &Config) -> Result<Option<FolderTools>> {
-    let Some(path) = arguments.tools_dir.clone().or_else(|| config.tools_folder.clone()) else {
+    let (rules, folder) = config.tools()?;
+    let Some(path) = arguments.tools_dir.as_deref().or(folder) else {
         return Ok(None);
     };
-    let tools = FolderTools::open(&path);
+    let tools = FolderTools::open(path);
     let tools = tools.map_err(|error| {
-        anyhow!("cannot open the folder `{}`: {}", files::name(&path), files::reason(&error))
+        anyhow!("cannot open the folder `{}`: {}", files::name(path), files::reason(&error))
     })?;
-    let asks =
-        arguments.ask || config.tools.as_ref().and_then(|tools| tools.get("ask")?.as_bool()) == Some(true);
+    let asks = arguments.ask || rules.and_then(|rules| rules.get("ask")?.as_bool()) == Some(true);
     Ok(Some(if asks { tools.asking() } else { tools }))
 }
 
 /// Returns which tools the user's own settings leave.
-pub(super) fn policy(config: &Config) -> ToolPolicy {
-    config.tools.as_ref().map_or_else(ToolPolicy::default, |tools: &Value| ToolPolicy::read(tools))
+pub(super) fn policy(config: &Config) -> Result<ToolPolicy> {
+    Ok(config.tools()?.0.map_or_else(ToolPolicy::default, ToolPolicy::read))
 }
 
 /// Asks the user at the terminal.

@@ -15,7 +15,6 @@ use crate::commands::compress::batch::{self, Done};
 use crate::commands::compress::writer::Writer;
 use crate::commands::compress::{conversations, settings};
 use crate::commands::counting::TokenCounting;
-use crate::commands::endpoint::EndpointConfig;
 use crate::commands::inputs;
 use crate::commands::session_file::{SessionFile, Target};
 use crate::commands::turn::time;
@@ -44,7 +43,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Exit> {
         let message = "`--out` takes one conversation; `--write` writes each over its own file";
         return Err(UsageError(message.to_owned()).into());
     }
-    let mut writer = Writer::of(&arguments.summarizer, &work.settings.config, &work.endpoint)?;
+    let mut writer = Writer::of(&arguments.summarizer, &work.settings.config, &work.config)?;
     batch::run(&work.sessions, pass.json, &mut |path, sources| work.compress(path, &mut writer, sources))
 }
 
@@ -54,7 +53,7 @@ struct Work<'a> {
     mask: &'a MaskArguments,
     counting: TokenCounting,
     settings: MaskSettings,
-    endpoint: EndpointConfig,
+    config: Config,
     target: Target,
     at_millis: i64,
 }
@@ -83,8 +82,8 @@ impl<'a> Work<'a> {
         sources.show(&found);
         let output = run.map(|run| &run.output);
         let target = output.map_or(Target::Nowhere, Target::from);
-        let (endpoint, at_millis) = (config.endpoint, at_millis(output)?);
-        Ok(Self { sessions, mask: &pass.mask, counting, settings, endpoint, target, at_millis })
+        let at_millis = at_millis(output)?;
+        Ok(Self { sessions, mask: &pass.mask, counting, settings, config, target, at_millis })
     }
 
     fn plan(&self, file: &SessionFile) -> Result<Planned> {

@@ -85,7 +85,7 @@ pub(super) fn regenerate(arguments: &RegenerateArguments) -> Result<Exit> {
     work.config.tell(&[("agent", settings.agent.is_some()), ("session", is_session_given)]);
     let settings = settings::read(settings, Some(&arguments.summarizer), &work.config, &mut work.sources)?;
     work.sources.show(&settings.diagnostics);
-    let mut writer = Writer::of(&arguments.summarizer, &settings.config, &work.config.endpoint)?;
+    let mut writer = Writer::of(&arguments.summarizer, &settings.config, &work.config)?;
     let counter = work.counting.counter;
     let plan = MaskPlan::regenerate(&work.file.session, &settings.config, &work.id, &counter);
     let plan = plan.map_err(|none| UsageError(none.to_string()))?;

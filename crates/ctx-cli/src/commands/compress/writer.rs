@@ -14,6 +14,7 @@ use crate::args::{SummarizerArguments, SummarizerChoice};
 use crate::commands::compress::program::Program;
 use crate::commands::compress::waiting::{Interrupts, Until};
 use crate::commands::endpoint::EndpointConfig;
+use crate::config::Config;
 use crate::exit::UsageError;
 
 /// Writes summaries: from the messages' own sentences, or by somebody else who is waited for.
@@ -26,7 +27,7 @@ impl Writer {
     pub(super) fn of(
         arguments: &SummarizerArguments,
         settings: &MaskConfig,
-        endpoint: &EndpointConfig,
+        config: &Config,
     ) -> Result<Self> {
         let summarizer: Box<dyn Summarizer> = match &arguments.summarizer {
             SummarizerChoice::Extractive => return Ok(Self { other: None }),
@@ -34,6 +35,7 @@ impl Writer {
                 Box::new(Program::parse(command, arguments.summarizer_window)?)
             }
             SummarizerChoice::Model(dialect) => {
+                let endpoint = config.endpoint(&arguments.endpoint())?;
                 Box::new(model(arguments, settings, &endpoint.for_dialect(*dialect))?)
             }
         };

@@ -1,0 +1,68 @@
+//! `ctx trust`: lets the `ctx.toml` of a folder reach outside of it.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use serde_json::json;
+
+use crate::args::TrustArguments;
+use crate::config::{Trusted, found_in, is_there, tell};
+use crate::exit::{Exit, UsageError};
+use crate::show::{self, Sources};
+use crate::{files, lang};
+
+pub(crate) fn run(arguments: &TrustArguments) -> Result<Exit> {
+    let Some(folder) = arguments.folder.as_deref().filter(|_| !arguments.list) else {
+        return list(arguments.json);
+    };
+    if arguments.remove { remove(folder, arguments.json) } else { add(folder, arguments.json) }
+}
+
+fn list(is_json: bool) -> Result<Exit> {
+    let trusted = Trusted::read()?;
+    let folders: Vec<&str> = trusted.folders().collect();
+    match (is_json, folders.is_empty()) {
+        (true, _) => show::json(&json!({ "folders": folders }))?,
+        (false, true) => show::remark("no folder is trusted"),
+        (false, false) => show::result(&(folders.join("\n") + "\n"))?,
+    }
+    Ok(Exit::Success)
+}
+
+fn add(folder: &Path, is_json: bool) -> Result<Exit> {
+    if !is_there(folder) {
+        bail!("there is no `ctx.toml` in `{}`", files::name(folder));
+    }
+    let found = found_in(folder, &mut Sources::default())?;
+    let withheld = found.withheld();
+    for withheld in &withheld {
+        tell(&found.name, withheld);
+    }
+    Trusted::add(folder, &found.bytes)?;
+    if is_json {
+        let keys: Vec<String> = withheld.iter().map(crate::config::Withheld::key).collect();
+        show::json(&json!({ "trusted": files::name(folder), "keys": keys }))?;
+        return Ok(Exit::Success);
+    }
+    let name = &found.name;
+    let text = match withheld.is_empty() {
+        true => format!("`{name}` is trusted; it reaches nothing outside of its folder"),
+        false => format!("`{name}` is trusted until it changes"),
+    };
+    show::result(&format!("{}\n", lang::text(&text)))?;
+    Ok(Exit::Success)
+}
+
+fn remove(folder: &Path, is_json: bool) -> Result<Exit> {
+    let name = files::name(folder);
+    if !Trusted::remove(folder)? {
+        return Err(
+            UsageError(format!("`{name}` is not trusted; `ctx trust --list` names the folders")).into()
+        );
+    }
+    match is_json {
+        true => show::json(&json!({ "removed": name }))?,
+        false => show::result(&format!("{}\n", lang::text(&format!("`{name}` is trusted no longer"))))?,
+    }
+    Ok(Exit::Success)
+}
