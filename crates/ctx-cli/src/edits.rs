@@ -104,7 +104,7 @@ impl<'f> Asked<'f> {
 
 /// Makes replacements in a text; none if two of them are about the same bytes.
 pub(crate) fn replaced(text: &str, mut replacements: Vec<Replacement>) -> Option<String> {
-    replacements.sort_by_key(|(range, _)| range.start);
+    replacements.sort_by_key(|(range, _)| (range.start, range.end));
     let mut result = String::with_capacity(text.len());
     let mut done = 0;
     for (range, new) in replacements {

@@ -1,7 +1,7 @@
 //! Reading and writing files: with a limit on size, never half, and never onto what was read.
 
 mod identity;
-mod json_layout;
+mod json_edit;
 mod leftover;
 mod lock;
 mod once;
@@ -16,7 +16,7 @@ use ctx_types::closest;
 
 use crate::show;
 pub(crate) use identity::FilesRead;
-pub(crate) use json_layout::{JsonLayout, pretty_json};
+pub(crate) use json_edit::{edited, is_editable, pretty_json};
 pub(crate) use leftover::remove_leftovers;
 pub(crate) use lock::lock;
 pub(crate) use once::Once;

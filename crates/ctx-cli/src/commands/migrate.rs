@@ -106,7 +106,7 @@ fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migra
     }
     let after = match document.syntax {
         Syntax::Yaml => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
-        _ => files::pretty_json(&migrated.value),
+        _ => files::edited(&before, &migrated.value).unwrap_or_else(|| files::pretty_json(&migrated.value)),
     };
     let lost = match document.syntax {
         Syntax::Yaml => comments::lost(&decode(&before, &Limits::default())?),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::Format;
 use ctx_types::{Diagnostic, History, HistoryEntry, HistoryError, Session, SessionOp};
@@ -13,7 +13,7 @@ use crate::args::OutputArguments;
 use crate::codes;
 use crate::commands::inputs::{self, InputFile};
 use crate::exit::UsageError;
-use crate::files::{self, Existing, FilesRead, JsonLayout};
+use crate::files::{self, Existing, FilesRead};
 use crate::show::Sources;
 
 /// A conversation, the log of its steps, and the way back into its file.
@@ -139,9 +139,9 @@ impl SessionFile {
         if self.format != Format::Session {
             return refused(format!("`{name}` is {}, which has no place for this; {help}", self.format));
         }
-        match JsonLayout::of(&self.bytes) {
-            Some(_) => Ok(()),
-            None => refused(format!("`{name}` is no plain JSON and would not come back as it is; {help}")),
+        match files::is_editable(&self.bytes) {
+            true => Ok(()),
+            false => refused(format!("`{name}` is no plain JSON and would not come back as it is; {help}")),
         }
     }
 
@@ -154,12 +154,12 @@ impl SessionFile {
         match target {
             Target::Nowhere => return Ok(false),
             Target::Other(path) => {
-                let bytes = JsonLayout::default().write(&self.to_json())?;
+                let bytes = self.edited().unwrap_or_else(|| files::pretty_json(&self.to_json()));
                 files::write(&[(path.clone(), &bytes)], Existing::Named, read)?;
             }
             Target::InPlace => {
-                let layout = JsonLayout::of(&self.bytes).unwrap_or_default();
-                let bytes = layout.write(&self.to_json())?;
+                let bytes = self.edited();
+                let bytes = bytes.ok_or_else(|| anyhow!("`{}` cannot be changed in place", self.name))?;
                 let _lock = files::lock(&self.path)?;
                 files::refuse_changed(&self.path, &self.bytes)?;
                 // That this run has read it does not matter: this is what the user asked for.
@@ -167,6 +167,11 @@ impl SessionFile {
             }
         }
         Ok(true)
+    }
+
+    /// Returns the file with what was changed; none if it is not of our own form in plain JSON.
+    fn edited(&self) -> Option<Vec<u8>> {
+        if self.format == Format::Session { files::edited(&self.bytes, &self.to_json()) } else { None }
     }
 
     /// Returns what would be written.

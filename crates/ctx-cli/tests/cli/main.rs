@@ -14,6 +14,7 @@ mod attachments;
 mod bad_input;
 mod batch;
 mod budgets;
+mod bytes;
 mod chat;
 mod chat_dialects;
 mod check;

@@ -13,7 +13,7 @@ use crate::commands::inputs::{self, InputFile};
 use crate::commands::session_file::{SessionFile, Target};
 use crate::commands::turn::Turn;
 use crate::exit::UsageError;
-use crate::files::{self, Existing, FilesRead, JsonLayout};
+use crate::files::{self, Existing, FilesRead};
 use crate::show::Sources;
 
 /// What the step is called in the log of a conversation.
@@ -53,7 +53,7 @@ impl StateFile {
         if !value.is_object() {
             bail!("`{name}` has no timed effects in it: expected an object with `sticky` and `cooldown`");
         }
-        if arguments.write && JsonLayout::of(&bytes).is_none() {
+        if arguments.write && !files::is_editable(&bytes) {
             let message = format!("`{name}` is no plain JSON and would not come back as it is");
             return Err(UsageError(message).into());
         }
@@ -152,7 +152,8 @@ fn write_own(
     if let Some(before) = before {
         files::refuse_changed(path, before)?;
     }
-    let layout = before.and_then(JsonLayout::of).unwrap_or_default();
-    files::write(&[(path.to_owned(), &layout.write(&written)?)], Existing::Named, read)?;
+    let bytes = before.and_then(|before| files::edited(before, &written));
+    let bytes = bytes.unwrap_or_else(|| files::pretty_json(&written));
+    files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;
     Ok(Some(name))
 }

@@ -1,0 +1,397 @@
+//! Changes of a JSON file by replacing the bytes of what changed: all others stay as somebody wrote them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use serde::Serialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::edits::{Replacement, replaced};
+
+/// The byte order mark that some editors write.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Tells whether bytes are one JSON value in UTF-8, and can be edited.
+pub(crate) fn is_editable(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(without_mark(bytes)).is_ok()
+}
+
+/// Returns the bytes of a JSON file with another value; `None` if it is not one JSON value in UTF-8.
+///
+/// Bytes outside of what changed stay: layout, order, escapes, numbers of any length. What is new is laid out as its
+/// neighbours are, and a number that memory does not hold to the last digit goes where its object goes.
+/// O(bytes · depth of what changed).
+pub(crate) fn edited(bytes: &[u8], value: &Value) -> Option<Vec<u8>> {
+    let json = without_mark(bytes);
+    let source = std::str::from_utf8(json).ok()?;
+    let old: Value = serde_json::from_str(source).ok()?;
+    let root: &RawValue = serde_json::from_str(source).ok()?;
+    let mut edit = Edit::new(source);
+    edit.value(root.get(), &old, value, "");
+    let text = replaced(source, edit.replacements)?;
+    // Nothing else than what was asked for may come out.
+    let came_out: Value = serde_json::from_str(&text).ok()?;
+    (came_out == *value).then(|| [&bytes[..bytes.len() - json.len()], text.as_bytes()].concat())
+}
+
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
+}
+
+/// An edit under way.
+struct Edit<'s> {
+    source: &'s str,
+    replacements: Vec<Replacement>,
+    /// What a level is indented by, where the file has lines.
+    indent: &'s str,
+    /// Values with numbers that are written in another way than we would, by how we would write them.
+    exact: HashMap<String, &'s str>,
+}
+
+/// A member of an object, or an element of a list.
+struct Item<'s> {
+    key: Option<String>,
+    /// From its key, if it has one, to the end of its value.
+    range: Range<usize>,
+    value: &'s str,
+}
+
+/// What becomes of the items of a container.
+struct Change {
+    /// Whether each stays.
+    kept: Vec<bool>,
+    /// What comes before each item, and at the end what comes behind all.
+    inserted: Vec<Vec<String>>,
+}
+
+/// How the items of a container are laid out.
+#[derive(Clone, Debug)]
+struct Layout {
+    /// What stands before an item: a blank, nothing, or a new line with its indentation.
+    gap: String,
+    /// What stands between key and value.
+    colon: String,
+}
+
+impl Layout {
+    fn new(gap: &str) -> Self {
+        Self { gap: gap.to_owned(), colon: if gap.is_empty() { ":" } else { ": " }.to_owned() }
+    }
+
+    fn has_lines(&self) -> bool {
+        self.gap.contains('\n')
+    }
+}
+
+impl<'s> Edit<'s> {
+    fn new(source: &'s str) -> Self {
+        let exact = if has_other_numbers(source) { exact(source) } else { HashMap::new() };
+        Self { source, replacements: Vec::new(), indent: indent(source), exact }
+    }
+
+    /// Edits a value that stands behind a gap.
+    fn value(&mut self, raw: &'s str, old: &Value, new: &Value, gap: &str) {
+        if old == new {
+            return;
+        }
+        match (old, new) {
+            (Value::Object(old), Value::Object(new)) => self.object(raw, old, new, gap),
+            (Value::Array(old), Value::Array(new)) => self.array(raw, old, new, gap),
+            (_, new) => {
+                let text = self.written(new, &Layout::new(gap));
+                self.replacements.push((self.range(raw), text));
+            }
+        }
+    }
+
+    fn object(&mut self, raw: &'s str, old: &Map<String, Value>, new: &Map<String, Value>, gap: &str) {
+        let items = self.items(raw);
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (index, item) in items.iter().enumerate() {
+            // Of two members with one key the last counts.
+            places.insert(item.key.as_deref().unwrap_or_default(), index);
+        }
+        let layout = self.layout(raw, &items, gap);
+        let kept: Vec<bool> =
+            items.iter().map(|item| item.key.as_deref().is_some_and(|key| new.contains_key(key))).collect();
+        // What comes behind each item; at the front what comes before all.
+        let mut inserted: Vec<Vec<String>> = vec![Vec::new(); items.len() + 1];
+        let mut behind = 0;
+        for (key, value) in new {
+            if let Some(index) = places.get(key.as_str()) {
+                behind = index + 1;
+                let old = old.get(key).unwrap_or(&Value::Null);
+                self.value(items[*index].value, old, value, &layout.gap);
+            } else {
+                let key = Value::from(key.as_str());
+                inserted[behind].push(format!("{key}{}{}", layout.colon, self.written(value, &layout)));
+            }
+        }
+        self.rearrange(raw, &items, &Change { kept, inserted }, &layout);
+    }
+
+    fn array(&mut self, raw: &'s str, old: &[Value], new: &[Value], gap: &str) {
+        let items = self.items(raw);
+        let layout = self.layout(raw, &items, gap);
+        let shorter = old.len().min(new.len());
+        let before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let behind = old.iter().rev().zip(new.iter().rev());
+        let behind = behind.take(shorter - before).take_while(|(old, new)| old == new).count();
+        let (old_end, new_end) = (old.len() - behind, new.len() - behind);
+        let both = (old_end - before).min(new_end - before);
+        for index in before..before + both {
+            self.value(items[index].value, &old[index], &new[index], &layout.gap);
+        }
+        let kept: Vec<bool> =
+            (0..items.len()).map(|index| index < before + both || index >= old_end).collect();
+        let mut inserted: Vec<Vec<String>> = vec![Vec::new(); items.len() + 1];
+        inserted[before + both] =
+            new[before + both..new_end].iter().map(|value| self.written(value, &layout)).collect();
+        self.rearrange(raw, &items, &Change { kept, inserted }, &layout);
+    }
+
+    /// Takes items out of a container and puts new ones in.
+    fn rearrange(&mut self, raw: &str, items: &[Item<'_>], change: &Change, layout: &Layout) {
+        let Change { kept, inserted } = change;
+        let whole = self.range(raw);
+        let inside = whole.start + 1..whole.end - 1;
+        if !kept.contains(&true) {
+            let new: Vec<&str> = inserted.iter().flatten().map(String::as_str).collect();
+            if !new.is_empty() || !items.is_empty() {
+                self.replacements.push((inside, self.content(&new, layout)));
+            }
+            return;
+        }
+        let separator = format!(",{}", layout.gap);
+        // The end of the last item that stays, behind which others are put.
+        let mut last: Option<usize> = None;
+        let mut waiting: Vec<&str> = Vec::new();
+        for (index, new) in inserted.iter().enumerate() {
+            waiting.extend(new.iter().map(String::as_str));
+            if let Some(end) = last.filter(|_| !waiting.is_empty()) {
+                let text = format!("{separator}{}", waiting.join(&separator));
+                waiting.clear();
+                self.replacements.push((end..end, text));
+            }
+            let Some(item) = items.get(index) else { break };
+            if !kept[index] {
+                // With the comma before it; what stands at the front goes with the one behind it.
+                let start = last.map_or(item.range.start, |_| items[index - 1].range.end);
+                let next = || items.get(index + 1).map_or(item.range.end, |next| next.range.start);
+                let end = if last.is_some() { item.range.end } else { next() };
+                self.replacements.push((start..end, String::new()));
+                continue;
+            }
+            if !waiting.is_empty() {
+                let text = format!("{}{separator}", waiting.join(&separator));
+                waiting.clear();
+                self.replacements.push((item.range.start..item.range.start, text));
+            }
+            last = Some(item.range.end);
+        }
+    }
+
+    /// Writes what stands between the brackets of a container.
+    fn content(&self, items: &[&str], layout: &Layout) -> String {
+        if items.is_empty() {
+            return String::new();
+        }
+        let outer = || layout.gap.strip_suffix(self.indent).unwrap_or(&layout.gap);
+        let (begin, end) = if layout.has_lines() { (&*layout.gap, outer()) } else { ("", "") };
+        format!("{begin}{}{end}", items.join(&format!(",{}", layout.gap)))
+    }
+
+    /// Writes a value that stands in a container with a layout.
+    fn written(&self, value: &Value, layout: &Layout) -> String {
+        if !self.exact.is_empty()
+            && let Some(exact) = self.exact.get(&value.to_string())
+        {
+            return (*exact).to_owned();
+        }
+        let inner = &self.deeper(layout);
+        let texts: Vec<String> = match value {
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, value)| {
+                    format!("{}{}{}", Value::from(key.as_str()), layout.colon, self.written(value, inner))
+                })
+                .collect(),
+            Value::Array(items) => items.iter().map(|item| self.written(item, inner)).collect(),
+            scalar => return scalar.to_string(),
+        };
+        let items: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let content = self.content(&items, inner);
+        if value.is_object() { format!("{{{content}}}") } else { format!("[{content}]") }
+    }
+
+    /// The layout of what stands a level deeper.
+    fn deeper(&self, layout: &Layout) -> Layout {
+        let indent = if layout.has_lines() { self.indent } else { "" };
+        Layout { gap: format!("{}{indent}", layout.gap), colon: layout.colon.clone() }
+    }
+
+    /// Finds how a container is laid out: as its own items are, or as what is around it.
+    fn layout(&self, raw: &str, items: &[Item<'s>], outer: &str) -> Layout {
+        let open = self.range(raw).start + 1;
+        let between = |start: usize, end: usize| self.source.get(start..end).unwrap_or_default();
+        let mut layout = self.deeper(&Layout::new(outer));
+        if let Some(first) = items.first().filter(|first| first.key.is_some()) {
+            let member = between(first.range.start, self.range(first.value).start);
+            layout.colon = member.rsplit('"').next().unwrap_or(":").to_owned();
+        }
+        match items {
+            [first, second, ..] => {
+                let text = between(first.range.end, second.range.start);
+                text.split_once(',').map_or("", |(_, gap)| gap).clone_into(&mut layout.gap);
+            }
+            [only] => {
+                let gap = between(open, only.range.start);
+                let is_spaced = layout.colon.ends_with(' ');
+                let one_line = if is_spaced { " " } else { "" };
+                layout.gap = if gap.contains('\n') { gap } else { one_line }.to_owned();
+            }
+            [] => {}
+        }
+        layout
+    }
+
+    /// Finds the items of a container.
+    fn items(&self, raw: &'s str) -> Vec<Item<'s>> {
+        let values: Vec<(Option<String>, &'s RawValue)> = match raw.starts_with('{') {
+            true => members(raw).into_iter().map(|(key, value)| (Some(key), value)).collect(),
+            false => {
+                let items: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
+                items.into_iter().map(|item| (None, item)).collect()
+            }
+        };
+        let mut from = self.range(raw).start + 1;
+        let item = |(key, value): (Option<String>, &'s RawValue)| {
+            let value = value.get();
+            let Range { start, end } = self.range(value);
+            let start = if key.is_some() { self.first_quote(from, start) } else { start };
+            from = end;
+            Item { key, range: start..end, value }
+        };
+        values.into_iter().map(item).collect()
+    }
+
+    /// Where the key begins that stands between two places.
+    fn first_quote(&self, from: usize, to: usize) -> usize {
+        let between = self.source.get(from..to).unwrap_or_default();
+        between.find('"').map_or(to, |quote| from + quote)
+    }
+
+    /// Where a part of the source stands in it.
+    fn range(&self, part: &str) -> Range<usize> {
+        let start = (part.as_ptr() as usize).saturating_sub(self.source.as_ptr() as usize);
+        start..start + part.len()
+    }
+}
+
+/// Reads the members of an object in their order, those with one key too.
+fn members(raw: &str) -> Vec<(String, &RawValue)> {
+    struct Members;
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<(String, &'de RawValue)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some(member) = map.next_entry()? {
+                members.push(member);
+            }
+            Ok(members)
+        }
+    }
+    serde_json::Deserializer::from_str(raw).deserialize_map(Members).unwrap_or_default()
+}
+
+/// Finds what a level is indented by: the first line that is indented tells.
+fn indent(source: &str) -> &str {
+    let lines = source.lines().skip(1).filter(|line| !line.trim().is_empty());
+    let mut indented = lines.map(|line| &line[..line.len() - line.trim_start().len()]);
+    indented.find(|blank| !blank.is_empty()).unwrap_or("  ")
+}
+
+/// Tells whether a number is written in another way than we would write it, because memory does not hold all of its
+/// digits, or for its looks. O(bytes).
+fn has_other_numbers(source: &str) -> bool {
+    let bytes = source.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = end_of_text(bytes, at),
+            b'-' | b'0'..=b'9' => {
+                let is_of_number =
+                    |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+                let length = bytes[at..].iter().take_while(is_of_number).count();
+                if is_other_number(source.get(at..at + length).unwrap_or_default()) {
+                    return true;
+                }
+                at += length;
+            }
+            _ => at += 1,
+        }
+    }
+    false
+}
+
+fn is_other_number(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|number| number.is_number() && number.to_string() != text)
+}
+
+/// Where a text ends that begins at a quotation mark.
+fn end_of_text(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            Some(b'"') | None => return at + 1,
+            Some(_) => at += 1,
+        }
+    }
+}
+
+/// Collects the values with a number that is written in another way than we would write it: each by how we would.
+fn exact(source: &str) -> HashMap<String, &str> {
+    let mut found = HashMap::new();
+    if let Ok(root) = serde_json::from_str::<&RawValue>(source) {
+        collect(root.get(), &mut found);
+    }
+    found
+}
+
+fn collect<'s>(raw: &'s str, found: &mut HashMap<String, &'s str>) -> bool {
+    let is_exact = match raw.as_bytes().first() {
+        Some(b'{') => {
+            members(raw).into_iter().fold(false, |any, (_, value)| collect(value.get(), found) | any)
+        }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
+            items.into_iter().fold(false, |any, item| collect(item.get(), found) | any)
+        }
+        _ => is_other_number(raw),
+    };
+    if is_exact && let Ok(value) = serde_json::from_str::<Value>(raw) {
+        found.entry(value.to_string()).or_insert(raw);
+    }
+    is_exact
+}
+
+/// Writes JSON as people read it: indented by two blanks, with the end of a line behind it.
+///
+/// The values are ours, with texts as keys, so that it cannot fail.
+pub(crate) fn pretty_json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! What an edit changes, and what it leaves.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// Edits a text by changing its value, and compares what comes out.
+#[track_caller]
+fn check(text: &str, change: impl FnOnce(&mut Value), expected: &str) {
+    let json = text.trim_start_matches('\u{FEFF}');
+    let mut value = serde_json::from_str(json).unwrap();
+    change(&mut value);
+    let bytes = edited(text.as_bytes(), &value).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+}
+
+#[test]
+fn only_what_changed_is_written() {
+    check(r#"{"id": "s"}"#, |_| {}, r#"{"id": "s"}"#);
+    check(r#"{"id": "s"}"#, |v| v["id"] = json!("t"), r#"{"id": "t"}"#);
+    check("{ \"a\":1 ,\n  \"b\" : [1,2] }\n", |v| v["b"][1] = json!(3), "{ \"a\":1 ,\n  \"b\" : [1,3] }\n");
+    check("\u{FEFF}{\r\n\t\"a\": 1\r\n}", |v| v["a"] = json!(2), "\u{FEFF}{\r\n\t\"a\": 2\r\n}");
+    check(
+        r#"{"n":123456789012345678901,"e":1E5,"z":-0.0,"u":"\u00e9\/","x":1}"#,
+        |v| v["x"] = json!(2),
+        r#"{"n":123456789012345678901,"e":1E5,"z":-0.0,"u":"\u00e9\/","x":2}"#,
+    );
+    check(r#"{"a":1,"a":2}"#, |v| v["a"] = json!(3), r#"{"a":1,"a":3}"#);
+    check("[1]", |v| *v = json!({ "a": [1] }), r#"{"a":[1]}"#);
+}
+
+#[test]
+fn what_is_new_is_laid_out_as_its_neighbours_are() {
+    check(r#"{"id": "s"}"#, |v| v["n"] = json!([1, 2]), r#"{"id": "s", "n": [1, 2]}"#);
+    check(r#"{"id":"s"}"#, |v| v["n"] = json!({ "a": 1 }), r#"{"id":"s","n":{"a":1}}"#);
+    check(
+        "{\n  \"a\": 1\n}\n",
+        |v| v["b"] = json!({ "c": [1], "d": {} }),
+        "{\n  \"a\": 1,\n  \"b\": {\n    \"c\": [\n      1\n    ],\n    \"d\": {}\n  }\n}\n",
+    );
+    check("{\r\n\t\"a\": {}\r\n}", |v| v["a"]["b"] = json!(1), "{\r\n\t\"a\": {\r\n\t\t\"b\": 1\r\n\t}\r\n}");
+    check(
+        "{\n  \"a\": [\"x\", \"y\"]\n}",
+        |v| v["a"] = json!(["x", "y", "z"]),
+        "{\n  \"a\": [\"x\", \"y\", \"z\"]\n}",
+    );
+    check("{\n  \"a\": []\n}", |v| v["a"] = json!([1, 2]), "{\n  \"a\": [\n    1,\n    2\n  ]\n}");
+    check("[1, 3]", |v| *v = json!([0, 1, 2, 3, 4]), "[0, 1, 2, 3, 4]");
+    check("{}", |v| v["a"] = json!(1), r#"{"a":1}"#);
+}
+
+#[test]
+fn what_goes_takes_its_comma_with_it() {
+    let remove = |key: &'static str| move |v: &mut Value| drop(v.as_object_mut().unwrap().shift_remove(key));
+    check(r#"{"a": 1, "b": 2, "c": 3}"#, remove("a"), r#"{"b": 2, "c": 3}"#);
+    check(r#"{"a": 1, "b": 2, "c": 3}"#, remove("b"), r#"{"a": 1, "c": 3}"#);
+    check(r#"{"a": 1, "b": 2, "c": 3}"#, remove("c"), r#"{"a": 1, "b": 2}"#);
+    check("{\n  \"a\": 1\n}", remove("a"), "{}");
+    check(r#"{"a":1,"b":2,"a":3}"#, remove("a"), r#"{"b":2}"#);
+    check("[1, 2, 3, 4]", |v| *v = json!([2, 4]), "[2, 4]");
+    check("[1, 2, 3]", |v| *v = json!([9]), "[9]");
+}
+
+#[test]
+fn numbers_keep_their_digits_wherever_their_objects_go() {
+    let move_away = |v: &mut Value| {
+        let node = v["nodes"].as_object_mut().unwrap().shift_remove("a").unwrap();
+        v["log"] = json!([{ "removed": node }]);
+    };
+    check(
+        r#"{"nodes": {"a": {"id": 123456789012345678901, "x": 1E2}, "b": {"id": 123456789012345678902}}}"#,
+        move_away,
+        r#"{"nodes": {"b": {"id": 123456789012345678902}}, "log": [{"removed": {"id": 123456789012345678901, "x": 1E2}}]}"#,
+    );
+}
+
+#[test]
+fn what_is_no_plain_json_is_not_edited() {
+    for text in ["a: 1", "{} {}", "{\"a\": 1,}", "// x\n{}"] {
+        assert!(!is_editable(text.as_bytes()) && edited(text.as_bytes(), &json!({})).is_none());
+    }
+    assert!(!is_editable(b"\xFF\xFE{\0}\0"));
+}
+
+/// A value, written with blanks, lines and numbers as somebody might.
+fn written() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("null"),
+        Just("true"),
+        Just("0"),
+        Just("-0.0"),
+        Just("1.50"),
+        Just("1E5"),
+        Just("123456789012345678901"),
+        Just("\"\\u00e9\\/\""),
+        Just("\"a,b]}{[:\\\"\""),
+        Just("\"\"")
+    ];
+    let blank = || prop_oneof![Just(""), Just(" "), Just("\n"), Just("\r\n\t"), Just("\n    ")];
+    leaf.prop_map(str::to_owned).prop_recursive(4, 24, 4, move |inner| {
+        let items = prop::collection::vec((blank(), inner.clone(), blank()), 0..4);
+        let list = (items, blank()).prop_map(|(items, end)| {
+            let items: Vec<String> = items.iter().map(|(a, item, b)| format!("{a}{item}{b}")).collect();
+            format!("[{}{end}]", items.join(","))
+        });
+        let keys = prop_oneof![Just("\"a\""), Just("\"b\""), Just("\"\\u0063\""), Just("\"d:,\"")];
+        let members = prop::collection::vec((blank(), keys, blank(), inner, blank()), 0..4);
+        let object = (members, blank()).prop_map(|(members, end)| {
+            let members: Vec<String> =
+                members.iter().map(|(a, key, b, value, c)| format!("{a}{key}{b}:{b}{value}{c}")).collect();
+            format!("{{{}{end}}}", members.join(","))
+        });
+        prop_oneof![list, object]
+    })
+}
+
+/// The number tokens and texts of a document, in order.
+fn tokens(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text.trim_start_matches('\u{FEFF}').as_bytes();
+    while let Some(byte) = rest.first() {
+        let length = match byte {
+            b'"' => end_of_text(rest, 0),
+            b'-' | b'0'..=b'9' => rest.iter().take_while(|byte| !b",]} \r\n\t".contains(byte)).count(),
+            _ => 1,
+        };
+        found.push(String::from_utf8_lossy(&rest[..length]).into_owned());
+        rest = &rest[length..];
+    }
+    found
+}
+
+proptest! {
+    #[test]
+    fn any_value_can_take_the_place_of_any_other(old in written(), new in written()) {
+        let value: Value = serde_json::from_str(&new).unwrap();
+        let bytes = edited(old.as_bytes(), &value).unwrap();
+        prop_assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), value);
+    }
+
+    #[test]
+    fn an_equal_value_changes_no_byte(text in written()) {
+        let value: Value = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(edited(text.as_bytes(), &value).unwrap(), text.into_bytes());
+    }
+
+    #[test]
+    fn bytes_outside_of_what_changed_stay(before in written(), old in written(), new in written(), behind in written()) {
+        let around = |value: &str| format!("{{ \"before\" :{before},\n\"x\": {value} , \"behind\":\t{behind} }}\n");
+        let value: Value = serde_json::from_str(&around(&new)).unwrap();
+        let text = String::from_utf8(edited(around(&old).as_bytes(), &value).unwrap()).unwrap();
+        let (start, end) = (format!("{{ \"before\" :{before},\n\"x\": "), format!(" , \"behind\":\t{behind} }}\n"));
+        prop_assert!(text.starts_with(&start) && text.ends_with(&end), "{text}");
+    }
+
+    #[test]
+    fn what_is_inserted_and_taken_out_again_leaves_the_bytes(text in written(), new in written()) {
+        let old: Value = serde_json::from_str(&text).unwrap();
+        prop_assume!(old.as_object().is_some_and(|map| !map.is_empty()));
+        let mut more = old.clone();
+        more["new"] = serde_json::from_str(&new).unwrap();
+        let with = edited(text.as_bytes(), &more).unwrap();
+        prop_assert_eq!(edited(&with, &old).unwrap(), text.clone().into_bytes());
+        // A number that was there stands there still, digit for digit.
+        let with = tokens(&String::from_utf8(with).unwrap());
+        let mut rest = with.iter();
+        prop_assert!(tokens(&text).iter().filter(|token| token.len() > 1).all(|token| rest.any(|other| other == token)));
+    }
+}
