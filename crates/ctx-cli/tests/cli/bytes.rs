@@ -6,17 +6,18 @@ use crate::Folder;
 
 /// A conversation as somebody laid it out: one line a message, numbers that no program holds, escapes, blanks.
 fn session() -> String {
-    let mut text = "{ \"id\": \"s\", \"list\": [\"a\", \"b\"],\n  \"big\": 123456789012345678901,\t\"small\": 1E-5,\n  \"rootNodeId\": \"r\", \"activeLeafId\": \"n12\",\n  \"nodes\": {\n    \"r\": {\"id\": \"r\", \"parentId\": null, \"childrenIds\": [\"n1\"], \"role\": \"system\", \"content\": \"\"}".to_owned();
-    for number in 1..=12 {
+    let head = "{ \"id\": \"s\", \"list\": [\"a\", \"b\"],\n  \"big\": 123456789012345678901,\t\"small\": 1E-5,\n  \"rootNodeId\": \"r\", \"activeLeafId\": \"n12\",\n  \"nodes\": {\n    \"r\": {\"id\": \"r\", \"parentId\": null, \"childrenIds\": [\"n1\"], \"role\": \"system\", \"content\": \"\"}";
+    let line = |number: u32| {
         let (before, next) =
             (if number == 1 { "r".to_owned() } else { format!("n{}", number - 1) }, number + 1);
         let children = if number == 12 { String::new() } else { format!("\"n{next}\"") };
         let role = if number % 2 == 1 { "user" } else { "assistant" };
-        text += &format!(
+        format!(
             ",\n    \"n{number}\": {{\"id\": \"n{number}\", \"parentId\": \"{before}\", \"childrenIds\": [{children}], \"role\": \"{role}\", \"content\": \"Caf\\u00e9 number {number} is open until ten, and Ada Bell has table {number}.\", \"trace\": 98765432109876543210{number} }}"
-        );
-    }
-    text + "\n  }\n}"
+        )
+    };
+    let lines: String = (1..=12).map(line).collect();
+    format!("{head}{lines}\n  }}\n}}")
 }
 
 fn run(folder: &Folder, arguments: &str) -> String {
