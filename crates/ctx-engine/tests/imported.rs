@@ -406,3 +406,33 @@ fn processing_for_strict_providers_joins_and_turns_roles() {
     check("strict", &[head, "user: [Start a new chat]", hello, "user: Kim: Well?\n\nLast."]);
     check("single", &["user: Main.\n\nKim: Ask.\n\nAda: Say.\n\nAda: Hello.\n\nKim: Well?\n\nLast."]);
 }
+
+/// Files that none of the applications wrote: each is refused, with the formats that are nearest.
+#[test]
+fn files_of_others_are_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/detection/none_of_ours");
+    let mut paths: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let mut shown = String::new();
+    for path in paths.iter().filter(|path| path.extension().is_none_or(|ending| ending != "snap")) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let bytes = fs::read(path).unwrap();
+        let made = import(&[SourceFile { name, bytes: &bytes }], &ImportOptions::default());
+        let is_nothing = made.agent.is_none() && made.profile.is_none() && made.worldbooks.is_empty();
+        assert!(
+            is_nothing && made.conversations.is_empty(),
+            "{name} is taken for {:?}",
+            made.report.files[0].format
+        );
+        for finding in made.diagnostics() {
+            shown +=
+                &[finding.to_string().as_str(), "\n  help: ", finding.help.as_deref().unwrap_or("-"), "\n"]
+                    .concat();
+        }
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(&folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("expected", shown));
+}

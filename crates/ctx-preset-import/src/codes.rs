@@ -82,8 +82,8 @@ pub const NO_EFFECT: Code = Code::new(625, "file without effect");
 /// An agent says what no chat-completion preset can say.
 pub const PRESET_CANNOT_SAY: Code = Code::new(628, "more than a preset can say");
 
-/// A file was taken for a character card by its name and its description alone.
-pub const CARD_BY_DESCRIPTION: Code = Code::new(629, "card by its description");
+/// What a file is was guessed by something that other files may have too.
+pub const GUESSED_FORMAT: Code = Code::new(629, "guessed format");
 /// A text was taken for a user profile without any fields.
 pub const PLAIN_PROFILE: Code = Code::new(640, "plain text profile");
 

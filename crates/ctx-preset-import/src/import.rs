@@ -14,6 +14,7 @@ use ctx_anchors::AnchorRegistry;
 use ctx_types::{Agent, Diagnostic, Session, UserProfile, Worldbook};
 use serde_json::Value;
 
+use crate::format::Format;
 use crate::limits::Limits;
 use crate::report::ImportReport;
 
@@ -40,12 +41,14 @@ pub struct ImportOptions {
     pub limits: Limits,
     /// The anchors that presets may use.
     pub anchors: AnchorRegistry,
+    /// The format of the files that nothing tells for certain; without it these are guessed with a warning, or refused.
+    pub format: Option<Format>,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
         let limits = Limits { json_bytes: 20 << 20, json_nodes: 500_000, ..Limits::default() };
-        Self { limits, anchors: AnchorRegistry::system() }
+        Self { limits, anchors: AnchorRegistry::system(), format: None }
     }
 }
 

@@ -211,12 +211,8 @@ fn files_are_told_by_their_content() {
         &json!({ "name": "A", "description": "d", "personality": "p", "mes_example": "", "talkativeness": "0.5" }),
         Format::CardV1,
     );
-    check_format(&json!({ "name": "A", "description": "d" }), Format::CardV1);
     check_format(&json!({ "name": "A", "scenario": "s", "content": "c" }), Format::CardV1);
-    check_format(&json!({ "name": "A", "context": "c" }), Format::Pygmalion);
     check_format(&json!({ "name": "A", "greeting": "Hi" }), Format::Pygmalion);
-    check_format(&json!({ "name": "A", "description": "d", "content": "c" }), Format::Profile);
-    check_format(&json!({ "name": "A" }), Format::Profile);
     check_format(&json!({ "name": "A", "description": "d", "presetMessages": [] }), Format::Agent);
     check_format(&json!({ "name": "A", "description": "d", "modelId": "m" }), Format::Agent);
     check_format(&json!({ "name": "A", "description": "d", "entries": {} }), Format::Worldbook);
@@ -249,7 +245,7 @@ fn samplers_alone_are_no_preset_unless_two_of_text_completion() {
 
 #[test]
 fn a_card_without_a_greeting_is_no_profile() {
-    let card = json!({ "name": "Ada", "context": "Counts." });
+    let card = json!({ "name": "Ada", "context": "Counts.", "greeting": "" });
     let made = import_all(&[("ada.yaml", card)]);
     assert!(made.profile.is_none());
     let agent = made.agent.unwrap().write();
@@ -502,19 +498,74 @@ fn what_is_odd_about_a_document_is_told_once() {
     let lines = [r#"{"role":"user","content":"Hi"}"#, r#"{"role""#, r#"{"role":"assistant","content":"Ho"}"#];
     check("c.jsonl", &lines.join("\n"), "CTX0617");
     check("c.json", r#"[{"role":"user","role":"user","content":"Hi"}]"#, "CTX0610");
-    check("p.json", r#"{"name":"K","name":"L","content":"x"}"#, "CTX0610");
+    check("p.json", r#"{"name":"K","name":"L","content":"x","displayName":"K"}"#, "CTX0610");
 }
 
 #[test]
-fn a_card_that_is_known_by_its_description_alone_is_told() {
-    let check = |file: Value, expected: &[&str]| {
-        assert_eq!(found(&import_all(&[("c.json", file)])), expected);
+fn what_is_guessed_is_told_with_what_it_was_guessed_by() {
+    let check = |name: &str, file: Value, format: Format, expected: &[&str]| {
+        let made = import_all(&[(name, file)]);
+        assert_eq!(
+            (made.report.files[0].format, found(&made)),
+            (Some(format), expected.iter().map(ToString::to_string).collect())
+        );
     };
-    let told = "info[CTX0629]: the file is taken for a character card by its description alone (at c.json /description)";
-    check(json!({ "name": "parser", "description": "Parses.", "version": "1.0.0" }), &[told]);
-    check(json!({ "name": "Kim", "description": "Counts.", "personality": "" }), &[]);
-    check(json!({ "name": "Kim", "description": "Counts.", "first_mes": null }), &[]);
-    check(json!({ "spec": "chara_card_v2", "data": { "name": "Kim", "description": "Counts." } }), &[]);
+    let by = |format: &str, what: &str, name: &str| {
+        format!("warning[CTX0629]: the file is taken for {format} by {what} (at {name})")
+    };
+    let card = by("a character card", "a name beside texts of a card", "c.json");
+    check(
+        "c.json",
+        json!({ "name": "Kim", "description": "Counts.", "personality": "" }),
+        Format::CardV1,
+        &[&card],
+    );
+    check(
+        "c.json",
+        json!({ "name": "Kim", "description": "Counts.", "first_mes": null }),
+        Format::CardV1,
+        &[],
+    );
+    check("c.json", json!({ "spec": "chara_card_v2", "data": { "name": "Kim" } }), Format::CardV2, &[]);
+    let own = by("a user profile", "the name of the file", "persona.json");
+    check("persona.json", json!({ "name": "Kim", "content": "Counts." }), Format::Profile, &[&own]);
+    let preset = by("a chat completion preset", "prompts with identifiers", "p.json");
+    check(
+        "p.json",
+        json!({ "name": "P", "prompts": [{ "identifier": "main", "content": "x" }] }),
+        Format::ChatPreset,
+        &[&preset],
+    );
+}
+
+/// Imports one file as what somebody says it is.
+fn import_as(format: Option<Format>, name: &str, file: &Value) -> Import {
+    let mut options = ImportOptions::default();
+    options.format = format;
+    import(&[SourceFile { name, bytes: file.to_string().as_bytes() }], &options)
+}
+
+#[test]
+fn what_nothing_tells_is_refused_and_can_be_named_by_hand() {
+    let actor = json!({ "name": "Actor", "content": "You are an expert actor." });
+    let made = import_as(None, "Actor.json", &actor);
+    assert!(made.agent.is_none() && made.profile.is_none());
+    let told = &made.report.files[0].diagnostics[0];
+    assert_eq!(told.code.to_string(), "CTX0622");
+    assert_eq!(
+        told.help.as_deref(),
+        Some("leave it out, or say what it is with `--as`, such as `profile`, `sysprompt`, `card_pygmalion`")
+    );
+    let agent = import_as(Some(Format::SystemPrompt), "Actor.json", &actor).agent.unwrap().write();
+    assert_eq!(agent["presetMessages"][1]["content"], "You are an expert actor.");
+    let profile = import_as(Some(Format::Profile), "Actor.json", &actor).profile.unwrap();
+    assert_eq!(profile.name.as_deref(), Some("Actor"));
+    // What is certain needs nobody to say it.
+    let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada" } });
+    assert_eq!(
+        import_as(Some(Format::Profile), "a.json", &card).report.files[0].format,
+        Some(Format::CardV2)
+    );
 }
 
 #[test]

@@ -51,17 +51,17 @@ fn refuse_many_small_objects() {
     refuse(book(20_000).as_bytes(), &heavy("250000"));
     let scripts = vec![r#"{"findRegex":"a"}"#; 30_000].join(",");
     refuse(format!("[{scripts}]").as_bytes(), &heavy("250000"));
-    let chat = format!("{}\n", r#"{"mes":"a"}"#).repeat(100_000);
+    let chat = format!("{}\n", r#"{"mes":"a","is_user":true}"#).repeat(100_000);
     refuse(chat.as_bytes(), &heavy("1000000"));
 }
 
 fn refuse_more_than_a_file_may_hold_in_all() {
-    let many = format!("{{\"entries\":{{}},\"x\":[{}0]}}", "0,".repeat(300_000));
+    let many = format!("{{\"entries\":{{}},\"name\":\"n\",\"x\":[{}0]}}", "0,".repeat(300_000));
     let made = import_bytes(&archive(&["a.json", "b.json", "c.json", "d.json"], &many));
     let told: Vec<usize> = made.report.files.iter().map(|file| file.fields.len()).collect();
-    assert_eq!(told, [300_002, 300_002, 300_002, 0]);
+    assert_eq!(told, [300_003, 300_003, 300_003, 0]);
     assert_eq!(made.report.files[3].diagnostics[0].code.to_string(), "CTX0605");
-    let large = json!({ "entries": {}, "x": "x".repeat(13 << 20) }).to_string();
+    let large = json!({ "entries": {}, "name": "n", "x": "x".repeat(13 << 20) }).to_string();
     let made = import_bytes(&archive(&["a.json", "b.json"], &large));
     assert_eq!(made.report.files[1].diagnostics[0].code.to_string(), "CTX0600");
 }
@@ -117,9 +117,11 @@ fn import_many_messages_with_calls() {
 /// What is small after what is large keeps no room that it has no use for.
 fn import_small_objects_after_large_ones() {
     let large = (0..57).map(|number| format!("\"{number}\":0")).collect::<Vec<_>>().join(",");
-    let pair = format!("{{\"mes\":\"a\",\"extra\":{{{large}}}}}\n{{\"mes\":\"b\",\"extra\":{{}}}}\n");
-    let made = import_bytes(pair.repeat(7_900).as_bytes());
-    assert_eq!(made.conversations[0].session.nodes().count(), 15_801);
+    let pair = format!(
+        "{{\"is_user\":true,\"mes\":\"a\",\"extra\":{{{large}}}}}\n{{\"mes\":\"b\",\"extra\":{{}}}}\n"
+    );
+    let made = import_bytes(pair.repeat(7_800).as_bytes());
+    assert_eq!(made.conversations[0].session.nodes().count(), 15_601);
 }
 
 fn import_an_agent_with_many_books() {

@@ -2,23 +2,31 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use ctx_engine::Format;
 
 /// Makes an agent of files of SillyTavern, RisuAI and AIO Hub, and says what became of each field
 ///
 /// Character cards (JSON, PNG, CHARX), chat-completion presets, lorebooks, regex scripts, personas, settings and
 /// chats become one agent with worldbooks, a profile and conversations; what each file is is told by its content.
+/// What a file only may be is taken for that with a warning, and what nothing tells is refused, with exit code 3; `--as`
+/// says what it is.
 /// If one of several files cannot be read, the others are imported, with exit code 3; but then nothing is written where
 /// `agent.yaml` is in the folder already. All files are written, or none.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx import card.png preset.json book.json --out ada\n  \
     ctx import card.png --out ada --report report.json --strict\n  \
+    ctx import Actor.json --as sysprompt --out actor\n  \
     ctx assemble ada/agent.yaml --session chat.jsonl")]
 pub(crate) struct AgentImportArguments {
     /// The files
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// The format of the files whose content does not tell it for certain
+    #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
+    pub(crate) format: Option<String>,
     /// The folder to write to; files that have the names of new ones are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
@@ -31,6 +39,11 @@ pub(crate) struct AgentImportArguments {
     /// Ends with exit code 1, and writes nothing but the report, if there is an error or a field that is unsupported
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+/// The formats that can be named, as reports name them.
+fn formats() -> PossibleValuesParser {
+    Format::NAMED.map(Format::id).into()
 }
 
 /// Writes an agent as a file of another application

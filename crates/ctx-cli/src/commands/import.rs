@@ -6,6 +6,7 @@ mod outputs;
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
+use ctx_engine::Format;
 use ctx_preset_import::{FieldStatus, FileReport, ImportOptions, ImportReport, SourceFile, import};
 use ctx_types::{Diagnostic, Severity};
 use serde::Serialize;
@@ -24,7 +25,9 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
     files::refuse_stdin(&arguments.out)?;
     let (read, mut sources) = read(&arguments.files)?;
     let given: Vec<SourceFile<'_>> = read.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect();
-    let made = import(&given, &ImportOptions::default());
+    let mut options = ImportOptions::default();
+    options.format = arguments.format.as_deref().and_then(Format::parse);
+    let made = import(&given, &options);
     let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
     if !arguments.json {
         packed(&made.report).for_each(|name| sources.hide(name));

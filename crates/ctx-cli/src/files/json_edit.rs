@@ -240,7 +240,7 @@ impl<'s> Edit<'s> {
         let mut layout = self.deeper(&Layout::new(outer));
         if let Some(first) = items.first().filter(|first| first.key.is_some()) {
             let member = between(first.range.start, self.range(first.value).start);
-            layout.colon = member.rsplit('"').next().unwrap_or(":").to_owned();
+            member.rsplit('"').next().unwrap_or(":").clone_into(&mut layout.colon);
         }
         match items {
             [first, second, ..] => {
@@ -251,7 +251,8 @@ impl<'s> Edit<'s> {
                 let gap = between(open, only.range.start);
                 let is_spaced = layout.colon.ends_with(' ');
                 let one_line = if is_spaced { " " } else { "" };
-                layout.gap = if gap.contains('\n') { gap } else { one_line }.to_owned();
+                let gap = if gap.contains('\n') { gap } else { one_line };
+                gap.clone_into(&mut layout.gap);
             }
             [] => {}
         }
@@ -260,12 +261,11 @@ impl<'s> Edit<'s> {
 
     /// Finds the items of a container.
     fn items(&self, raw: &'s str) -> Vec<Item<'s>> {
-        let values: Vec<(Option<String>, &'s RawValue)> = match raw.starts_with('{') {
-            true => members(raw).into_iter().map(|(key, value)| (Some(key), value)).collect(),
-            false => {
-                let items: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
-                items.into_iter().map(|item| (None, item)).collect()
-            }
+        let values: Vec<(Option<String>, &'s RawValue)> = if raw.starts_with('{') {
+            members(raw).into_iter().map(|(key, value)| (Some(key), value)).collect()
+        } else {
+            let items: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
+            items.into_iter().map(|item| (None, item)).collect()
         };
         let mut from = self.range(raw).start + 1;
         let item = |(key, value): (Option<String>, &'s RawValue)| {
@@ -343,7 +343,8 @@ fn has_other_numbers(source: &str) -> bool {
 }
 
 fn is_other_number(text: &str) -> bool {
-    serde_json::from_str::<Value>(text).is_ok_and(|number| number.is_number() && number.to_string() != text)
+    let number = serde_json::from_str::<serde_json::Number>(text);
+    number.is_ok_and(|number| number.to_string().as_str() != text)
 }
 
 /// Where a text ends that begins at a quotation mark.

@@ -80,7 +80,6 @@ fn a_file_of_which_nothing_has_an_effect_is_told() {
         (r#"{"spec":"chara_card_v2","data":5}"#, ["out/agent.yaml"].as_slice()),
         (r#"{"power_user":5}"#, &["out/agent.yaml"]),
         (r#"{"input_sequence":5}"#, &["out/agent.yaml", "out/template.yaml"]),
-        (r#"{"entries":{}}"#, &["out/agent.yaml", "out/worldbooks/a.json"]),
     ] {
         check(&[("a.json", file)], "import a.json --out out", (0, &said, made));
     }

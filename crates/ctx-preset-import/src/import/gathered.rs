@@ -11,7 +11,7 @@ use super::{
 use crate::container;
 use crate::document::{BadLine, Document, Syntax, ends_with};
 use crate::error::ImportError;
-use crate::format::{Format, is_card_by_description};
+use crate::format::Format;
 use crate::loose::{Object, object, text};
 use crate::report::{Extent, FieldReports, FileReport, NOT_READ};
 use crate::sillytavern::card::Card;
@@ -116,7 +116,7 @@ impl Gathered {
         let mut left = Allowance::of(&options.limits);
         match container::unpack(file.bytes, &options.limits) {
             Ok(None) => {
-                let read = Source::read(file, &left.limits(&options.limits));
+                let read = Source::read(file, &left.limits(&options.limits), options.format);
                 self.add_document(file, (None, file), allowed(read, file.bytes.len(), &mut left), options);
             }
             Ok(Some(unpacked)) => {
@@ -126,8 +126,8 @@ impl Gathered {
                     let name = if document.name.is_empty() { file.name } else { &document.name };
                     let inner = SourceFile { name, bytes: &document.bytes };
                     let read = match document.read {
-                        Some(read) => Ok(Source::of(read, name)),
-                        None => Source::read(inner, &left.limits(&options.limits)),
+                        Some(read) => Ok(Source::of(read, name, options.format)),
+                        None => Source::read(inner, &left.limits(&options.limits), options.format),
                     };
                     let read = allowed(read, inner.bytes.len(), &mut left);
                     self.add_document(file, (Some(&document.container), inner), read, options);
@@ -226,6 +226,9 @@ impl Gathered {
         let has_persona = source.format == Some(Format::Settings) && self.persona.is_some();
         let is_second = source.format.is_some_and(|format| ONCE.contains(&format) && format.id() != key);
         let extent = source.extent;
+        if let (Some(format), Some(what)) = (source.format, source.guessed_by) {
+            report.diagnostics.push(guessed(format, what));
+        }
         let taken = self.take(source, &On { file, key: &key, options, extent });
         // What is refused of the card itself stays in it.
         let tags = taken.found.iter().filter_map(|found| found.location.pointer.as_deref());
@@ -333,10 +336,7 @@ impl Gathered {
             (Some(format), value) => self.take_own(format, value, on),
             (None, value) => {
                 self.unknown.insert(key.to_owned(), value);
-                let found =
-                    Diagnostic::error(codes::UNKNOWN_FILE, "the file is nothing that can be imported");
-                let help = "leave it out, or give the file that the other application exports";
-                Taken::whole(vec![found.with_help(help)])
+                Taken::whole(vec![unknown(&source.nearest)])
             }
         }
     }
@@ -421,11 +421,6 @@ impl Gathered {
             return first(&mut self.card, card, "character card");
         }
         let mut found = Card::of(&card.object).check_tags();
-        if format == Format::CardV1 && is_card_by_description(&card.object) {
-            let told = "the file is taken for a character card by its description alone";
-            let told = Diagnostic::info(codes::CARD_BY_DESCRIPTION, told).at_pointer("/description");
-            found.push(told.with_help("if it is no card, leave it out"));
-        }
         let (place, data) = match card.object.get_mut("data") {
             Some(Value::Object(data)) => ("/data/character_book", data),
             _ => ("/character_book", &mut card.object),
@@ -454,6 +449,25 @@ impl Gathered {
         self.made.worldbooks.push(NamedBook { name: name.clone(), book });
         name
     }
+}
+
+/// Says that nothing tells what a file is, and which formats are nearest.
+fn unknown(nearest: &[Format]) -> Diagnostic {
+    let found = Diagnostic::error(codes::UNKNOWN_FILE, "the file is nothing that can be imported");
+    let nearest: Vec<String> = nearest.iter().map(|format| format!("`{}`", format.id())).collect();
+    found.with_help(match nearest.is_empty() {
+        true => "leave it out, or give the file that the other application exports".to_owned(),
+        false => {
+            format!("leave it out, or say what it is with `--as`, such as {}", nearest.join(", "))
+        }
+    })
+}
+
+/// Says by what a format was guessed.
+fn guessed(format: Format, what: &str) -> Diagnostic {
+    let message = format!("the file is taken for {format} by {what}");
+    let found = Diagnostic::warning(codes::GUESSED_FORMAT, message);
+    found.with_help("if it is something else, leave it out or name its format with `--as`")
 }
 
 /// Takes what a document of so many bytes needs, if there is so much left to its file.

@@ -7,7 +7,7 @@ use super::SourceFile;
 use crate::container::base64_text::behind_data_url;
 use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
-use crate::format::{Format, source_format};
+use crate::format::{Detected, Format, detected};
 use crate::limits::Limits;
 use crate::report::Extent;
 
@@ -17,6 +17,10 @@ pub(super) struct Source {
     /// The name of the file that holds it.
     pub(super) path: String,
     pub(super) format: Option<Format>,
+    /// What the format was guessed by, if it is not certain.
+    pub(super) guessed_by: Option<&'static str>,
+    /// Where nothing tells the format, those that are nearest.
+    pub(super) nearest: Vec<Format>,
     pub(super) container: Option<String>,
     pub(super) value: Value,
     pub(super) syntax: Syntax,
@@ -28,23 +32,37 @@ pub(super) struct Source {
 
 impl Source {
     /// Reads a file that is a document by itself.
-    pub(super) fn read(file: SourceFile<'_>, limits: &Limits) -> Result<Self, ImportError> {
-        Document::read(file.bytes, file.name, limits).map(|document| Self::of(document, file.name))
+    pub(super) fn read(
+        file: SourceFile<'_>,
+        limits: &Limits,
+        named: Option<Format>,
+    ) -> Result<Self, ImportError> {
+        Document::read(file.bytes, file.name, limits).map(|document| Self::of(document, file.name, named))
     }
 
-    /// Takes a document that was read.
-    pub(super) fn of(document: Document, name: &str) -> Self {
-        let format = match (&document.value, document.syntax) {
-            // A picture as text is nobody's profile.
-            (Value::String(text), Syntax::Yaml) if behind_data_url(text.as_bytes()).is_none() => {
-                Some(Format::PlainText)
+    /// Takes a document that was read; `named` is the format of those that nothing tells for certain.
+    pub(super) fn of(document: Document, name: &str, named: Option<Format>) -> Self {
+        let detected = match (&document.value, document.syntax) {
+            // A picture as text is nobody's profile, and JSON is no plain text.
+            (Value::String(text), syntax)
+                if syntax != Syntax::Yaml || behind_data_url(text.as_bytes()).is_some() =>
+            {
+                Detected::Unknown(Vec::new())
             }
-            (value, _) => source_format(value),
+            (value, _) => detected(value, stem(name)),
+        };
+        let (format, guessed_by, nearest) = match (detected, named) {
+            (Detected::Certain(format), _) => (Some(format), None, Vec::new()),
+            (_, Some(format)) => (Some(format), None, Vec::new()),
+            (Detected::Guess(format, what), None) => (Some(format), Some(what), Vec::new()),
+            (Detected::Unknown(nearest), None) => (None, None, nearest),
         };
         Self {
             name: name.to_owned(),
             path: name.to_owned(),
             format,
+            guessed_by,
+            nearest,
             container: None,
             value: document.value,
             syntax: document.syntax,

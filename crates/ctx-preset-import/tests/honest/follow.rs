@@ -139,7 +139,7 @@ fn each_row_of_a_file_that_is_at_hand_leads_to_its_place() {
 
 #[test]
 fn a_row_says_what_wins() {
-    let profile = json!({ "content": "Tea.", "name": "Kim" });
+    let profile = json!({ "content": "Tea.", "name": "Kim", "displayName": "Kim" });
     let personas = json!({
         "personas": { "k.png": "Lee" },
         "persona_descriptions": { "k.png": { "description": "Coffee.", "position": 0, "lorebook": "b" } },

@@ -10,8 +10,8 @@ mod others;
 mod wrong_types;
 
 use ctx_preset_import::{
-    FieldReport, FieldReports, FieldStatus, Import, ImportOptions, SourceFile, export_card, export_lorebook,
-    export_preset, export_regex_scripts, import,
+    FieldReport, FieldReports, FieldStatus, Import, ImportOptions, Limits, SourceFile, detect, export_card,
+    export_lorebook, export_preset, export_regex_scripts, import,
 };
 use ctx_types::{Agent, Persist as _, Reader, Worldbook};
 use proptest::prelude::*;
@@ -19,7 +19,14 @@ use serde_json::{Value, json};
 
 fn import_one(document: &Value) -> Import {
     let text = document.to_string();
-    import(&[SourceFile { name: "file.json", bytes: text.as_bytes() }], &ImportOptions::default())
+    import(&[SourceFile { name: "file.json", bytes: text.as_bytes() }], &named(&text))
+}
+
+/// Says of a document what it may be: the report is true of those too that nothing tells for certain.
+fn named(text: &str) -> ImportOptions {
+    let mut options = ImportOptions::default();
+    options.format = detect(text.as_bytes(), "file.json", &Limits::default()).unwrap();
+    options
 }
 
 /// Returns what was made as it is after it was written and read.
