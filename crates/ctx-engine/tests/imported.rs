@@ -410,7 +410,8 @@ fn processing_for_strict_providers_joins_and_turns_roles() {
 /// Files that none of the applications wrote: each is refused, with the formats that are nearest.
 #[test]
 fn files_of_others_are_refused() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import/files_of_others_are_refused");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import/files_of_others_are_refused");
     let mut paths: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let mut shown = String::new();

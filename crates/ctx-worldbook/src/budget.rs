@@ -8,18 +8,81 @@ use crate::settings::Settings;
 ///
 /// An entry fits if the texts of earlier passes and those of this one, each on a line, stay below the budget;
 /// reaching it is too much, as SillyTavern has it.
+///
+/// Each text is counted once, and the sum, which is never less than all of them have together, decides while it stays
+/// below the budget. Where it does not, all are counted together, as often as [`Recounts`] allows.
 pub(crate) struct Budget<'c> {
     counter: &'c dyn TokenCounter,
     /// None if there is none.
     limit: Option<u64>,
-    /// The texts of earlier passes, and their tokens as far as they are known.
-    before: String,
-    before_tokens: Option<u64>,
-    /// The texts of this pass.
+    before: Passes,
+    /// The texts of this pass, each on a line.
     now: String,
-    /// No fewer tokens than these texts have, and how many bytes of them were counted exactly.
+    /// No fewer tokens than these texts have.
     now_at_most: u64,
+    recounts: Recounts,
     pub(crate) is_full: bool,
+}
+
+/// The texts of earlier passes.
+#[derive(Default)]
+struct Passes {
+    /// Those of each pass, the first one first.
+    texts: Vec<Vec<Text>>,
+    bytes: u64,
+    /// No fewer tokens than they have.
+    at_most: u64,
+    /// The exact number, if it is known.
+    exact: Option<u64>,
+}
+
+impl Passes {
+    /// Counts them together, as one text, the newest pass on top.
+    fn count(&mut self, counter: &dyn TokenCounter) -> u64 {
+        if let Some(exact) = self.exact {
+            return exact;
+        }
+        let mut all = String::with_capacity(usize::try_from(self.bytes).unwrap_or_default());
+        for text in self.texts.iter().rev().flatten() {
+            all.push_str(text);
+            all.push('\n');
+        }
+        let exact = u64::from(counter.count(&all));
+        (self.exact, self.at_most) = (Some(exact), exact);
+        exact
+    }
+}
+
+/// How often all texts may be counted together, so that a book whose texts come one by one costs no more than a few
+/// times what its texts cost.
+struct Recounts {
+    /// How many bytes there were at the last count.
+    bytes: u64,
+    /// How many counts are left that nothing else allows.
+    left: u32,
+}
+
+impl Recounts {
+    /// Texts of so many bytes may always be counted.
+    const SMALL: u64 = 16 << 10;
+    /// Texts may be counted again when they are this part longer.
+    const GROWTH: u64 = 16;
+
+    const fn new() -> Self {
+        Self { bytes: 0, left: 16 }
+    }
+
+    fn allow(&mut self, bytes: u64) -> bool {
+        let has_grown = bytes.saturating_sub(self.bytes) >= bytes / Self::GROWTH;
+        if bytes > Self::SMALL && !has_grown {
+            if self.left == 0 {
+                return false;
+            }
+            self.left -= 1;
+        }
+        self.bytes = bytes;
+        true
+    }
 }
 
 /// Counts nothing; for scans without a budget.
@@ -45,10 +108,10 @@ impl<'c> Budget<'c> {
         Self {
             limit: counter.and_then(|_| limit(settings, max_context)),
             counter: counter.unwrap_or(&Nothing),
-            before: String::new(),
-            before_tokens: None,
+            before: Passes::default(),
             now: String::new(),
             now_at_most: 0,
+            recounts: Recounts::new(),
             is_full: false,
         }
     }
@@ -65,8 +128,7 @@ impl<'c> Budget<'c> {
 
     /// Takes the text of an entry; false if it does not fit and is not exempt, and then nothing fits any more.
     ///
-    /// Nothing is counted while the bytes of all texts are fewer than the budget; then each text once; and all of
-    /// them together only where their sum, which is never less, reaches the budget.
+    /// Nothing is counted while the bytes of all texts are fewer than the budget.
     pub(crate) fn admit(&mut self, text: &Text, is_exempt: bool) -> bool {
         let Some(limit) = self.limit else { return true };
         let length = self.now.len();
@@ -85,32 +147,30 @@ impl<'c> Budget<'c> {
     }
 
     fn fits(&mut self, text: &Text, limit: u64) -> bool {
-        let bytes = (self.before.len() + self.now.len()) as u64;
+        let bytes = self.before.bytes + self.now.len() as u64;
         if bytes < limit {
             self.now_at_most = self.now_at_most.saturating_add(text.len() as u64 + 1);
             return true;
         }
-        let before = *self.before_tokens.get_or_insert_with(|| u64::from(self.counter.count(&self.before)));
-        let room = limit.saturating_sub(before);
         // A text that is too large by itself need not be counted to its end.
-        let most = u32::try_from(room).unwrap_or(u32::MAX);
-        let is_long = text.len() as u64 > room.saturating_mul(8);
-        let own = match is_long {
+        let most = u32::try_from(limit).unwrap_or(u32::MAX);
+        let own = match text.len() as u64 > limit.saturating_mul(8) {
             true => self.counter.count_till_limit(text, most).map(u64::from),
             false => Some(u64::from(self.counter.count_text(text))),
         };
         let Some(own) = own else { return false };
         self.now_at_most = self.now_at_most.saturating_add(own + 1);
-        if before.saturating_add(self.now_at_most) < limit {
+        if self.before.at_most.saturating_add(self.now_at_most) < limit {
             return true;
         }
-        match self.counter.count_till_limit(&self.now, most) {
-            Some(exact) => {
-                self.now_at_most = u64::from(exact);
-                before + self.now_at_most < limit
-            }
-            None => false,
+        if !self.recounts.allow(bytes) {
+            return false;
         }
+        let before = self.before.count(self.counter);
+        let room = u32::try_from(limit.saturating_sub(before)).unwrap_or(u32::MAX);
+        let Some(now) = self.counter.count_till_limit(&self.now, room) else { return false };
+        self.now_at_most = u64::from(now);
+        before + self.now_at_most < limit
     }
 
     /// Begins the next pass.
@@ -118,17 +178,11 @@ impl<'c> Budget<'c> {
         if self.limit.is_none() {
             return;
         }
-        let mut all = String::new();
-        for (index, text) in texts.enumerate() {
-            if index > 0 {
-                all.push('\n');
-            }
-            all.push_str(text);
-        }
-        all.push('\n');
-        all.push_str(&self.before);
-        self.before = all;
-        self.before_tokens = None;
+        let texts: Vec<Text> = texts.cloned().collect();
+        self.before.bytes += texts.iter().map(|text| text.len() as u64 + 1).sum::<u64>();
+        self.before.at_most = self.before.at_most.saturating_add(self.now_at_most);
+        self.before.exact = None;
+        self.before.texts.push(texts);
         self.now.clear();
         self.now_at_most = 0;
     }
@@ -150,5 +204,72 @@ fn limit(settings: &Settings, max_context: Option<u64>) -> Option<u64> {
         (part, 0) => part,
         (None, cap) => Some(cap),
         (Some(part), cap) => Some(part.min(cap)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A token a byte, but one for a run of line feeds, so that texts together have fewer than each alone.
+    #[derive(Default)]
+    struct Tally(std::sync::atomic::AtomicU64);
+
+    impl TokenCounter for Tally {
+        fn encoding(&self) -> ctx_types::EncodingId {
+            ctx_types::EncodingId(7)
+        }
+
+        fn count(&self, text: &str) -> u32 {
+            self.0.fetch_add(text.len() as u64, std::sync::atomic::Ordering::Relaxed);
+            let last = Cell::new(' ');
+            let counts = |c: &char| last.replace(*c) != '\n' || *c != '\n';
+            u32::try_from(text.chars().filter(counts).count()).unwrap()
+        }
+    }
+
+    /// Gives texts to a budget, each in a pass of its own or all in one; returns how many fit, and how many bytes were
+    /// counted.
+    fn fill(limit: u64, texts: &[Text], in_passes: bool) -> (usize, u64) {
+        let tally = Tally::default();
+        let settings = Settings { budget_percent: 100.0, budget_cap: 0, ..Settings::default() };
+        let mut budget = Budget::new(&settings, Some(limit), Some(&tally));
+        let mut fitting = 0;
+        for text in texts {
+            if !budget.admit(text, false) {
+                break;
+            }
+            fitting += 1;
+            if in_passes {
+                budget.next_pass(std::iter::once(text));
+            }
+        }
+        (fitting, tally.0.into_inner())
+    }
+
+    #[test]
+    fn texts_that_come_one_by_one_are_counted_a_few_times_at_most() {
+        let words = "w".repeat(1_000);
+        let texts: Vec<Text> = (0..900).map(|number| Text::from(format!("{number}{words}"))).collect();
+        let blank: Vec<Text> = (0..60_000).map(|_| Text::from("\n")).collect();
+        for in_passes in [true, false] {
+            let bytes = texts.iter().map(|text| text.len() as u64).sum::<u64>();
+            for limit in [1_000, bytes / 2, bytes, 2 * bytes] {
+                let (_, counted) = fill(limit, &texts, in_passes);
+                assert!(counted <= 40 * bytes, "{counted} of {bytes} bytes within {limit}");
+            }
+            let (_, counted) = fill(50, &blank, in_passes);
+            assert!(counted <= 40 * 120_000, "{counted} bytes of blank texts");
+        }
+    }
+
+    #[test]
+    fn what_fits_together_is_counted_together() {
+        let texts = ["aa", "\n\n\n", "bb", "cc"].map(Text::from);
+        // "aa\n" has 3 tokens, with the blank text 3 as before, then 6.
+        assert_eq!(fill(7, &texts, false).0, 3);
+        assert_eq!(fill(6, &texts, false).0, 2);
     }
 }

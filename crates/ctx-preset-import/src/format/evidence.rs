@@ -322,8 +322,12 @@ const OWN: [Evidence; 19] = [
     certain(Format::OtherLorebook, &["lorebookVersion"], |map| {
         has(map, "lorebookVersion") || is(map, "kind", "memory") || is(map, "type", "risu")
     }),
-    certain(Format::Worldbook, &["entries"], |map| has_entry(map, &["key", "content"])),
-    certain(Format::CardBook, &["entries"], |map| has_entry(map, &["keys", "content"])),
+    certain(Format::Worldbook, &["entries"], |map| {
+        ["key", "keysecondary", "constant", "disable"].iter().any(|key| has_entry(map, &[key, "content"]))
+    }),
+    certain(Format::CardBook, &["entries"], |map| {
+        ["keys", "secondary_keys", "insertion_order"].iter().any(|key| has_entry(map, &[key, "content"]))
+    }),
     guess(Format::Worldbook, "entries", &["entries"], |map| {
         let is_empty = |entries: &Value| {
             entries.as_object().is_some_and(Map::is_empty) || entries.as_array().is_some_and(Vec::is_empty)
