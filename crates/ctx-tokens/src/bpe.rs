@@ -43,6 +43,28 @@ pub(crate) fn count_till_limit(encoding: Encoding, text: &str, limit: u32) -> Op
     }
 }
 
+/// Brings what counting needs into memory: the tables, and what the expressions remember of letters they met.
+pub(crate) fn load(encoding: Encoding) {
+    if let Some(vocabulary) = vocabulary(encoding) {
+        vocabulary.touch();
+    }
+    // Two letters of each kind of script beside each other, with what stands between words.
+    let letters = [
+        "aZ", "éÑ", "жЯ", "λΩ", "שא", "عب", "कि", "กา", "中文", "かカ", "한글", "😀🎉", "09", "²½", "-_",
+        "…”",
+    ];
+    let between = ["", " ", "  ", "\n", "\r\n\n", "'s ", ", ", ".", "/", "\t", "\u{3000}"];
+    let mut text = String::new();
+    for first in letters {
+        for second in letters {
+            for space in between {
+                text.extend([first, space, second]);
+            }
+        }
+    }
+    count(encoding, &text);
+}
+
 /// What came of counting.
 enum Tokens {
     Count(usize),

@@ -2,11 +2,11 @@
 
 mod words;
 
-use bpe_openai::o200k_base;
 use ctx_engine::{Compile, CompiledAgent, Engine};
+use ctx_tokens::{Counter, ModelTable};
 use ctx_types::{
-    Agent, Content, Node, Persist, Reader, Role, Session, SessionOp, StoredToolCall, Text, TurnInput,
-    UserProfile,
+    Agent, Content, Node, Persist, Reader, Role, Session, SessionOp, StoredToolCall, Text, TokenCounter as _,
+    TurnInput, UserProfile,
 };
 use serde_json::{Value, json};
 
@@ -34,13 +34,15 @@ pub(crate) enum Variables {
     On,
 }
 
-/// Compiles the agent, and loads what a process loads once and no turn pays for: the tokenizer, with what its
-/// expressions remember of the letters they met (70 KB), and the expressions of the table of models.
+/// Compiles the agent, and loads what a process loads once and no turn pays for: the tables of the tokenizer, what its
+/// expressions remember of the letters they met, and the expressions of the table of models.
 pub(crate) fn warm(variables: Variables) -> CompiledAgent {
     let compiled = Engine::new().compile(&agent(variables), &with());
+    let counter = Counter::for_model(&ModelTable::builtin().lookup(MODEL).0).0;
+    counter.warm();
     let mut writer = Writer::new(0);
     for number in 0..200 {
-        o200k_base().count(&writer.text(1_000, number % 2 == 0));
+        counter.count(&writer.text(1_000, number % 2 == 0));
     }
     let turn = TurnInput { input: Some("Hello".into()), ..turn() };
     let context = compiled.assemble_blocking(&Session::new("warm"), &turn);

@@ -37,6 +37,16 @@ impl Vocabulary {
         Self { tokens: tokens.as_chunks().0, nodes: nodes.as_chunks().0, merges: merges.as_chunks().0 }
     }
 
+    /// Reads a byte of each page of the tables, so that they are in memory.
+    pub(super) fn touch(self) {
+        const PAGE: usize = 4_096;
+        for table in [self.tokens.as_flattened(), self.nodes.as_flattened(), self.merges.as_flattened()] {
+            for byte in table.iter().step_by(PAGE) {
+                std::hint::black_box(*byte);
+            }
+        }
+    }
+
     /// Counts the tokens of a piece, unless they are more than `limit`. O(piece) and O(limit).
     ///
     /// What merging pairs in order of rank gives is the only division in which each token could stay beside the
