@@ -16,6 +16,7 @@ mod goldens;
 mod kills;
 mod layers;
 mod macros;
+mod mutants;
 mod package;
 mod packages;
 mod page;
@@ -135,6 +136,11 @@ const VERBS: &[Verb] = &[
         name: "properties",
         run: properties::run,
         help: "[--cases N]  the invariants of compression on more cases than the tests try",
+    },
+    Verb {
+        name: "mutants",
+        run: mutants::run,
+        help: "CRATE [PATH] [--shard K/N]  whether tests notice changes of the code (cargo-mutants)",
     },
     Verb {
         name: "fuzz",
