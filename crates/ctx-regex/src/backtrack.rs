@@ -58,7 +58,9 @@ impl Backtrack {
     ) -> Result<Option<Range<usize>>, Error> {
         let mut at = start;
         while let Some(next) = self.candidates.next(text, at) {
-            steps.spend((next - at).div_ceil(BYTES_PER_STEP) as u64)?;
+            let touched = next - at + self.candidates.compared();
+            steps.touch(touched);
+            steps.spend(touched.div_ceil(BYTES_PER_STEP) as u64)?;
             if let Some(range) = self.match_at(room, text, next, steps)? {
                 return Ok(Some(range));
             }

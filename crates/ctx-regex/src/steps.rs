@@ -22,18 +22,36 @@ use crate::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
     left: u64,
+    /// What was compared, passed over or set back, counted where it is done.
+    #[cfg(test)]
+    touched: u64,
 }
 
 impl Steps {
     /// Allows that many steps.
     pub const fn new(steps: u64) -> Self {
-        Self { left: steps }
+        Self {
+            left: steps,
+            #[cfg(test)]
+            touched: 0,
+        }
     }
 
     /// How many steps are left.
     pub const fn left(&self) -> u64 {
         self.left
     }
+
+    /// Notes work beside that of an operation, so that tests can tell whether it is paid for.
+    #[cfg(test)]
+    pub(crate) const fn touch(&mut self, amount: usize) {
+        self.touched += amount as u64;
+    }
+
+    /// Only tests count.
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    pub(crate) const fn touch(&mut self, _: usize) {}
 
     /// Takes steps off; nothing is left if there are not so many.
     ///
@@ -59,6 +77,65 @@ impl Purse<'_> {
         match self {
             Self::Own(steps) => steps,
             Self::Lent(steps) => steps,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Flags, Limits, Regex};
+
+    /// How much work one step may stand for, and how much a search may do for nothing.
+    const WORK_PER_STEP: u64 = 64;
+    const FREE: u64 = 1 << 10;
+
+    /// Searches a text within some steps, and compares the work that was done with the steps that were spent.
+    #[track_caller]
+    fn check(pattern: &str, text: &str) {
+        const STEPS: u64 = 200_000;
+        let Ok(regex) = Regex::new(pattern, Flags::NONE, &Limits::default()) else { return };
+        let mut steps = Steps::new(STEPS);
+        let found = regex.is_match_within(text, &mut steps);
+        let spent = STEPS - steps.left;
+        let most = WORK_PER_STEP * spent + FREE;
+        assert!(steps.touched <= most, "{} in {spent} steps ({found:?}): {pattern:.80}", steps.touched);
+    }
+
+    /// Patterns that do much at each place of a text of one letter.
+    #[test]
+    fn work_is_paid_for_by_what_is_compared_and_set_back() {
+        let text = "a".repeat(100_000);
+        let long = "a".repeat(50_000);
+        for pattern in [
+            format!("(?!z){long}b"),
+            format!("{long}(?!a)b"),
+            format!("(?<={long}b)a"),
+            format!("(?:{}a)*(?!a)b", "(a?)".repeat(10_000)),
+            format!("(?:{}{}{}a)*b", "(?=".repeat(100), "(a)?".repeat(1_000), ")".repeat(100)),
+            r"(a*)(?!z)\1b".to_owned(),
+            r"(?=(a*))\1\1b".to_owned(),
+        ] {
+            check(&pattern, &text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_pattern_does_more_work_than_its_steps_pay_for(
+            parts in prop::collection::vec(
+                (prop::sample::select(vec!["a", "ab", "(?!z)", "(a*)", r"\1", "(?=a)", "(?<=a)", "(?:a|b)*", "b", "[ab]+?", "(a?)"]), 1_usize..2_000),
+                1..5,
+            ),
+            text in prop::sample::select(vec!["a", "ab", "aaab", "b"]),
+        ) {
+            let mut pattern = String::new();
+            for (part, times) in parts {
+                pattern.push_str(&part.repeat(times.min((64 << 10) / part.len() / 8)));
+            }
+            check(&pattern, &text.repeat(10_000));
         }
     }
 }

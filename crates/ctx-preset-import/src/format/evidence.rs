@@ -289,7 +289,7 @@ const CARD_KEYS: [&str; 7] = [
 const OWN_BEFORE_MESSAGES: usize = 8;
 
 /// Our own forms, which are those of AIO Hub and of seed 004.
-const OWN: [Evidence; 19] = [
+const OWN: [Evidence; 20] = [
     certain(Format::Agent, &["presetMessages"], |map| has(map, "presetMessages")),
     certain(Format::AgentExport, &["agents", "type"], |map| {
         is_list(map, "agents") && is(map, "type", "AIO_Agent_Export")
@@ -323,11 +323,13 @@ const OWN: [Evidence; 19] = [
         has(map, "lorebookVersion") || is(map, "kind", "memory") || is(map, "type", "risu")
     }),
     certain(Format::Worldbook, &["entries"], |map| {
-        ["key", "keysecondary", "constant", "disable"].iter().any(|key| has_entry(map, &[key, "content"]))
+        ["key", "keysecondary", "disable"].iter().any(|key| has_entry(map, &[key, "content"]))
     }),
     certain(Format::CardBook, &["entries"], |map| {
         ["keys", "secondary_keys", "insertion_order"].iter().any(|key| has_entry(map, &[key, "content"]))
     }),
+    // Both kinds of entries may be constant, so their keys tell first.
+    certain(Format::Worldbook, &["entries"], |map| has_entry(map, &["constant", "content"])),
     guess(Format::Worldbook, "entries", &["entries"], |map| {
         let is_empty = |entries: &Value| {
             entries.as_object().is_some_and(Map::is_empty) || entries.as_array().is_some_and(Vec::is_empty)

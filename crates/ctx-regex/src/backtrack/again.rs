@@ -4,9 +4,6 @@ use super::machine::Machine;
 use super::program::Folding;
 use crate::{Error, Steps, fold};
 
-/// How many bytes of a group are compared in one step, beside that of the operation.
-const BYTES_OF_GROUP_PER_STEP: usize = 128;
-
 /// How many steps it costs to compare two characters that are not the same by their folding.
 const FOLDING_STEPS: u64 = 16;
 
@@ -20,10 +17,7 @@ impl Machine<'_> {
     ) -> Result<bool, Error> {
         let text = self.text;
         let Some(group) = self.room.get(number).and_then(|group| text.get(group)) else { return Ok(true) };
-        let Some(folding) = self.program.folding else {
-            steps.spend((group.len() / BYTES_OF_GROUP_PER_STEP) as u64)?;
-            return Ok(self.literal(group, before));
-        };
+        let Some(folding) = self.program.folding else { return self.literal(group, before, steps) };
         let mut chars = group.chars();
         while let Some(expected) = if before { chars.next_back() } else { chars.next() } {
             let found = if before { self.char_before() } else { self.char_after() };

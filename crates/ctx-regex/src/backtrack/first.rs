@@ -45,6 +45,11 @@ impl Candidates {
         }
     }
 
+    /// How many bytes are compared where a match can begin.
+    pub(super) fn compared(&self) -> usize {
+        if let Self::Text(finder) = self { finder.needle().len() } else { 0 }
+    }
+
     /// The next place at or after `at`, a character boundary, where a match can begin. O(n).
     pub(super) fn next(&self, text: &str, at: usize) -> Option<usize> {
         let rest = text.as_bytes().get(at..)?;

@@ -9,8 +9,11 @@ use crate::{Error, Steps};
 /// What a slot holds that was not set.
 pub(super) const UNSET: u32 = u32::MAX;
 
-/// How many slots are set back in one step.
+/// How many slots are set back in one step, or branches looked through.
 const SLOTS_PER_STEP: usize = 16;
+
+/// How many bytes of a text are compared in one step, beside that of the operation.
+const BYTES_PER_STEP: usize = 32;
 
 /// A way that was not tried yet, or what has to be put back before the one below it is.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +100,7 @@ impl<'a> Machine<'a> {
         let holds = match op {
             Op::Match => return Ok(Next::Done),
             Op::Fail => false,
-            Op::Literal { text, before } => self.literal(text, *before),
+            Op::Literal { text, before } => self.literal(text, *before, steps)?,
             Op::Class { class, before } => self.take(&program.classes[*class], *before),
             Op::Run(run) => return self.take_run(at, run, steps),
             Op::Start => self.place == 0,
@@ -110,13 +113,13 @@ impl<'a> Machine<'a> {
             Op::Split { first, second, filter } => return self.split(*first, *second, filter),
             Op::Jump(to) => return Ok(Next::Op(*to)),
             Op::Save(slot) => self.set(*slot, narrow(self.place))?,
-            Op::Forget(slots) => self.forget(slots.clone())?,
+            Op::Forget(slots) => self.forget(slots.clone(), steps)?,
             Op::Enter { counter } => self.set(*counter, 0)?,
             Op::Loop(counted) => return self.decide(at, counted),
             Op::Iterate { counter, groups } => {
                 self.set(*counter, self.slot(*counter).saturating_add(1))?;
                 self.set(*counter + 1, narrow(self.place))?;
-                self.forget(groups.clone())?
+                self.forget(groups.clone(), steps)?
             }
             Op::Again { counter, min, to } => {
                 let is_empty = self.slot(*counter + 1) == narrow(self.place);
@@ -133,7 +136,7 @@ impl<'a> Machine<'a> {
             Op::Seen { look, negated: false } => {
                 let frame = self.room.frames[*look];
                 self.place = frame.place;
-                self.drop_ways(frame.branches);
+                self.drop_ways(frame.branches, steps)?;
                 true
             }
             Op::Seen { look, negated: true } => {
@@ -190,7 +193,9 @@ impl<'a> Machine<'a> {
         Ok(true)
     }
 
-    fn forget(&mut self, slots: Range<usize>) -> Result<bool, Error> {
+    fn forget(&mut self, slots: Range<usize>, steps: &mut Steps) -> Result<bool, Error> {
+        steps.touch(slots.len());
+        steps.spend((slots.len() / SLOTS_PER_STEP) as u64)?;
         for slot in slots {
             self.set(slot, UNSET)?;
         }
@@ -198,8 +203,11 @@ impl<'a> Machine<'a> {
     }
 
     /// Drops ways kept since there were `count`, but not what has to be put back.
-    fn drop_ways(&mut self, count: usize) {
+    fn drop_ways(&mut self, count: usize, steps: &mut Steps) -> Result<(), Error> {
         let branches = &mut self.room.branches;
+        let looked_through = branches.len().saturating_sub(count);
+        steps.touch(looked_through);
+        steps.spend((looked_through / SLOTS_PER_STEP) as u64)?;
         let mut kept = count;
         for index in count..branches.len() {
             if let Branch::Restore { .. } = branches[index] {
@@ -208,6 +216,7 @@ impl<'a> Machine<'a> {
             }
         }
         branches.truncate(kept);
+        Ok(())
     }
 
     /// Drops ways kept since there were `count`, and puts back what was set since.
@@ -247,13 +256,24 @@ impl<'a> Machine<'a> {
         self.text.as_bytes().get(self.place).is_some_and(|byte| bytes.contains(*byte))
     }
 
-    pub(super) fn literal(&mut self, text: &str, before: bool) -> bool {
+    /// Takes a text that stands here. Most texts differ in their first bytes; of one that does not, each byte is paid for.
+    pub(super) fn literal(&mut self, text: &str, before: bool, steps: &mut Steps) -> Result<bool, Error> {
         let (head, tail) = self.text.as_bytes().split_at(self.place);
-        let holds = if before { head.ends_with(text.as_bytes()) } else { tail.starts_with(text.as_bytes()) };
+        let text = text.as_bytes();
+        let stands = |part: &[u8]| if before { head.ends_with(part) } else { tail.starts_with(part) };
+        if text.len() > BYTES_PER_STEP {
+            let part = if before { &text[text.len() - BYTES_PER_STEP..] } else { &text[..BYTES_PER_STEP] };
+            if !stands(part) {
+                return Ok(false);
+            }
+            steps.spend((text.len() / BYTES_PER_STEP) as u64)?;
+        }
+        steps.touch(text.len());
+        let holds = stands(text);
         if holds {
             self.place = if before { self.place - text.len() } else { self.place + text.len() };
         }
-        holds
+        Ok(holds)
     }
 
     pub(super) fn char_after(&self) -> Option<char> {
