@@ -214,9 +214,11 @@ impl Config {
         }
         let nearest = nearest::folder(NAME);
         let own = home::configuration().filter(|folder| folder.join(NAME).is_file());
-        let is_same = |own: &PathBuf| nearest.as_ref().is_some_and(|nearest| nearest::is_same(own, nearest));
-        let own = match own.filter(|own| !is_same(own)) {
-            Some(folder) => Self::read_file(&folder, sources)?.0,
+        // Whoever works beside their own file has not found a stranger's.
+        let is_same = |nearest: &PathBuf| own.as_ref().is_some_and(|own| nearest::is_same(own, nearest));
+        let nearest = nearest.filter(|nearest| !is_same(nearest));
+        let own = match &own {
+            Some(folder) => Self::read_file(folder, sources)?.0,
             None => Self::default(),
         };
         let Some(folder) = nearest else { return Ok(own) };
@@ -275,6 +277,7 @@ impl Config {
         let has_key = given.key_env.is_some() || given.key_file.is_some();
         self.guard.allow(|pointer| match pointer {
             "/endpoint/base-url" => given.base_url.is_none(),
+            "/endpoint/dialect" => given.dialect.is_none() && given.base_url.is_none(),
             "/endpoint/key-env" | "/endpoint/key-file" => !has_key,
             pointer => pointer.starts_with("/endpoint/"),
         })?;
@@ -461,6 +464,11 @@ pub(crate) fn is_there(folder: &Path) -> bool {
     folder.join(NAME).is_file()
 }
 
+/// Returns the folder beyond which a case names no files.
+pub(crate) fn project_of(case: &Path) -> Option<PathBuf> {
+    nearest::project_of(case, NAME)
+}
+
 /// Tells whether a path is that of a file of defaults.
 pub(crate) fn is_config(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == NAME)
@@ -494,7 +502,9 @@ pub(crate) fn check(
     let compiled = engine.compile(&Agent::default(), &with);
     let is_of_user = |found: &&Diagnostic| found.location.document.as_deref() == Some(USER_SETTINGS);
     let of_processors = compiled.diagnostics().iter().filter(is_of_user).cloned().collect();
-    let named = named::faults(&config, engine);
+    let file = Found { folder: config.folder.clone(), name: name.clone(), bytes: bytes.to_vec(), value };
+    let is_guarded = Guard::of(&file).map_or(true, |guard| guard.withholds());
+    let named = named::faults(&config, engine, is_guarded);
     let found = [config.found, of_compression, of_processors, named].concat();
     Ok(found.into_iter().map(|found| found.in_document(&*name)).collect())
 }

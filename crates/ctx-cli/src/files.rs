@@ -2,6 +2,7 @@
 
 mod identity;
 mod json_edit;
+mod leading;
 mod leftover;
 mod lock;
 mod once;
@@ -17,6 +18,7 @@ use ctx_types::closest;
 use crate::show;
 pub(crate) use identity::FilesRead;
 pub(crate) use json_edit::{edited, is_editable, pretty_json};
+pub(crate) use leading::{is_within, leads_out};
 pub(crate) use leftover::remove_leftovers;
 pub(crate) use lock::lock;
 pub(crate) use once::Once;

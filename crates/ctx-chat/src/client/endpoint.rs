@@ -134,6 +134,11 @@ impl Endpoint {
 
     pub(super) fn parsed(&self) -> Result<Url, ClientError> {
         let mut url = self.address(&self.verb()?)?;
+        // The name of a model is a stranger's who made the agent: it says what is asked there, and not what else.
+        if self.dialect == Dialect::Gemini && !url.path().starts_with(self.address("models/")?.path()) {
+            let message = "the model has `..` in its name, which would lead to another address";
+            return Err(ClientError::Config(message.to_owned()));
+        }
         if self.dialect == Dialect::Gemini && self.streams {
             url.query_pairs_mut().append_pair("alt", "sse");
         }

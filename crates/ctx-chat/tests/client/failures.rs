@@ -34,6 +34,14 @@ fn each_dialect_has_an_address_of_its_own() {
     assert_eq!(url(Dialect::Completion, None), at("completions"));
     let gemini = "models/gemini-3:streamGenerateContent?alt=sse";
     assert_eq!(url(Dialect::Gemini, Some("models/gemini-3")), at(gemini));
+    for model in ["../../admin", "..\\..\\admin", "a/%2e%2e/../../x"] {
+        assert_eq!(
+            url(Dialect::Gemini, Some(model)).unwrap_err(),
+            "the model has `..` in its name, which would lead to another address"
+        );
+    }
+    let strange = "models/tuned/a%3Fb%23c:streamGenerateContent?alt=sse";
+    assert_eq!(url(Dialect::Gemini, Some("tuned/a?b#c")), at(strange));
     assert_eq!(
         url(Dialect::Gemini, None).unwrap_err(),
         "nothing names a model, which this dialect has in its address"

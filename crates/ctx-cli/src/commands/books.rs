@@ -133,10 +133,14 @@ impl BookFile {
 /// How many files beside an agent are looked at.
 const MAX_BESIDE: usize = 1_000;
 
-/// Returns the files that may be worldbooks beside an agent, by name; links may lead elsewhere and are left out.
+/// Returns the files that may be worldbooks beside an agent, by name; links may lead elsewhere and are left out, and so
+/// is a folder that is one.
 fn beside(agent_file: &Path) -> Vec<PathBuf> {
     let folder = agent_file.parent().unwrap_or(Path::new("")).join("worldbooks");
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
+    if folder.is_symlink() {
+        return Vec::new();
+    }
     let is_book = |path: &PathBuf| {
         path.extension().is_some_and(|ending| ending == "json") && path.is_file() && !path.is_symlink()
     };

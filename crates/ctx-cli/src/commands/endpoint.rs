@@ -95,10 +95,12 @@ impl EndpointConfig {
         (config, [found, keys.finish()].concat())
     }
 
-    /// Takes from another configuration what this one does not say: of one that goes to another address, with another key
-    /// or other headers, no more than times.
+    /// Takes from another configuration what this one does not say: of one that goes to another address, in another
+    /// dialect, with another key or other headers, no more than times.
     pub(crate) fn over(self, below: Self) -> Self {
+        let is_other = |dialect| dialect != below.dialect.unwrap_or_default();
         let is_elsewhere = self.base_url.is_some()
+            || self.dialect.is_some_and(is_other)
             || self.key_env.is_some()
             || self.key_file.is_some()
             || !self.headers.is_empty();
@@ -172,13 +174,16 @@ impl EndpointConfig {
         let dialect = named.or(self.dialect).unwrap_or_default();
         let base_url = arguments.base_url.clone().or_else(|| self.base_url.clone());
         let is_own = base_url.is_some();
+        // A key for one provider is not sent to another.
+        let other = Some(self.for_dialect(dialect)).filter(|_| !is_own);
+        let this = other.as_ref().unwrap_or(self);
         let base_url = base_url.unwrap_or_else(|| Endpoint::default_base_url(dialect).to_owned());
         let mut endpoint = Endpoint::new(dialect, base_url);
         if needs_key {
-            endpoint.key = self.key(arguments, dialect, is_own)?;
+            endpoint.key = this.key(arguments, dialect, is_own)?;
         }
         let secret = |(name, value): &(String, String)| (name.clone(), value.as_str().into());
-        endpoint.headers = self.headers.iter().map(secret).collect();
+        endpoint.headers = this.headers.iter().map(secret).collect();
         let set = |limit: &mut Duration, seconds: Option<u64>| {
             if let Some(seconds) = seconds {
                 *limit = Duration::from_secs(seconds);
@@ -260,5 +265,41 @@ impl From<DialectName> for Dialect {
             DialectName::Gemini => Self::Gemini,
             DialectName::Completion => Self::Completion,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> EndpointConfig {
+        EndpointConfig {
+            key_env: Some("KEY".to_owned()),
+            headers: vec![("x-key".to_owned(), "secret".to_owned())],
+            retries: Some(1),
+            ..EndpointConfig::default()
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_taken_over_into_another_dialect() {
+        let over =
+            |dialect| EndpointConfig { dialect: Some(dialect), ..EndpointConfig::default() }.over(own());
+        assert_eq!(over(Dialect::OpenaiChat).key_env.as_deref(), Some("KEY"));
+        let other = over(Dialect::Gemini);
+        assert_eq!((other.key_env, other.headers.len(), other.retries), (None, 0, Some(1)));
+    }
+
+    #[test]
+    fn a_key_and_headers_go_to_no_other_provider() {
+        let given = |dialect, base_url: Option<&str>| EndpointArguments {
+            dialect: Some(dialect),
+            base_url: base_url.map(str::to_owned),
+            ..EndpointArguments::default()
+        };
+        let headers = |arguments| own().endpoint(&arguments, false).unwrap().headers.len();
+        assert_eq!(headers(given(DialectName::Openai, None)), 1);
+        assert_eq!(headers(given(DialectName::Anthropic, None)), 0);
+        assert_eq!(headers(given(DialectName::Anthropic, Some("http://localhost"))), 1);
     }
 }

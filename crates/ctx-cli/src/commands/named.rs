@@ -77,6 +77,14 @@ pub(crate) fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagn
     })
 }
 
+/// Says that a file lies outside of the project of the case that names it: a stranger's case is to show nothing else.
+pub(super) fn outside(path: &Path, name: &str, project: &Path) -> Option<Diagnostic> {
+    let message = || format!("`{name}` lies outside of the project of the case");
+    let outside = || Diagnostic::error(codes::UNREADABLE_FILE, message());
+    let help = "copy it there: into the repository, the folder of `ctx.toml`, or else the working folder";
+    (!files::is_within(path, project)).then(|| outside().with_help(help))
+}
+
 /// Returns the names of a list that are looked at, and a finding that counts the others.
 pub(crate) fn first<'n, T>(names: &'n [T], pointer: &str) -> (&'n [T], Option<Diagnostic>) {
     let (first, rest) = names.split_at(names.len().min(MAX_NAMES));

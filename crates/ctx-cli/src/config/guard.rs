@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use serde_json::Value;
 
+use super::nearest::is_same;
 use super::reach::{self, Withheld};
 use super::trust::Trusted;
 use super::{NAME, parse, shown, too_large};
 use crate::exit::UsageError;
 use crate::show::{self, Sources};
-use crate::{files, lang};
+use crate::{files, home, lang};
 
 /// A file of defaults in a folder.
 pub(crate) struct Found {
@@ -59,10 +60,10 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Guards a file that was found, unless it is trusted or reaches nowhere.
+    /// Guards a file that was found, unless it is the user's own, is trusted or reaches nowhere.
     pub(super) fn of(found: &Found) -> Result<Self> {
         let withheld = found.withheld();
-        if withheld.is_empty() {
+        if withheld.is_empty() || home::configuration().is_some_and(|own| is_same(&own, &found.folder)) {
             return Ok(Self::default());
         }
         let trusted = Trusted::read()?;
@@ -77,6 +78,11 @@ impl Guard {
             is_changed: trusted.held(&found.folder),
             is_agreed: Cell::new(false),
         })
+    }
+
+    /// Tells whether something of the file is withheld.
+    pub(super) fn withholds(&self) -> bool {
+        !self.withheld.is_empty()
     }
 
     /// Lets a run use the keys whose pointers are wanted: where one is withheld, the user is asked at a terminal, and

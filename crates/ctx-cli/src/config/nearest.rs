@@ -13,18 +13,42 @@ const MAX_PARENTS: usize = 64;
 /// [`MAX_PARENTS`] folders above: what lies beyond belongs to somebody else.
 pub(super) fn folder(name: &str) -> Option<PathBuf> {
     let working = std::env::current_dir().ok()?;
+    let levels = within_project(&working).position(|folder| folder.join(name).is_file())?;
+    Some(std::iter::repeat_n("..", levels).collect())
+}
+
+/// Returns the folder beyond which a case names no files, without links: the root of its repository, else the nearest
+/// folder with a file of a name, else the working folder if the case lies below it, else its own folder. The home
+/// folder and what lies above it is none of these.
+pub(super) fn project_of(case: &Path, name: &str) -> Option<PathBuf> {
+    let case = if case.as_os_str().is_empty() { Path::new(".") } else { case };
+    let case = case.canonicalize().ok()?;
     let home = home::folder().and_then(|home| home.canonicalize().ok());
-    for (levels, folder) in working.ancestors().take(MAX_PARENTS + 1).enumerate() {
-        let seen: PathBuf = std::iter::repeat_n("..", levels).collect();
-        if seen.join(name).is_file() {
-            return Some(seen);
-        }
-        let is_end = folder.join(".git").exists() || home.as_deref() == Some(folder);
-        if is_end || folder.parent().is_some_and(|above| !is_on_same_device(folder, above)) {
-            return None;
-        }
-    }
-    None
+    let is_project = |folder: &&Path| home.as_deref().is_none_or(|home| !home.starts_with(folder));
+    let above = || within_project(&case).filter(is_project);
+    let working = std::env::current_dir().and_then(|working| working.canonicalize()).ok();
+    let working = working.filter(|working| case.starts_with(working) && is_project(&working.as_path()));
+    let root = above().find(|folder| folder.join(".git").exists());
+    let root = root.or_else(|| above().find(|folder| folder.join(name).is_file())).map(Path::to_owned);
+    root.or(working).or(Some(case))
+}
+
+/// Lists a folder and those above it, to where a project ends.
+fn within_project(folder: &Path) -> impl Iterator<Item = &Path> {
+    let home = home::folder().and_then(|home| home.canonicalize().ok());
+    let is_end = move |folder: &Path| {
+        let is_border = |above: &Path| !is_on_same_device(folder, above);
+        folder.join(".git").exists()
+            || home.as_deref() == Some(folder)
+            || folder.parent().is_some_and(is_border)
+    };
+    let mut next = Some(folder);
+    let folders = std::iter::from_fn(move || {
+        let folder = next?;
+        next = folder.parent().filter(|_| !is_end(folder));
+        Some(folder)
+    });
+    folders.take(MAX_PARENTS + 1)
 }
 
 /// Tells whether two paths lead to one folder.

@@ -2,9 +2,11 @@
 //!
 //! A file that was found is a stranger's file: whoever unpacks an archive and runs `ctx` in it has not read it.
 
-use std::path::{Component, Path};
+use std::path::Path;
 
 use serde_json::Value;
+
+use crate::files;
 
 /// What a key can do beyond the folder of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +47,8 @@ const KEYS: [(&str, Reach); 34] = [
     ("/endpoint/headers", Reach::Sends),
     ("/endpoint/key-env", Reach::Secret),
     ("/endpoint/key-file", Reach::Secret),
-    ("/endpoint/dialect", Reach::Nothing),
+    // Where no address is named, a dialect is one: that of its provider, who gets the key.
+    ("/endpoint/dialect", Reach::Sends),
     ("/endpoint/model", Reach::Nothing),
     ("/endpoint/connect-timeout", Reach::Nothing),
     ("/endpoint/first-token-timeout", Reach::Nothing),
@@ -55,7 +58,7 @@ const KEYS: [(&str, Reach); 34] = [
     ("/transcription/headers", Reach::Sends),
     ("/transcription/key-env", Reach::Secret),
     ("/transcription/key-file", Reach::Secret),
-    ("/transcription/dialect", Reach::Nothing),
+    ("/transcription/dialect", Reach::Sends),
     // Naming a model is what has recordings sent at all.
     ("/transcription/model", Reach::Sends),
     ("/transcription/connect-timeout", Reach::Nothing),
@@ -96,7 +99,7 @@ pub(super) fn withheld(file: &Value, folder: &Path) -> Vec<Withheld> {
         let value = file.pointer(pointer)?;
         let is_withheld = match reach {
             Reach::Nothing => false,
-            Reach::Files => paths(value).any(|path| leads_out(path, folder)),
+            Reach::Files => paths(value).any(|path| files::leads_out(Path::new(path), folder)),
             Reach::Sends | Reach::Secret | Reach::Tools | Reach::Store => true,
         };
         is_withheld.then(|| Withheld {
@@ -113,29 +116,22 @@ fn paths(value: &Value) -> impl Iterator<Item = &str> {
     value.as_str().into_iter().chain(list.iter().filter_map(Value::as_str))
 }
 
-/// Tells whether a path of a file in a folder leads out of it: by what it says, or through a link.
-fn leads_out(path: &str, folder: &Path) -> bool {
-    let path = Path::new(path);
-    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if !is_plain {
-        return true;
-    }
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    // What is not there leads nowhere.
-    let (Ok(folder), Ok(target)) = (folder.canonicalize(), folder.join(path).canonicalize()) else {
-        return false;
-    };
-    !target.starts_with(folder)
-}
+/// How many characters of a value are shown: whoever agrees to an address must see the whole name of its host.
+const MOST_SHOWN: usize = 1_000;
 
 /// What a key holds, as people may see it: headers may be keys.
 fn shown(pointer: &str, value: &Value) -> String {
-    match value {
+    let value = match value {
         Value::Object(headers) if pointer.ends_with("/headers") => {
             let names: Vec<&str> = headers.keys().map(String::as_str).collect();
-            format!("{} = …", names.join(", "))
+            return format!("{} = …", names.join(", "));
         }
-        value => ctx_types::excerpt(&value.to_string()).into_owned(),
+        Value::String(text) => Value::from(text.trim()).to_string(),
+        value => value.to_string(),
+    };
+    match value.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
+        None => value,
     }
 }
 
@@ -204,6 +200,7 @@ mod tests {
             &["endpoint.headers", "endpoint.key-file"],
         );
         check(&json!({ "transcription": { "model": "whisper-1" } }), &["transcription.model"]);
+        check(&json!({ "endpoint": { "dialect": "gemini" } }), &["endpoint.dialect"]);
         check(&json!({ "tools": { "folder": "." }, "store": "chats.db" }), &["tools", "store"]);
         check(
             &json!({ "processors": [], "compression": {}, "model": "m", "tz": "UTC", "context-tokens": 1 }),
@@ -231,8 +228,18 @@ mod tests {
         std::os::unix::fs::symlink("/", folder.path().join("out")).unwrap();
         std::os::unix::fs::symlink(".", folder.path().join("in")).unwrap();
         std::fs::create_dir(folder.path().join("etc")).unwrap();
+        std::os::unix::fs::symlink("/nowhere/at/all", folder.path().join("dangling")).unwrap();
         let keys = |file: &Value| withheld(file, folder.path()).len();
         assert_eq!(keys(&json!({ "assets": "out/etc" })), 1);
         assert_eq!(keys(&json!({ "assets": "in/etc" })), 0);
+        assert_eq!(keys(&json!({ "session": "out/no-such-file" })), 1);
+        assert_eq!(keys(&json!({ "session": "dangling" })), 1);
+    }
+
+    #[test]
+    fn an_address_is_shown_with_its_whole_host() {
+        let host = format!("https://api.openai.com{}.example.org", ".a".repeat(110));
+        let file = json!({ "endpoint": { "base-url": format!("{}{host}", " ".repeat(2_000)) } });
+        assert_eq!(withheld(&file, Path::new(""))[0].shown, format!("{host:?}"));
     }
 }

@@ -313,10 +313,10 @@ fn what_defaults_name_is_looked_at() {
 #[test]
 fn a_file_that_may_be_meant_is_named_with_its_folder() {
     let folder = Folder::with(&[("chat.json", KINDS[1].1), ("deep/ctx.toml", "session = '../chta.json'")]);
+    folder.ctx("trust deep");
     let told = folder.ctx("check deep/ctx.toml");
     assert!(told.contains("there is no file `deep/../chta.json`"), "{told}");
     assert!(told.contains("= help: did you mean `../chat.json`?"), "{told}");
-    folder.ctx("trust deep");
     let mut command = folder.command("assemble");
     let told = command.current_dir(folder.path().join("deep")).output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();

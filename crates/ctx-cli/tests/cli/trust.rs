@@ -204,3 +204,121 @@ fn the_search_ends_where_the_project_ends() {
     folder.write("repository/ctx.toml", b"agent = 'gone.yaml'");
     assert_eq!(run("repository/deep", "home"), Some(3));
 }
+
+#[test]
+fn a_dialect_without_an_address_is_one() {
+    // The user's own key is for OpenAI; a dialect alone would have it sent to somebody else.
+    let folder = downloaded("[endpoint]\ndialect = 'gemini'\n");
+    folder.write(
+        ".home/ctx.toml",
+        b"[endpoint]\nmodel = 'm'\nbase-url = 'http://127.0.0.1:9'\nkey-env = 'AWS_SECRET_ACCESS_KEY'\n",
+    );
+    let (code, printed) = run_below(&folder, "chat agent.yaml --once hi");
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("sets `endpoint.dialect` to `\"gemini\"`"), "{printed}");
+    // Who names the dialect, or an address, needs nobody else's.
+    let server = Server::script([Answer::text("own")]);
+    let named =
+        format!("chat agent.yaml --once hi --model gpt-4o --dialect openai --base-url {}", server.base_url());
+    assert_eq!(run_below(&folder, &named), (Some(0), "own\n".to_owned()));
+}
+
+#[test]
+fn the_users_own_file_is_trusted_where_they_work_beside_it() {
+    let server = Server::script([Answer::text("own")]);
+    let folder = Folder::with(&[(".home/agent.yaml", AGENT)]);
+    folder.write(
+        ".home/ctx.toml",
+        format!("[endpoint]\nmodel = 'gpt-4o'\nbase-url = '{}'\n", server.base_url()).as_bytes(),
+    );
+    let mut command = folder.command("chat agent.yaml --once hi");
+    let output = command.current_dir(folder.path().join(".home")).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "own\n");
+}
+
+#[test]
+fn a_check_looks_at_nothing_outside_of_the_folder_of_a_found_file() {
+    let folder = Folder::with(&[
+        ("secret.json", &format!("[{CANARY}")),
+        (
+            "in/ctx.toml",
+            "agent = '../secret.json'\nworldbooks = ['../secret.json']\nassets = '/no/such'\n\
+             [endpoint]\nkey-file = '../gone'\n[tools]\nfolder = '../gone'\n",
+        ),
+    ]);
+    let printed = folder.ctx("check in");
+    assert!(printed.starts_with("exit code 0"), "{printed}");
+    assert!(!printed.contains(CANARY) && !printed.contains("there is no"), "{printed}");
+    assert_eq!(printed.matches("lies outside of the folder, and is not looked at").count(), 5, "{printed}");
+    assert_eq!(folder.ctx("check in --lang zh").matches("位于文件夹之外，没有检查").count(), 5);
+    folder.ctx("trust in");
+    let printed = folder.ctx("check in");
+    assert!(printed.starts_with("exit code 3") || printed.starts_with("exit code 1"), "{printed}");
+    assert_eq!(printed.matches("is not looked at").count(), 0, "{printed}");
+    assert_eq!(printed.matches("there is no").count(), 3, "{printed}");
+}
+
+/// Runs a case whose profile holds a secret, and checks whether that is read.
+#[track_caller]
+fn check_case(files: &[(&str, &str)], is_read: bool) {
+    let agent = ("project/cases/a/agent.yaml", "presetMessages: [{role: system, content: '{{persona}}'}]");
+    let folder = Folder::with(&[&[agent, ("secret.txt", CANARY)], files].concat());
+    let printed = folder.ctx("test project/cases/a --update");
+    let written = std::fs::read_to_string(folder.path().join("project/cases/a/expected.txt"));
+    assert_eq!(written.is_ok_and(|written| written.contains(CANARY)), is_read, "{printed}");
+    let told = "lies outside of the project of the case";
+    assert_eq!((printed.contains(told), printed.contains(CANARY)), (!is_read, false), "{printed}");
+}
+
+#[test]
+fn a_case_names_files_of_its_project_alone() {
+    let case = ("project/cases/a/case.yaml", "profile: ../../../secret.txt\n");
+    check_case(&[case, ("project/.git/HEAD", "")], false);
+    check_case(&[case, ("project/ctx.toml", "")], false);
+    // Without either, the working folder is the project.
+    check_case(&[case], true);
+    let inside = ("project/cases/a/case.yaml", "profile: ../../me.txt\n");
+    check_case(&[inside, ("project/me.txt", CANARY), ("project/.git/HEAD", "")], true);
+}
+
+#[test]
+fn a_check_of_a_case_reads_nothing_outside_of_its_project() {
+    let folder = Folder::with(&[
+        ("secret.json", &format!("[{CANARY}")),
+        ("project/.git/HEAD", ""),
+        ("project/case.yaml", "session: ../secret.json\nworldbooks: [../secret.json, /no/such]\n"),
+    ]);
+    let printed = folder.ctx("check project");
+    assert!(printed.starts_with("exit code 1"), "{printed}");
+    assert_eq!(printed.matches("lies outside of the project of the case").count(), 3, "{printed}");
+    assert!(!printed.contains(CANARY), "{printed}");
+    assert_eq!(folder.ctx("check project --lang zh").matches("位于用例的项目之外").count(), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_case_and_an_agent_follow_no_links_out_of_their_folders() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::with(&[
+        ("secret.txt", CANARY),
+        (
+            "books/b.json",
+            &format!("{{\"entries\":{{\"0\":{{\"constant\":true,\"content\":\"{CANARY}\"}}}}}}"),
+        ),
+        ("project/.git/HEAD", ""),
+        ("project/agent.yaml", "worldbookIds: [b]\npresetMessages: [{role: system, content: '{{persona}}'}]"),
+    ]);
+    symlink("../secret.txt", folder.path().join("project/profile.txt")).unwrap();
+    symlink("../books", folder.path().join("project/worldbooks")).unwrap();
+    let printed = folder.ctx("test project --update");
+    assert!(
+        printed.contains("`profile.txt` is a link that leads out of the project of the case"),
+        "{printed}"
+    );
+    let printed = folder.ctx("assemble project/agent.yaml --input hi");
+    assert!(!printed.contains(CANARY), "{printed}");
+    std::fs::remove_file(folder.path().join("project/worldbooks")).unwrap();
+    std::fs::rename(folder.path().join("books"), folder.path().join("project/worldbooks")).unwrap();
+    assert!(folder.ctx("assemble project/agent.yaml --input hi").contains(CANARY));
+}

@@ -20,7 +20,7 @@ use crate::commands::inputs::{self, InputFile};
 use crate::commands::named::{self, Named, Wanted};
 use crate::commands::switches;
 use crate::commands::turn::{self, Turn, TurnFiles};
-use crate::config::ZoneName;
+use crate::config::{ZoneName, project_of};
 use crate::files;
 use crate::keyed::{self, Filled, Meaning, Meaningless, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
@@ -162,8 +162,11 @@ impl Options {
         };
         let mut keys = Keys::of(value).map_err(|fault| fail(*fault))?;
         let case = CaseFile::read(&mut keys);
-        let missing = named_files(&case, &case.worldbooks, folder)
-            .find_map(|named| named::missing(&named.path, folder, &named.pointer));
+        let project = project_of(folder);
+        let missing = named_files(&case, &case.worldbooks, folder).find_map(|named| {
+            outside(&named, project.as_deref())
+                .or_else(|| named::missing(&named.path, folder, &named.pointer))
+        });
         match keys.finish().into_iter().next().or(missing) {
             Some(fault) => Err(fail(fault)),
             None => Self::of(case, folder),
@@ -230,7 +233,11 @@ pub(crate) fn check(bytes: &[u8], path: &Path, engine: &Engine) -> Result<Vec<Di
             found.extend(faults.map(|fault| Diagnostic { severity: Severity::Error, ..fault }));
             let folder = path.parent().unwrap_or(Path::new(""));
             let (books, more) = named::first(&case.worldbooks, "/worldbooks");
-            found.extend(named::faults(named_files(&case, books, folder), folder, engine));
+            let project = project_of(folder);
+            let mut named: Vec<Named> = named_files(&case, books, folder).collect();
+            found.extend(named.iter().filter_map(|named| outside(named, project.as_deref())));
+            named.retain(|named| outside(named, project.as_deref()).is_none());
+            found.extend(named::faults(named, folder, engine));
             found.extend(more);
             found.extend(switches::faults("/enable", &case.enable, true, engine));
             found.extend(switches::faults("/disable", &case.disable, false, engine));
@@ -286,6 +293,11 @@ fn named_files<'c>(
     })
 }
 
+/// Says that a file lies outside of the project of the case.
+fn outside(named: &Named, project: Option<&Path>) -> Option<Diagnostic> {
+    Some(named::outside(&named.path, &named.name, project?)?.at_pointer(&*named.pointer))
+}
+
 /// The worldbooks that a case names; without names, its file `worldbook`.
 fn books(folder: &Path, names: &[String]) -> Result<Vec<InputFile>> {
     match names {
@@ -327,6 +339,9 @@ fn file(folder: &Path, stem: &str) -> Result<Option<InputFile>> {
     let names: Vec<String> = names.collect();
     match (found.as_slice(), names.as_slice()) {
         ([], _) => Ok(None),
+        ([path], [name]) if project_of(folder).is_some_and(|project| !files::is_within(path, &project)) => {
+            bail!("`{name}` is a link that leads out of the project of the case")
+        }
         ([path], [name]) => Ok(Some(InputFile { path: path.clone(), name: name.clone(), bytes: None })),
         _ => bail!("a case has one file `{stem}`, not {}", names.join(" and ")),
     }
