@@ -59,5 +59,5 @@ pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, Too
 pub use turn::{
     Chat, ChatLog, Masks, MessageTags, RequestBody, RequestCompression, RequestShape, Target, ToolAccess,
     TurnEnd, TurnError, TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel,
-    compress_conversation, preview_turn, run_turn, sampling,
+    compress_conversation, preview_turn, run_turn, sampling, within,
 };

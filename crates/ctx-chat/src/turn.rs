@@ -28,7 +28,7 @@ pub use mask::compress_conversation;
 pub use outcome::{TurnEnd, TurnError, TurnFailure, TurnOutcome};
 pub use preview::{TurnPreview, preview_turn};
 pub use record::MessageTags;
-pub use recorder::ChatLog;
+pub use recorder::{ChatLog, within};
 pub use request::{RequestBody, RequestShape, Target, sampling};
 
 use crate::learned::LearnedLimits;

@@ -10,6 +10,7 @@ use ctx_types::{Text, TurnInput};
 use crate::deadline::TokioDeadline;
 use crate::store::StoreError;
 use crate::turn::outcome::Stop;
+use crate::turn::recorder::within;
 use crate::turn::{Chat, ChatLog, Masks, Running, TurnEvent};
 
 impl Running<'_, '_> {
@@ -86,7 +87,7 @@ impl Running<'_, '_> {
 ///
 /// Returns what to tell people, or why there is no summary; the conversation is then as it was.
 ///
-/// Errors: whatever the store reports.
+/// Errors: whatever the store reports, which is not waited for long once `cancel` is called.
 pub async fn compress_conversation(
     chat: &Chat<'_>,
     log: ChatLog<'_>,
@@ -109,7 +110,7 @@ pub async fn compress_conversation(
         Ok(commit) => commit,
         Err(stale) => return Ok(Err(stale.to_string())),
     };
-    log.conversation.apply(log.store, "summarise", commit.op, Some(at)).await?;
+    within(cancel, log.conversation.apply(log.store, "summarise", commit.op, Some(at))).await?;
     Ok(Ok(commit.notice))
 }
 

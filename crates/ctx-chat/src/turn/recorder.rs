@@ -151,12 +151,11 @@ impl<'a> Recorder<'a> {
         Ok(id)
     }
 
-    /// Keeps what was learned of a model, where there is a store.
+    /// Keeps what was learned of a model, where there is a store. No answer waits long for that.
     pub(super) async fn learn(&self, model: String, tokens: u64) -> Result<(), StoreError> {
-        match &self.log {
-            Some(log) => log.store.learn(LearnedLimit { model, tokens, at_millis: self.now() }).await,
-            None => Ok(()),
-        }
+        let Some(log) = &self.log else { return Ok(()) };
+        let learned = log.store.learn(LearnedLimit { model, tokens, at_millis: self.now() });
+        tokio::time::timeout(GRACE, learned).await.unwrap_or(Err(StoreError::GivenUp))
     }
 
     /// Carries out an operation; one that does not fit what others made of the conversation is an error.
@@ -169,8 +168,24 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Waits for a store, and not much longer once the caller has cancelled: then it has the change as a whole, or not.
-async fn within<T>(
+/// Waits for a store, and one second more once the caller has cancelled: then it has the change as a whole, or not.
+///
+/// Errors: [`StoreError::GivenUp`] after that second, and those of the work. A conversation whose change was given up
+/// has to be loaded again before it can change.
+///
+/// ```
+/// use ctx_chat::{Conversation, SqliteStore, within};
+/// use ctx_pipeline::Cancel;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let (store, cancel) = (SqliteStore::in_memory()?, Cancel::default());
+/// let conversation = within(&cancel, Conversation::create(&store, "c", None)).await?;
+/// assert_eq!(conversation.id(), "c");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub async fn within<T>(
     cancel: &Cancel,
     work: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {

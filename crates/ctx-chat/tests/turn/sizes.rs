@@ -1,6 +1,11 @@
 //! Requests that are too large: noticed, made smaller, or refused with a reason.
 
-use ctx_chat::{ConversationStore as _, LearnedLimits, RequestCompression, TurnOutcome};
+use std::time::Duration;
+
+use ctx_chat::{
+    Chat, ChatLog, Conversation, ConversationStore as _, LearnedLimits, RequestCompression, TurnEvent,
+    TurnOutcome, run_turn,
+};
 use ctx_compress::request::RequestConfig;
 
 use crate::room::{Bench, Room, block_on, ending, with_bench};
@@ -102,6 +107,29 @@ fn what_was_learned_of_the_window_holds_for_the_next_turn() {
     assert_eq!(second.usage.unwrap().total_budget, learned);
     assert_eq!(room.server.requests().len(), 3, "the third request was small enough at once");
     assert!(last_size(&room) < room.server.requests()[0].body.len() * 3 / 4);
+}
+
+#[test]
+fn no_answer_waits_for_a_store_that_another_holds_to_keep_what_was_learned() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    let mut room = long([overflow(), Answer::text("In room 12.")]);
+    let session = room.conversation.session().clone();
+    room.store = ctx_chat::SqliteStore::open_with_patience(&path, Duration::MAX).unwrap();
+    room.conversation = block_on(Conversation::import(&room.store, "c", session, None)).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let mut watch = move |event: TurnEvent| match event {
+        TurnEvent::Overflowed => other.execute_batch("BEGIN IMMEDIATE").unwrap(),
+        TurnEvent::Replied { .. } => other.execute_batch("ROLLBACK").unwrap(),
+        _ => {}
+    };
+    let chat = Chat::new(&room.agent, &room.client);
+    let log = ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None };
+    // The store has a day: without giving up, this would take as long.
+    let end = block_on(run_turn(&chat, Some(log), Room::says("Where?"), &mut watch, &room.cancel)).unwrap();
+    assert_eq!((ending(&end).as_str(), end.text.as_str()), ("answered", "In room 12."));
+    assert_eq!(room.stored().last().unwrap(), "assistant: In room 12.");
+    assert!(block_on(room.store.limits()).unwrap().is_empty());
 }
 
 #[test]

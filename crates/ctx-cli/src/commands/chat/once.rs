@@ -1,7 +1,10 @@
 //! One turn for scripts: the answer on standard output, or the request that would be sent.
 
 use anyhow::{Result, anyhow};
-use ctx_chat::{Approval, ChatLog, Conversation, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn};
+use ctx_chat::{
+    Approval, ChatLog, Conversation, StoreError, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn,
+    within,
+};
 use ctx_pipeline::Cancel;
 use serde_json::{Value, json};
 
@@ -66,6 +69,13 @@ pub(super) async fn stoppable<T>(work: impl Future<Output = T>, cancel: &Cancel)
     }
 }
 
+/// Waits for the store outside of a turn; after Ctrl-C not much longer.
+pub(super) async fn stored<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    let cancel = Cancel::default();
+    // Who cannot hear Ctrl-C is ended by it.
+    stoppable(within(&cancel, work), &cancel).await.unwrap_or(Err(StoreError::GivenUp))
+}
+
 /// Prints the body of the request that a turn would send.
 pub(super) async fn preview(setup: &Setup, text: &str) -> Result<Exit> {
     let conversation = setup.open().await?;
@@ -124,4 +134,26 @@ fn to_json(end: &TurnEnd, conversation: Option<&Conversation>) -> Value {
             "output": end.provider_usage.output,
         },
     })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::process::{Signal, getpid, kill_process};
+
+    use super::*;
+
+    #[test]
+    fn a_store_is_not_waited_for_long_after_ctrl_c() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut waiting = std::pin::pin!(stored(std::future::pending::<Result<(), StoreError>>()));
+            tokio::select! {
+                biased;
+                _ = &mut waiting => {}
+                // It listens now.
+                () = std::future::ready(()) => kill_process(getpid(), Signal::INT).unwrap(),
+            }
+            assert!(matches!(waiting.await, Err(StoreError::GivenUp)));
+        });
+    }
 }

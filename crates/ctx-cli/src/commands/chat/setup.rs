@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::args::{ChatArguments, ModeName};
 use crate::commands::books::Books;
+use crate::commands::chat::once::stored;
 use crate::commands::chat::tools;
 use crate::commands::store;
 use crate::commands::turn::{self, Turn, TurnFiles};
@@ -203,7 +204,7 @@ impl Setup {
             (None, true) => newest(store).await?,
             (None, false) => return Ok(None),
         };
-        match Conversation::open(store, &id, Some(now())).await {
+        match stored(Conversation::open(store, &id, Some(now()))).await {
             Ok((conversation, found)) => {
                 self.tell(&found);
                 Ok(Some(conversation))
@@ -217,7 +218,7 @@ impl Setup {
     pub(super) async fn begin(&self, conversation: &mut Option<Conversation>) -> Result<()> {
         if let (Some((store, _)), None) = (&self.store, &conversation) {
             let id = self.conversation.clone().unwrap_or_else(new_id);
-            *conversation = Some(Conversation::create(store, &id, Some(now())).await?);
+            *conversation = Some(stored(Conversation::create(store, &id, Some(now()))).await?);
         }
         Ok(())
     }

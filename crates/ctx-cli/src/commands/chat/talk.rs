@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 use anyhow::Result;
-use ctx_chat::{ChatLog, Conversation, Mode, TurnRequest, compress_conversation};
+use ctx_chat::{ChatLog, Conversation, Mode, StoreError, TurnRequest, compress_conversation};
 use ctx_compress::mask::MaskSelection;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
@@ -11,7 +11,7 @@ use ctx_types::{GenerationKind, NodeId, Session, SessionOp, TurnInput};
 
 use crate::commands::chat::greeting;
 use crate::commands::chat::lines::Lines;
-use crate::commands::chat::once;
+use crate::commands::chat::once::{self, stored};
 use crate::commands::chat::screen::Screen;
 use crate::commands::chat::setup::{Setup, now};
 use crate::commands::chat::slash::{self, HELP, Slash};
@@ -76,7 +76,7 @@ impl Talk<'_> {
         self.setup.begin(&mut self.conversation).await?;
         if let (Some((store, _)), Some(conversation)) = (&self.setup.store, &mut self.conversation) {
             show::result(&format!("{}\n", chosen.text()))?;
-            conversation.append(store, chosen.into_node(), Some(now())).await?;
+            stored(conversation.append(store, chosen.into_node(), Some(now()))).await?;
         }
         Ok(())
     }
@@ -147,8 +147,7 @@ impl Talk<'_> {
         let steps = tree::undo_steps(conversation.history());
         let Some((store, _)) = &setup.store else { return Ok(()) };
         for _ in 0..steps {
-            if let Err(error) = conversation.undo(store, Some(now())).await {
-                show::note(&error.to_string());
+            if !is_done(stored(conversation.undo(store, Some(now()))).await)? {
                 break;
             }
         }
@@ -164,8 +163,7 @@ impl Talk<'_> {
         let steps = tree::redo_steps(conversation.history());
         let Some((store, _)) = &setup.store else { return Ok(()) };
         for _ in 0..steps {
-            if let Err(error) = conversation.redo(store, Some(now())).await {
-                show::note(&error.to_string());
+            if !is_done(stored(conversation.redo(store, Some(now()))).await)? {
                 break;
             }
         }
@@ -192,9 +190,9 @@ impl Talk<'_> {
         let Some((store, _)) = &setup.store else { return Ok(()) };
         if id != *conversation.session().active_leaf_id() {
             let op = SessionOp::ActivateLeaf { id };
-            conversation.apply(store, tree::SWITCH, op, Some(now())).await?;
+            stored(conversation.apply(store, tree::SWITCH, op, Some(now()))).await?;
         }
-        let found = conversation.recover(store, Some(now())).await?;
+        let found = stored(conversation.recover(store, Some(now()))).await?;
         setup.tell(&found);
         Ok(())
     }
@@ -322,5 +320,17 @@ impl Talk<'_> {
                 Ok(())
             }
         }
+    }
+}
+
+/// Tells whether a step was taken; says why not. What was given up ends the chat: nobody knows whether the store has it.
+fn is_done(step: Result<(), StoreError>) -> Result<bool, StoreError> {
+    match step {
+        Err(StoreError::GivenUp) => Err(StoreError::GivenUp),
+        Err(error) => {
+            show::note(&error.to_string());
+            Ok(false)
+        }
+        Ok(()) => Ok(true),
     }
 }
