@@ -1,8 +1,6 @@
 //! What holds for every preset and every conversation.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
-mod case;
-
+use crate::case;
 use std::ops::Range;
 
 use ctx_anchors::{AnchorRegistry, Assembled, Entry, Preset, RenderRequest, Rendered, Target, assemble};

@@ -1,9 +1,7 @@
 //! What worldbooks and plug-ins hand in, and where it goes without its anchor.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
-mod case;
-
-use case::Case;
+use crate::case;
+use crate::case::Case;
 use ctx_anchors::{AnchorRegistry, Preset, Target};
 use ctx_types::{DepthPoints, Injection, Order, Place, Placement, Source, SourceKind, Trust};
 

@@ -1,10 +1,8 @@
 //! Sizes that a stranger's file may have: everything stays about linear, and every limit says so.
 //!
 //! No clock is asked: at these sizes a quadratic step would be felt.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
-mod case;
-
+use crate::case;
 use ctx_anchors::{AnchorRegistry, Assembled, Preset, Target, assemble};
 use ctx_types::{
     Agent, Diagnostic, Injection, Message, Order, Persist as _, Placement, Reader, Role, Side, Source,

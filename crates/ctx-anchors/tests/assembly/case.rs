@@ -1,5 +1,4 @@
 //! One assembly written as text: what the tests of this crate compare.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use ctx_anchors::{
     AnchorDefinition, AnchorRegistry, Assembled, Preset, RenderRequest, Rendered, Target, assemble,

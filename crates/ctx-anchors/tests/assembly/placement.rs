@@ -1,9 +1,6 @@
 //! Where entries go in the history: indexes, depths, windows, groups.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
-mod case;
-
-use case::check;
+use crate::case::check;
 
 /// Checks where one entry `x` with a placement goes.
 #[track_caller]

@@ -1,9 +1,7 @@
 //! Anchors: placeholders, templates, targets, the place of the conversation, and the registry.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
-mod case;
-
-use case::{Case, check};
+use crate::case;
+use crate::case::{Case, check};
 use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, Target};
 
 /// Checks the help of every diagnostic of a preset.

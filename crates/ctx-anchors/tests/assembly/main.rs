@@ -1,0 +1,9 @@
+//! What an assembly makes of presets, conversations and injections.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod anchors;
+mod case;
+mod injections;
+mod limits;
+mod placement;
+mod properties;
