@@ -62,6 +62,17 @@ impl<'a> Wanted<'a> {
         }
         filter
     }
+
+    /// Which tests of the crate: its unit tests and integration tests, and of the latter only those that are named like
+    /// the path where there are such. Examples of the documentation take long to build, and say little of mistakes.
+    fn tests(&self) -> Vec<String> {
+        let own = self.path.filter(|path| {
+            let tests = workspace::root().join("crates").join(self.package).join("tests");
+            tests.join(path).join("main.rs").exists()
+        });
+        let integration = own.map_or_else(|| vec!["--tests"], |path| vec!["--test", path]);
+        [&["--", "--lib"], &integration[..]].concat().into_iter().map(str::to_owned).collect()
+    }
 }
 
 /// Changes the code of a crate in every way that `cargo-mutants` knows, and fails if tests notice too few of them.
@@ -69,7 +80,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let wanted = Wanted::of(arguments)?;
     ensure!(is_installed(), "it needs `cargo-mutants`: run `cargo install cargo-mutants --locked`");
     let folder = workspace::root().join("target/mutants");
-    let mut tally = Tally::of(&tried(&wanted, &[wanted.package], &folder.join("own"), &wanted.filter())?);
+    let own = [wanted.filter(), wanted.tests()].concat();
+    let mut tally = Tally::of(&tried(&wanted, &[wanted.package], &folder.join("own"), &own)?);
     let dependants = DEPENDANTS.iter().find(|(package, _)| *package == wanted.package);
     if let Some((_, dependants)) = dependants.filter(|_| !tally.missed.is_empty()) {
         println!(
@@ -116,7 +128,7 @@ fn tried(wanted: &Wanted<'_>, tests: &[&str], folder: &Path, filter: &[String]) 
     }
     // A test that a change keeps busy is told by what the tests take without one.
     command.args(["--jobs=1", "--timeout-multiplier=3", "--minimum-test-timeout=30"]);
-    command.args(filter).arg("--output").arg(folder);
+    command.arg("--output").arg(folder).args(filter);
     // Its builds are kept apart from those of the workspace, and without what debuggers need.
     command.env("CARGO_TARGET_DIR", workspace::root().join("target/mutants/build"));
     command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("INSTA_UPDATE", "no").env_remove("CARGO_MANIFEST_DIR");
@@ -208,6 +220,19 @@ mod tests {
                 "1/9",
             ]),
         );
+    }
+
+    #[track_caller]
+    fn check_tests(path: Option<&str>, tests: &[&str]) {
+        let wanted = Wanted { package: "ctx-compress", path, shard: None };
+        assert_eq!(wanted.tests(), tests);
+    }
+
+    #[test]
+    fn the_tests_of_a_path_try_it() {
+        check_tests(None, &["--", "--lib", "--tests"]);
+        check_tests(Some("calendar"), &["--", "--lib", "--tests"]);
+        check_tests(Some("request"), &["--", "--lib", "--test", "request"]);
     }
 
     #[test]

@@ -602,3 +602,59 @@ fn a_built_in_anchor_stays_registered_and_another_may_go() {
     assert!(registry.get("weather").is_none());
     assert!(registry.register(definition("weather")).is_ok());
 }
+
+/// Checks a preset for a kind of generation.
+#[track_caller]
+fn check_kind(kind: Option<&str>, preset: &str, expected: &str) {
+    let target = Target { kind, ..Target::default() };
+    Case { target, ..Case::new(preset, "u") }.check(expected);
+}
+
+#[test]
+fn an_entry_with_triggers_is_for_these_kinds_of_generation() {
+    let preset = r#"[
+        {"content": "a", "triggers": ["normal", "continue"]},
+        {"type": "weather", "content": "b", "triggers": ["quiet"]},
+        {"content": "c"},
+        {"content": "d", "triggers": ["quiet"], "isEnabled": false}
+    ]"#;
+    check_kind(
+        Some("continue"),
+        preset,
+        "a c u1
+        not_activated preset#1: it is not for this kind of generation
+        hidden preset#3: switched off",
+    );
+    check_kind(
+        Some("quiet"),
+        preset,
+        "b c u1
+        not_activated preset#0: it is not for this kind of generation
+        hidden preset#3: switched off",
+    );
+    check_kind(None, preset, "a b c u1\nhidden preset#3: switched off");
+}
+
+#[test]
+fn white_space_alone_is_sent_where_that_is_wanted() {
+    let preset = r#"[
+        {"content": "x"}, {"id": "space", "content": " ", "role": "system"}, {"id": "left", "content": "{{empty}} ", "role": "system"},
+        {"id": "none", "content": "{{empty}}"}, {"id": "nothing", "content": ""},
+        {"id": "sky", "type": "weather", "content": " "}
+    ]"#;
+    let decisions = "dropped preset:none: nothing is left after its macros were expanded
+        dropped preset:nothing: its content is blank
+        dropped preset:sky: its content is blank";
+    let setting = |preset: Preset| preset.sending_white_space(true);
+    Case { setting, ..Case::new(preset, "u") }.check(&format!("x  (s)  (s) u1\n{decisions}"));
+    check(
+        preset,
+        "u",
+        &format!(
+            "x u1
+            dropped preset:space: its content is blank
+            dropped preset:left: nothing is left after its macros were expanded
+            {decisions}"
+        ),
+    );
+}

@@ -19,11 +19,13 @@ pub(crate) struct Case<'a> {
     /// The JSON of a list of injections, spelled like entries, with a `rank`.
     pub(crate) injections: &'a str,
     pub(crate) target: Target<'a>,
+    /// What the assembler is told beside the preset.
+    pub(crate) setting: fn(Preset) -> Preset,
 }
 
 impl<'a> Case<'a> {
     pub(crate) fn new(preset: &'a str, history: &'a str) -> Self {
-        Self { preset, history, injections: "[]", target: Target::default() }
+        Self { preset, history, injections: "[]", target: Target::default(), setting: |preset| preset }
     }
 
     /// Assembles, and compares the texts in order, the decisions and the diagnostics, one a line.
@@ -33,6 +35,7 @@ impl<'a> Case<'a> {
     pub(crate) fn check(self, expected: &str) {
         let agent = agent(self.preset);
         let (preset, diagnostics) = Preset::compile(&agent, &registry());
+        let preset = (self.setting)(preset);
         let assembled =
             assemble(&preset, window(self.history), injections(self.injections), self.target, &mut render);
         let mut lines = vec![texts(&assembled)];

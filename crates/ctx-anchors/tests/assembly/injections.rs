@@ -280,3 +280,28 @@ fn an_injection_with_no_depth_at_all_is_dropped_with_a_reason() {
     assert_eq!(case::texts(&assembled), "u1");
     assert_eq!(assembled.decisions[0].to_string(), "dropped plugin: it names no depth");
 }
+
+#[test]
+fn an_injection_is_left_out_with_its_anchor_where_that_is_wanted() {
+    let preset = r#"[
+        {"type": "code", "isEnabled": false}, {"type": "weather", "content": "sun", "isEnabled": false},
+        {"type": "weather", "content": "rain"}, {"type": "chat_history"}
+    ]"#;
+    let injections = r#"[
+        {"content": "off", "anchorTarget": "code"}, {"content": "on", "anchorTarget": "weather"},
+        {"content": "none", "anchorTarget": "lore"}, {"content": "all", "anchorTarget": "chat_history"}
+    ]"#;
+    let setting = |preset: Preset| preset.omitting_at_switched_off_anchors(true);
+    Case { injections, setting, ..Case::new(preset, "u") }.check(
+        "rain on none u1 all
+        hidden preset#1: switched off
+        dropped plugin:off: anchor `code` is switched off
+        moved plugin:none: no anchor `lore`; it stands before the history",
+    );
+    Case { injections, ..Case::new(preset, "u") }.check(
+        "rain on off none u1 all
+        hidden preset#1: switched off
+        moved plugin:off: no anchor `code`; it stands before the history
+        moved plugin:none: no anchor `lore`; it stands before the history",
+    );
+}

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use ctx_anchors::{AnchorRegistry, Assembled, Entry, Preset, RenderRequest, Rendered, Target, assemble};
 use ctx_types::{
-    Agent, DepthPoints, Diagnostic, Injection, Message, Order, Outcome, Persist as _, Place, Placement, Rank,
-    Reader, Segment, Side, Source, SourceKind, Span, Text, Trust, Window, groups, is_partition,
-    pending_start,
+    Agent, Attachment, DepthPoints, Diagnostic, Injection, Message, Order, Outcome, Persist as _, Place,
+    Placement, Rank, Reader, Role, Segment, Side, Source, SourceKind, Span, Text, Trust, Window, groups,
+    is_partition, pending_start,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -146,18 +146,28 @@ fn history() -> impl Strategy<Value = String> {
     (head, vec(turn, 0..5), tail).prop_map(|(head, turns, tail)| format!("{head}{}{tail}", turns.concat()))
 }
 
-fn injection() -> impl Strategy<Value = Injection> {
-    let source = Source::new(SourceKind::Plugin, Trust::Preset);
-    (placement(), select(&[Rank::Worldbook, Rank::Plugin][..]), -1_i64..2).prop_map(
-        move |(keys, rank, lane)| {
-            let file = ctx_types::PresetMessage::read(keys, &mut Reader::new());
-            let text = if lane == 1 { "injected" } else { "" };
-            let mut injection = Injection::plugin(text, Placement::of(&file).0, source.clone());
-            injection.rank = rank;
-            injection.lane = lane;
-            injection
-        },
-    )
+prop_compose! {
+    fn injection()(
+        keys in placement(), rank in select(&[Rank::Worldbook, Rank::Plugin][..]), lane in -1_i64..2,
+        role in select(&[Role::System, Role::User, Role::Assistant][..]), id in any::<u64>(),
+        name in select(&[None, Some("Ada")][..]), files in 0_usize..3, cut in 0_usize..9,
+    ) -> Injection {
+        let file = ctx_types::PresetMessage::read(keys, &mut Reader::new());
+        let text = if lane == 1 { "injected" } else { "" };
+        let source = Source::new(SourceKind::Plugin, Trust::Preset).with_id(id.to_string());
+        let mut injection = Injection::plugin(text, Placement::of(&file).0, source.clone());
+        if 0 < cut && cut < text.len() {
+            let own = Source::new(SourceKind::Macro, Trust::User);
+            let segment = |span, source| Segment { span, source, via: Vec::new() };
+            injection.written =
+                vec![segment(Span::new(0, cut), own), segment(Span::new(cut, text.len()), source)];
+        }
+        (injection.rank, injection.lane, injection.role) = (rank, lane, role);
+        injection.name = name.map(Into::into);
+        let file = |number| Attachment::from_value(&json!({ "id": format!("{number}"), "name": "a.png" }));
+        injection.attachments = (0..files).map(file).collect();
+        injection
+    }
 }
 
 prop_compose! {
@@ -219,6 +229,22 @@ proptest! {
             decision.source.kind == SourceKind::Plugin && decision.outcome != Outcome::Moved
         });
         prop_assert!(sent.count() + lost.count() >= input.injections.len());
+    }
+
+    #[test]
+    fn a_message_has_all_that_its_injection_has(input in input()) {
+        let messages = input.run().messages;
+        for injection in &input.injections {
+            for message in messages.iter().filter(|message| message.source == injection.source) {
+                let moved = matches!(&injection.placement, Placement::Anchor { target, .. } if &**target == "author_note");
+                prop_assert!(message.role == injection.role || moved && message.role == Role::System);
+                prop_assert_eq!(message.text(), &*injection.text);
+                prop_assert_eq!(&message.name, &injection.name);
+                prop_assert_eq!(&message.attachments, &injection.attachments);
+                prop_assert_eq!(message.placement.as_deref(), Some(&injection.placement));
+                prop_assert_eq!(&message.written, &injection.written);
+            }
+        }
     }
 
     #[test]
