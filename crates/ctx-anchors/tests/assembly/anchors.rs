@@ -658,3 +658,25 @@ fn white_space_alone_is_sent_where_that_is_wanted() {
         ),
     );
 }
+
+#[test]
+fn what_goes_to_the_history_has_its_place_where_any_history_is_sent() {
+    check(
+        r#"{"historyWhenUnplaced": "omit", "presetMessages": [
+            {"type": "chat_history", "isEnabled": false}, {"content": "x", "anchorTarget": "chat_history"}
+        ]}"#,
+        "u",
+        "u1 x
+        warning CTX0205 /0/isEnabled: `chat_history` is switched off; the history goes there all the same",
+    );
+    check(
+        r#"{"historyWhenUnplaced": "omit", "presetMessages": [
+            {"content": "x", "injectionStrategy": {"type": "anchor"}}
+        ]}"#,
+        "u",
+        "x
+        moved preset#0: no anchor `chat_history`; it stands where the list has it
+        dropped history:u1: the preset has no `chat_history` and `historyWhenUnplaced` is `omit`
+        error CTX0200 /0: no entry of type `chat_history`; the entry stays where the list has it",
+    );
+}
