@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ctx_types::{Message, Place, Role};
+use ctx_types::{Message, Role};
 
+use crate::request::layout::{is_said, is_user};
 use crate::request::preview::{gist, preview};
 use crate::request::strategy::{Fate, Material, Selection, Strategy};
 
 /// Shortens what is long, and where that is not enough keeps only the last rounds.
 ///
-/// A round is a user message and everything up to the next one. First tool results become previews, then long
+/// A round is a user message and everything up to the next one; notes and summaries begin none, whoever speaks them, and
+/// are not shortened. First tool results become previews, then long
 /// texts their gist; if that does not fit, only the newest rounds stay that do, at most `rounds`, the one that is
 /// being answered among them.
 #[derive(Clone, Copy, Debug)]
@@ -93,10 +95,6 @@ impl LastRounds {
     }
 }
 
-fn is_user(message: &Message) -> bool {
-    message.role == Role::User && message.place == Place::History
-}
-
 fn tokens(material: &Material<'_>, group: &Range<usize>, fate: &Fate) -> u64 {
     match fate {
         Fate::Shorten(messages, _) => material.meter.messages(messages),
@@ -116,7 +114,7 @@ enum Level {
 fn shortened(members: &[Message], level: Level) -> Option<Vec<Message>> {
     let tools = tool_names(members);
     let short = |message: &Message| match message.role {
-        _ if message.place != Place::History => None,
+        _ if !is_said(message) => None,
         Role::Tool if level != Level::Whole => preview(message, tool_of(message, &tools), PREVIEW),
         Role::User | Role::Assistant if level == Level::Gists => gist(message, GIST),
         _ => None,

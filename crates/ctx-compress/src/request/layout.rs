@@ -166,12 +166,14 @@ fn current_start(messages: &[Message], protection: Protection, last_user: Option
     start - before.take_while(|message| is_user(message)).count()
 }
 
-/// Tells whether a message is said in the conversation: neither placed in it nor a summary of it, whoever speaks that.
-fn is_said(message: &Message) -> bool {
+/// Tells whether a message is said in the conversation: neither placed in it nor a note or summary of it, whoever speaks
+/// that.
+pub(crate) fn is_said(message: &Message) -> bool {
     message.place == Place::History && message.note.is_none() && !is_summary(message)
 }
 
-fn is_user(message: &Message) -> bool {
+/// Tells whether a message is a turn of the user's.
+pub(crate) fn is_user(message: &Message) -> bool {
     message.role == Role::User && is_said(message)
 }
 
