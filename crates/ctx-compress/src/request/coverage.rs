@@ -110,7 +110,9 @@ fn tail(material: &Material<'_>) -> Tail {
     };
     let fixed = material.messages.iter().enumerate().skip(first).filter(|(index, _)| !is_free(*index));
     let fixed: u64 = fixed.map(|(_, message)| material.meter.message(message)).sum();
-    let most = share(material.target, material.config.tail_share).saturating_sub(fixed).min(material.room);
+    let most = share(material.target, material.config.tail_share)
+        .saturating_sub(fixed)
+        .min(material.room_for_messages);
     let mut tail = Tail { begin: material.groups.len(), tokens: 0 };
     for group in material.groups.iter().rev() {
         let tokens = material.tokens(group);

@@ -30,7 +30,7 @@ impl Strategy for KeyMessage {
         // Stable, so that of equal ones the older is tried first.
         ranked.sort_by_key(|(_, priority)| Reverse(*priority));
         let mut fates = vec![Fate::Drop("no room left at its priority".into()); material.groups.len()];
-        let mut room = material.room;
+        let mut room = material.room_for_messages;
         for (at, priority) in ranked {
             let tokens = material.groups.get(at).map_or(0, |group| material.tokens(group));
             if let Some(fate) = fates.get_mut(at).filter(|_| tokens <= room) {

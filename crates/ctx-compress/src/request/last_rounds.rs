@@ -50,7 +50,9 @@ impl Strategy for LastRounds {
                     *fate = Fate::Shorten(short, reason.into());
                 }
             }
-            if (Selection { fates: fates.clone(), notes: Vec::new() }).tokens(material) <= material.room {
+            if (Selection { fates: fates.clone(), notes: Vec::new() }).tokens(material)
+                <= material.room_for_messages
+            {
                 return Selection { fates, notes: Vec::new() };
             }
         }
@@ -81,7 +83,7 @@ impl LastRounds {
                 .iter()
                 .zip(fates.get(first..at).unwrap_or_default());
             used += round.map(|(group, fate)| tokens(material, group, fate)).sum::<u64>();
-            if used > material.room {
+            if used > material.room_for_messages {
                 break;
             }
             (begin, at) = (start, first);
