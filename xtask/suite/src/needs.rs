@@ -9,26 +9,18 @@ use crate::change::Change;
 use crate::outcome::outcome_with;
 
 /// All that a case may need, in the order in which it is listed.
-pub const NEEDS: [&str; 10] = [
-    "tokens",
-    "models",
-    "draws",
-    "dates",
-    "macros",
-    "rules",
-    "worldbooks",
-    "variables",
-    "files",
-    "compression",
-];
+pub const NEEDS: [&str; 9] =
+    ["tokens", "models", "draws", "dates", "macros", "rules", "worldbooks", "variables", "files"];
 
 /// The processors without which a case that needs them comes out differently.
-const PROCESSORS: [(&str, &str); 4] = [
+const PROCESSORS: [(&str, &str); 3] = [
     ("rules", "regex-processor"),
     ("worldbooks", "worldbook-processor"),
     ("variables", "variable-processor"),
-    ("compression", "request-compressor"),
 ];
+
+/// The processor that leaves out words of its own choice.
+const COMPRESSOR: &str = "request-compressor";
 
 /// Counts as ever, for a model that is named in any case.
 const COUNTS: &str = r#"[{"pattern": "^", "name": "any"}]"#;
@@ -63,6 +55,15 @@ pub(crate) fn needs(folder: &Path, expected: &Value, files: &[Vec<u8>]) -> Resul
     add("macros", case.holds("{{"));
     add("files", folder.join("assets").is_dir());
     Ok(NEEDS.into_iter().filter(|need| found.contains(need)).collect())
+}
+
+/// Tells whether the case in a folder comes out as it does because messages were compressed.
+///
+/// Errors: as [`outcome`](crate::outcome).
+pub(crate) fn is_compressed(folder: &Path) -> Result<bool> {
+    let expected = &outcome_with(folder, &Change::default())?;
+    let case = Needing { folder, expected, texts: Vec::new() };
+    case.changes(&Change { without: Some(COMPRESSOR), ..Change::default() })
 }
 
 fn text_of(file: &[u8]) -> String {

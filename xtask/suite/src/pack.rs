@@ -11,7 +11,7 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use crate::cases::{Case, files, folders, is_assembly};
 use crate::data::described;
-use crate::needs::needs;
+use crate::needs::{is_compressed, needs};
 use crate::{VERSION, outcome};
 
 /// The files of an archive by their paths, which are divided by `/`.
@@ -26,6 +26,10 @@ const OTHER_AREAS: [(&str, &str); 3] = [
     ("import", "what the command prints when it imports files"),
     ("replies", "replies of providers, for clients"),
 ];
+
+/// Why cases are left out in which messages are compressed: no description lets others choose the same words.
+const COMPRESSION: &str =
+    "compression and the repairs before it, which each implementation makes in its own way";
 
 /// The area whose files are lists of regular expressions: they hold their own results.
 const PATTERNS: &str = "javascript";
@@ -46,7 +50,7 @@ pub fn pack(fixtures: &Path) -> Result<Vec<u8>> {
         for folder in folders(area) {
             let name = name_of(&folder)?;
             let case = Case::of(&files(&folder));
-            match reason_to_leave_out(&case) {
+            match reason_to_leave_out(&folder, &case)? {
                 Some(reason) => left_out.push(json!({ "name": name, "reason": reason })),
                 None => listed.push(add_case(&mut archive, &folder, &name, &case)?),
             }
@@ -64,13 +68,14 @@ pub fn pack(fixtures: &Path) -> Result<Vec<u8>> {
     write(&archive)
 }
 
-/// What only our own tests can lend.
-fn reason_to_leave_out(case: &Case) -> Option<&'static str> {
-    match (case.processors.is_empty(), case.time_limit.or(case.deadline)) {
+/// What only our own tests can lend, and what nobody else has to do alike.
+fn reason_to_leave_out(folder: &Path, case: &Case) -> Result<Option<&'static str>> {
+    Ok(match (case.processors.is_empty(), case.time_limit.or(case.deadline)) {
         (false, _) => Some("processors for tests"),
         (true, Some(_)) => Some("the clock of tests"),
+        (true, None) if is_compressed(folder)? => Some(COMPRESSION),
         (true, None) => None,
-    }
+    })
 }
 
 /// Adds the files of a case, its options and what must come out; returns its row of the manifest.

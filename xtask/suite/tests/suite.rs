@@ -192,6 +192,18 @@ fn the_format_counts_the_needs() {
 }
 
 #[test]
+fn the_format_counts_the_cases_of_compression_that_are_left_out() {
+    let files = archive();
+    let manifest = json(&files, "manifest.json");
+    let is_compressed = |row: &&Value| row["reason"].as_str().unwrap().starts_with("compression");
+    let rows = manifest["leftOut"].as_array().unwrap().iter().filter(is_compressed);
+    let names: Vec<&str> = rows.map(|row| row["name"].as_str().unwrap()).collect();
+    assert!(names.iter().all(|name| name.starts_with("compression/")), "{names:?}");
+    let line = format!("The {} cases that come out differently without the processor", names.len());
+    assert!(text(&files, "FORMAT.md").contains(&line), "{line}");
+}
+
+#[test]
 fn the_format_lists_every_kind_of_source() {
     let files = archive();
     let format = text(&files, "FORMAT.md");

@@ -35,6 +35,7 @@ pub(crate) use crate::request::coverage::telegraph::is_filler;
 use crate::request::coverage::telegraph::{write_telegraphic, write_whole};
 use crate::request::coverage::write::Draft;
 use crate::request::excerpt::ends;
+use crate::request::layout::is_summary;
 use crate::request::meter::{Meter, quarters};
 use crate::request::strategy::{Fate, Material, PlacedNote, Selection, Strategy};
 
@@ -109,7 +110,9 @@ fn tail(material: &Material<'_>) -> Tail {
     };
     let fixed = material.messages.iter().enumerate().skip(first).filter(|(index, _)| !is_free(*index));
     let fixed: u64 = fixed.map(|(_, message)| material.meter.message(message)).sum();
-    let most = share(material.target, material.config.tail_share).saturating_sub(fixed).min(material.room);
+    let most = share(material.target, material.config.tail_share)
+        .saturating_sub(fixed)
+        .min(material.room_for_messages);
     let mut tail = Tail { begin: material.groups.len(), tokens: 0 };
     for group in material.groups.iter().rev() {
         let tokens = material.tokens(group);
@@ -250,7 +253,9 @@ impl Writer<'_> {
         let mut pinned: Vec<u32> = entries().filter(|(entry, _)| entry.is_pinned).map(|(_, at)| at).collect();
         if pinned.is_empty() {
             let mut messages = self.material.messages.iter();
-            let first = messages.position(|message| message.role == Role::User && is_said(message));
+            let is_turn =
+                |message: &Message| is_said(message) && message.note.is_none() && !is_summary(message);
+            let first = messages.position(|message| message.role == Role::User && is_turn(message));
             let is_first = |index: u32| first == Some(index as usize);
             let of_first =
                 entries().find(|(entry, _)| is_first(entry.message) && entry.kind == NoteLineKind::User);

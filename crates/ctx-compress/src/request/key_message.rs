@@ -10,9 +10,9 @@ use crate::request::strategy::{Fate, Material, Selection, Strategy};
 /// Keeps the messages of the highest priority that fit, whole groups only.
 ///
 /// The priority of a message is that of its kind (a user message 100, one with `ARTIFACT_SAVED` 90, with
-/// `NODE_COMPLETE` 85, with tool calls 80, a tool result 79, an answer 50, anything else 0), a thousand more for the
-/// newest messages, and a hundredth for each message before it. A group ranks as its best member. What does not
-/// fit is skipped, and the next is tried.
+/// `NODE_COMPLETE` 85, with tool calls 80, a tool result 79, an answer 50, anything else 0, such as a note of an earlier
+/// pass, whoever speaks it), a thousand more for the newest messages, and a hundredth for each message before it. A
+/// group ranks as its best member. What does not fit is skipped, and the next is tried.
 ///
 /// It scores no content and is here as the design has it; [`Coverage`](crate::request::Coverage) keeps more of what matters.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +30,7 @@ impl Strategy for KeyMessage {
         // Stable, so that of equal ones the older is tried first.
         ranked.sort_by_key(|(_, priority)| Reverse(*priority));
         let mut fates = vec![Fate::Drop("no room left at its priority".into()); material.groups.len()];
-        let mut room = material.room;
+        let mut room = material.room_for_messages;
         for (at, priority) in ranked {
             let tokens = material.groups.get(at).map_or(0, |group| material.tokens(group));
             if let Some(fate) = fates.get_mut(at).filter(|_| tokens <= room) {
@@ -63,13 +63,14 @@ fn group_priority(material: &Material<'_>, group: &Range<usize>, newest: usize) 
 /// The priority of a message's kind; the first rule that fits counts.
 fn base(message: &Message) -> u64 {
     let text = message.text();
+    let is_note = message.note.is_some();
     match message.role {
-        Role::User => 100,
+        Role::User if !is_note => 100,
         _ if text.contains("ARTIFACT_SAVED") => 90,
         _ if text.contains("NODE_COMPLETE") => 85,
         Role::Assistant if !message.tool_calls.is_empty() => 80,
         Role::Tool => 79,
-        Role::Assistant => 50,
-        Role::System | Role::Developer => 0,
+        Role::Assistant if !is_note => 50,
+        Role::System | Role::Developer | Role::User | Role::Assistant => 0,
     }
 }

@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ctx_types::{Message, Place, Role};
+use ctx_types::{Message, Role};
 
+use crate::request::layout::{is_said, is_user};
 use crate::request::preview::{gist, preview};
 use crate::request::strategy::{Fate, Material, Selection, Strategy};
 
 /// Shortens what is long, and where that is not enough keeps only the last rounds.
 ///
-/// A round is a user message and everything up to the next one. First tool results become previews, then long
+/// A round is a user message and everything up to the next one; notes and summaries begin none, whoever speaks them, and
+/// are not shortened. First tool results become previews, then long
 /// texts their gist; if that does not fit, only the newest rounds stay that do, at most `rounds`, the one that is
 /// being answered among them.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +50,9 @@ impl Strategy for LastRounds {
                     *fate = Fate::Shorten(short, reason.into());
                 }
             }
-            if (Selection { fates: fates.clone(), notes: Vec::new() }).tokens(material) <= material.room {
+            if (Selection { fates: fates.clone(), notes: Vec::new() }).tokens(material)
+                <= material.room_for_messages
+            {
                 return Selection { fates, notes: Vec::new() };
             }
         }
@@ -79,7 +83,7 @@ impl LastRounds {
                 .iter()
                 .zip(fates.get(first..at).unwrap_or_default());
             used += round.map(|(group, fate)| tokens(material, group, fate)).sum::<u64>();
-            if used > material.room {
+            if used > material.room_for_messages {
                 break;
             }
             (begin, at) = (start, first);
@@ -91,10 +95,6 @@ impl LastRounds {
         }
         Selection { fates, notes: Vec::new() }
     }
-}
-
-fn is_user(message: &Message) -> bool {
-    message.role == Role::User && message.place == Place::History
 }
 
 fn tokens(material: &Material<'_>, group: &Range<usize>, fate: &Fate) -> u64 {
@@ -116,7 +116,7 @@ enum Level {
 fn shortened(members: &[Message], level: Level) -> Option<Vec<Message>> {
     let tools = tool_names(members);
     let short = |message: &Message| match message.role {
-        _ if message.place != Place::History => None,
+        _ if !is_said(message) => None,
         Role::Tool if level != Level::Whole => preview(message, tool_of(message, &tools), PREVIEW),
         Role::User | Role::Assistant if level == Level::Gists => gist(message, GIST),
         _ => None,

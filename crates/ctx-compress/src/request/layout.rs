@@ -135,7 +135,9 @@ fn keep_newest(laid: &mut [LaidGroup]) {
 fn with_points(groups: Vec<LaidGroup>, is_point: impl Fn(&LaidGroup) -> bool) -> Vec<LaidGroup> {
     let mut laid: Vec<LaidGroup> = Vec::with_capacity(groups.len());
     for mut group in groups {
-        while let Some(point) = laid.pop_if(|last| group.part == Part::History && is_point(last)) {
+        // A group that took its points already begins with one, and is history.
+        let is_loose = |last: &mut LaidGroup| last.part != Part::History && is_point(last);
+        while let Some(point) = laid.pop_if(|last| group.part == Part::History && is_loose(last)) {
             group.range.start = point.range.start;
             group.tokens += point.tokens;
         }
@@ -164,12 +166,14 @@ fn current_start(messages: &[Message], protection: Protection, last_user: Option
     start - before.take_while(|message| is_user(message)).count()
 }
 
-/// Tells whether a message is said in the conversation: neither placed in it nor a summary of it, whoever speaks that.
-fn is_said(message: &Message) -> bool {
+/// Tells whether a message is said in the conversation: neither placed in it nor a note or summary of it, whoever speaks
+/// that.
+pub(crate) fn is_said(message: &Message) -> bool {
     message.place == Place::History && message.note.is_none() && !is_summary(message)
 }
 
-fn is_user(message: &Message) -> bool {
+/// Tells whether a message is a turn of the user's.
+pub(crate) fn is_user(message: &Message) -> bool {
     message.role == Role::User && is_said(message)
 }
 
@@ -293,6 +297,17 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert_eq!(layout.groups[1].tokens, Meter::estimate().messages(&all[1..5]));
+    }
+
+    #[test]
+    fn only_one_group_takes_a_point() {
+        let mut all = messages("u s u a:x t:x a s u u");
+        for index in [1, 6] {
+            all[index].place = Place::Gap { multiple: true };
+        }
+        let layout = Layout::of(&all, Protection::LastUserMessage, &Meter::estimate());
+        let found: Vec<_> = layout.groups.iter().map(|group| group.range.clone()).collect();
+        assert_eq!(found, [0..1, 1..3, 3..5, 5..6, 6..8, 8..9]);
     }
 
     #[test]

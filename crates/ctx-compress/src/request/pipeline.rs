@@ -214,23 +214,29 @@ impl Pass<'_> {
                 return (PassOutcome::Infeasible(overflow), self.steps(messages, &BTreeMap::new(), None));
             }
         };
+        let is_shortened = fixed > config.token_budget;
         let fixed = fixed - saved(messages, &shortened, meter);
-        let room = room(config, fixed);
-        let selection = self.select(messages, room, config.target().max(fixed + room));
+        let selection = self.select(messages, fixed, is_shortened);
         let steps = self.steps(messages, &shortened, Some(selection));
         let after: u64 = steps.iter().map(|step| step.tokens_after).sum();
         (self.judge(before, after), steps)
     }
 
-    /// Asks the strategy, and holds it to its room.
-    fn select(&mut self, messages: &[Message], room: u64, target: u64) -> Selection {
+    /// Asks the strategy, and holds it to its room beside what must stay.
+    fn select(&mut self, messages: &[Message], fixed: u64, is_shortened: bool) -> Selection {
         let groups: Vec<Range<usize>> = self.layout.history().map(|group| group.range.clone()).collect();
         let (config, meter) = (&self.pipeline.config, &self.pipeline.meter);
-        let material = Material { messages, groups: &groups, room, target, config, meter };
+        let room = room(config, fixed);
+        let target = config.target().max(fixed + room);
+        // A budget in which what must stay just fits has no room for messages, so that less cannot have any.
+        let room_for_messages = if is_shortened { 0 } else { room };
+        let material = Material { messages, groups: &groups, room, room_for_messages, target, config, meter };
         let mut selection = self.pipeline.strategy.choose(&material);
-        let tokens = selection.tokens(&material);
-        if tokens > room || selection.fates.len() != groups.len() {
+        let (tokens, kept) = (selection.tokens(&material), selection.kept_tokens(&material));
+        let is_over = tokens > room || kept > room_for_messages;
+        if is_over || selection.fates.len() != groups.len() {
             let name = self.pipeline.strategy.name();
+            let (tokens, room) = if tokens > room { (tokens, room) } else { (kept, room_for_messages) };
             let message =
                 format!("the strategy `{name}` kept {tokens} tokens where there is room for {room}");
             self.diagnostics.push(Diagnostic::warning(codes::STRATEGY_OVERRUN, message));
@@ -312,7 +318,7 @@ fn fixed_action(
     (Action::Shorten(members.collect()), "more than the budget by itself".into())
 }
 
-/// Returns how many tokens history may have beside what must stay.
+/// Returns how many tokens history may have beside what must stay, shortened where it has to be.
 ///
 /// That is what the target leaves. Where that is little, it is a tenth of the budget, as far as half the way to the
 /// trigger allows, or a quarter of the way to the budget, so that a long loop does not cost the whole history before

@@ -64,6 +64,11 @@ pub struct Material<'a> {
     pub groups: &'a [Range<usize>],
     /// How many tokens what is kept of them may have, notes included.
     pub room: u64,
+    /// How many of these tokens messages may have, whole or shortened; the rest is for notes.
+    ///
+    /// None where what must stay did not fit and was shortened: with the few tokens more with which it fits there is no
+    /// room beside it, and more budget never keeps fewer messages.
+    pub room_for_messages: u64,
     /// How many tokens the whole request is to have.
     pub target: u64,
     /// The configuration.
@@ -121,14 +126,20 @@ pub struct PlacedNote {
 }
 
 impl Selection {
-    /// Returns what is kept and written of a material's groups.
+    /// Returns what is kept of a material's groups and written about them.
     pub(crate) fn tokens(&self, material: &Material<'_>) -> u64 {
+        let notes = self.notes.iter().map(|note| material.meter.message(&note.message));
+        self.kept_tokens(material) + notes.sum::<u64>()
+    }
+
+    /// Returns what is kept of a material's groups.
+    pub(crate) fn kept_tokens(&self, material: &Material<'_>) -> u64 {
         let kept = self.fates.iter().zip(material.groups).map(|(fate, group)| match fate {
             Fate::Keep(_) => material.tokens(group),
             Fate::Shorten(messages, _) => material.meter.messages(messages),
             Fate::Summarise(_) | Fate::Drop(_) => 0,
         });
-        kept.sum::<u64>() + self.notes.iter().map(|note| material.meter.message(&note.message)).sum::<u64>()
+        kept.sum()
     }
 }
 

@@ -40,10 +40,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ctx_compress::request::{
-    Compression, CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig, repair, strategy,
+    Compression, CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig, is_summary, repair,
+    strategy,
 };
 use ctx_tokens::ModelFacts;
-use ctx_types::{EncodingId, Message, TokenCounter};
+use ctx_types::{EncodingId, Message, Place, TokenCounter};
 use proptest::prelude::*;
 
 /// How many requests each rule is tried on; `PROPTEST_CASES` asks for more.
@@ -209,6 +210,11 @@ fn is_the_same_message(given: &Message, now: &Message) -> bool {
         && given.place == now.place
         && given.tool_calls == now.tool_calls
         && given.tool_call_id == now.tool_call_id
+}
+
+/// Tells whether a message is somebody's turn: not placed, and no note or summary of turns, whoever speaks that.
+fn is_turn(message: &Message) -> bool {
+    message.place == Place::History && message.note.is_none() && !is_summary(message)
 }
 
 /// Returns a request with calls and results that pair.

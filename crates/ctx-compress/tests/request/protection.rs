@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::generate::paired_requests;
 use crate::relief::request;
-use crate::{Pass, Setting, cases, settings};
+use crate::{Pass, Setting, cases, is_turn, settings};
 
 /// What must stay, found in another way than the product does.
 struct Protected {
@@ -35,10 +35,7 @@ impl Protected {
         };
         let fixed: BTreeSet<usize> =
             all().filter(|(index, one)| is_fixed(*index, one)).map(|(index, _)| index).collect();
-        let is_said = |index: &usize| {
-            let message = &messages[*index];
-            message.place == Place::History && message.note.is_none() && !is_summary(message)
-        };
+        let is_said = |index: &usize| is_turn(&messages[*index]);
         let is_user = |index: &usize| messages[*index].role == Role::User && is_said(index);
         let last_user = (0..messages.len()).rfind(is_user);
         let mut current: BTreeSet<usize> = last_user.into_iter().collect();

@@ -1,22 +1,22 @@
 //! The last resort: in which order what is being answered is shortened, where it alone is more than the budget.
 
-use ctx_compress::request::{
-    CompressionPipeline, Meter, Part, PassOutcome, Protection, RequestConfig, is_summary,
-};
-use ctx_types::{Message, Place, Role, Source, SourceKind, ToolCall, Trust};
+use std::sync::Arc;
+
+use ctx_compress::request::{CompressionPipeline, Meter, Part, PassOutcome, Protection, RequestConfig};
+use ctx_types::{Message, Note, Place, Role, Source, SourceKind, ToolCall, Trust};
 use proptest::prelude::*;
 
 use crate::generate::paired_requests;
-use crate::{Pass, Setting, cases, settings};
+use crate::{Pass, Setting, cases, is_turn, settings};
 
 /// Writes a message of many words; `u` is the user, `a` the assistant, `c` a call of it, `r` the result of that, `s` a
-/// summary that the user speaks. A capital letter pins it.
+/// summary that the user speaks, `n` a note. A capital letter pins it.
 fn message(id: &str, words: usize) -> Message {
     let letter = id.chars().next().unwrap();
     let kind = letter.to_ascii_lowercase();
     let role = match kind {
         'i' => Role::System,
-        'u' | 's' => Role::User,
+        'u' | 's' | 'n' => Role::User,
         'r' => Role::Tool,
         _ => Role::Assistant,
     };
@@ -29,6 +29,7 @@ fn message(id: &str, words: usize) -> Message {
         }
         'r' => message.tool_call_id = Some(id.to_ascii_lowercase().replace('r', "c").into()),
         's' => message.source = Source::new(SourceKind::Summary, Trust::Model).with_id(id),
+        'n' => message.note = Some(Arc::new(Note::default())),
         _ => {}
     });
     message.with(|message| message.place = if letter.is_uppercase() { Place::Pinned } else { Place::History })
@@ -110,10 +111,8 @@ fn check_order(messages: &[Message], setting: Setting) {
     let is_current = |index: usize| {
         plan.steps.iter().any(|step| step.part == Part::Current && step.range.contains(&index))
     };
-    let is_said =
-        |message: &Message| message.place == Place::History && message.note.is_none() && !is_summary(message);
     let last_user = (0..pass.given.len())
-        .rfind(|index| pass.given[*index].role == Role::User && is_said(&pass.given[*index]));
+        .rfind(|index| pass.given[*index].role == Role::User && is_turn(&pass.given[*index]));
     let sources = pass.sources();
     let is_changed = |index: usize| {
         let place = sources.iter().position(|source| *source == Some(index));

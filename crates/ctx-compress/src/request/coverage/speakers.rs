@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use ctx_types::{Message, NoteLineKind, Place, Role, Speaker};
 
+use crate::request::layout::is_summary;
+
 /// The names that stand for the user and the assistant in a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Speakers {
@@ -49,7 +51,8 @@ fn name(messages: &[Message], role: Role) -> Option<&str> {
     let mut all = 0;
     let is_said =
         |message: &&Message| message.role == role && matches!(message.place, Place::History | Place::Pinned);
-    for message in messages.iter().filter(is_said).filter(|message| message.note.is_none()) {
+    let is_turn = |message: &&Message| message.note.is_none() && !is_summary(message);
+    for message in messages.iter().filter(is_said).filter(is_turn) {
         let ctx_types::Content::Text(text) = &message.content else { continue };
         if !text.trim().is_empty() {
             all += 1;
@@ -76,7 +79,7 @@ fn first_name(text: &str) -> Option<&str> {
 mod tests {
     use std::sync::Arc;
 
-    use ctx_types::{Note, Source};
+    use ctx_types::{Note, Source, SourceKind, Trust};
 
     use super::*;
 
@@ -98,6 +101,15 @@ mod tests {
         check(&["Lin: a", "Lin: b", "Lin: c"], None);
         check(&["a", "b", "c", "d"], None);
         check(&["a. b: c", "a. b: c", "a. b: c", "a. b: c"], None);
+    }
+
+    #[test]
+    fn a_summary_that_the_user_speaks_is_none_of_the_users_messages() {
+        let mut all = messages(&["They met.", "They ate.", "Lin: a", "Lin: b", "Lin: c", "Lin: d"]);
+        for summary in &mut all[..2] {
+            summary.source = Source::new(SourceKind::Summary, Trust::Model);
+        }
+        assert_eq!(Speakers::of(&all).name(NoteLineKind::User), Some("Lin"));
     }
 
     #[test]
