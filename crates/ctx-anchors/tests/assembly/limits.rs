@@ -98,21 +98,30 @@ fn all_entries_together_have_no_more_points_than_the_limit() {
     );
 }
 
+/// Checks at how many of very many points a long entry stands, and that one behind it finds room or not.
+#[track_caller]
+fn check_points(content: &Value, points: usize, left: &[&str]) {
+    let config = json!({ "depthConfig": "0~1" });
+    let entry = json!({ "content": content, "injectionStrategy": config });
+    let (assembled, _) =
+        run(&[entry, json!({ "content": "y", "injectionStrategy": config })], 9_999, Vec::new());
+    let cut = format!("cut preset#0: there is room for {points} points; only the nearest are placed");
+    check_decisions(&assembled, &[&[&*cut], left].concat());
+    let others = if left.is_empty() { 10_000 } else { 0 };
+    assert_eq!(assembled.messages.len(), 9_999 + points + others);
+}
+
 /// Without a bound, a megabyte at every depth would be a request of ten gigabytes.
 #[test]
 fn long_entries_have_fewer_points() {
-    let config = json!({ "depthConfig": "0~1" });
-    let entry = json!({ "content": "x".repeat(1 << 20), "injectionStrategy": config });
-    let (assembled, _) =
-        run(&[entry, json!({ "content": "y", "injectionStrategy": config })], 9_999, Vec::new());
-    assert_eq!(assembled.messages.len(), 9_999 + 64);
-    check_decisions(
-        &assembled,
-        &[
-            "cut preset#0: there is room for 64 points; only the nearest are placed",
-            "dropped preset#1: entries with several points, or this one alone, have no room left",
-        ],
-    );
+    let full = ["dropped preset#1: entries with several points, or this one alone, have no room left"];
+    let half = "x".repeat(1 << 19);
+    check_points(&json!(half.repeat(2)), 64, &full);
+    let text = json!({ "type": "text", "text": half });
+    // What is noted about each part takes room too.
+    check_points(&json!([text, text]), 63, &[]);
+    let url = format!("data:image/png;base64,{}", "A".repeat((1 << 20) - 65));
+    check_points(&json!([{ "type": "image_url", "image_url": { "url": url } }]), 64, &full);
 }
 
 #[test]

@@ -171,6 +171,12 @@ fn points_of_several_depths_beyond_the_history_are_not_placed() {
 #[test]
 fn a_long_list_of_points_that_are_not_placed_is_cut_short() {
     check_depths(
+        "4,5,6,7,8,9,10,11",
+        "uau",
+        "u1 a2 u3
+        not_activated preset#1 and 7 more: no point at depth 4, 5, 6, 7, 8, 9, 10, 11: there are 3 messages",
+    );
+    check_depths(
         "4,5,6,7,8,9,10,11,12,13",
         "uau",
         "u1 a2 u3

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use ctx_anchors::{AnchorRegistry, Assembled, Entry, Preset, RenderRequest, Rendered, Target, assemble};
 use ctx_types::{
-    Agent, Attachment, DepthPoints, Diagnostic, Injection, Message, Order, Outcome, Persist as _, Place,
-    Placement, Rank, Reader, Role, Segment, Side, Source, SourceKind, Span, Text, Trust, Window, groups,
-    is_partition, pending_start,
+    Agent, Attachment, Decision, DepthPoints, Diagnostic, Injection, Message, Order, Outcome, Persist as _,
+    Place, Placement, Rank, Reader, Role, Segment, Side, Source, SourceKind, Span, Text, Trust, Window,
+    groups, is_partition, pending_start,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -245,6 +245,27 @@ proptest! {
                 prop_assert_eq!(&message.written, &injection.written);
             }
         }
+    }
+
+    #[test]
+    fn what_stands_at_the_front_has_a_decision_and_its_place_before_the_window(
+        input in input(), loaded in any::<proptest::sample::Index>(),
+    ) {
+        let mut window = case::window(&input.history);
+        let starts = borders(&window);
+        window.skipped = if starts.is_empty() { 0 } else { starts[loaded.index(starts.len())] };
+        window.messages.drain(..window.skipped);
+        let skipped = window.skipped;
+        let assembled = input.assemble(window);
+        let is_at_front = |decision: &&Decision| {
+            decision.outcome == Outcome::Moved && decision.reason.contains("it stands before the ")
+                && (decision.reason.contains("depth") || decision.reason.contains("not loaded"))
+        };
+        let told: Vec<&Source> =
+            assembled.decisions.iter().filter(is_at_front).map(|decision| &decision.source).collect();
+        let found: Vec<&Source> = assembled.at_front.iter().map(|front| &front.source).collect();
+        prop_assert_eq!(found, told);
+        prop_assert!(assembled.at_front.iter().all(|front| front.gap == 0 || front.gap < skipped));
     }
 
     #[test]
