@@ -3,6 +3,8 @@
 use crate::case;
 use crate::case::{Case, check};
 use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, Target};
+use ctx_types::Persist as _;
+use serde_json::{Value, json};
 
 /// Checks the help of every diagnostic of a preset.
 #[track_caller]
@@ -553,14 +555,21 @@ fn the_built_in_anchors_are_those_of_the_design() {
     assert_eq!(templates, ["user_profile", "char_description", "char_personality", "scenario"]);
 }
 
+/// Compares the entry that an editor adds for an anchor, as a file has it.
+#[track_caller]
+fn check_new_entry(id: &str, expected: &Value) {
+    let entry = AnchorRegistry::system().new_entry(id).map(|entry| entry.write());
+    assert_eq!(&entry.unwrap_or_default(), expected);
+}
+
 #[test]
-fn a_new_entry_of_the_profile_begins_with_its_default_template() {
-    let entry = AnchorRegistry::system().new_entry("user_profile").unwrap();
-    let text = entry.content.as_ref().unwrap().text().into_owned();
-    let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("### ") && lines[0].contains("{{user}}"));
-    assert_eq!(lines[1..], ["", "{{persona}}"]);
-    assert_eq!(AnchorRegistry::system().new_entry("nothing"), None);
+fn a_new_entry_begins_with_the_default_template_of_its_anchor() {
+    check_new_entry(
+        "user_profile",
+        &json!({ "type": "user_profile", "role": "system", "content": "### {{user}}的档案\n\n{{persona}}" }),
+    );
+    check_new_entry("chat_history", &json!({ "type": "chat_history", "role": "system", "content": "" }));
+    check_new_entry("nothing", &json!(null));
 }
 
 fn definition(id: &str) -> AnchorDefinition {

@@ -43,8 +43,11 @@ impl Input {
     }
 }
 
-/// Replaces `{{user}}`, and says so of every byte.
+/// Replaces `{{user}}`, and says so of every byte where it did.
 fn render(request: RenderRequest<'_>) -> Rendered {
+    if !request.text.contains("{{user}}") {
+        return Rendered::unchanged(request.text);
+    }
     let (own, mut text, mut written) = (&request.entry.source, String::new(), Vec::new());
     for (index, literal) in request.text.split("{{user}}").enumerate() {
         let value = if index == 0 { "" } else { "Ada" };
@@ -63,7 +66,7 @@ fn content() -> impl Strategy<Value = Value> {
     prop_oneof![
         6 => select(&["x", "Hello {{user}}!", "{{user}}", "$&"][..]).prop_map(Value::from),
         1 => select(&["", " \n"][..]).prop_map(Value::from),
-        1 => Just(json!([{"type": "text", "text": "a{{user}}"}, {"type": "image_url"}, {"type": "text", "text": "b"}])),
+        1 => Just(json!([{"type": "text", "text": "a{{user}}"}, {"type": "image_url"}, {"type": "text", "text": "b"}, {"type": "text", "text": ""}])),
         1 => Just(Value::Null),
     ]
 }
@@ -322,6 +325,20 @@ proptest! {
     fn every_byte_belongs_to_one_segment(input in input()) {
         for message in input.run().messages {
             prop_assert!(is_partition(&message.segments(), message.content.len()), "{:?}", message);
+        }
+    }
+
+    #[test]
+    fn what_a_macro_wrote_is_the_macros_and_the_rest_the_entrys(input in input()) {
+        for message in input.run().messages.iter().filter(|message| message.source.kind == SourceKind::Preset) {
+            let text = message.text();
+            prop_assert_eq!(text.len(), message.content.len());
+            for segment in message.segments().iter() {
+                let written = &text[segment.span.start..segment.span.end];
+                let is_macro = segment.source.kind == SourceKind::Macro;
+                prop_assert!(is_macro || segment.source == message.source);
+                prop_assert_eq!((written == "Ada", written.contains("Ada")), (is_macro, is_macro), "{}", written);
+            }
         }
     }
 
