@@ -210,6 +210,7 @@ proptest! {
         let assembled = input.run();
         let total = case::window(&input.history).total_len();
         let target = Target { model: input.model, profile: None, kind: None };
+        prop_assert_eq!(input.preset().0.entries().len(), input.agent["presetMessages"].as_array().unwrap().len());
         for entry in input.preset().0.entries().iter().filter(|entry| entry.has_own_content()) {
             let sent = assembled.messages.iter().filter(|message| message.source == entry.source).count();
             let mut decisions = assembled.decisions.iter().filter(|decision| decision.source == entry.source);
