@@ -12,10 +12,12 @@ use ctx_engine::Format;
 /// chats become one agent with worldbooks, a profile and conversations; what each file is is told by its content.
 /// What a file only may be is taken for that with a warning, and what nothing tells is refused, with exit code 3; `--as`
 /// says what it is.
+/// Without `--out` nothing is written: it shows what an import would make.
 /// If one of several files cannot be read, the others are imported, with exit code 3; but then nothing is written where
 /// `agent.yaml` is in the folder already. All files are written, or none.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
+    ctx import card.png\n  \
     ctx import card.png preset.json book.json --out ada\n  \
     ctx import card.png --out ada --report report.json --strict\n  \
     ctx import Actor.json --as sysprompt --out actor\n  \
@@ -29,7 +31,7 @@ pub(crate) struct AgentImportArguments {
     pub(crate) format: Option<String>,
     /// The folder to write to; files that have the names of new ones are replaced
     #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
+    pub(crate) out: Option<PathBuf>,
     /// Writes what became of each field (JSON) to a file too
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,

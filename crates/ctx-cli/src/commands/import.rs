@@ -3,12 +3,12 @@
 mod names;
 mod outputs;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use ctx_engine::Format;
 use ctx_preset_import::{FieldStatus, FileReport, ImportOptions, ImportReport, SourceFile, import};
-use ctx_types::{Diagnostic, Severity};
+use ctx_types::{Diagnostic, Severity, plural};
 use serde::Serialize;
 
 use crate::args::AgentImportArguments;
@@ -22,7 +22,9 @@ use outputs::{AGENT, Output};
 /// Imports files, all at once.
 pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.files)?;
-    files::refuse_stdin(&arguments.out)?;
+    // Without a folder, files are named as they would be below one.
+    let out = arguments.out.as_deref().unwrap_or(Path::new(""));
+    files::refuse_stdin(out)?;
     let (read, mut sources) = read(&arguments.files)?;
     let given: Vec<SourceFile<'_>> = read.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect();
     let mut options = ImportOptions::default();
@@ -33,18 +35,19 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
         packed(&made.report).for_each(|name| sources.hide(name));
         sources.show(&findings);
     }
-    let mut written = outputs::of(&made, &given, &arguments.out);
-    if let Some(path) = &arguments.report {
-        outputs::refuse_twice(path, &written, &arguments.out)?;
+    let mut written = outputs::of(&made, &given, out);
+    if let (Some(path), Some(out)) = (&arguments.report, &arguments.out) {
+        outputs::refuse_twice(path, &written, out)?;
     }
     let refusal = Refusal::of(&made.report, &findings, &written, arguments);
-    if refusal.is_some() {
+    let left = if arguments.out.is_none() { written.len() } else { 0 };
+    if refusal.is_some() || arguments.out.is_none() {
         written.clear();
     }
     if let Some(path) = &arguments.report {
         written.push((path.clone(), files::pretty_json(&made.report).into()));
     }
-    outputs::write(&arguments.out, &written, &sources)?;
+    outputs::write(arguments.out.as_deref(), &written, &sources)?;
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
     match arguments.json {
         true => show::json(&Answer { report: &made.report, written: &names })?,
@@ -53,6 +56,9 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
     if let Some(refusal) = refusal {
         show::failure(&anyhow!(refusal.why));
         return Ok(refusal.exit);
+    }
+    if left > 0 {
+        show::note(&format!("nothing is written: add `--out DIR` to write {}", plural(left, "file")));
     }
     Ok(if unread(&made.report).next().is_some() { Exit::Unreadable } else { Exit::Success })
 }
@@ -108,18 +114,18 @@ impl Refusal {
     ) -> Option<Self> {
         let is_lost = report.count(FieldStatus::Unsupported) > 0
             || findings.iter().any(|finding| finding.severity == Severity::Error);
-        let out = files::name(&arguments.out);
         if arguments.strict && is_lost {
-            let why = format!(
-                "nothing is written to `{out}`: `--strict` allows no error and no field that is unsupported"
-            );
+            let why =
+                "nothing is written: `--strict` allows no error and no field that is unsupported".to_owned();
             return Some(Self { exit: Exit::Findings, why });
         }
         if written.is_empty() {
             return Some(Self { exit: Exit::Unreadable, why: "nothing can be imported".to_owned() });
         }
-        let is_there = arguments.out.join(AGENT).symlink_metadata().is_ok();
+        let out = arguments.out.as_deref()?;
+        let is_there = out.join(AGENT).symlink_metadata().is_ok();
         let name = unread(report).next().filter(|_| is_there)?;
+        let out = files::name(out);
         let why = format!(
             "nothing is written to `{out}`: it has an `{AGENT}` already, and `{name}` cannot be imported; leave that file out, or name another folder"
         );

@@ -92,6 +92,32 @@ fn what_is_imported_is_checked_and_assembled() {
 }
 
 #[test]
+fn without_a_folder_nothing_is_written_but_the_report() {
+    let folder =
+        folder(&[("card.json", card()), ("package.json", json!({ "name": "x", "version": "1.0.0" }))]);
+    let names = || {
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let (code, table, note) = ctx_in(folder.path(), "import card.json");
+    assert_eq!((code, names()), (0, vec!["card.json".into(), "package.json".into()]));
+    assert!(table.contains("card_v2"), "{table}");
+    assert_eq!(note, "nothing is written: add `--out DIR` to write 3 files\n");
+    let (_, _, note) = ctx_in(folder.path(), "import card.json --lang zh");
+    assert_eq!(note, "没有写入任何内容：加上 `--out DIR` 可写入 3 个文件\n");
+    let (code, _, errors) = ctx_in(folder.path(), "import package.json");
+    assert_eq!(code, 3);
+    assert!(errors.contains("leave it out, or say what it is with `--as`"), "{errors}");
+    let (code, _, errors) = ctx_in(folder.path(), "import card.json --report new/report.json");
+    assert_eq!((code, errors.contains("new/report.json")), (3, true), "{errors}");
+    let (code, answer, _) = ctx_in(folder.path(), "import card.json --report report.json --json");
+    assert_eq!((code, names().contains(&"report.json".into())), (0, true));
+    assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["written"], json!(["report.json"]));
+}
+
+#[test]
 fn export_gives_back_what_was_imported() {
     let folder = folder(&[("card.json", card()), ("preset.json", preset())]);
     assert_eq!(ctx_in(folder.path(), "import card.json preset.json --out out").0, 0);

@@ -33,13 +33,16 @@ pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) ->
 }
 
 /// Writes all files or none, the agent last: where it is, all is there that it asks for.
-pub(super) fn write(out: &Path, written: &[Output<'_>], sources: &Sources) -> Result<()> {
+pub(super) fn write(out: Option<&Path>, written: &[Output<'_>], sources: &Sources) -> Result<()> {
     let mut folders = Vec::new();
     let files: Vec<(PathBuf, &[u8])> =
         written.iter().rev().map(|(path, bytes)| (path.clone(), bytes.as_ref())).collect();
-    let done = make_folders(out, written, &mut folders)
-        .map(|()| below(out, written).iter().for_each(|folder| files::remove_leftovers(folder)))
-        .and_then(|()| files::write(&files, Existing::Replace, &sources.files_read));
+    let make = |out| {
+        make_folders(out, written, &mut folders)
+            .map(|()| below(out, written).iter().for_each(|folder| files::remove_leftovers(folder)))
+    };
+    let done =
+        out.map_or(Ok(()), make).and_then(|()| files::write(&files, Existing::Replace, &sources.files_read));
     if done.is_err() {
         // Only empty ones go, so that nothing of anybody is lost.
         folders.iter().rev().for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());
