@@ -31,3 +31,9 @@ pub(crate) const RESULTS_ELSEWHERE: Code = Code::new(908, "results in files");
 
 /// A file of YAML that is written anew loses its comments.
 pub(crate) const LOST_COMMENTS: Code = Code::new(909, "lost comments");
+
+/// A file of YAML that is written anew has a number of more digits than memory holds.
+pub(crate) const LOST_DIGITS: Code = Code::new(910, "lost digits");
+
+/// A file of JSON would not come back as it is.
+pub(crate) const NO_EDIT: Code = Code::new(911, "no change in place");

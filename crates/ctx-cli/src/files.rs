@@ -17,7 +17,7 @@ use ctx_types::closest;
 
 use crate::show;
 pub(crate) use identity::FilesRead;
-pub(crate) use json_edit::{edited, is_editable, pretty_json};
+pub(crate) use json_edit::{edited, is_editable, pretty_json, without_mark};
 pub(crate) use leading::{is_within, leads_out};
 pub(crate) use leftover::remove_leftovers;
 pub(crate) use lock::lock;

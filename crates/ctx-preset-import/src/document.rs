@@ -13,6 +13,7 @@ mod yaml;
 
 use std::fmt;
 
+pub use mend::mended_json;
 pub use text::decode;
 pub use write::write_document;
 

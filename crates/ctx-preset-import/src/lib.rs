@@ -49,7 +49,7 @@ pub use agent::read_agent;
 #[cfg(feature = "schema")]
 pub use conversation::ChatMessage;
 pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
-pub use document::{BadLine, Document, Syntax, decode, write_document};
+pub use document::{BadLine, Document, Syntax, decode, mended_json, write_document};
 pub use error::ImportError;
 pub use export::{
     card_book, export_agent, export_card, export_card_book, export_card_picture, export_lorebook,

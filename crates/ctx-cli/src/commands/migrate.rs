@@ -11,6 +11,7 @@ use ctx_types::{Diagnostic, plural};
 use serde_json::json;
 
 use crate::args::MigrateArguments;
+use crate::codes;
 use crate::commands::inputs;
 use crate::exit::Exit;
 use crate::files::{self, Existing, FilesRead, Once};
@@ -73,7 +74,7 @@ fn read(paths: &[&Path], engine: &Engine, sources: &mut Sources) -> Result<(Vec<
         match migrate(path, before, engine) {
             Ok(Some(file)) => changed.push(file),
             Ok(None) => {}
-            Err(error) => refused.push(error.to_diagnostic().in_document(name.as_str())),
+            Err(refusal) => refused.push(refusal.in_document(name.as_str())),
         }
         bar.done();
     }
@@ -95,26 +96,35 @@ fn told(changed: &[Migrated], (refused, all): (usize, usize), is_write: bool) ->
     lines.chain([last + "\n"]).collect::<Vec<_>>().join("\n")
 }
 
-/// Migrates a file; none for one in which nothing is old.
-fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migrated>, ImportError> {
+/// Migrates a file; none for one in which nothing is old, and why if it cannot be.
+fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migrated>, Box<Diagnostic>> {
     let name = files::name(path);
-    let document = Document::read(&before, &name, &Limits::default())?;
-    let migrated = migrate_document(document.value.clone(), &engine.anchors)?;
+    let refused = |error: ImportError| Box::new(error.to_diagnostic());
+    let document = Document::read(&before, &name, &Limits::default()).map_err(refused)?;
+    let migrated = migrate_document(document.value.clone(), &engine.anchors).map_err(refused)?;
     // Whatever changes is told.
     if migrated.value == document.value || migrated.changes.is_empty() {
         return Ok(None);
     }
-    let after = match document.syntax {
-        Syntax::Yaml => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
-        _ => files::edited(&before, &migrated.value).unwrap_or_else(|| files::pretty_json(&migrated.value)),
+    let text = decode(&before, &Limits::default()).map_err(refused)?;
+    let is_named_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let is_json =
+        document.syntax != Syntax::Yaml || (!is_named_yaml && text.trim_start().starts_with(['{', '[']));
+    let after = match is_json {
+        true => files::edited(&before, &migrated.value).map_err(no_edit)?,
+        false => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
     };
-    let lost = match document.syntax {
-        Syntax::Yaml => comments::lost(&decode(&before, &Limits::default())?),
-        _ => None,
-    };
-    let changes = migrated.changes.into_iter().chain(lost);
+    let lost = if is_json { [None, None] } else { [comments::lost(&text), comments::lost_digits(&text)] };
+    let changes = migrated.changes.into_iter().chain(lost.into_iter().flatten());
     let changes = changes.map(|change| change.in_document(name.as_str())).collect();
     Ok(Some(Migrated { path: path.to_owned(), format: migrated.format, before, after, changes }))
+}
+
+fn no_edit(reason: &str) -> Box<Diagnostic> {
+    let found = Diagnostic::error(codes::NO_EDIT, format!("the file would not come back as it is: {reason}"));
+    Box::new(found.with_help(
+        "save it as plain JSON in UTF-8, or write long numbers as texts in quotes, and migrate it again",
+    ))
 }
 
 /// Writes what each file was beside it, then the files.

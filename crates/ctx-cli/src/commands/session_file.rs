@@ -154,12 +154,16 @@ impl SessionFile {
         match target {
             Target::Nowhere => return Ok(false),
             Target::Other(path) => {
-                let bytes = self.edited().unwrap_or_else(|| files::pretty_json(&self.to_json()));
+                let bytes = self.edited().unwrap_or_else(|_| files::pretty_json(&self.to_json()));
                 files::write(&[(path.clone(), &bytes)], Existing::Named, read)?;
             }
             Target::InPlace => {
-                let bytes = self.edited();
-                let bytes = bytes.ok_or_else(|| anyhow!("`{}` cannot be changed in place", self.name))?;
+                let bytes = self.edited().map_err(|reason| {
+                    anyhow!(
+                        "`{}` cannot be changed in place: {reason}; `--out FILE` writes another file",
+                        self.name
+                    )
+                })?;
                 let _lock = files::lock(&self.path)?;
                 files::refuse_changed(&self.path, &self.bytes)?;
                 // That this run has read it does not matter: this is what the user asked for.
@@ -169,9 +173,12 @@ impl SessionFile {
         Ok(true)
     }
 
-    /// Returns the file with what was changed; none if it is not of our own form in plain JSON.
-    fn edited(&self) -> Option<Vec<u8>> {
-        if self.format == Format::Session { files::edited(&self.bytes, &self.to_json()) } else { None }
+    /// Returns the file with what was changed, or why it cannot be: it is of another form, or no plain JSON.
+    fn edited(&self) -> Result<Vec<u8>, &'static str> {
+        match self.format {
+            Format::Session => files::edited(&self.bytes, &self.to_json()),
+            _ => Err("it is of another form"),
+        }
     }
 
     /// Returns what would be written.

@@ -1,9 +1,12 @@
 //! Changes of a JSON file by replacing the bytes of what changed: all others stay as somebody wrote them.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
+use ctx_preset_import::mended_json;
 use serde::Serialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -16,39 +19,68 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Tells whether bytes are one JSON value in UTF-8, and can be edited.
 pub(crate) fn is_editable(bytes: &[u8]) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(without_mark(bytes)).is_ok()
+    Json::of(bytes).is_some()
 }
 
-/// Returns the bytes of a JSON file with another value; `None` if it is not one JSON value in UTF-8.
+/// Returns the bytes of a JSON file with another value, or why that cannot be done.
 ///
 /// Bytes outside of what changed stay: layout, order, escapes, numbers of any length. What is new is laid out as its
-/// neighbours are, and a number that memory does not hold to the last digit goes where its object goes.
-/// O(bytes · depth of what changed).
-pub(crate) fn edited(bytes: &[u8], value: &Value) -> Option<Vec<u8>> {
-    let json = without_mark(bytes);
-    let source = std::str::from_utf8(json).ok()?;
-    let old: Value = serde_json::from_str(source).ok()?;
-    let root: &RawValue = serde_json::from_str(source).ok()?;
-    let mut edit = Edit::new(source);
+/// neighbours are, and a number that memory does not hold to the last digit goes where its object goes; where nothing
+/// tells which of several that is, nothing is written. O(bytes · depth of what changed), and for each new object with
+/// such a number O(objects that have one).
+pub(crate) fn edited(bytes: &[u8], value: &Value) -> Result<Vec<u8>, &'static str> {
+    const NOT_JSON: &str = "it is no plain JSON";
+    let Json { text, parsed, value: old } = Json::of(bytes).ok_or(NOT_JSON)?;
+    let root: &RawValue = serde_json::from_str(&parsed).map_err(|_| NOT_JSON)?;
+    let mut edit = Edit::new(text, &parsed);
     edit.value(root.get(), &old, value, "");
-    let text = replaced(source, edit.replacements)?;
+    if edit.is_unclear.get() {
+        return Err("it has several numbers of many digits, of which nothing tells where each goes");
+    }
+    let text = replaced(text, edit.replacements).ok_or("its changes overlap")?;
+    let bytes = [&bytes[..bytes.len() - without_mark(bytes).len()], text.as_bytes()].concat();
     // Nothing else than what was asked for may come out.
-    let came_out: Value = serde_json::from_str(&text).ok()?;
-    (came_out == *value).then(|| [&bytes[..bytes.len() - json.len()], text.as_bytes()].concat())
+    let is_meant = Json::of(&bytes).is_some_and(|came_out| came_out.value == *value);
+    if is_meant { Ok(bytes) } else { Err("something else would come out") }
 }
 
-fn without_mark(bytes: &[u8]) -> &[u8] {
+/// Takes the byte order mark off.
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
+}
+
+/// A file of JSON.
+struct Json<'b> {
+    text: &'b str,
+    /// The text as a parser takes it, of the same length.
+    parsed: Cow<'b, str>,
+    value: Value,
+}
+
+impl<'b> Json<'b> {
+    fn of(bytes: &'b [u8]) -> Option<Self> {
+        let text = std::str::from_utf8(without_mark(bytes)).ok()?;
+        if let Ok(value) = serde_json::from_str(text) {
+            return Some(Self { text, parsed: text.into(), value });
+        }
+        let parsed = mended_json(text).filter(|mended| mended.len() == text.len())?;
+        let value = serde_json::from_str(&parsed).ok()?;
+        Some(Self { text, parsed: parsed.into(), value })
+    }
 }
 
 /// An edit under way.
 struct Edit<'s> {
+    /// What people see.
+    text: &'s str,
+    /// What is parsed, of the same length.
     source: &'s str,
     replacements: Vec<Replacement>,
     /// What a level is indented by, where the file has lines.
     indent: &'s str,
-    /// Values with numbers that are written in another way than we would, by how we would write them.
-    exact: HashMap<String, &'s str>,
+    exact: Exact<'s>,
+    /// Whether a number of many digits was written of which nothing tells which one it is.
+    is_unclear: Cell<bool>,
 }
 
 /// A member of an object, or an element of a list.
@@ -87,9 +119,10 @@ impl Layout {
 }
 
 impl<'s> Edit<'s> {
-    fn new(source: &'s str) -> Self {
-        let exact = if has_other_numbers(source) { exact(source) } else { HashMap::new() };
-        Self { source, replacements: Vec::new(), indent: indent(source), exact }
+    fn new(text: &'s str, source: &'s str) -> Self {
+        let exact = if has_other_numbers(source) { Exact::of(source) } else { Exact::default() };
+        let (replacements, is_unclear) = (Vec::new(), Cell::new(false));
+        Self { text, source, replacements, indent: indent(source), exact, is_unclear }
     }
 
     /// Edits a value that stands behind a gap.
@@ -101,7 +134,7 @@ impl<'s> Edit<'s> {
             (Value::Object(old), Value::Object(new)) => self.object(raw, old, new, gap),
             (Value::Array(old), Value::Array(new)) => self.array(raw, old, new, gap),
             (_, new) => {
-                let text = self.written(new, &Layout::new(gap));
+                let text = self.written(new, &Layout::new(gap), Some(raw));
                 self.replacements.push((self.range(raw), text));
             }
         }
@@ -127,7 +160,7 @@ impl<'s> Edit<'s> {
                 self.value(items[*index].value, old, value, &layout.gap);
             } else {
                 let key = Value::from(key.as_str());
-                inserted[behind].push(format!("{key}{}{}", layout.colon, self.written(value, &layout)));
+                inserted[behind].push(format!("{key}{}{}", layout.colon, self.written(value, &layout, None)));
             }
         }
         self.rearrange(raw, &items, &Change { kept, inserted }, &layout);
@@ -136,21 +169,62 @@ impl<'s> Edit<'s> {
     fn array(&mut self, raw: &'s str, old: &[Value], new: &[Value], gap: &str) {
         let items = self.items(raw);
         let layout = self.layout(raw, &items, gap);
-        let shorter = old.len().min(new.len());
-        let before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-        let behind = old.iter().rev().zip(new.iter().rev());
-        let behind = behind.take(shorter - before).take_while(|(old, new)| old == new).count();
-        let (old_end, new_end) = (old.len() - behind, new.len() - behind);
-        let both = (old_end - before).min(new_end - before);
-        for index in before..before + both {
-            self.value(items[index].value, &old[index], &new[index], &layout.gap);
-        }
-        let kept: Vec<bool> =
-            (0..items.len()).map(|index| index < before + both || index >= old_end).collect();
+        let mut kept = vec![false; items.len()];
         let mut inserted: Vec<Vec<String>> = vec![Vec::new(); items.len() + 1];
-        inserted[before + both] =
-            new[before + both..new_end].iter().map(|value| self.written(value, &layout)).collect();
+        let mut behind = 0;
+        for (value, partner) in new.iter().zip(self.partners(&items, old, new)) {
+            if let Some(index) = partner {
+                (kept[index], behind) = (true, index + 1);
+                self.value(items[index].value, &old[index], value, &layout.gap);
+            } else {
+                inserted[behind].push(self.written(value, &layout, None));
+            }
+        }
         self.rearrange(raw, &items, &Change { kept, inserted }, &layout);
+    }
+
+    /// Finds for each new element the old one that it is, if there is one: equal ones, those with one id, and between
+    /// these, one after the other, those that have nothing by which they are known.
+    fn partners(&self, items: &[Item<'_>], old: &[Value], new: &[Value]) -> Vec<Option<usize>> {
+        let equal = |(old, new): &(&Value, &Value)| old == new;
+        let before = old.iter().zip(new).take_while(equal).count();
+        let rest = old.len().min(new.len()) - before;
+        let behind = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(equal).count();
+        let (old_end, new_end) = (old.len() - behind, new.len() - behind);
+        let mut places: HashMap<String, VecDeque<usize>> = HashMap::new();
+        for (index, value) in old.iter().enumerate().take(old_end).skip(before) {
+            places.entry(identity(value)).or_default().push_back(index);
+        }
+        let mut partners: Vec<Option<usize>> = vec![None; new.len()];
+        let mut from = before;
+        for (value, partner) in new[before..new_end].iter().zip(&mut partners[before..new_end]) {
+            let Some(known) = places.get_mut(&identity(value)) else { continue };
+            while known.front().is_some_and(|index| *index < from) {
+                known.pop_front();
+            }
+            *partner = known.pop_front();
+            from = partner.map_or(from, |index| index + 1);
+        }
+        // What is left between two that are known stands for each other in its order.
+        let mut next = before;
+        for at in before..new_end {
+            if let Some(index) = partners[at] {
+                next = index + 1;
+                continue;
+            }
+            let until = partners[at..new_end].iter().flatten().next().copied().unwrap_or(old_end);
+            let is_left = next < until && !has_other_numbers(items[next].value);
+            if is_left {
+                partners[at] = Some(next);
+                next += 1;
+            }
+        }
+        (0..before).for_each(|index| partners[index] = Some(index));
+        (0..behind).for_each(|index| partners[new_end + index] = Some(old_end + index));
+        if old.len() != new.len() && old.iter().any(|value| self.exact.is_several(value)) {
+            self.is_unclear.set(true);
+        }
+        partners
     }
 
     /// Takes items out of a container and puts new ones in.
@@ -204,23 +278,37 @@ impl<'s> Edit<'s> {
         format!("{begin}{}{end}", items.join(&format!(",{}", layout.gap)))
     }
 
-    /// Writes a value that stands in a container with a layout.
-    fn written(&self, value: &Value, layout: &Layout) -> String {
-        if !self.exact.is_empty()
-            && let Some(exact) = self.exact.get(&value.to_string())
+    /// Writes a value that stands in a container with a layout; `was` is what it was before, where that is known.
+    fn written(&self, value: &Value, layout: &Layout, was: Option<&'s str>) -> String {
+        let was = if self.exact.is_empty() { None } else { was.or_else(|| self.exact.origin(value)) };
+        if let Some(was) = was
+            && serde_json::from_str::<Value>(was).is_ok_and(|was| was == *value)
         {
-            return (*exact).to_owned();
+            return self.text.get(self.range(was)).unwrap_or(was).to_owned();
         }
         let inner = &self.deeper(layout);
         let texts: Vec<String> = match value {
-            Value::Object(map) => map
-                .iter()
-                .map(|(key, value)| {
-                    format!("{}{}{}", Value::from(key.as_str()), layout.colon, self.written(value, inner))
-                })
-                .collect(),
-            Value::Array(items) => items.iter().map(|item| self.written(item, inner)).collect(),
-            scalar => return scalar.to_string(),
+            Value::Object(map) => {
+                let known: HashMap<String, &RawValue> =
+                    was.map(members).unwrap_or_default().into_iter().collect();
+                let member = |(key, value): (&String, &Value)| {
+                    let was = known.get(key).map(|raw| raw.get());
+                    format!(
+                        "{}{}{}",
+                        Value::from(key.as_str()),
+                        layout.colon,
+                        self.written(value, inner, was)
+                    )
+                };
+                map.iter().map(member).collect()
+            }
+            Value::Array(items) => items.iter().map(|item| self.written(item, inner, None)).collect(),
+            scalar => {
+                if self.exact.is_several(scalar) {
+                    self.is_unclear.set(true);
+                }
+                return scalar.to_string();
+            }
         };
         let items: Vec<&str> = texts.iter().map(String::as_str).collect();
         let content = self.content(&items, inner);
@@ -322,24 +410,7 @@ fn indent(source: &str) -> &str {
 /// Tells whether a number is written in another way than we would write it, because memory does not hold all of its
 /// digits, or for its looks. O(bytes).
 fn has_other_numbers(source: &str) -> bool {
-    let bytes = source.as_bytes();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => at = end_of_text(bytes, at),
-            b'-' | b'0'..=b'9' => {
-                let is_of_number =
-                    |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-                let length = bytes[at..].iter().take_while(is_of_number).count();
-                if is_other_number(source.get(at..at + length).unwrap_or_default()) {
-                    return true;
-                }
-                at += length;
-            }
-            _ => at += 1,
-        }
-    }
-    false
+    numbers(source).any(is_other_number)
 }
 
 fn is_other_number(text: &str) -> bool {
@@ -359,30 +430,101 @@ fn end_of_text(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Collects the values with a number that is written in another way than we would write it: each by how we would.
-fn exact(source: &str) -> HashMap<String, &str> {
-    let mut found = HashMap::new();
-    if let Ok(root) = serde_json::from_str::<&RawValue>(source) {
-        collect(root.get(), &mut found);
-    }
-    found
+/// What an element of a list is known by: its id, or all of it.
+fn identity(value: &Value) -> String {
+    value.get("id").unwrap_or(value).to_string()
 }
 
-fn collect<'s>(raw: &'s str, found: &mut HashMap<String, &'s str>) -> bool {
-    let is_exact = match raw.as_bytes().first() {
-        Some(b'{') => {
-            members(raw).into_iter().fold(false, |any, (_, value)| collect(value.get(), found) | any)
+/// The values with numbers that are written in another way than we would write them.
+#[derive(Default)]
+struct Exact<'s> {
+    /// Each by how we would write it; none where it is written in several ways with other digits.
+    texts: HashMap<String, Option<&'s str>>,
+    /// The objects among them, with the members of each.
+    objects: Vec<(&'s str, Map<String, Value>)>,
+}
+
+impl<'s> Exact<'s> {
+    /// Finds them. O(bytes · depth).
+    fn of(source: &'s str) -> Self {
+        let mut exact = Self::default();
+        if let Ok(root) = serde_json::from_str::<&RawValue>(source) {
+            exact.collect(root.get());
         }
-        Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
-            items.into_iter().fold(false, |any, item| collect(item.get(), found) | any)
-        }
-        _ => is_other_number(raw),
-    };
-    if is_exact && let Ok(value) = serde_json::from_str::<Value>(raw) {
-        found.entry(value.to_string()).or_insert(raw);
+        exact
     }
-    is_exact
+
+    fn collect(&mut self, raw: &'s str) -> bool {
+        let is_exact = match raw.as_bytes().first() {
+            Some(b'{') => {
+                members(raw).into_iter().fold(false, |any, (_, value)| self.collect(value.get()) | any)
+            }
+            Some(b'[') => {
+                let items: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
+                items.into_iter().fold(false, |any, item| self.collect(item.get()) | any)
+            }
+            _ => is_other_number(raw),
+        };
+        if is_exact && let Ok(value) = serde_json::from_str::<Value>(raw) {
+            let known = self.texts.entry(value.to_string()).or_insert(Some(raw));
+            if known.is_some_and(|known| numbers(known).ne(numbers(raw))) {
+                *known = None;
+            }
+            if let Value::Object(map) = value {
+                self.objects.push((raw, map));
+            }
+        }
+        is_exact
+    }
+
+    fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Tells whether values that memory holds alike are written with several digits.
+    fn is_several(&self, value: &Value) -> bool {
+        !self.texts.is_empty() && self.texts.get(&value.to_string()).is_some_and(Option::is_none)
+    }
+
+    /// Returns the text from which a value came: an equal one, or the object that shares most members with it. None
+    /// where several do that have other digits.
+    fn origin(&self, value: &Value) -> Option<&'s str> {
+        if let Some(Some(raw)) = self.texts.get(&value.to_string()) {
+            return Some(raw);
+        }
+        let map = value.as_object()?;
+        let shared = |known: &Map<String, Value>| {
+            map.iter().filter(|(key, value)| known.get(*key) == Some(value)).count()
+        };
+        let scores: Vec<usize> = self.objects.iter().map(|(_, known)| shared(known)).collect();
+        let best = scores.iter().copied().max().filter(|best| *best > 0)?;
+        let mut nearest =
+            self.objects.iter().zip(&scores).filter(|(_, score)| **score == best).map(|((raw, _), _)| *raw);
+        let first = nearest.next()?;
+        nearest.all(|other| numbers(other).eq(numbers(first))).then_some(first)
+    }
+}
+
+/// The numbers of a document as they are written.
+fn numbers(source: &str) -> impl Iterator<Item = &str> {
+    let bytes = source.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => at = end_of_text(bytes, at),
+                b'-' | b'0'..=b'9' => {
+                    let is_of_number =
+                        |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+                    let start = at;
+                    at += bytes[at..].iter().take_while(is_of_number).count();
+                    return source.get(start..at);
+                }
+                _ => at += 1,
+            }
+        }
+        None
+    })
 }
 
 /// Writes JSON as people read it: indented by two blanks, with the end of a line behind it.

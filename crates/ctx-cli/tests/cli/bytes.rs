@@ -78,3 +78,80 @@ fn a_migrated_file_keeps_its_layout() {
         agent.replace("\"depth\": 2", "\"depth\": 2, \"type\": \"depth\"")
     );
 }
+
+#[test]
+fn numbers_of_many_digits_go_with_the_entries_that_move() {
+    let entry = |id: &str, fields: &str, last: u32| {
+        format!("{{\"id\":\"{id}\",{fields},\"n\":12345678901234567890{last}}}")
+    };
+    let greeting =
+        "\"role\":\"assistant\",\"content\":\"Come in.\",\"metadata\":{\"stPromptName\":\"First Message\"}";
+    let other = "\"metadata\":{\"stPromptName\":\"Alternate Greeting 1\"},\"role\":\"system\",\"content\":\"Go away.\"";
+    let prompt = "\"role\":\"system\",\"content\":\"You are {{char}}.\"";
+    let entries = [
+        entry("p", prompt, 2),
+        entry("g1", greeting, 3),
+        entry("p2", prompt, 4),
+        entry("g2", other, 5),
+        entry("q", "\"role\":\"user\",\"content\":\"An example.\"", 6),
+    ];
+    let agent = format!(
+        "{{\"name\":\"Ada\",\"displayPresetCount\":3,\"big\":123456789012345678901,\"presetMessages\":[\n {}]}}",
+        entries.join(",\n ")
+    );
+    let folder = Folder::with(&[("chat.json", &agent)]);
+    let after = run(&folder, "migrate chat.json --write");
+    let value: Value = serde_json::from_str(&after).unwrap();
+    let ids = |list: &str| -> Vec<String> {
+        value[list].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(
+        (ids("presetMessages"), ids("greetings")),
+        (vec!["p".into(), "p2".into(), "q".into()], vec!["g1".into(), "g2".into()])
+    );
+    for (id, last) in [("p", 2), ("g1", 3), ("p2", 4), ("g2", 5), ("q", 6)] {
+        let start = after.find(&format!("\"id\":\"{id}\"")).unwrap();
+        let number = after[start..].split("\"n\":").nth(1).unwrap();
+        assert!(number.starts_with(&format!("12345678901234567890{last}")), "{id}: {after}");
+    }
+    assert!(after.contains("\"big\":123456789012345678901,"), "{after}");
+}
+
+/// Checks what migrating a file says, and that it stays as it was.
+#[track_caller]
+fn check_kept(name: &str, bytes: &[u8], said: &str) {
+    let folder = Folder::with(&[]);
+    folder.write(name, bytes);
+    let told = folder.ctx(&format!("migrate {name} --write"));
+    assert!(told.starts_with("exit code 3") && told.contains(said), "{told}");
+    assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), bytes);
+}
+
+#[test]
+fn a_file_that_would_not_come_back_as_it_is_is_not_migrated() {
+    let agent = "{\"presetMessages\": [{\"type\": \"user_profile\", \"content\": \"User Profile\"}]}";
+    check_kept("a.json", agent.replace("]}", "],}").as_bytes(), "CTX0911");
+    let wide: Vec<u8> =
+        std::iter::once(0xFEFF).chain(agent.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    check_kept("a.json", &wide, "it is no plain JSON");
+}
+
+#[test]
+fn digits_that_yaml_loses_are_told() {
+    let agent =
+        "score: 123456789012345678901\npresetMessages:\n- {type: user_profile, content: User Profile}\n";
+    let folder = Folder::with(&[("a.yaml", agent)]);
+    let told = folder.ctx("migrate a.yaml");
+    assert!(
+        told.contains("warning[CTX0910]") && told.contains("`123456789012345678901` loses digits"),
+        "{told}"
+    );
+}
+
+#[test]
+fn half_an_emoji_and_a_number_without_end_stay_as_they_are() {
+    let odd = session().replace("\"small\": 1E-5", "\"small\": 1e400, \"half\": \"\\ud83d\"");
+    let folder = Folder::with(&[("chat.json", &odd)]);
+    let after = run(&folder, MASK);
+    assert_eq!(gone(&odd, &after), ["[\"n7\"]", "\"n6\""]);
+}

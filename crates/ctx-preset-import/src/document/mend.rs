@@ -10,9 +10,16 @@ pub(super) struct Mended {
     pub(super) findings: Vec<Diagnostic>,
 }
 
+/// Returns JSON that a parser takes, where only halves of surrogate pairs or numbers without end are in its way: as
+/// long as the text, with U+FFFD and null in their place.
+pub fn mended_json(text: &str) -> Option<String> {
+    mend(text).map(|mended| mended.text)
+}
+
 /// Replaces halves of surrogate pairs that stand alone, and numbers beyond what a number can hold.
 ///
-/// Nothing if there is none of them. The text need be no valid JSON. O(length).
+/// Nothing if there is none of them. What takes their place is as long as they are, so that all else stays where it is.
+/// The text need be no valid JSON. O(length).
 pub(super) fn mend(text: &str) -> Option<Mended> {
     let mut mender = Mender { text, copied: 0, mended: String::new(), halves: 0, numbers: 0 };
     let mut scanner = Scanner::new(text);
@@ -128,11 +135,11 @@ impl Mender<'_> {
         Surrogates::Other
     }
 
-    /// As `JSON.stringify` writes them, numbers without end are null.
+    /// As `JSON.stringify` writes them, numbers without end are null; none of them is shorter than that.
     fn number(&mut self, start: usize, end: usize) {
         let number = self.text.get(start..end).and_then(|number| number.parse::<f64>().ok());
         if number.is_some_and(f64::is_infinite) {
-            self.replace(start, end, "null");
+            self.replace(start, end, &format!("{:width$}", "null", width = end - start));
             self.numbers += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use ctx_processors::keep_worldbook_state;
 use ctx_types::Diagnostic;
 use ctx_worldbook::TimedState;
@@ -143,7 +143,7 @@ fn write_own(
     state: &TimedState,
     read: &FilesRead,
 ) -> Result<Option<String>> {
-    let value = before.and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
+    let value = before.and_then(|bytes| serde_json::from_slice::<Value>(files::without_mark(bytes)).ok());
     let written = value.as_ref().map_or_else(|| state.write(), |before| state.write_over(before));
     let name = files::name(path);
     if value.as_ref() == Some(&written) {
@@ -152,8 +152,11 @@ fn write_own(
     if let Some(before) = before {
         files::refuse_changed(path, before)?;
     }
-    let bytes = before.and_then(|before| files::edited(before, &written));
-    let bytes = bytes.unwrap_or_else(|| files::pretty_json(&written));
+    let bytes = match before {
+        Some(before) => files::edited(before, &written)
+            .map_err(|reason| anyhow!("`{name}` cannot be changed in place: {reason}"))?,
+        None => files::pretty_json(&written),
+    };
     files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;
     Ok(Some(name))
 }

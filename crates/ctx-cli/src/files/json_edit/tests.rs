@@ -9,7 +9,7 @@ use super::*;
 #[track_caller]
 fn check(text: &str, change: impl FnOnce(&mut Value), expected: &str) {
     let json = text.trim_start_matches('\u{FEFF}');
-    let mut value = serde_json::from_str(json).unwrap();
+    let mut value = Json::of(json.as_bytes()).unwrap().value;
     change(&mut value);
     let bytes = edited(text.as_bytes(), &value).unwrap();
     assert_eq!(String::from_utf8(bytes).unwrap(), expected);
@@ -75,10 +75,64 @@ fn numbers_keep_their_digits_wherever_their_objects_go() {
     );
 }
 
+/// The parts of a list, each with a number that memory holds alike, and how it is written.
+fn parts(order: &[usize]) -> (String, Vec<String>) {
+    let part = |at: &usize| format!(r#"{{"id": "p{at}", "n": 12345678901234567890{at}}}"#);
+    (format!("[{}]", order.iter().map(part).collect::<Vec<_>>().join(", ")), order.iter().map(part).collect())
+}
+
+proptest! {
+    #[test]
+    fn numbers_that_memory_holds_alike_stay_with_their_ids(
+        old in Just((0..8).collect::<Vec<usize>>()).prop_shuffle(),
+        new in proptest::sample::subsequence((0..8).collect::<Vec<usize>>(), 0..=8).prop_shuffle(),
+        moved in 0_usize..9, wrapped in any::<bool>(),
+    ) {
+        let (text, _) = parts(&old);
+        let text = format!(r#"{{"list": {text}}}"#);
+        let (kept, texts) = parts(&new);
+        let mut value = serde_json::json!({ "list": serde_json::from_str::<Value>(&kept).unwrap() });
+        let mut others: Vec<Value> = value["list"].as_array_mut().unwrap().split_off(moved.min(new.len()));
+        if wrapped {
+            // Moved and changed: what it shares with what it was tells where its number comes from.
+            for part in &mut others {
+                part["more"] = json!(1);
+            }
+        }
+        if !others.is_empty() {
+            value["others"] = others.into();
+        }
+        let bytes = String::from_utf8(edited(text.as_bytes(), &value).unwrap()).unwrap();
+        for part in texts {
+            prop_assert!(bytes.contains(part.trim_end_matches('}')), "{bytes} has no {part}");
+        }
+    }
+}
+
+#[test]
+fn a_number_that_could_be_several_is_not_written() {
+    let text = r#"{"a": 123456789012345678901, "b": 123456789012345678902}"#;
+    let mut value: Value = serde_json::from_str(text).unwrap();
+    value["c"] = value["a"].clone();
+    assert!(edited(text.as_bytes(), &value).unwrap_err().contains("many digits"));
+    let list = "[123456789012345678901, 123456789012345678902]";
+    assert!(edited(list.as_bytes(), &json!([123_456_789_012_345_678_901_f64])).is_err());
+    check(list, |_| {}, list);
+}
+
+#[test]
+fn what_a_parser_refuses_in_texts_and_numbers_stays() {
+    check(
+        r#"{"a": "\ud83d", "b": 1e400, "c": 1}"#,
+        |v| v["c"] = json!(2),
+        r#"{"a": "\ud83d", "b": 1e400, "c": 2}"#,
+    );
+}
+
 #[test]
 fn what_is_no_plain_json_is_not_edited() {
     for text in ["a: 1", "{} {}", "{\"a\": 1,}", "// x\n{}"] {
-        assert!(!is_editable(text.as_bytes()) && edited(text.as_bytes(), &json!({})).is_none());
+        assert!(!is_editable(text.as_bytes()) && edited(text.as_bytes(), &json!({})).is_err());
     }
     assert!(!is_editable(b"\xFF\xFE{\0}\0"));
 }
