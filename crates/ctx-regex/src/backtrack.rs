@@ -18,10 +18,8 @@ use self::first::Candidates;
 use self::machine::Machine;
 use self::program::Program;
 use crate::ast::Pattern;
+use crate::steps::BYTES_PER_STEP;
 use crate::{Error, Flags, Limits, Steps};
-
-/// How many bytes of text that is passed over count as one step.
-const BYTES_PER_STEP: usize = 16;
 
 /// A pattern, ready to be matched by backtracking.
 #[derive(Debug)]
@@ -56,18 +54,22 @@ impl Backtrack {
         start: usize,
         steps: &mut Steps,
     ) -> Result<Option<Range<usize>>, Error> {
+        // Where none is left, nothing is looked for.
+        steps.spend(1)?;
         let mut at = start;
-        while let Some(next) = self.candidates.next(text, at) {
-            let touched = next - at + self.candidates.compared();
-            steps.touch(touched);
-            steps.spend(touched.div_ceil(BYTES_PER_STEP) as u64)?;
+        loop {
+            // No further than the steps pay for.
+            let most = usize::try_from(steps.left()).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_STEP);
+            let end = text.len().min(at.saturating_add(most));
+            let next = self.candidates.next(&text.as_bytes()[..end], at, steps);
+            steps.spend(self.candidates.passed_over(text, at, next).div_ceil(BYTES_PER_STEP) as u64)?;
+            let Some(next) = next else { return Ok(None) };
             if let Some(range) = self.match_at(room, text, next, steps)? {
                 return Ok(Some(range));
             }
-            let Some(after) = next_char(text, next) else { break };
+            let Some(after) = next_char(text, next) else { return Ok(None) };
             at = after;
         }
-        Ok(None)
     }
 
     /// The match that begins exactly at `start`.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use regex::{CaptureLocations, RegexBuilder};
 
 use crate::ast::Pattern;
+use crate::steps::BYTES_PER_STEP;
 use crate::{Flags, Limits};
 
 /// How deep a written pattern nests for each level that its author nested: group, quantifier,
@@ -19,10 +20,7 @@ const DEPTH_FACTOR: usize = 4;
 /// times `Limits::compiled_bytes`.
 const GROUPS_AT_FULL_SIZE: usize = 12;
 
-/// How many bytes of text count as one step, for a pattern of up to [`POSITIONS_PER_STEP`] positions.
-const BYTES_PER_STEP: usize = 16;
-
-/// Patterns with more positions are slower at worst, and count for more.
+/// Patterns with more positions than this are slower at worst, and count for more.
 const POSITIONS_PER_STEP: usize = 64;
 
 /// A pattern that the `regex` crate matches as JavaScript does, at least in most texts.

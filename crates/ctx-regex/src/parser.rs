@@ -20,7 +20,7 @@ const LOOKS: [(&str, bool, bool); 4] =
     [("=", false, false), ("!", false, true), ("<=", true, false), ("<!", true, true)];
 
 /// Bytes of compiled program that one step of work on classes stands for.
-const BYTES_PER_STEP: usize = 16;
+const COMPILED_BYTES_PER_STEP: usize = 16;
 
 /// Reads a pattern. O(n) but for classes, whose cost is bounded by `limits.compiled_bytes`.
 pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<Pattern, Error> {
@@ -33,7 +33,7 @@ pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<Patt
         groups: Groups::default(),
         references: Vec::new(),
         folder: Folder::new(flags.strict()),
-        steps: limits.compiled_bytes / BYTES_PER_STEP,
+        steps: limits.compiled_bytes / COMPILED_BYTES_PER_STEP,
     };
     let root = parser.alternatives()?;
     if parser.cursor.peek().is_some() {

@@ -2,10 +2,13 @@
 
 use crate::Error;
 
+/// How many bytes of a text that are compared with a text, passed over, or seen by the linear engine are a step.
+pub(crate) const BYTES_PER_STEP: usize = 16;
+
 /// How much work searches may still do, to be shared by several of them.
 ///
-/// A step is about the work of looking at one character by backtracking, some nanoseconds, or of letting
-/// the linear engine run over 16 bytes. Counting depends on the pattern and the text alone, so that the
+/// A step is about the work of looking at one character by backtracking, some nanoseconds, or at 16 bytes of a text
+/// that are compared with a text, passed over where no match can begin, or seen by the linear engine. Counting depends on the pattern and the text alone, so that the
 /// same search always ends the same way.
 ///
 /// ```
@@ -95,8 +98,15 @@ mod tests {
     /// Searches a text within some steps, and compares the work that was done with the steps that were spent.
     #[track_caller]
     fn check(pattern: &str, text: &str) {
+        for flags in [Flags::NONE, Flags::IGNORE_CASE, Flags::MULTILINE] {
+            check_with(flags, pattern, text);
+        }
+    }
+
+    #[track_caller]
+    fn check_with(flags: Flags, pattern: &str, text: &str) {
         const STEPS: u64 = 200_000;
-        let Ok(regex) = Regex::new(pattern, Flags::NONE, &Limits::default()) else { return };
+        let Ok(regex) = Regex::new(pattern, flags, &Limits::default()) else { return };
         let mut steps = Steps::new(STEPS);
         let found = regex.is_match_within(text, &mut steps);
         let spent = STEPS - steps.left;
@@ -117,6 +127,10 @@ mod tests {
             format!("(?:{}{}{}a)*b", "(?=".repeat(100), "(a)?".repeat(1_000), ")".repeat(100)),
             r"(a*)(?!z)\1b".to_owned(),
             r"(?=(a*))\1\1b".to_owned(),
+            "(?=[p-z])[p-z]".to_owned(),
+            "(?=p)p".to_owned(),
+            "(?!z)pq".to_owned(),
+            r"(?<letter>a)(?!z)\k<letter>b".to_owned(),
         ] {
             check(&pattern, &text);
         }
@@ -126,7 +140,7 @@ mod tests {
         #[test]
         fn no_pattern_does_more_work_than_its_steps_pay_for(
             parts in prop::collection::vec(
-                (prop::sample::select(vec!["a", "ab", "(?!z)", "(a*)", r"\1", "(?=a)", "(?<=a)", "(?:a|b)*", "b", "[ab]+?", "(a?)"]), 1_usize..2_000),
+                (prop::sample::select(vec!["a", "ab", "(?!z)", "(a*)", r"\1", "(?=a)", "(?<=a)", "(?:a|b)*", "b", "[ab]+?", "(a?)", "[c-z]", "(?=[p-z])", r"\b", r"\w+", "."]), 1_usize..2_000),
                 1..5,
             ),
             text in prop::sample::select(vec!["a", "ab", "aaab", "b"]),

@@ -4,6 +4,7 @@ use memchr::memmem;
 
 use super::class::{ByteSet, first_byte};
 use super::program::{At, Loop, Op, Program};
+use crate::Steps;
 
 /// How many operations are looked at to find out.
 const MOST_OPERATIONS: usize = 200;
@@ -45,24 +46,29 @@ impl Candidates {
         }
     }
 
-    /// How many bytes are compared where a match can begin.
-    pub(super) fn compared(&self) -> usize {
-        if let Self::Text(finder) = self { finder.needle().len() } else { 0 }
-    }
-
     /// The next place at or after `at`, a character boundary, where a match can begin. O(n).
-    pub(super) fn next(&self, text: &str, at: usize) -> Option<usize> {
-        let rest = text.as_bytes().get(at..)?;
+    pub(super) fn next(&self, text: &[u8], at: usize, steps: &mut Steps) -> Option<usize> {
+        let rest = text.get(at..)?;
         let found = match self {
-            Self::Start => (at == 0).then_some(0),
+            Self::Start => return (at == 0).then_some(0),
+            Self::All => return Some(at),
             Self::Text(finder) => finder.find(rest),
             Self::One(a) => memchr::memchr(*a, rest),
             Self::Two(a, b) => memchr::memchr2(*a, *b, rest),
             Self::Three(a, b, c) => memchr::memchr3(*a, *b, *c, rest),
             Self::Bytes(set) => rest.iter().position(|byte| set.contains(*byte)),
-            Self::All => Some(0),
         };
+        steps.touch(found.unwrap_or(rest.len()));
         found.map(|found| at + found)
+    }
+
+    /// How many bytes were looked at to find the next place behind another, or that there is none.
+    pub(super) fn passed_over(&self, text: &str, at: usize, next: Option<usize>) -> usize {
+        match self {
+            Self::Start | Self::All => 0,
+            Self::Text(finder) => next.map_or(text.len(), |next| next + finder.needle().len()) - at,
+            _ => next.unwrap_or(text.len()) - at,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Room;
 use super::program::{At, Filter, Loop, Op, Program};
+use crate::steps::BYTES_PER_STEP;
 use crate::{Error, Steps};
 
 /// What a slot holds that was not set.
@@ -11,9 +12,6 @@ pub(super) const UNSET: u32 = u32::MAX;
 
 /// How many slots are set back in one step, or branches looked through.
 const SLOTS_PER_STEP: usize = 16;
-
-/// How many bytes of a text are compared in one step, beside that of the operation.
-const BYTES_PER_STEP: usize = 32;
 
 /// A way that was not tried yet, or what has to be put back before the one below it is.
 #[derive(Clone, Copy, Debug)]
