@@ -158,6 +158,8 @@ pub(crate) struct Config {
     worldbooks_of: Rc<Origin>,
     /// Where models are reached.
     endpoint: EndpointConfig,
+    /// The same without what a file that was found may not say by itself.
+    own_endpoint: EndpointConfig,
     /// Where transcripts of recordings are made.
     transcription: EndpointConfig,
     /// The file that keeps conversations.
@@ -222,8 +224,12 @@ impl Config {
             None => Self::default(),
         };
         let Some(folder) = nearest else { return Ok(own) };
+        guard::refuse_link(&folder)?;
         let (mut config, found) = Self::read_file(&folder, sources)?;
-        config.guard = Guard::of(&found)?;
+        config.guard = Guard::of(&found);
+        // What is withheld must not stand in the way of what the user's own file says either.
+        let counting = config.guard.counting(&found.value);
+        config.own_endpoint = Self::of(&counting, &folder).endpoint.over(own.endpoint.clone());
         Ok(config.over(own))
     }
 
@@ -276,17 +282,22 @@ impl Config {
     pub(crate) fn endpoint(&self, given: &EndpointArguments) -> Result<&EndpointConfig> {
         let has_key = given.key_env.is_some() || given.key_file.is_some();
         self.guard.allow(|pointer| match pointer {
-            "/endpoint/base-url" => given.base_url.is_none(),
+            "/endpoint/base-url" | "/endpoint/headers" => given.base_url.is_none(),
             "/endpoint/dialect" => given.dialect.is_none() && given.base_url.is_none(),
             "/endpoint/key-env" | "/endpoint/key-file" => !has_key,
             pointer => pointer.starts_with("/endpoint/"),
         })?;
-        Ok(&self.endpoint)
+        Ok(self.counting_endpoint())
+    }
+
+    /// Returns where models are reached, of the keys that count: all that are trusted.
+    fn counting_endpoint(&self) -> &EndpointConfig {
+        if self.guard.withholds() { &self.own_endpoint } else { &self.endpoint }
     }
 
     /// Returns the model of the endpoint.
     pub(crate) fn endpoint_model(&self) -> Option<&String> {
-        self.endpoint.model.as_ref()
+        self.counting_endpoint().model.as_ref()
     }
 
     /// Returns where transcripts of recordings are made.
@@ -301,8 +312,12 @@ impl Config {
         Ok(self.store.as_deref())
     }
 
-    /// Returns which tools may be called, and the folder that the model may look into.
-    pub(crate) fn tools(&self) -> Result<(Option<&Value>, Option<&Path>)> {
+    /// Returns which tools may be called, and the folder that the model may look into; `is_given` says that a command
+    /// line names a folder, which then is the only one, with no rules but those that are trusted.
+    pub(crate) fn tools(&self, is_given: bool) -> Result<(Option<&Value>, Option<&Path>)> {
+        if is_given && self.guard.withholds_at("/tools") {
+            return Ok((None, None));
+        }
         self.guard.allow(|pointer| pointer == "/tools")?;
         Ok((self.tools.as_ref(), self.tools_folder.as_deref()))
     }
@@ -338,6 +353,7 @@ impl Config {
             files,
             worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
             endpoint,
+            own_endpoint: EndpointConfig::default(),
             transcription,
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
@@ -503,7 +519,7 @@ pub(crate) fn check(
     let is_of_user = |found: &&Diagnostic| found.location.document.as_deref() == Some(USER_SETTINGS);
     let of_processors = compiled.diagnostics().iter().filter(is_of_user).cloned().collect();
     let file = Found { folder: config.folder.clone(), name: name.clone(), bytes: bytes.to_vec(), value };
-    let is_guarded = Guard::of(&file).map_or(true, |guard| guard.withholds());
+    let is_guarded = Guard::of(&file).withholds();
     let named = named::faults(&config, engine, is_guarded);
     let found = [config.found, of_compression, of_processors, named].concat();
     Ok(found.into_iter().map(|found| found.in_document(&*name)).collect())

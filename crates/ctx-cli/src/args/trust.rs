@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Trust the `ctx.toml` of a folder
+/// Trusts the `ctx.toml` of a folder
 ///
 /// A `ctx.toml` that `ctx` finds may be a stranger's. Until you trust it, it cannot choose where requests go, send keys
 /// or headers, give tools to a model, choose a store, or name files outside of its folder.

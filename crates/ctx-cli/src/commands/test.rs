@@ -9,7 +9,7 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use ctx_types::Diagnostic;
 use serde_json::{Value, json};
 
@@ -112,6 +112,9 @@ impl Tested {
 fn outcome(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcome> {
     let case = Case::read(folder, sources)?;
     let path = folder.join(EXPECTED);
+    if files::leads_out(Path::new(EXPECTED), folder) {
+        bail!("`{}` is a link that leads out of the folder of the case", files::name(&path));
+    }
     let expected = match path.exists() {
         true => Some(lines(&String::from_utf8_lossy(&files::read(&path)?))),
         false => None,

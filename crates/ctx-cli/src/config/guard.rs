@@ -61,28 +61,47 @@ pub(super) struct Guard {
 
 impl Guard {
     /// Guards a file that was found, unless it is the user's own, is trusted or reaches nowhere.
-    pub(super) fn of(found: &Found) -> Result<Self> {
+    ///
+    /// A record of trusted folders that cannot be read trusts none: a run that needs no trust goes on without it.
+    pub(super) fn of(found: &Found) -> Self {
         let withheld = found.withheld();
         if withheld.is_empty() || home::configuration().is_some_and(|own| is_same(&own, &found.folder)) {
-            return Ok(Self::default());
+            return Self::default();
         }
-        let trusted = Trusted::read()?;
+        let trusted = Trusted::read().unwrap_or_default();
         if trusted.holds(&found.folder, &found.bytes) {
-            return Ok(Self::default());
+            return Self::default();
         }
-        Ok(Self {
+        Self {
             folder: found.folder.clone(),
             name: found.name.clone(),
             bytes: found.bytes.clone(),
             withheld,
             is_changed: trusted.held(&found.folder),
             is_agreed: Cell::new(false),
-        })
+        }
     }
 
     /// Tells whether something of the file is withheld.
     pub(super) fn withholds(&self) -> bool {
-        !self.withheld.is_empty()
+        !self.withheld.is_empty() && !self.is_agreed.get()
+    }
+
+    /// Tells whether a key is withheld.
+    pub(super) fn withholds_at(&self, pointer: &str) -> bool {
+        self.withholds() && self.withheld.iter().any(|withheld| withheld.pointer == pointer)
+    }
+
+    /// Returns what of a file counts: all but what is withheld.
+    pub(super) fn counting(&self, file: &Value) -> Value {
+        let mut file = file.clone();
+        for withheld in &self.withheld {
+            let (table, key) = withheld.pointer.rsplit_once('/').unwrap_or_default();
+            if let Some(table) = file.pointer_mut(table).and_then(Value::as_object_mut) {
+                table.shift_remove(key);
+            }
+        }
+        file
     }
 
     /// Lets a run use the keys whose pointers are wanted: where one is withheld, the user is asked at a terminal, and
@@ -117,6 +136,16 @@ impl Guard {
         self.is_agreed.set(true);
         Ok(())
     }
+}
+
+/// Refuses a file that was found and is a link to another one elsewhere: findings show lines of it.
+pub(super) fn refuse_link(folder: &Path) -> Result<()> {
+    if files::leads_out(Path::new(NAME), folder) {
+        let name = files::name(&folder.join(NAME));
+        let message = format!("`{name}` is a link that leads out of its folder; `--no-config` leaves it out");
+        return Err(UsageError(message).into());
+    }
+    Ok(())
 }
 
 /// Tells whether somebody sits at a terminal.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use serde_json::{Value, json};
@@ -27,7 +27,8 @@ impl Trusted {
     /// Reads the record; one that is not there trusts nothing.
     pub(crate) fn read() -> Result<Self> {
         let Some(path) = path().filter(|path| path.exists()) else { return Ok(Self::default()) };
-        let bytes = files::read(&path)?;
+        // A pipe would be waited for.
+        let bytes = if path.is_file() { files::read(&path)? } else { Vec::new() };
         let record = serde_json::from_slice::<Value>(&bytes).ok();
         let folders = record.as_ref().and_then(|record| record.get("folders")?.as_object());
         let Some(folders) = folders else {
@@ -69,7 +70,7 @@ impl Trusted {
     pub(crate) fn remove(folder: &Path) -> Result<bool> {
         let mut trusted = Self::read()?;
         // A folder that is gone has no path without links any more.
-        let named = key(folder).unwrap_or_else(|_| files::name(folder));
+        let named = key(folder).unwrap_or_else(|_| files::name(&plain(folder)));
         let was_trusted = trusted.folders.remove(&named).is_some();
         if was_trusted {
             trusted.write()?;
@@ -102,6 +103,19 @@ fn key(folder: &Path) -> Result<String> {
         Some(path) => Ok(path.to_owned()),
         None => bail!("the path of `{}` is no Unicode; it cannot be remembered", files::name(folder)),
     }
+}
+
+/// A path from the root without `.`, `..` and a slash at its end, by its words alone.
+fn plain(folder: &Path) -> PathBuf {
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    whole.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+        plain
+    })
 }
 
 fn hash(bytes: &[u8]) -> String {

@@ -47,7 +47,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       export       Writes an agent as a file of another application
       migrate      Brings files of AIO Hub up to date: old spellings become today's
       init         Writes a small project to begin with: agent, profile, conversation, defaults, a test
-      trust        Trust the `ctx.toml` of a folder
+      trust        Trusts the `ctx.toml` of a folder
       schema       Prints JSON Schemas of files and reports, for editors that complete and check them
       completions  Prints the script that completes command lines in a shell
       help         Print this message or the help of the given subcommand(s)

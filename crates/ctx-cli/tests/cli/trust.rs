@@ -175,7 +175,7 @@ fn trust_is_told_listed_and_taken_back() {
     assert!(folder.ctx("trust").starts_with("exit code 2"));
     folder.write(".home/trusted.json", b"[]");
     told(
-        "session list",
+        "trust --list",
         "exit code 3\n=== errors\nerror: `FOLDER/.home/trusted.json` is no record of trusted folders; remove it, and trust them again\n",
     );
 }
@@ -321,4 +321,77 @@ fn a_case_and_an_agent_follow_no_links_out_of_their_folders() {
     std::fs::remove_file(folder.path().join("project/worldbooks")).unwrap();
     std::fs::rename(folder.path().join("books"), folder.path().join("project/worldbooks")).unwrap();
     assert!(folder.ctx("assemble project/agent.yaml --input hi").contains(CANARY));
+}
+
+/// Runs a chat where the user has a server of their own, and a stranger's file stands above; what the server says comes
+/// back, or nothing is sent.
+#[track_caller]
+fn check_own_server(stranger: &str, arguments: &str) {
+    let server = Server::script([Answer::text("own")]);
+    let folder = downloaded(stranger);
+    let own = format!(
+        "model = 'gpt-4o'\n[endpoint]\nbase-url = '{}'\nkey-env = 'AWS_SECRET_ACCESS_KEY'\n",
+        server.base_url()
+    );
+    folder.write(".home/ctx.toml", own.as_bytes());
+    let told = run_below(&folder, &format!("chat agent.yaml --once hi {arguments}"));
+    assert_eq!(told, (Some(0), "own\n".to_owned()), "{stranger}");
+}
+
+#[test]
+fn what_is_withheld_does_not_hide_what_the_user_says() {
+    check_own_server("[endpoint]\nkey-env = 'WHATEVER'\n", "--key-env AWS_SECRET_ACCESS_KEY");
+    check_own_server("[endpoint]\ndialect = 'anthropic'\n", "--dialect openai");
+    check_own_server("model = 'gpt-4o'\n", "");
+}
+
+#[test]
+fn a_folder_of_tools_on_the_command_line_is_enough() {
+    let folder = downloaded("[tools]\nfolder = '.'\n");
+    let server = Server::script([Answer::text("own")]);
+    let given = format!("--model gpt-4o --base-url {}", server.base_url());
+    let (code, printed) = run_below(&folder, &format!("chat agent.yaml --once hi {given}"));
+    assert_eq!(code, Some(2), "{printed}");
+    assert_eq!(run_below(&folder, &format!("chat agent.yaml --once hi --tools-dir . {given}")).0, Some(0));
+}
+
+#[test]
+fn a_record_that_cannot_be_read_trusts_nothing() {
+    let folder =
+        Folder::with(&[("agent.yaml", AGENT), ("ctx.toml", "[endpoint]\nbase-url = 'http://127.0.0.1:9'\n")]);
+    folder.ctx("trust .");
+    folder.write(".home/trusted.json", b"{");
+    assert!(folder.ctx("assemble agent.yaml --input hi").starts_with("exit code 0"));
+    let told = folder.ctx("chat agent.yaml --once hi --model m");
+    assert!(told.starts_with("exit code 2") && told.contains("is not trusted"), "{told}");
+    assert!(folder.ctx("trust .").contains("is no record of trusted folders"));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_out_are_not_read() {
+    use std::os::unix::fs::symlink;
+
+    let folder =
+        Folder::with(&[("secret.txt", CANARY), ("in/agent.yaml", AGENT), ("case/agent.yaml", AGENT)]);
+    symlink("../secret.txt", folder.path().join("in/ctx.toml")).unwrap();
+    let mut command = folder.command("assemble agent.yaml --input hi");
+    let output = command.current_dir(folder.path().join("in")).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("is a link that leads out of its folder") && !told.contains(CANARY), "{told}");
+    symlink("../secret.txt", folder.path().join("case/expected.txt")).unwrap();
+    let told = folder.ctx("test case");
+    assert!(
+        told.contains("is a link that leads out of the folder of the case") && !told.contains(CANARY),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_folder_that_is_gone_is_named_in_any_way() {
+    let folder = Folder::with(&[("old/ctx.toml", "store = 'a.db'\n")]);
+    folder.ctx("trust old");
+    std::fs::remove_dir_all(folder.path().join("old")).unwrap();
+    let told = folder.ctx("trust --remove ./x/../old/");
+    assert!(told.starts_with("exit code 0"), "{told}");
 }

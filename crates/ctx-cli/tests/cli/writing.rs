@@ -121,8 +121,13 @@ fn a_result_that_a_case_takes_as_its_own_file_is_not_updated() {
 fn only_a_link_that_the_user_names_is_followed() {
     use std::os::unix::fs::symlink;
 
-    let folder = Folder::with(&[("tests/a/agent.yaml", AGENT), ("demo/x", ""), ("real", "old")]);
-    symlink("../../real", folder.path().join("tests/a/expected.txt")).unwrap();
+    let folder = Folder::with(&[
+        ("tests/a/agent.yaml", AGENT),
+        ("tests/a/real", "old"),
+        ("demo/x", ""),
+        ("real", "old"),
+    ]);
+    symlink("real", folder.path().join("tests/a/expected.txt")).unwrap();
     symlink("../real", folder.path().join("demo/profile.yaml")).unwrap();
     symlink("real", folder.path().join("link.json")).unwrap();
     symlink("nowhere", folder.path().join("broken.json")).unwrap();

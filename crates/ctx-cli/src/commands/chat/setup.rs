@@ -76,7 +76,7 @@ impl Setup {
         let store = keeps.then(|| store::open(arguments.store.store.as_deref(), &config)).transpose()?;
         let tools = tools::open(arguments, &config)?;
         let transcriber = config.transcription()?.transcriber(!arguments.dry_run)?;
-        let (settings, policy) = (mask_settings(&config), tools::policy(&config)?);
+        let (settings, policy) = (mask_settings(&config), tools::policy(arguments, &config)?);
         let further = arguments.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
         let (mut turn, at) = read_turn(arguments, config, sources)?;
         let found = turn.settings().1;

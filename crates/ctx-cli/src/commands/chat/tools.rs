@@ -15,7 +15,7 @@ use crate::{lang, show};
 
 /// Opens the folder that the model may look into, if one is named on the command line or in `ctx.toml`.
 pub(super) fn open(arguments: &ChatArguments, config: &Config) -> Result<Option<FolderTools>> {
-    let (rules, folder) = config.tools()?;
+    let (rules, folder) = config.tools(arguments.tools_dir.is_some())?;
     let Some(path) = arguments.tools_dir.as_deref().or(folder) else {
         return Ok(None);
     };
@@ -28,8 +28,8 @@ pub(super) fn open(arguments: &ChatArguments, config: &Config) -> Result<Option<
 }
 
 /// Returns which tools the user's own settings leave.
-pub(super) fn policy(config: &Config) -> Result<ToolPolicy> {
-    Ok(config.tools()?.0.map_or_else(ToolPolicy::default, ToolPolicy::read))
+pub(super) fn policy(arguments: &ChatArguments, config: &Config) -> Result<ToolPolicy> {
+    Ok(config.tools(arguments.tools_dir.is_some())?.0.map_or_else(ToolPolicy::default, ToolPolicy::read))
 }
 
 /// Asks the user at the terminal.
