@@ -341,3 +341,32 @@ impl From<Fate> for (Action, Cow<'static, str>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_has_what_the_target_leaves_or_a_little() {
+        let check = |trigger_threshold, target_usage, fixed, expected| {
+            let config = RequestConfig {
+                token_budget: 1_000,
+                trigger_threshold,
+                target_usage,
+                ..RequestConfig::default()
+            };
+            assert_eq!(room(&config, fixed), expected, "{fixed}");
+        };
+        check(0.8, 0.5, 100, 400);
+        check(0.8, 0.5, 399, 101);
+        // A tenth of the budget.
+        check(0.8, 0.5, 450, 100);
+        check(0.8, 0.5, 600, 100);
+        // A quarter of the way to the budget, or half of the way to the trigger.
+        check(0.8, 0.5, 620, 95);
+        check(0.8, 0.5, 760, 60);
+        check(0.8, 0.5, 1_000, 0);
+        check(0.8, 0.5, 1_200, 0);
+        check(1.0, 0.0, 900, 50);
+    }
+}
