@@ -203,9 +203,6 @@ impl Writer<'_> {
         let mut fixed: u64 = head.iter().map(|line| quarters(line) + 1).sum();
         // Each run of messages that stay elsewhere may cost a line.
         fixed += MARK * runs(self.elsewhere);
-        if fixed > choice.room() {
-            return None;
-        }
         choice.pin(u32::MAX, fixed);
         let pins = self.pins(choice.room());
         for (passage, text) in &pins {
@@ -314,3 +311,6 @@ fn pin_room(room: u64, share: u64) -> u64 {
 }
 
 const _: () = assert!(ELSEWHERE.len() == 3, "three bytes, one character outside ASCII: four quarters");
+
+#[cfg(test)]
+mod tests;

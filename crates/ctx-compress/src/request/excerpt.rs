@@ -194,6 +194,34 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_moves_to_a_blank_that_is_near() {
+        let check = |text: &str, max_chars, expected: &str| assert_eq!(ends(text, max_chars), expected);
+        check("abcdef", 6, "abcdef");
+        check("abcdef", 5, "abc\n[…]\nef");
+        // Six characters of the beginning, three of the end.
+        check("abc defghijklmnop", 9, "abc de\n[…]\nnop");
+        check("abcd efghijklmnop", 9, "abcd\n[…]\nnop");
+        // Six characters of the end.
+        let long = "x".repeat(30);
+        let begin = "x".repeat(12);
+        check(&format!("{long}ab def"), 18, &format!("{begin}\n[…]\ndef"));
+        check(&format!("{long}abc ef"), 18, &format!("{begin}\n[…]\nabc ef"));
+        check(&format!("{long}a\ncdef"), 18, &format!("{begin}\n[…]\ncdef"));
+    }
+
+    #[test]
+    fn a_part_is_cut_like_a_whole() {
+        let text = "skip  one two three four five  skip";
+        let shown = |max_chars| {
+            let mut excerpt = Excerpt::of(text);
+            excerpt.keep_ends(4..31, max_chars);
+            excerpt.text
+        };
+        assert_eq!(shown(23), "one two three four five");
+        assert_eq!(shown(16), "one two\n[…]\nfive");
+    }
+
+    #[test]
     fn beginning_and_end_stay_at_word_borders() {
         assert_eq!(ends(&format!("begin {}end", "word ".repeat(200)), 40).matches("word").count(), 6);
         assert_eq!(ends(&"字".repeat(300), 30).matches('字').count(), 30);

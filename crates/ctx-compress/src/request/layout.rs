@@ -205,6 +205,10 @@ pub fn is_summary(message: &Message) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use ctx_types::{Content, Note};
+
     use super::*;
     use crate::request::testing::messages;
 
@@ -308,6 +312,72 @@ mod tests {
         let layout = Layout::of(&all, Protection::LastUserMessage, &Meter::estimate());
         let found: Vec<_> = layout.groups.iter().map(|group| group.range.clone()).collect();
         assert_eq!(found, [0..1, 1..3, 3..5, 5..6, 6..8, 8..9]);
+    }
+
+    #[test]
+    fn summaries_are_told_by_their_source_or_of_instructions_by_a_mark() {
+        let check = |word: &str, text: &str, expected: bool| {
+            let message =
+                messages(word).remove(0).with(|message| message.content = Content::Text(text.into()));
+            assert_eq!(is_summary(&message), expected, "{word} {text}");
+            let summary = message.clone().with(|message| message.source.kind = SourceKind::Summary);
+            assert!(is_summary(&summary), "{word} {text}");
+            let note = summary.with(|message| message.note = Some(Arc::new(Note::default())));
+            assert!(!is_summary(&note), "{word} {text}");
+        };
+        for text in ["SUMMARY", "  SUMMARY\nof it", "CONVERSATION_SUMMARY: so", "SUMMARY-1"] {
+            check("s", text, true);
+            check("u", text, false);
+        }
+        for text in ["SUMMARYX", "SUMMARY_X", "SUMMARY1", "A SUMMARY", "summary", ""] {
+            check("s", text, false);
+        }
+    }
+
+    #[test]
+    fn what_leads_is_placed_or_instructs() {
+        let change = |word: &str, set: &dyn Fn(&mut Message)| {
+            let mut all = messages("s u");
+            all[0] = messages(word).remove(0);
+            set(&mut all[0]);
+            Layout::of(&all, Protection::PendingTurn, &Meter::estimate()).groups[0].part
+        };
+        let pin = |message: &mut Message| message.place = Place::Pinned;
+        assert_eq!(change("s", &|_| {}), Part::Instructions);
+        assert_eq!(change("s", &pin), Part::Instructions);
+        assert_eq!(change("a", &|_| {}), Part::History);
+        assert_eq!(change("a", &pin), Part::Pinned);
+        for place in [Place::Skeleton, Place::Anchored, Place::AroundHistory, Place::Gap { multiple: false }]
+        {
+            assert_eq!(change("a", &|message| message.place = place), Part::Instructions);
+        }
+        let note = |message: &mut Message| message.note = Some(Arc::new(Note::default()));
+        assert_eq!(change("s", &note), Part::History);
+        assert_eq!(change("s", &|message| message.source.kind = SourceKind::Summary), Part::Summary);
+    }
+
+    #[test]
+    fn what_the_model_is_to_go_on_with_stays() {
+        let mut all = messages("u a u a a");
+        all[1].is_continuation_prefix = true;
+        let layout = Layout::of(&all, Protection::LastUserMessage, &Meter::estimate());
+        let parts: Vec<Part> = layout.groups.iter().map(|group| group.part).collect();
+        assert_eq!(parts, [Part::History, Part::Current, Part::Current, Part::History, Part::History]);
+    }
+
+    #[test]
+    fn parts_have_names() {
+        let parts =
+            [Part::Instructions, Part::Placed, Part::Pinned, Part::Summary, Part::Current, Part::History];
+        let names = [
+            "leading instructions",
+            "placed messages",
+            "pinned messages",
+            "summaries",
+            "current turn",
+            "history",
+        ];
+        assert_eq!(parts.map(|part| part.to_string()), names);
     }
 
     #[test]

@@ -179,6 +179,71 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_one_text_with_line_breaks_and_other_parts_are_their_json() {
+        let parts = |texts: &[&str], others: &[serde_json::Value]| {
+            let texts = texts.iter().map(|text| ContentPart::Text((*text).into()));
+            let others = others.iter().map(|value| ContentPart::Other(Arc::new(value.clone())));
+            message("").with(|message| message.content = Content::Parts(texts.chain(others).collect()))
+        };
+        check(&parts(&[], &[]), 10);
+        check(&parts(&["abcd"], &[]), 11);
+        check(&parts(&["abcd", "efg"], &[]), 12);
+        check(&parts(&["abcd", "efgh"], &[]), 13);
+        check(&parts(&["abcd", "你"], &[]), 13);
+        // `{"a":1}` has seven quarters.
+        check(&parts(&["abcd"], &[json!({ "a": 1 }), json!({ "a": 1 })]), 11 + 2 + 2);
+    }
+
+    #[test]
+    fn calls_files_and_reasoning_are_added() {
+        let all = message("hello").with(|message| {
+            let call =
+                |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: Text::from("{\"a\":1}") };
+            message.tool_calls = vec![call("c"), call("d")];
+            message.reasoning =
+                Some(ctx_types::Reasoning { text: Some("because".into()), artifacts: Vec::new() });
+        });
+        check(&all, 12 + 2 * (50 + 2) + 2);
+        let file = json!({ "id": "f1", "name": "plan.png", "mimeType": "image/png" });
+        let file = ctx_types::Attachment::from_value(&file);
+        let price = flat(&MediaItem::of(&file));
+        assert!(price > 1);
+        check(
+            &all.with(|message| message.attachments = vec![file.clone(), file]),
+            12 + 2 * 52 + 2 + 2 * price,
+        );
+    }
+
+    /// Counts bytes.
+    struct Bytes;
+
+    impl TokenCounter for Bytes {
+        fn encoding(&self) -> EncodingId {
+            EncodingId(904)
+        }
+
+        fn count(&self, text: &str) -> u32 {
+            u32::try_from(text.len()).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_counter_that_is_lent_counts_as_it_does_itself() {
+        let (lent, text) = (Lent(&Bytes), Text::from("hello"));
+        assert_eq!((lent.encoding(), lent.count("hello"), lent.count_text(&text)), (EncodingId(904), 5, 5));
+        assert_eq!([4, 5].map(|limit| lent.count_till_limit("hello", limit)), [None, Some(5)]);
+        let model = ModelFacts::unknown("m");
+        let meters =
+            [Meter::lent(&model, &Bytes), Meter::for_model(Arc::new(model.clone()), Arc::new(Bytes))];
+        for meter in &meters {
+            assert_eq!((meter.text("hello"), meter.is_estimate()), (5, false));
+            assert_eq!(meter.message(&message("hello")), meter.frame() + 5);
+        }
+        assert!(Meter::estimate().is_estimate());
+        assert_eq!((Meter::estimate().text("hello"), Meter::estimate().frame()), (2, 10));
+    }
+
+    #[test]
     fn an_image_costs_the_same_however_long_its_encoding_is() {
         let image = |url: String| {
             let part = json!({ "type": "image_url", "image_url": { "url": url } });

@@ -122,3 +122,29 @@ fn list(parts: &[PartCost]) -> String {
     let parts = parts.iter().map(|cost| format!("{} {}", cost.part, cost.tokens));
     parts.collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_have_names_and_words() {
+        let part = |part, tokens| PartCost { part, messages: 1, tokens };
+        let parts = vec![part(Part::Current, 12), part(Part::Instructions, 5)];
+        let overflow = Overflow { needed: 17, budget: 9, parts, largest: Vec::new() };
+        let outcomes = [
+            (PassOutcome::Compacted, "compacted", "compacted"),
+            (PassOutcome::NotNeeded, "notNeeded", "not needed"),
+            (PassOutcome::NoProgress { reason: "so".to_owned() }, "noProgress", "no progress: so"),
+            (
+                PassOutcome::Infeasible(Box::new(overflow)),
+                "infeasible",
+                "infeasible: what must stay needs 17 of 9 tokens: current turn 12, leading instructions 5",
+            ),
+        ];
+        for (outcome, name, words) in outcomes {
+            assert_eq!((outcome.name(), outcome.to_string().as_str()), (name, words));
+            assert_eq!(serde_json::json!(outcome)["kind"], name);
+        }
+    }
+}

@@ -203,20 +203,14 @@ impl Pass<'_> {
             return (PassOutcome::NotNeeded, self.steps(messages, &BTreeMap::new(), None));
         }
         let meter = &self.pipeline.meter;
-        let fixed = self.layout.fixed_tokens();
-        let shortened = match fixed > config.token_budget {
-            true => relieve(messages, &self.layout, meter, config.token_budget),
-            false => Ok(BTreeMap::new()),
-        };
-        let shortened = match shortened {
+        let shortened = match relieve(messages, &self.layout, meter, config.token_budget) {
             Ok(shortened) => shortened,
             Err(overflow) => {
                 return (PassOutcome::Infeasible(overflow), self.steps(messages, &BTreeMap::new(), None));
             }
         };
-        let is_shortened = fixed > config.token_budget;
-        let fixed = fixed - saved(messages, &shortened, meter);
-        let selection = self.select(messages, fixed, is_shortened);
+        let fixed = self.layout.fixed_tokens() - saved(messages, &shortened, meter);
+        let selection = self.select(messages, fixed, !shortened.is_empty());
         let steps = self.steps(messages, &shortened, Some(selection));
         let after: u64 = steps.iter().map(|step| step.tokens_after).sum();
         (self.judge(before, after), steps)
@@ -253,11 +247,10 @@ impl Pass<'_> {
         selection: Option<Selection>,
     ) -> Vec<PlanStep> {
         let meter = &self.pipeline.meter;
-        let is_selected = selection.is_some();
         let Selection { fates, notes } = selection.unwrap_or_default();
         let mut fates = fates.into_iter();
         let mut next = |group: &LaidGroup| match group.part {
-            Part::History if is_selected => fates.next(),
+            Part::History => fates.next(),
             _ => None,
         };
         let step = |group: &LaidGroup| {
@@ -346,5 +339,34 @@ impl From<Fate> for (Action, Cow<'static, str>) {
             Fate::Summarise(reason) => (Action::Summarise, reason),
             Fate::Drop(reason) => (Action::Drop, reason),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_has_what_the_target_leaves_or_a_little() {
+        let check = |trigger_threshold, target_usage, fixed, expected| {
+            let config = RequestConfig {
+                token_budget: 1_000,
+                trigger_threshold,
+                target_usage,
+                ..RequestConfig::default()
+            };
+            assert_eq!(room(&config, fixed), expected, "{fixed}");
+        };
+        check(0.8, 0.5, 100, 400);
+        check(0.8, 0.5, 399, 101);
+        // A tenth of the budget.
+        check(0.8, 0.5, 450, 100);
+        check(0.8, 0.5, 600, 100);
+        // A quarter of the way to the budget, or half of the way to the trigger.
+        check(0.8, 0.5, 620, 95);
+        check(0.8, 0.5, 760, 60);
+        check(0.8, 0.5, 1_000, 0);
+        check(0.8, 0.5, 1_200, 0);
+        check(1.0, 0.0, 900, 50);
     }
 }

@@ -16,7 +16,7 @@ const STEPS: [usize; 4] = [600, 240, 80, 0];
 /// How many characters of the last user message stay at the least.
 const LAST_WORDS: usize = 16;
 
-/// Shortens what is being answered until everything that must stay has at most `budget` tokens.
+/// Shortens what is being answered until everything that must stay has at most `budget` tokens; what fits stays whole.
 ///
 /// Tool results become previews, the oldest first and those of the newest group last, and if that is not enough
 /// shorter ones; then long texts lose their middle, oldest first, and then more of it; the last user message comes
@@ -89,8 +89,8 @@ impl Relief<'_> {
     fn shorten_last_words(&mut self, index: usize) {
         let Some(message) = self.messages.get(index) else { return };
         let mut chars = message.text().chars().count();
-        while self.tokens > self.budget && chars > LAST_WORDS {
-            // Falls by a tenth a time, so that it stops soon after it fits.
+        while chars > LAST_WORDS {
+            // Falls by a tenth a time, so that little more goes than must; what fits is replaced no more.
             chars = (chars - chars.div_ceil(10)).max(LAST_WORDS);
             self.replace(index, message, |message| without_middle(message, chars));
         }

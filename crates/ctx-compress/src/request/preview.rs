@@ -155,6 +155,13 @@ mod tests {
     }
 
     #[test]
+    fn a_preview_of_nothing_is_one_line() {
+        let text = format!("Error: {}", "no key ".repeat(20));
+        let short = preview(&message(Role::Tool, &text), "", 0).unwrap();
+        assert_eq!(short.text(), "[result of a tool: error, 147 characters, shortened]");
+    }
+
+    #[test]
     fn errors_are_told_by_their_beginning_or_their_keys() {
         for text in [
             "Error: no such file",
@@ -162,10 +169,28 @@ mod tests {
             "{\"success\": false}",
             "失败：没有",
             "{\"status\":\"failed\"}",
+            "{\"status\":\"error\"}",
+            "{\"status\":\"failure\"}",
+            "{\"isError\": true}",
+            "{\"ok\": false}",
+            "  ERROR",
+            " {\"error\": {}} ",
+            "[interrupted: no result]",
         ] {
             assert!(is_error(text), "{text}");
         }
-        for text in ["no errors", "{\"error\": null}", "{\"errors\": 0}", "[]"] {
+        for text in [
+            "no errors",
+            "{\"error\": null}",
+            "{\"error\": false}",
+            "{\"errors\": 0}",
+            "{\"isError\": false}",
+            "{\"success\": true, \"ok\": true, \"status\": \"fine\"}",
+            "{\"success\": null}",
+            "{\"error\": 1",
+            "[]",
+            "",
+        ] {
             assert!(!is_error(text), "{text}");
         }
     }
@@ -175,6 +200,46 @@ mod tests {
         let text = format!("We looked.\n\n{}\n- one thing\n1. first\n\nIn short: done.", "x ".repeat(500));
         let short = gist(&message(Role::Assistant, &text), 200).unwrap();
         assert_eq!(short.text(), "We looked.\n- one thing\n1. first\nIn short: done.\n[…]");
+    }
+
+    /// Takes so many characters of an answer that has a structure.
+    #[track_caller]
+    fn check_gist(text: &str, max_chars: usize, expected: &str) {
+        let text = format!("{text}\n\n{}", "x ".repeat(500));
+        let short = gist(&message(Role::Assistant, &text), max_chars).unwrap();
+        assert_eq!(short.text(), format!("{expected}\n[…]"));
+    }
+
+    #[test]
+    fn the_first_paragraph_has_half_of_the_room_and_lines_have_the_rest() {
+        check_gist("\n \nWe looked.\nTwice.\n\nfill\n   - one", 60, "We looked.\nTwice.\n- one");
+        check_gist("We looked at every room.\n\n- one", 40, "We looked at\n[…]\nroom.\n- one");
+        // Twelve characters a line with its break; six are the first paragraph.
+        let items = "Intro.\n\n- item 1234\n- item 5678\n- item 9012";
+        check_gist(items, 30, "Intro.\n- item 1234\n- item 5678");
+        check_gist(items, 29, "Intro.\n- item 1234");
+        check_gist(items, 17, "Intro.");
+        check_gist(
+            &format!("Intro.\n\n- {}", "字".repeat(200)),
+            300,
+            &format!("Intro.\n- {}", "字".repeat(118)),
+        );
+    }
+
+    #[test]
+    fn items_and_conclusions_are_told_by_their_signs() {
+        for line in ["1. x", "12) x", "3、x", "- x", "* x", "• x", "+ x"] {
+            assert!(is_item(line), "{line}");
+        }
+        for line in ["1 x", ". x", ") x", "x 1. y", "-x", "x - y", "", "12"] {
+            assert!(!is_item(line), "{line}");
+        }
+        for line in ["In short: x", "## Conclusion", "**SUMMARY** x", "总之，好"] {
+            assert!(is_conclusion(line), "{line}");
+        }
+        for line in ["It is in short supply", "", "- In short"] {
+            assert!(!is_conclusion(line), "{line}");
+        }
     }
 
     #[test]

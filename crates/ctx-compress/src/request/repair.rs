@@ -315,6 +315,28 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_id_is_none() {
+        let mut all = messages("a:x t u");
+        all[1] = all[1].clone().with(|message| message.tool_call_id = Some("".into()));
+        assert_eq!(words(&repair(&all).unwrap().messages), "a:x t:x u");
+        let mut all = messages("a:x,y t:y u");
+        all[0] = all[0].clone().with(|message| message.tool_calls[0].id = "".into());
+        let repaired = repair(&all).unwrap();
+        assert_eq!((words(&repaired.messages).as_str(), repaired.diagnostics.len()), ("a:y t:y u", 1));
+        assert_eq!(repaired.diagnostics[0].message, "a call of `f` has no id and is left out");
+    }
+
+    #[test]
+    fn a_result_makes_no_calls() {
+        let mut all = messages("a:x t:x u");
+        let calls = all[0].tool_calls.clone();
+        all[1] = all[1].clone().with(|message| message.tool_calls = calls);
+        let repaired = repair(&all).unwrap();
+        assert_eq!(words(&repaired.messages), "a:x t:x u");
+        assert!(is_paired(&repaired.messages) && repaired.messages[1].tool_calls.is_empty());
+    }
+
+    #[test]
     fn only_assistants_call() {
         check("u:x t:x u", "u u", &[805, 801]);
     }

@@ -101,7 +101,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use ctx_tokens::ModelFacts;
-    use ctx_types::{EncodingId, TokenCounter};
+    use ctx_types::{Content, EncodingId, TokenCounter};
 
     use super::*;
     use crate::request::testing::messages;
@@ -137,6 +137,26 @@ mod tests {
         all.truncate(1);
         assert_eq!(watch.tokens(&all, &meter), meter.messages(&all));
         assert_eq!(watch.tokens(&[], &meter), 0);
+    }
+
+    #[test]
+    fn what_begins_or_ends_in_another_way_is_measured_anew() {
+        let meter = Meter::estimate();
+        let long = || {
+            messages("s").remove(0).with(|message| message.content = Content::Text("long ".repeat(9).into()))
+        };
+        for at in [0, 2] {
+            let (mut all, mut watch) = (messages("u a u"), UsageWatch::default());
+            watch.tokens(&all, &meter);
+            all[at] = long();
+            assert_eq!(watch.tokens(&all, &meter), meter.messages(&all), "{at}");
+        }
+        let (mut all, mut watch) = (messages("u a u"), UsageWatch::default());
+        let before = watch.tokens(&all, &meter);
+        all[1] = long();
+        assert_eq!(watch.tokens(&all, &meter), before, "only the ends are looked at");
+        watch.forget();
+        assert_eq!(watch.tokens(&all, &meter), meter.messages(&all));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Invariant 4: never more than the budget, or the outcome says what is in the way.
 
+use ctx_compress::codes;
 use ctx_compress::request::{
-    CompressionPipeline, Fate, Material, Meter, PassOutcome, RequestConfig, Selection, Strategy,
+    CompressionPipeline, Fate, Material, Meter, Overflow, Part, PassOutcome, RequestConfig, Selection,
+    Strategy,
 };
-use ctx_types::Message;
+use ctx_types::{Diagnostic, Message};
 use proptest::prelude::*;
 
 use crate::generate::requests;
@@ -17,13 +19,36 @@ fn check(messages: &[Message], setting: Setting) {
     match &pass.done.report.outcome {
         PassOutcome::Infeasible(overflow) => {
             assert!(overflow.needed > budget && overflow.budget == budget, "{overflow}");
-            assert!(!overflow.parts.is_empty());
-            let parts: u64 = overflow.parts.iter().map(|part| part.tokens).sum();
-            assert!(parts >= overflow.needed, "{overflow}");
+            check_overflow(&pass, messages, overflow);
             assert_eq!(pass.done.messages, pass.given, "nothing is done by halves");
         }
         outcome => assert!(tokens <= budget, "{tokens} of {budget}: {outcome}"),
     }
+    let is_overrun = |found: &Diagnostic| found.code == codes::STRATEGY_OVERRUN;
+    assert!(!pass.done.report.diagnostics.iter().any(is_overrun), "strategies of our own keep to their room");
+}
+
+/// Compares what an overflow says with the groups, and with passes that have just what it needs, and less.
+fn check_overflow(pass: &Pass, messages: &[Message], overflow: &Overflow) {
+    let plan = pass.pipeline.plan(messages, pass.protection);
+    let fixed = || plan.steps.iter().filter(|step| step.part != Part::History);
+    for cost in &overflow.parts {
+        let steps = || fixed().filter(|step| step.part == cost.part);
+        assert_eq!(cost.messages, steps().map(|step| step.range.len()).sum::<usize>());
+        let whole: u64 = steps().map(|step| step.tokens_before).sum();
+        assert!(cost.tokens <= whole && (cost.part == Part::Current || cost.tokens == whole), "{overflow}");
+    }
+    assert!(fixed().all(|step| overflow.parts.iter().any(|cost| cost.part == step.part)));
+    assert_eq!(overflow.parts.iter().map(|part| part.tokens).sum::<u64>(), overflow.needed);
+    assert!(overflow.parts.is_sorted_by(|a, b| a.tokens >= b.tokens));
+    assert_eq!(overflow.largest.len(), fixed().count().min(3));
+    assert!(overflow.largest.is_sorted_by(|a, b| a.tokens >= b.tokens));
+    let is_feasible = |budget: u64| {
+        let config = RequestConfig { token_budget: budget, ..pass.pipeline.config().clone() };
+        let pipeline = CompressionPipeline::new(config).with_meter(pass.pipeline.meter().clone());
+        !matches!(pipeline.plan(messages, pass.protection).outcome, PassOutcome::Infeasible(_))
+    };
+    assert!(is_feasible(overflow.needed) && !is_feasible(overflow.needed - 1), "{overflow}");
 }
 
 /// Keeps everything, whatever room there is.

@@ -17,6 +17,8 @@
 //! | 10 | a running loop stays as it is | `running_loop::*` |
 //! | 11 | the last resort keeps the last rounds, each whole | `rounds::*` |
 //! | 12 | what messages cost adds up | `measure::*` |
+//! | | a line of a note names what it was made from | `notes::*` |
+//! | | a plan says of each group what becomes of it and why | `plans::*` |
 //!
 //! Invariants 13 to 21, about masks, are in `tests/mask/`; 22 to 26 are about conversations that are stored and chatted
 //! in, which this crate does not do.
@@ -28,8 +30,10 @@ mod determinism;
 mod generate;
 mod measure;
 mod monotony;
+mod notes;
 mod order;
 mod pairing;
+mod plans;
 mod progress;
 mod protection;
 mod relief;

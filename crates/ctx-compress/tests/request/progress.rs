@@ -19,6 +19,10 @@ fn check_no_op(messages: &[Message], setting: Setting) {
         assert_eq!(pass.done.messages, pass.given);
         assert_eq!((report.dropped_count, report.note_count), (0, 0));
         assert_eq!(report.prefix.messages, pass.given.len());
+        assert_eq!(
+            (report.input_tokens, report.output_tokens),
+            (pass.tokens(&pass.given), pass.tokens(&pass.given))
+        );
     }
 }
 

@@ -125,6 +125,14 @@ fn check_order(messages: &[Message], setting: Setting) {
         .filter(|index| matches!(pass.given[*index].role, Role::User | Role::Assistant))
         .filter(|index| Some(*index) != last_user)
         .collect();
+    for index in current().filter(|index| is_changed(*index)) {
+        let now = sources.iter().position(|source| *source == Some(index)).unwrap();
+        let tokens = |message: &Message| pass.tokens(std::slice::from_ref(message));
+        assert!(
+            tokens(&pass.done.messages[now]) < tokens(&pass.given[index]),
+            "a change of {index} saves something"
+        );
+    }
     for newer in results.iter().filter(|index| is_changed(**index)) {
         let older = results.iter().filter(|older| *older < newer && chars(**older) > chars(*newer) + 100);
         // Results of one group come in their order too.

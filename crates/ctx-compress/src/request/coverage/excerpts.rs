@@ -120,6 +120,46 @@ mod tests {
     }
 
     #[test]
+    fn sentences_stand_by_themselves_and_values_in_one_line() {
+        let result = r#"{"name": "Ada Bell", "ids": ["B-7", "B-8"], "room": 12}"#;
+        let long = "I met Ada Bell near the old lake of Bergen. I saw Kim Lee in the new harbour of Oslo.";
+        check(&[result], &[], 500, &["name:Ada Bell ids:B-7,B-8 room:12"]);
+        let sentences: Vec<&str> = long.split_inclusive(". ").map(str::trim).collect();
+        check(&[long], &[], 500, &sentences);
+    }
+
+    #[test]
+    fn calls_that_changed_something_come_first_and_say_so() {
+        let call = |at: usize, name: &str, arguments: &str| {
+            let call = ctx_types::ToolCall { id: "c".into(), name: name.into(), arguments: arguments.into() };
+            let source = Source::history(format!("n{at}"), Role::Assistant);
+            Message::new(Role::Assistant, "", source).with(|message| message.tool_calls = vec![call])
+        };
+        let said =
+            Message::new(Role::User, "Ada comes on 3 May 2026 at 9:00.", Source::history("n0", Role::User));
+        let messages = [
+            said,
+            call(1, "get_room", r#"{"id": "B-7 near the lake"}"#),
+            call(2, "book_room", r#"{"id": "the"}"#),
+        ];
+        let shown = |room: u64| {
+            let excerpts = excerpts(&messages, &[], room);
+            let shown =
+                excerpts.iter().map(|one| (one.message, one.tool.clone(), one.text.clone(), one.is_change));
+            shown.collect::<Vec<_>>()
+        };
+        let (look, book) = (
+            (1, "get_room".to_owned(), "id:B-7 near the lake".to_owned(), false),
+            (2, "book_room".to_owned(), "id:the".to_owned(), true),
+        );
+        let words = (0, String::new(), "Ada comes on 3 May 2026 at 9:00.".to_owned(), false);
+        assert_eq!(shown(100), [words, look, book.clone()]);
+        // It adds no word, and takes half of the room at the most.
+        assert_eq!(shown(10), [book]);
+        assert!(shown(9).iter().all(|(_, _, _, is_change)| !is_change));
+    }
+
+    #[test]
     fn what_is_wanted_first_is_chosen_first() {
         check(&TALK, &[(0, 20)], 12, &[TALK[0]]);
         check(&TALK, &[(0, 5)], 12, &[TALK[2]]);

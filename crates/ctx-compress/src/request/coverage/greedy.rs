@@ -223,3 +223,6 @@ fn effort(price: u64) -> u64 {
     let rounded = effort.round() as u64;
     rounded
 }
+
+#[cfg(test)]
+mod tests;

@@ -298,3 +298,49 @@ fn speaks_of_itself(text: &str) -> bool {
 fn narrow(number: impl TryInto<u32>) -> u32 {
     number.try_into().unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_speak_of_themselves_in_the_first_person() {
+        for text in [
+            "I go",
+            "so I’m",
+            "and I'VE been",
+            "My boat",
+            "it is our lake",
+            "We?",
+            "我要去",
+            "Ada 说我",
+            "俺也去",
+            "咱们",
+        ] {
+            assert!(speaks_of_itself(text), "{text}");
+        }
+        for text in ["You go", "in India", "it’s his", "weave", "酒店在上海", "a1 x1y", "Ada 说"] {
+            assert!(!speaks_of_itself(text), "{text}");
+        }
+        // Nobody knows of these.
+        for text in ["", "12:30", "это так", "カタカナ"] {
+            assert!(speaks_of_itself(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_of_arguments_are_known_in_lower_case() {
+        let call = |arguments: &str| ctx_types::ToolCall {
+            id: "c".into(),
+            name: "f".into(),
+            arguments: arguments.into(),
+        };
+        let source = ctx_types::Source::history("n", ctx_types::Role::Assistant);
+        let message = Message::new(ctx_types::Role::Assistant, "", source);
+        let message = message.with(|message| {
+            message.tool_calls =
+                vec![call(r#"{"Place": "x", "in": {"Room": 1}}"#), call("[2]"), call("no json")];
+        });
+        assert_eq!(argument_keys(&[message]), ["place".to_owned(), "room".to_owned()].into());
+    }
+}

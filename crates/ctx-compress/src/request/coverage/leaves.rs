@@ -12,7 +12,7 @@ pub(super) struct Leaf<'a> {
     pub(super) key: Cow<'a, str>,
     /// The value without quotes and escapes.
     pub(super) value: Cow<'a, str>,
-    /// Which list of single values it is an item of, counted from 1; 0 for none.
+    /// Which run of single values of a list it is an item of, counted from 1; 0 for none.
     pub(super) list: u16,
 }
 
@@ -95,14 +95,18 @@ impl<'a> Reader<'a> {
     }
 
     fn list(&mut self, key: &'a str) -> Option<()> {
-        self.lists = self.lists.saturating_add(1);
-        let list = if key.is_empty() { 0 } else { self.lists };
+        let mut list = self.next_list(key);
         self.space();
         if self.take(b']') {
             return Some(());
         }
         loop {
+            let before = self.leaves.len();
             self.value(key, list)?;
+            // What stands behind other values is not written with what stands before them.
+            if self.leaves.get(before..).is_some_and(|new| new.iter().any(|leaf| leaf.list != list)) {
+                list = self.next_list(key);
+            }
             self.space();
             if self.take(b']') {
                 return Some(());
@@ -111,6 +115,12 @@ impl<'a> Reader<'a> {
                 return None;
             }
         }
+    }
+
+    /// Returns the number of another list; what has no key is written by itself.
+    fn next_list(&mut self, key: &str) -> u16 {
+        self.lists = self.lists.saturating_add(1);
+        if key.is_empty() { 0 } else { self.lists }
     }
 
     /// Reads a text in quotes, and returns what stands between them.
@@ -201,6 +211,23 @@ mod tests {
         check(r#"{"a": {"b": 1, "c": "x y"}, "d": [{"e": -1.50}, {"e": 2}]}"#, Some("b:1 c:x y e:-1.50 e:2"));
         check(r#"{"ids": ["p", "q"], "more": ["r"]}"#, Some("ids1:p ids1:q more2:r"));
         check(r#"[1, "two", [3]]"#, Some(":1 :two :3"));
+        check(&format!("[{}]", ["[1]"; 70].join(",")), Some(&[":1"; 70].join(" ")));
+    }
+
+    #[test]
+    fn a_list_goes_on_behind_other_values_as_another() {
+        check(r#"{"a": [1, {"b": 2}, 3, 4]}"#, Some("a1:1 b:2 a2:3 a2:4"));
+        check(r#"{"a": [1, [2, 3], 4]}"#, Some("a1:1 a2:2 a2:3 a3:4"));
+        check(r#"{"a": [1, {"b": null}, [], 2]}"#, Some("a1:1 a1:2"));
+        check(r#"{"a": [[1], [2]], "b": [3]}"#, Some("a2:1 a4:2 b6:3"));
+    }
+
+    #[test]
+    fn numbers_are_written_as_json_has_them() {
+        check("[0, -7, 1e3, -2.5E-7]", Some(":0 :-7 :1e3 :-2.5E-7"));
+        for text in ["[1x]", "[.5]", "[+1]", "[1e999]", "[-]", "[-inf]", "[1 2]", "[\"a\" \"b\"]", "[tru]"] {
+            check(text, None);
+        }
     }
 
     #[test]

@@ -356,3 +356,6 @@ fn sentence_end(line: &str) -> Option<usize> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,6 +104,52 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_short_and_no_sentence() {
+        let begun = |name: &str| [1, 2, 3, 4].map(|number| format!("{name}: {number}"));
+        let check = |name: &str, is_name: bool| {
+            let texts = begun(name);
+            check(&texts.each_ref().map(String::as_str), is_name.then_some(name));
+        };
+        check(&"x".repeat(40), true);
+        check(&"x".repeat(41), false);
+        check("Lin Ada", true);
+        check("林", true);
+        for name in ["", "a\nb", "a.b", "a=b", "a, b"] {
+            check(name, false);
+        }
+    }
+
+    #[test]
+    fn only_what_the_role_says_counts() {
+        let mut all = messages(&["Lin: a", "Lin: b", "Lin: c", "Lin: d", "so", "so", "so", " "]);
+        let note = Arc::new(Note::default());
+        all[4].place = Place::Skeleton;
+        all[5].note = Some(note);
+        all[6].role = Role::Assistant;
+        let speakers = Speakers::of(&all);
+        assert_eq!(speakers.name(NoteLineKind::User), Some("Lin"));
+        for kind in [NoteLineKind::Assistant, NoteLineKind::System, NoteLineKind::Call, NoteLineKind::Result]
+        {
+            assert_eq!(speakers.name(kind), None);
+        }
+        all[0].place = Place::Pinned;
+        assert_eq!(Speakers::of(&all), speakers);
+        all[0].place = Place::Skeleton;
+        assert_eq!(Speakers::of(&all).name(NoteLineKind::User), None, "three are too few");
+    }
+
+    #[test]
+    fn each_role_has_its_name() {
+        let mut all = messages(&["Lin: a", "Lin: b", "Lin: c", "Lin: d", "Bo: a", "Bo: b", "Bo: c", "Bo: d"]);
+        all[4..].iter_mut().for_each(|message| message.role = Role::Assistant);
+        let speakers = Speakers::of(&all);
+        assert_eq!(
+            [NoteLineKind::User, NoteLineKind::Assistant].map(|kind| speakers.name(kind)),
+            [Some("Lin"), Some("Bo")]
+        );
+    }
+
+    #[test]
     fn a_summary_that_the_user_speaks_is_none_of_the_users_messages() {
         let mut all = messages(&["They met.", "They ate.", "Lin: a", "Lin: b", "Lin: c", "Lin: d"]);
         for summary in &mut all[..2] {
@@ -121,5 +167,9 @@ mod tests {
         assert_eq!(Speakers::of(&all).name(NoteLineKind::User), Some("Lin"));
         all.push(messages(&["no name"]).remove(0));
         assert_eq!(Speakers::of(&all).name(NoteLineKind::User), None);
+        // Eight of ten are enough, as for a new name.
+        all.extend(messages(&["Lin: b", "Lin: c", "Lin: d"]));
+        assert_eq!(Speakers::of(&all).name(NoteLineKind::User), Some("Lin"));
+        assert_eq!(Speakers::of(&all).name(NoteLineKind::Assistant), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The words of a conversation as numbers.
 
-use crate::request::coverage::words::{Word, is_dense};
+use crate::request::coverage::words::Word;
 
 /// The words of a conversation as numbers from 0 on, in the order in which they come, with the kind of each.
 ///
@@ -182,7 +182,7 @@ impl Kind {
 
     /// Tells the kind of a word by its signs.
     fn of(stem: &str) -> Self {
-        let has_digit = stem.contains(|c: char| !is_dense(c) && c.is_numeric());
+        let has_digit = stem.contains(char::is_numeric);
         let mut kind = Self::default();
         if has_digit {
             let is_number = !stem.contains(|c: char| !c.is_ascii_digit());
@@ -230,6 +230,9 @@ mod tests {
         assert_eq!(shown("hat069"), [true, false, true]);
         assert_eq!(shown("hat"), [false, false, false]);
         assert_eq!(shown("酒店"), [false, false, false]);
+        assert_eq!(shown("1234"), [true, false, false]);
+        assert_eq!(shown("1.5"), [true, false, false]);
+        assert_eq!(shown("٣"), [true, false, false]);
     }
 
     #[test]
@@ -239,6 +242,26 @@ mod tests {
         assert_eq!(numbers, [Some(0), Some(1), Some(0), Some(2)]);
         assert_eq!((vocabulary.find(word("c")), vocabulary.find(word("d"))), (Some(2), None));
         assert_eq!(vocabulary.len(), 3);
+    }
+
+    #[test]
+    fn hashes_are_the_same_on_every_machine() {
+        let hashes = ["", "a", "lake", "lakeside", "lakesides", "a word of more than two steps", "酒店"]
+            .map(|word| hash(word.as_bytes()));
+        assert_eq!(
+            hashes,
+            [
+                0x5E75_6F37_91F9_D2F6,
+                0x0DD9_63A3_2F42_CC65,
+                0xC48B_527B_F41A_97DA,
+                0x779D_A008_3ADF_4CA0,
+                0xF886_AD5A_AA55_5EA4,
+                0x9964_1D70_D11C_6950,
+                0xD171_E362_6636_81F5
+            ]
+        );
+        assert_eq!(place("a"), (3, 0x7658_E8CB_D000_0000));
+        assert_eq!(place("lake"), (49, 0x22D4_9EFD_0600_0000));
     }
 
     #[test]
@@ -253,6 +276,19 @@ mod tests {
         assert_eq!(numbers(&mut vocabulary), expected);
         let slots: usize = vocabulary.shards.iter().map(|shard| shard.slots.capacity()).sum();
         assert!(slots * 2 < 50_000 * 3, "{slots} slots");
+        let distance = |shard: &Shard| -> usize {
+            let words = shard.slots.iter().enumerate().filter(|(_, slot)| **slot != 0);
+            words.map(|(at, slot)| at - shard.home(*slot)).sum()
+        };
+        let distance: usize = vocabulary.shards.iter().map(distance).sum();
+        assert!(distance < 50_000 * 4, "{distance} steps to find each word once");
+    }
+
+    #[test]
+    fn keys_name_places_all_over_the_table() {
+        let shard = Shard { named: 1_000, ..Shard::default() };
+        let homes = [0, 1 << 61, 1 << 62, 1 << 63, u64::MAX].map(|key| shard.home(key));
+        assert_eq!(homes, [0, 125, 250, 500, 999]);
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn is_letter(c: char) -> bool {
 }
 
 /// Tells whether a character belongs to a script without blanks between words.
-pub(super) const fn is_dense(c: char) -> bool {
+const fn is_dense(c: char) -> bool {
     matches!(c, '\u{0E01}'..='\u{0E4E}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
 }
@@ -210,8 +210,38 @@ mod tests {
     }
 
     #[test]
+    fn scripts_are_told_apart_within_a_text() {
+        check("see room酒店2号楼Ada", "room 酒店 2 号楼 ^ada");
+        check("Zoë’s müllers’ Ärger", "zoë's müllers ^ärger");
+        check("path\\to it’s a--b user@ @user 3.", "path\\to b user user 3");
+        check("カタカナ ไทย 𠀀𠀁 \u{F900}\u{F901}", "カタ タカ カナ ไท ทย 𠀀𠀁 \u{F900}\u{F901}");
+    }
+
+    #[test]
+    fn endings_go_where_enough_is_left() {
+        check("bed beds bedding bing rapidly used tedly dress", "bed bed bedd bing rapid used ted dres");
+    }
+
+    #[test]
     fn short_quotations_are_titles() {
         check("we saw \"Blue Note\" there", "saw \"blue ^\"note");
+        check("sign \"x\" \"\" on “Red Sea” met", "sign x \"red ^\"sea met");
+        check("saw \"red sea\" met \"blue lake\" met", "saw \"red \"sea met \"blue \"lake met");
+        check("《红楼》看《西游》", "\"红楼 \"西游");
+        check("「red sea」 met 「blue", "\"red \"sea met blue");
+        check("saw \"red\nsea\" met", "saw red sea met");
+        let far = "x".repeat(90);
+        check(&format!("{far} \"red sea\""), &format!("{far} \"red \"sea"));
+        let quoted = |length: usize| {
+            let inner = "y".repeat(length);
+            let mut is_quoted = false;
+            each_word(&format!("{far} \"{inner}\" \"red\""), |word| {
+                is_quoted |= word.is_quoted && word.stem == inner;
+            });
+            is_quoted
+        };
+        assert_eq!([1, 2, 60, 61, 200].map(quoted), [false, true, true, false, false]);
+        check(&format!("saw \"{far} \"red sea\" met"), &format!("saw {far} \"red \"sea met"));
         let long = format!("\"{}\" said", "word ".repeat(20));
         assert!(Quotes::of(&long).0.is_empty());
     }
