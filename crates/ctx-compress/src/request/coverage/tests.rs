@@ -1,3 +1,5 @@
+//! What a note holds, and what it leaves.
+
 use std::cell::RefCell;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! How pieces are made, weighed and written.
+
 use ctx_types::NoteLineKind::{Assistant, Call, Result, System, User};
 use proptest::prelude::*;
 
