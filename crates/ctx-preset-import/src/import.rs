@@ -144,7 +144,7 @@ impl Import {
 /// assert_eq!(made.report.files[0].fields.len(), 3);
 /// ```
 pub fn import(files: &[SourceFile<'_>], options: &ImportOptions) -> Import {
-    let mut gathered = gathered::Gathered::default();
+    let mut gathered = gathered::Gathered { is_alone: files.len() == 1, ..Default::default() };
     for (number, file) in files.iter().enumerate() {
         gathered.add(number, *file, options);
     }

@@ -498,7 +498,7 @@ fn what_is_odd_about_a_document_is_told_once() {
     let lines = [r#"{"role":"user","content":"Hi"}"#, r#"{"role""#, r#"{"role":"assistant","content":"Ho"}"#];
     check("c.jsonl", &lines.join("\n"), "CTX0617");
     check("c.json", r#"[{"role":"user","role":"user","content":"Hi"}]"#, "CTX0610");
-    check("p.json", r#"{"name":"K","name":"L","content":"x","displayName":"K"}"#, "CTX0610");
+    check("p.json", r#"{"name":"K","name":"L","content":"x","lastUsedAt":"1"}"#, "CTX0610");
 }
 
 #[test]
@@ -527,6 +527,13 @@ fn what_is_guessed_is_told_with_what_it_was_guessed_by() {
         &[],
     );
     check("c.json", json!({ "spec": "chara_card_v2", "data": { "name": "Kim" } }), Format::CardV2, &[]);
+    let shown = by("a user profile", "a text beside a display name or an icon", "a.json");
+    check(
+        "a.json",
+        json!({ "name": "Actor", "content": "You act.", "icon": "x" }),
+        Format::Profile,
+        &[&shown],
+    );
     let own = by("a user profile", "the name of the file", "persona.json");
     check("persona.json", json!({ "name": "Kim", "content": "Counts." }), Format::Profile, &[&own]);
     let preset = by("a chat completion preset", "prompts with identifiers", "p.json");
@@ -560,12 +567,18 @@ fn what_nothing_tells_is_refused_and_can_be_named_by_hand() {
     assert_eq!(agent["presetMessages"][1]["content"], "You are an expert actor.");
     let profile = import_as(Some(Format::Profile), "Actor.json", &actor).profile.unwrap();
     assert_eq!(profile.name.as_deref(), Some("Actor"));
-    // What is certain needs nobody to say it.
+    // Of one file it is said whatever its content tells, of several of those alone whose content tells nothing.
+    let persona =
+        json!({ "name": "Actor", "content": "You are an expert actor.", "icon": "x", "lastUsedAt": "1" });
+    let made = import_as(Some(Format::SystemPrompt), "a.json", &persona);
+    assert_eq!((made.report.files[0].format, made.profile), (Some(Format::SystemPrompt), None));
     let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada" } });
-    assert_eq!(
-        import_as(Some(Format::Profile), "a.json", &card).report.files[0].format,
-        Some(Format::CardV2)
-    );
+    let texts = [card.to_string(), actor.to_string()];
+    let files = texts.each_ref().map(|text| SourceFile { name: "a.json", bytes: text.as_bytes() });
+    let mut options = ImportOptions::default();
+    options.format = Some(Format::SystemPrompt);
+    let formats: Vec<_> = import(&files, &options).report.files.iter().map(|file| file.format).collect();
+    assert_eq!(formats, [Some(Format::CardV2), Some(Format::SystemPrompt)]);
 }
 
 #[test]

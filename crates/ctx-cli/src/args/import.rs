@@ -26,7 +26,7 @@ pub(crate) struct AgentImportArguments {
     /// The files
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The format of the files whose content does not tell it for certain
+    /// The format of the file; of several files, that of those whose content does not tell it for certain
     #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<String>,
     /// The folder to write to; files that have the names of new ones are replaced

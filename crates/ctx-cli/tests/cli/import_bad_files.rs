@@ -78,8 +78,7 @@ fn a_file_of_which_nothing_has_an_effect_is_told() {
     let said = ["warning[CTX0625]: nothing in the file has an effect here; it is kept as it is"];
     for (file, made) in [
         (r#"{"spec":"chara_card_v2","data":5}"#, ["out/agent.yaml"].as_slice()),
-        (r#"{"power_user":5}"#, &["out/agent.yaml"]),
-        (r#"{"input_sequence":5}"#, &["out/agent.yaml", "out/template.yaml"]),
+        (r#"{"power_user":{"x":5}}"#, &["out/agent.yaml"]),
     ] {
         check(&[("a.json", file)], "import a.json --out out", (0, &said, made));
     }

@@ -182,6 +182,10 @@ fn is_text(map: &Map<String, Value>, key: &str) -> bool {
     map.get(key).is_some_and(Value::is_string)
 }
 
+fn is_number(map: &Map<String, Value>, key: &str) -> bool {
+    map.get(key).is_some_and(Value::is_number)
+}
+
 fn is_list(map: &Map<String, Value>, key: &str) -> bool {
     map.get(key).is_some_and(Value::is_array)
 }
@@ -191,7 +195,7 @@ fn is_object(map: &Map<String, Value>, key: &str) -> bool {
 }
 
 /// What other applications write; of several that fit the first counts.
-const FOREIGN: [Evidence; 33] = [
+const FOREIGN: [Evidence; 32] = [
     certain(Format::CardBook, &[], |map| is(map, "spec", "lorebook_v3")),
     certain(Format::RisuModule, &[], |map| is(map, "type", "risuModule")),
     certain(Format::PromptExport, &[], is_prompt_export),
@@ -204,13 +208,14 @@ const FOREIGN: [Evidence; 33] = [
         let is_named =
             map.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card"));
         let data = map.get("data").and_then(Value::as_object);
-        let is_like_one = || data.is_some_and(|data| CARD_KEYS.iter().any(|key| has(data, key)));
+        let is_like_one =
+            || data.is_some_and(|data| CARD_KEYS.iter().filter(|key| has(data, key)).count() > 1);
         is_named || (has(map, "spec") && is_like_one())
     }),
-    certain(Format::Settings, &["power_user"], |map| has(map, "power_user")),
-    certain(Format::Settings, &["world_info_settings"], |map| has(map, "world_info_settings")),
-    certain(Format::Settings, &["extension_settings"], |map| has(map, "extension_settings")),
-    certain(Format::Settings, &["oai_settings"], |map| has(map, "oai_settings")),
+    certain(Format::Settings, &["power_user"], |map| is_object(map, "power_user")),
+    certain(Format::Settings, &["world_info_settings"], |map| is_object(map, "world_info_settings")),
+    certain(Format::Settings, &["extension_settings"], |map| is_object(map, "extension_settings")),
+    certain(Format::Settings, &["oai_settings"], |map| is_object(map, "oai_settings")),
     certain(Format::ChatPreset, &["prompts", "prompt_order"], |map| {
         has(map, "prompts") && has(map, "prompt_order")
     }),
@@ -219,24 +224,28 @@ const FOREIGN: [Evidence; 33] = [
     certain(Format::ChatPreset, &["main_prompt", "nsfw_prompt"], |map| {
         has(map, "main_prompt") && has(map, "nsfw_prompt")
     }),
-    certain(Format::ChatPreset, &["new_chat_prompt"], |map| has(map, "new_chat_prompt")),
-    certain(Format::CardV1, &["first_mes"], |map| has(map, "first_mes")),
-    certain(Format::Pygmalion, &["char_name"], |map| has(map, "char_name")),
-    certain(Format::Pygmalion, &["name", "greeting", "context"], |map| {
-        ["name", "greeting", "context"].iter().all(|key| has(map, key))
+    certain(Format::ChatPreset, &["new_chat_prompt"], |map| is_text(map, "new_chat_prompt")),
+    certain(Format::CardV1, &["first_mes"], |map| {
+        map.get("first_mes").is_some_and(|text| text.is_string() || text.is_null())
+    }),
+    certain(Format::Pygmalion, &["char_name"], |map| {
+        has(map, "char_name")
+            && (is_text(map, "char_name") || has(map, "char_greeting") || has(map, "char_persona"))
     }),
     certain(Format::Personas, &["personas", "persona_descriptions"], |map| {
         has(map, "personas") && has(map, "persona_descriptions")
     }),
-    certain(Format::ContextTemplate, &["story_string"], |map| has(map, "story_string")),
-    certain(Format::InstructTemplate, &["input_sequence"], |map| has(map, "input_sequence")),
+    certain(Format::ContextTemplate, &["story_string"], |map| is_text(map, "story_string")),
+    certain(Format::InstructTemplate, &["input_sequence"], |map| is_text(map, "input_sequence")),
     certain(Format::SystemPrompt, &["content", "post_history"], |map| {
         has(map, "content") && has(map, "post_history")
     }),
     certain(Format::ReasoningTemplate, &["prefix", "suffix", "separator"], |map| {
-        ["prefix", "suffix", "separator"].iter().all(|key| is_text(map, key))
+        ["name", "prefix", "suffix", "separator"].iter().all(|key| is_text(map, key))
     }),
-    certain(Format::TextPreset, &["temp", "rep_pen"], |map| has(map, "temp") && has(map, "rep_pen")),
+    certain(Format::TextPreset, &["temp", "rep_pen"], |map| {
+        is_number(map, "temp") && is_number(map, "rep_pen")
+    }),
     certain(Format::RisuPreset, &["promptTemplate"], |map| has(map, "promptTemplate")),
     guess(
         Format::CardV1,
@@ -286,10 +295,10 @@ const CARD_KEYS: [&str; 7] = [
 ];
 
 /// How many rows of [`OWN`] stand before a list under `messages`.
-const OWN_BEFORE_MESSAGES: usize = 8;
+const OWN_BEFORE_MESSAGES: usize = 9;
 
 /// Our own forms, which are those of AIO Hub and of seed 004.
-const OWN: [Evidence; 20] = [
+const OWN: [Evidence; 22] = [
     certain(Format::Agent, &["presetMessages"], |map| has(map, "presetMessages")),
     certain(Format::AgentExport, &["agents", "type"], |map| {
         is_list(map, "agents") && is(map, "type", "AIO_Agent_Export")
@@ -299,7 +308,8 @@ const OWN: [Evidence; 20] = [
         agents.iter().any(|agent| agent.get("presetMessages").is_some())
     }),
     asked(Format::AgentExport, &["agents"], |map| is_list(map, "agents")),
-    certain(Format::Session, &["nodes", "rootNodeId", "activeLeafId"], is_tree),
+    certain(Format::Session, &["nodes", "rootNodeId", "activeLeafId"], is_tree_of_messages),
+    asked(Format::Session, &["nodes"], is_tree),
     certain(Format::SessionHalves, &["index", "detail"], |map| {
         map.get("detail").and_then(Value::as_object).is_some_and(is_tree)
     }),
@@ -320,16 +330,27 @@ const OWN: [Evidence; 20] = [
             || is_object(map, "persona")
     }),
     certain(Format::OtherLorebook, &["lorebookVersion"], |map| {
-        has(map, "lorebookVersion") || is(map, "kind", "memory") || is(map, "type", "risu")
+        let is_told = is(map, "kind", "memory") || is(map, "type", "risu");
+        has(map, "lorebookVersion") || (is_told && (has(map, "entries") || is_list(map, "data")))
     }),
     certain(Format::Worldbook, &["entries"], |map| {
-        ["key", "keysecondary", "disable"].iter().any(|key| has_entry(map, &[key, "content"]))
+        let entry = map.get("entries").and_then(first_entry).filter(|entry| entry.get("content").is_some());
+        let has = |key: &str, is_meant: fn(&Value) -> bool| {
+            entry.and_then(|entry| entry.get(key)).is_some_and(is_meant)
+        };
+        has("key", Value::is_array)
+            || has("keysecondary", Value::is_array)
+            || has("disable", Value::is_boolean)
+            || (has("key", Value::is_string) && has("uid", |_| true))
     }),
     certain(Format::CardBook, &["entries"], |map| {
         ["keys", "secondary_keys", "insertion_order"].iter().any(|key| has_entry(map, &[key, "content"]))
     }),
     // Both kinds of entries may be constant, so their keys tell first.
-    certain(Format::Worldbook, &["entries"], |map| has_entry(map, &["constant", "content"])),
+    certain(Format::Worldbook, &["entries"], |map| {
+        let entry = map.get("entries").and_then(first_entry).filter(|entry| entry.get("content").is_some());
+        entry.and_then(|entry| entry.get("constant")).is_some_and(Value::is_boolean)
+    }),
     guess(Format::Worldbook, "entries", &["entries"], |map| {
         let is_empty = |entries: &Value| {
             entries.as_object().is_some_and(Map::is_empty) || entries.as_array().is_some_and(Vec::is_empty)
@@ -343,6 +364,16 @@ const OWN: [Evidence; 20] = [
     certain(Format::Profile, &["name", "content", "displayName"], |map| {
         is_profile(map) && is_text(map, "content") && PROFILE_KEYS.iter().any(|key| has(map, key))
     }),
+    guess(
+        Format::Profile,
+        "a text beside a display name or an icon",
+        &["name", "content", "displayName"],
+        |map| {
+            is_profile(map)
+                && is_text(map, "content")
+                && (is_text(map, "displayName") || is_text(map, "icon"))
+        },
+    ),
     asked(Format::Profile, &["name", "content", "displayName"], |map| !is_message(map) && is_profile(map)),
 ];
 
@@ -363,7 +394,7 @@ const PARAMETERS: [&str; 4] =
     ["processors", "contextManagement", "contextPostProcessing", "contextCompression"];
 
 /// The fields beside name and content that only the profile of a user has.
-const PROFILE_KEYS: [&str; 5] = ["displayName", "lastUsedAt", "worldbookIds", "regexConfig", "icon"];
+const PROFILE_KEYS: [&str; 3] = ["lastUsedAt", "worldbookIds", "regexConfig"];
 
 /// The parts of a master export, two of which make one.
 const MASTER_PARTS: [&str; 6] = ["instruct", "context", "sysprompt", "preset", "reasoning", "srw"];
@@ -372,9 +403,8 @@ const MASTER_PARTS: [&str; 6] = ["instruct", "context", "sysprompt", "preset", "
 const TOLD_SAMPLERS: [&str; 5] = ["temp", "rep_pen", "freq_pen", "presence_pen", "genamt"];
 
 fn is_sampled(map: &Map<String, Value>) -> bool {
-    let is_number = |key: &str| map.get(key).is_some_and(Value::is_number);
-    let samplers = TEXT_SAMPLERS.iter().filter(|(key, _)| is_number(key)).count();
-    !has(map, "content") && samplers > 1 && TOLD_SAMPLERS.iter().any(|key| is_number(key))
+    let samplers = TEXT_SAMPLERS.iter().filter(|(key, _)| is_number(map, key)).count();
+    !has(map, "content") && samplers > 1 && TOLD_SAMPLERS.iter().any(|key| is_number(map, key))
 }
 
 /// Tells whether an object is what SillyTavern's prompt manager exports: `{version, type, data: {prompts, prompt_order}}`.
@@ -382,6 +412,14 @@ fn is_prompt_export(map: &Map<String, Value>) -> bool {
     let is_kind = is(map, "type", "full") || is(map, "type", "character");
     let lists = |key: &&str| map.get("data").and_then(|data| data.get(*key)).is_some_and(Value::is_array);
     is_kind && ["prompts", "prompt_order"].iter().all(lists)
+}
+
+/// Tells whether an object holds the tree of a session and nothing else can: other graphs have nodes with parents too.
+fn is_tree_of_messages(map: &Map<String, Value>) -> bool {
+    let named = ["rootNodeId", "activeLeafId"].iter().any(|key| has(map, key));
+    let nodes = map.get("nodes").and_then(Value::as_object);
+    let is_said = |node: &Value| node.get("role").is_some_and(Value::is_string);
+    is_tree(map) && (named || nodes.is_some_and(|nodes| nodes.values().any(is_said)))
 }
 
 /// Tells whether an object holds the tree of a session.
@@ -439,7 +477,8 @@ fn is_silly_tavern_line(map: &Map<String, Value>) -> bool {
 fn is_chat_header(map: &Map<String, Value>) -> bool {
     let is_message = is_text(map, "mes")
         && ["is_user", "is_system", "send_date", "swipes"].iter().any(|key| has(map, key));
-    is_silly_tavern_line(map) && (!has(map, "mes") || is_message)
+    let is_header = has(map, "chat_metadata") || has(map, "create_date");
+    is_silly_tavern_line(map) && if has(map, "mes") { is_message } else { is_header }
 }
 
 /// How much a list has to show to be what it may be.
@@ -498,8 +537,17 @@ fn list_shape(items: &[Value], strictness: Strictness) -> Option<Format> {
     }
     // What is said, or stands somewhere: no list of anything else has that.
     let is_said = !is_strict || objects().any(|map| is_message(map) && has_known_role(map));
-    let is_placed = any_has(&PLACEMENT_KEYS) && (!is_strict || any_has(&["content", "role"]));
-    if is_placed || items.iter().any(is_anchor) {
+    // Groups and contents have many lists; who also says who speaks has a preset.
+    let is_entry = |map: &Map<String, Value>| {
+        let is_placed = |key: &str| has(map, key) && (key != "groupId" || is_text(map, "role"));
+        PLACEMENT_KEYS.iter().any(|key| is_placed(key)) && (has(map, "content") || is_text(map, "role"))
+    };
+    let is_placed = if is_strict { objects().any(is_entry) } else { any_has(&PLACEMENT_KEYS) };
+    let is_slot = |item: &&Value| {
+        is_anchor(item)
+            && (!is_strict || ["id", "role", "content"].iter().any(|key| item.get(*key).is_some()))
+    };
+    if is_placed || items.iter().any(|item| is_slot(&item)) {
         return Some(Format::PresetList);
     }
     if is_said && any_has(&STORED_KEYS) {

@@ -3,7 +3,7 @@
 use ctx_types::{Agent, Diagnostic, RegexPreset, Worldbook};
 use serde_json::Value;
 
-use super::sources::{Source, stem};
+use super::sources::{Named, Source, stem};
 use super::weight::Allowance;
 use super::{
     Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows,
@@ -37,6 +37,8 @@ pub(super) struct Gathered {
     /// What is nothing known, by its names: it is kept where an agent is made of the other files.
     pub(super) unknown: Object,
     pub(super) made: Import,
+    /// Whether there is one file alone.
+    pub(super) is_alone: bool,
     /// Where what is kept of each file is, by the numbers of the reports.
     pub(super) kept_at: Vec<String>,
     /// The name of the card's own book.
@@ -114,9 +116,10 @@ impl Gathered {
     /// Adds a file, or all documents that it holds.
     pub(super) fn add(&mut self, number: usize, file: SourceFile<'_>, options: &ImportOptions) {
         let mut left = Allowance::of(&options.limits);
+        let named = |is_alone| options.format.map(|format| Named { format, is_alone });
         match container::unpack(file.bytes, &options.limits) {
             Ok(None) => {
-                let read = Source::read(file, &left.limits(&options.limits), options.format);
+                let read = Source::read(file, &left.limits(&options.limits), named(self.is_alone));
                 self.add_document(file, (None, file), allowed(read, file.bytes.len(), &mut left), options);
             }
             Ok(Some(unpacked)) => {
@@ -126,8 +129,8 @@ impl Gathered {
                     let name = if document.name.is_empty() { file.name } else { &document.name };
                     let inner = SourceFile { name, bytes: &document.bytes };
                     let read = match document.read {
-                        Some(read) => Ok(Source::of(read, name, options.format)),
-                        None => Source::read(inner, &left.limits(&options.limits), options.format),
+                        Some(read) => Ok(Source::of(read, name, named(false))),
+                        None => Source::read(inner, &left.limits(&options.limits), named(false)),
                     };
                     let read = allowed(read, inner.bytes.len(), &mut left);
                     self.add_document(file, (Some(&document.container), inner), read, options);

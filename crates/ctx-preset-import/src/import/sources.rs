@@ -11,6 +11,14 @@ use crate::format::{Detected, Format, detected};
 use crate::limits::Limits;
 use crate::report::Extent;
 
+/// A format that is said by hand.
+#[derive(Clone, Copy)]
+pub(super) struct Named {
+    pub(super) format: Format,
+    /// It is said of one file alone.
+    pub(super) is_alone: bool,
+}
+
 /// A document of a file.
 pub(super) struct Source {
     pub(super) name: String,
@@ -35,13 +43,14 @@ impl Source {
     pub(super) fn read(
         file: SourceFile<'_>,
         limits: &Limits,
-        named: Option<Format>,
+        named: Option<Named>,
     ) -> Result<Self, ImportError> {
         Document::read(file.bytes, file.name, limits).map(|document| Self::of(document, file.name, named))
     }
 
-    /// Takes a document that was read; `named` is the format of those that nothing tells for certain.
-    pub(super) fn of(document: Document, name: &str, named: Option<Format>) -> Self {
+    /// Takes a document that was read; `named` is the format of those that nothing tells for certain, and of one that is
+    /// given by itself whatever its content tells.
+    pub(super) fn of(document: Document, name: &str, named: Option<Named>) -> Self {
         let detected = match (&document.value, document.syntax) {
             // A picture as text is nobody's profile, and JSON is no plain text.
             (Value::String(text), syntax)
@@ -52,8 +61,10 @@ impl Source {
             (value, _) => detected(value, stem(name)),
         };
         let (format, guessed_by, nearest) = match (detected, named) {
-            (Detected::Certain(format), _) => (Some(format), None, Vec::new()),
-            (_, Some(format)) => (Some(format), None, Vec::new()),
+            (_, Some(Named { format, is_alone: true })) => (Some(format), None, Vec::new()),
+            (Detected::Certain(format), _) | (_, Some(Named { format, .. })) => {
+                (Some(format), None, Vec::new())
+            }
             (Detected::Guess(format, what), None) => (Some(format), Some(what), Vec::new()),
             (Detected::Unknown(nearest), None) => (None, None, nearest),
         };
