@@ -52,7 +52,7 @@ fn of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
     each_group(messages).filter(|group| group.len() > 1)
 }
 
-/// Tells whether the groups after a stage are the newest ones before it, member for member, and no call or result
+/// Tells whether the groups after a stage are the newest ones before it, the very same messages, and no call or result
 /// stands alone: then nothing is broken. It is so after most stages, and quickly seen.
 fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &[Message]) -> bool {
     let is_member = |message: &&Message| message.role == Role::Tool || !message.tool_calls.is_empty();
@@ -64,22 +64,9 @@ fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &
     let is_same = |(old, new): (&Range<usize>, &Range<usize>)| {
         let (old, new) = (before.get(old.clone()), after.get(new.clone()));
         let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| is_same_member(old, new))
+        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.is_shared_with(new))
     };
     groups_before.iter().rev().zip(groups_after.iter().rev()).all(is_same)
-}
-
-fn is_same_member(old: &Message, new: &Message) -> bool {
-    let is_equal = || {
-        old.source.id.is_some()
-            && old.source.kind == new.source.kind
-            && old.source.id == new.source.id
-            && old.source.index() == new.source.index()
-            && old.role == new.role
-            && old.tool_call_id == new.tool_call_id
-            && old.tool_calls == new.tool_calls
-    };
-    old.is_shared_with(new) || is_equal()
 }
 
 /// Which message a message of a group is: what it came from, and what makes it a member.

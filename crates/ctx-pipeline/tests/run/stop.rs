@@ -1,8 +1,10 @@
 //! Time limits and cancellation.
 
+use std::future::Future as _;
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use ctx_pipeline::{Cancel, Pipeline, ProcessorError, Run, RunError};
@@ -250,4 +252,33 @@ fn a_stopwatch_measures_each_stage_beside_the_report() {
     let (run, _) = run([Step::push("s1"), Step::push("s2")], "u1", &host);
     let second = Duration::from_secs(1);
     assert_eq!(run.timings, [("s1".into(), second), ("s2".into(), second)]);
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn who_waits_for_a_cancellation_is_woken_once_and_leaves_nothing_behind() {
+    let (woken, cancel) = (Arc::new(Woken::default()), Cancel::default());
+    let waker = Waker::from(woken.clone());
+    let mut cx = Context::from_waker(&waker);
+    {
+        let mut given_up = pin!(cancel.cancelled());
+        assert!(given_up.as_mut().poll(&mut cx).is_pending());
+        assert!(given_up.as_mut().poll(&mut cx).is_pending());
+        assert_eq!(Arc::strong_count(&woken), 3, "the handle keeps one waker of a wait");
+    }
+    assert_eq!(Arc::strong_count(&woken), 2);
+    let mut waiting = pin!(cancel.cancelled());
+    assert!(waiting.as_mut().poll(&mut cx).is_pending());
+    cancel.cancel();
+    assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+    assert!(waiting.as_mut().poll(&mut cx).is_ready());
 }

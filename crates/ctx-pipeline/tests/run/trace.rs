@@ -31,6 +31,36 @@ fn messages_that_only_move_are_not_changed() {
 }
 
 #[test]
+fn messages_that_move_and_change_are_changed() {
+    let speak = |all: &mut [Message], at: &[usize]| {
+        at.iter().for_each(|at| all[*at].content = Content::Text("other".into()));
+    };
+    let turn = move |at: &'static [usize]| {
+        move |all: &mut Vec<Message>| {
+            all.reverse();
+            speak(all, at);
+        }
+    };
+    check("u1 a1 u2 a2", turn(&[3]), [4, 4, 0, 0, 1]);
+    check("u1 a1 u2 a2", turn(&[0, 1, 2, 3]), [4, 4, 0, 0, 4]);
+    // What is new beside it counts as new.
+    let more = move |all: &mut Vec<Message>| {
+        all.reverse();
+        speak(all, &[2]);
+        all.insert(1, message("s1"));
+        all.pop();
+    };
+    check("u1 a1 u2 a2", more, [4, 4, 1, 1, 1]);
+}
+
+#[test]
+fn a_stage_that_does_not_look_at_messages_has_their_number() {
+    let (run, _) = run([Step::new("looks", |_| Ok(()))], "u1 a1 u2", &Host::default());
+    let [stage] = run.stages.as_slice() else { panic!("{:?}", run.stages) };
+    assert_eq!((&*stage.id, stage.messages_before, stage.messages_after), ("looks", 3, 3));
+}
+
+#[test]
 fn a_text_whose_segments_do_not_fit_it_is_the_processors_own() {
     let segment = |start, end| Segment {
         span: Span::new(start, end),

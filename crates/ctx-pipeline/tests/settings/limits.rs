@@ -55,6 +55,8 @@ fn of_many_unknown_processors_a_thousand_are_reported_and_few_compared() {
 
 #[test]
 fn a_list_is_read_to_its_limit() {
+    let (layer, found) = SettingsLayer::read(Origin::User, &entries("x", 20_000), "/list");
+    assert_eq!((layer.settings.len(), found), (20_000, Vec::new()));
     let (layer, found) = SettingsLayer::read(Origin::User, &entries("x", 20_002), "/list");
     assert_eq!(layer.settings.len(), 20_000);
     assert_eq!(found.len(), 1);

@@ -9,3 +9,4 @@ mod old;
 mod order;
 mod registry;
 mod stored;
+mod values;
