@@ -33,7 +33,9 @@ fn messages_that_only_move_are_not_changed() {
 #[test]
 fn messages_that_move_and_change_are_changed() {
     let speak = |all: &mut [Message], at: &[usize]| {
-        at.iter().for_each(|at| all[*at].content = Content::Text("other".into()));
+        for at in at {
+            all[*at].content = Content::Text("other".into());
+        }
     };
     let turn = move |at: &'static [usize]| {
         move |all: &mut Vec<Message>| {
