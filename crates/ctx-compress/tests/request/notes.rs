@@ -85,6 +85,21 @@ fn check_line(pass: &Pass, written: &Message, line: &Line<'_>) {
         "{cuts:?} of {}",
         line.text
     );
+    if is_earlier && !line.entry.is_pinned && !line.is_mark {
+        let of_line = units(line.text, cuts);
+        let note = from.note.as_deref().unwrap();
+        let text = from.text();
+        let mut earlier = note.zip(&text).unwrap().filter(|(old, _)| old.id == line.entry.id);
+        let has_all = |old: Vec<&str>| {
+            let mut old = old.into_iter();
+            of_line.iter().all(|unit| old.any(|old| old == *unit))
+        };
+        assert!(
+            earlier.any(|(old, text)| has_all(units(text, &old.cuts))),
+            "units stay units: {}",
+            line.text
+        );
+    }
     let (source, via) = (&line.segment.source, &line.segment.via);
     if line.is_mark {
         assert_eq!((source.kind, via.len()), (SourceKind::Formatter, 0));
@@ -95,6 +110,14 @@ fn check_line(pass: &Pass, written: &Message, line: &Line<'_>) {
     let via = &via[0];
     assert_eq!((&via.id, via.trust), (&Some(line.entry.id.clone()), source.trust));
     assert!(is_earlier || *via == from.source);
+}
+
+/// Splits a line into what a later pass keeps or drops.
+fn units<'a>(text: &'a str, cuts: &[u32]) -> Vec<&'a str> {
+    let begin = text.find(": ").unwrap() + 2;
+    let begins = [begin].into_iter().chain(cuts.iter().map(|cut| *cut as usize));
+    let ends = cuts.iter().map(|cut| *cut as usize).chain([text.len()]);
+    begins.zip(ends).map(|(begin, end)| text[begin..end].trim()).collect()
 }
 
 /// Between two lines stands one mark if something that was said between them is kept elsewhere, and none otherwise.

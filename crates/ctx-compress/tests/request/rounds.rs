@@ -40,6 +40,20 @@ fn check(messages: &[Message], setting: Setting, rounds: usize) {
     assert!(users <= rounds.max(fixed), "{users} rounds");
 }
 
+/// Gives exactly the room that a result needs: it is the result again.
+fn check_exact(messages: &[Message], setting: Setting, rounds: usize) {
+    let compressed = |budget: u64| {
+        let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget)).with_meter(setting.meter());
+        let pipeline = pipeline.with_strategy(Box::new(LastRounds { rounds }));
+        let plan = pipeline.plan(messages, setting.protection);
+        let is_relieved = plan.steps.iter().any(|step| step.reason == "more than the budget by itself");
+        (plan.changes() && !is_relieved).then(|| (plan.tokens_after, plan.apply()))
+    };
+    if let Some((tokens, result)) = compressed(setting.meter().messages(messages) * setting.budget / 100) {
+        assert_eq!(compressed(tokens), Some((tokens, result)));
+    }
+}
+
 /// Gives less and less room until something of history has to go, and names what is kept then; a `~` stands behind what
 /// is shorter.
 #[track_caller]
@@ -110,6 +124,7 @@ proptest! {
     fn only_whole_rounds_stay_and_no_more_than_wanted(messages in conversations(), setting in settings(), rounds in 0_usize..7) {
         check(&messages, setting, rounds);
         check(&messages, setting, LastRounds::default().rounds);
+        check_exact(&messages, setting, rounds);
     }
 
     /// Invariant 11, among summaries, notes and what was placed.

@@ -285,6 +285,19 @@ mod tests {
     }
 
     #[test]
+    fn a_table_grows_by_an_eighth() {
+        let mut shard = Shard::default();
+        let sizes = [(); 3].map(|()| {
+            shard.grow();
+            (shard.named, shard.slots.len())
+        });
+        assert_eq!(sizes, [(8, 8), (17, 17), (27, 27)]);
+        shard.named = 805;
+        shard.grow();
+        assert_eq!((shard.named, shard.slots.len()), (913, 913));
+    }
+
+    #[test]
     fn keys_name_places_all_over_the_table() {
         let shard = Shard { named: 1_000, ..Shard::default() };
         let homes = [0, 1 << 61, 1 << 62, 1 << 63, u64::MAX].map(|key| shard.home(key));
