@@ -341,6 +341,8 @@ fn draws() -> impl Strategy<Value = Vec<Draw>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn units_are_taken_by_what_they_add_for_what_they_cost(
         draws in draws(), style in prop::sample::select(vec![Style::Telegraphic, Style::Sentences, Style::SingleSentences]),

@@ -212,6 +212,8 @@ fn check_joined(sentences: &[(usize, bool)], style: Style) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn sentences_are_joined_to_pieces_and_nothing_is_lost(
         sentences in prop::collection::vec((prop::sample::select(vec![3_usize, 39, 40, 41, 79, 80, 99, 159, 160]), any::<bool>()), 1..12),
