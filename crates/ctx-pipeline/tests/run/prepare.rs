@@ -1,10 +1,12 @@
 //! What is made of an agent once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use ctx_pipeline::{Prepared, ProcessorError, Run};
-use ctx_types::{Code, Diagnostic};
+use ctx_pipeline::{Draft, Pipeline, Prepared, ProcessorError, ProcessorRegistry, Run, Surroundings};
+use ctx_types::{
+    Agent, Code, Diagnostic, Injection, LoadedWorldbook, Placement, Source, SourceKind, Trust, UserProfile,
+};
 
 use crate::case::{Host, Step, check, compile, describe, with_inputs};
 
@@ -57,6 +59,44 @@ fn a_panic_in_the_preparation_is_a_failure_of_every_run() {
         result.unwrap_err().to_string(),
         "core processor `s1` failed: it panicked when it was prepared"
     );
+}
+
+#[test]
+fn whoever_prepares_knows_the_person_and_the_books() {
+    let profile = UserProfile { name: Some("Ada".into()), ..UserProfile::default() };
+    let book = |name: &str| LoadedWorldbook {
+        id: name.into(),
+        name: name.into(),
+        book: Arc::default(),
+        is_global: false,
+    };
+    let (books, said) = ([book("moon"), book("sun")], Arc::new(Mutex::new(Vec::new())));
+    let heard = said.clone();
+    let step = Step::push("s1").preparing(move |cx| {
+        let books = cx.worldbooks().iter().map(|book| book.name.to_string());
+        let name = cx.profile().and_then(|profile| profile.name.as_deref()).unwrap_or("nobody");
+        heard.lock().unwrap().push((name.to_owned(), books.collect::<Vec<_>>()));
+        Prepared::default()
+    });
+    let mut registry = ProcessorRegistry::default();
+    registry.register(Arc::new(step)).unwrap();
+    let known = Surroundings { profile: Some(&profile), worldbooks: &books };
+    for around in [known, Surroundings { profile: None, worldbooks: &[] }] {
+        Pipeline::compile_for(&registry, &Agent::default(), around, &[]);
+    }
+    let books = vec!["moon".to_owned(), "sun".to_owned()];
+    assert_eq!(*said.lock().unwrap(), [("Ada".to_owned(), books), ("nobody".to_owned(), Vec::new())]);
+}
+
+#[test]
+fn what_is_handed_over_is_taken_out_once() {
+    let source = Source::new(SourceKind::Plugin, Trust::Preset);
+    let mut draft = Draft::default();
+    draft.inject(Injection::plugin("x", Placement::InOrder, source));
+    assert_eq!((draft.take_injections().len(), draft.injections().len()), (1, 0));
+    assert!(draft.macros().is_none());
+    draft.set_macros(draft.clone().macros_mut().clone());
+    assert!(draft.macros().is_some());
 }
 
 #[test]

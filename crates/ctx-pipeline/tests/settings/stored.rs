@@ -14,6 +14,7 @@ fn check(change: impl FnOnce(&mut StoredSettings, &ProcessorRegistry), expected:
     change(&mut stored, &registry());
     let written = serde_json::to_value(&stored).unwrap();
     assert_eq!(written, expected);
+    assert_eq!(serde_json::to_value(stored.settings()).unwrap(), written);
     let (read, found) = StoredSettings::read(&written, "");
     assert_eq!(found, []);
     assert_eq!(serde_json::to_value(&read).unwrap(), written);
