@@ -23,6 +23,12 @@ const TEXTS: [&str; 13] = [
     include_str!("explanations/950_worldbook.md"),
 ];
 
+/// What stands below an example that no command shows.
+const BY_PROGRAMS: &str = "No command shows it: it takes a program that uses the library.";
+
+/// What stands below an example that takes a server.
+const WITH_SERVER: &str = "No command shows it alone: it takes a server.";
+
 /// What is said about one code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Explanation {
@@ -34,9 +40,19 @@ pub(crate) struct Explanation {
     pub(crate) example: &'static str,
     /// The name of the example, if it is a whole file.
     pub(crate) file: Option<&'static str>,
-    /// The command line that reports the example.
-    pub(crate) shown_by: Option<&'static str>,
+    pub(crate) shown: Shown,
     pub(crate) way_out: &'static str,
+}
+
+/// What it takes to see the finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// A command line, or a script of the shell, which then is the example.
+    By(&'static str),
+    /// Only programs that use the library meet it.
+    ByPrograms,
+    /// It takes a server that a command speaks to.
+    WithServer,
 }
 
 /// A word for the title of a code.
@@ -76,30 +92,35 @@ fn read(section: &'static str) -> Option<Explanation> {
     let (cause, rest) = rest.split_once("\n\n```")?;
     let (kind, rest) = rest.split_once('\n')?;
     let (example, rest) = rest.split_once("\n```\n\n")?;
-    let (shown_by, way_out) = rest.split_once("Way out: ")?;
-    let shown_by = shown_by.strip_prefix("Shown by `").and_then(|line| line.strip_suffix("`.\n\n"));
-    let typed = example.strip_prefix("$ ").filter(|_| kind == "console");
-    Some(Explanation {
-        code,
-        title,
-        cause,
-        example,
-        file: kind.split_once(' ').map(|(_, file)| file),
-        shown_by: shown_by.or(typed),
-        way_out: way_out.trim_end(),
-    })
+    let (shown, way_out) = rest.split_once("Way out: ")?;
+    let shown = match shown.trim_end() {
+        // A script keeps its prompts, which divide it from what it reads.
+        "" if kind == "console" && example.contains('\n') => Shown::By(example),
+        "" if kind == "console" => Shown::By(example.strip_prefix("$ ")?),
+        BY_PROGRAMS => Shown::ByPrograms,
+        WITH_SERVER => Shown::WithServer,
+        line => Shown::By(line.strip_prefix("Shown by `")?.strip_suffix("`.")?),
+    };
+    let file = kind.split_once(' ').map(|(_, file)| file);
+    Some(Explanation { code, title, cause, example, file, shown, way_out: way_out.trim_end() })
 }
 
 impl Explanation {
     /// Writes all of it as JSON.
     pub(crate) fn to_json(self) -> Value {
+        let (shown_by, needs) = match self.shown {
+            Shown::By(command) => (Some(command), None),
+            Shown::ByPrograms => (None, Some("program")),
+            Shown::WithServer => (None, Some("server")),
+        };
         json!({
             "code": self.code,
             "title": self.title,
             "cause": self.cause,
             "example": self.example,
             "file": self.file,
-            "shownBy": self.shown_by,
+            "shownBy": shown_by,
+            "needs": needs,
             "wayOut": self.way_out,
         })
     }
@@ -115,8 +136,11 @@ impl fmt::Display for Explanation {
         for line in self.example.lines() {
             writeln!(f, "  {line}")?;
         }
-        if let Some((_, command)) = self.file.zip(self.shown_by) {
-            writeln!(f, "Shown by: {command}")?;
+        match self.shown {
+            Shown::By(command) if self.file.is_some() => writeln!(f, "Shown by: {command}")?,
+            Shown::By(_) => {}
+            Shown::ByPrograms => writeln!(f, "{BY_PROGRAMS}")?,
+            Shown::WithServer => writeln!(f, "{WITH_SERVER}")?,
         }
         writeln!(f, "\nWay out: {}", self.way_out)
     }

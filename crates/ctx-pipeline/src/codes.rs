@@ -20,7 +20,5 @@ pub const DUPLICATE_SETTING: Code = Code::new(456, "processor set twice");
 pub const TOO_MANY_SETTINGS: Code = Code::new(457, "too many settings");
 /// A time limit is set, and nothing in the host can tell the time.
 pub const NO_DEADLINE: Code = Code::new(458, "time limit without a clock");
-/// Settings name a processor that a later version will have.
-pub const PLANNED_PROCESSOR: Code = Code::new(459, "processor not there yet");
 /// A switch of the command line stands in place of settings that a file has for the processor.
 pub const SETTINGS_OVERRULED: Code = Code::new(460, "settings overruled");

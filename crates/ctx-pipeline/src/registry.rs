@@ -18,8 +18,6 @@ pub struct ProcessorRegistry {
     processors: Vec<Registered>,
     /// Where each id stands in the list.
     places: BTreeMap<Arc<str>, usize>,
-    /// The ids that a later version will have.
-    planned: BTreeSet<Arc<str>>,
 }
 
 #[derive(Clone)]
@@ -82,7 +80,6 @@ impl ProcessorRegistry {
             return Err(RegistryError::Duplicate { id });
         }
         check_fields(&id, &descriptor)?;
-        self.planned.remove(&id);
         descriptor.id = id.clone();
         self.places.insert(id, self.processors.len());
         self.processors.push(Registered { descriptor, processor });
@@ -104,35 +101,6 @@ impl ProcessorRegistry {
             *later -= 1;
         }
         Ok(())
-    }
-
-    /// Announces a processor that does not exist yet: settings that name it are no mistake, and have no effect.
-    ///
-    /// An id that is registered, now or later, is not announced.
-    ///
-    /// ```
-    /// use ctx_pipeline::{Origin, ProcessorRegistry, ProcessorSetting, SettingsLayer};
-    ///
-    /// let mut registry = ProcessorRegistry::default();
-    /// registry.announce("weather");
-    /// let settings = vec![ProcessorSetting::switch("weather", true)];
-    /// let (_, found) = registry.resolve(&[SettingsLayer { origin: Origin::User, settings }]);
-    /// assert_eq!(found[0].message, "this version has no processor `weather` yet (set by user)");
-    /// ```
-    pub fn announce(&mut self, id: &str) {
-        let id = canonical_id(id);
-        if !self.places.contains_key(id) {
-            self.planned.insert(Arc::from(id));
-        }
-    }
-
-    /// Returns the ids of processors that do not exist yet, sorted.
-    pub fn announced(&self) -> impl Iterator<Item = &str> {
-        self.planned.iter().map(|id| &**id)
-    }
-
-    pub(crate) fn is_announced(&self, id: &str) -> bool {
-        self.planned.contains(canonical_id(id))
     }
 
     /// Returns the descriptor of a processor; AIO Hub's spellings of ids are understood.

@@ -181,6 +181,23 @@ fn a_module_of_risu_is_a_worldbook_and_rules() {
     assert_eq!(status(&made, "/trigger/0/code"), FieldStatus::Kept);
 }
 
+#[test]
+fn findings_about_a_module_of_risu_stand_where_the_file_has_them() {
+    let module = json!({ "name": "Moon", "lorebook": [{ "key": "sky", "insertorder": "x" }] });
+    for (file, expected) in [
+        (json!({ "type": "risuModule", "module": module }), "/module/lorebook/0/insertorder"),
+        (
+            json!({ "type": "risuModule", "name": "Moon", "lorebook": module["lorebook"] }),
+            "/lorebook/0/insertorder",
+        ),
+    ] {
+        let made = import_values(&[file]);
+        let pointers: Vec<_> =
+            made.diagnostics().filter_map(|found| found.location.pointer.as_deref()).collect();
+        assert_eq!(pointers, [expected]);
+    }
+}
+
 /// A PNG with chunks between its header and its end.
 fn picture(chunks: &[(&[u8], &[u8])]) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();

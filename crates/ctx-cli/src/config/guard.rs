@@ -121,7 +121,7 @@ impl Guard {
                 false => files::name(&self.folder),
             };
             let message = format!(
-                "`{name}` {state}; read it, then run `ctx trust {folder}`, name what it asks for on the command line, or leave it out with `--no-config`"
+                "`{name}` {state}; read it, then run `ctx trust {folder}`; or give the values as options, if the command has them; or leave the file out with `--no-config`"
             );
             return Err(UsageError(message).into());
         }

@@ -44,6 +44,7 @@ fn json_has_each_part() {
       "example": "$ ctx assemble --input Hi --format openai",
       "file": null,
       "shownBy": "ctx assemble --input Hi --format openai",
+      "needs": null,
       "wayOut": "name one with `--model`, or in `ctx.toml`."
     }
     "#);
@@ -86,35 +87,38 @@ fn every_text_can_be_read() {
     assert!(codes.is_sorted_by(|one, next| one < next), "{codes:?}");
 }
 
-/// The others need several files, much text, a server, or an application of one's own.
+/// Runs the example of a code, if a command shows it, and returns what is printed.
+fn shown(explanation: &texts::Explanation, lang: &str) -> Option<String> {
+    let texts::Shown::By(command) = explanation.shown else { return None };
+    let file = explanation.file.map(|name| (name, explanation.example));
+    let folder = Folder::with(file.as_slice());
+    if let Some(arguments) = command.strip_prefix("ctx ") {
+        return Some(folder.ctx(&format!("{arguments} --lang {lang}")));
+    }
+    let lines = command.lines().map(|line| line.strip_prefix("$ ").unwrap_or(line));
+    let script: Vec<&str> = lines.collect();
+    folder.shell(&script.join("\n"), lang)
+}
+
+/// Scripts run where there is a shell.
 #[test]
 fn examples_are_reported_as_they_say() {
-    let mut shown = 0;
+    let mut count = 0;
     for explanation in texts::all() {
-        let Some(command) = explanation.shown_by else { continue };
-        let file = explanation.file.map(|name| (name, explanation.example));
-        let folder = Folder::with(file.as_slice());
-        let answer = folder.ctx(command.strip_prefix("ctx ").unwrap_or_default());
-        assert!(answer.contains(explanation.code), "{}: {command}\n{answer}", explanation.code);
-        shown += 1;
+        let Some(answer) = shown(&explanation, "en") else { continue };
+        assert!(answer.contains(explanation.code), "{}\n{answer}", explanation.code);
+        count += 1;
     }
-    assert!(shown >= 160, "{shown} examples are shown");
+    assert!(count >= 160, "{count} examples are shown");
 }
 
 /// What stands behind the code is Chinese then, names of files and of things excepted.
 #[test]
 fn examples_are_told_in_chinese_too() {
     let mut missing = std::collections::BTreeSet::new();
-    for explanation in texts::all() {
-        let Some(command) = explanation
-            .shown_by
-            .filter(|command| !command.contains("--json") && !command.contains("format json"))
-        else {
-            continue;
-        };
-        let file = explanation.file.map(|name| (name, explanation.example));
-        let folder = Folder::with(file.as_slice());
-        let answer = folder.ctx(&format!("{} --lang zh", command.strip_prefix("ctx ").unwrap_or_default()));
+    let is_data = |command: &str| command.contains("--json") || command.contains("format json");
+    let read = texts::all().filter(|one| !matches!(one.shown, texts::Shown::By(command) if is_data(command)));
+    for answer in read.filter_map(|explanation| shown(&explanation, "zh")) {
         let is_finding = |line: &&str| line.contains("[CTX") && line.contains("]: ");
         let told = answer.lines().filter(is_finding).filter_map(|line| line.split_once("]: "));
         let is_chinese = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));

@@ -116,7 +116,23 @@ impl Folder {
         self.ctx_reading(arguments, "")
     }
 
-    /// The same with a standard input.
+    /// Runs a script in which `ctx` is the command, and returns what it prints; none where there is no shell.
+    #[track_caller]
+    fn shell(&self, script: &str, lang: &str) -> Option<String> {
+        if cfg!(not(unix)) {
+            return None;
+        }
+        let command = assert_cmd::cargo::cargo_bin!("ctx").parent().unwrap().to_owned();
+        let mut path = vec![command];
+        path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+        let mut shell = Command::new("sh");
+        shell.current_dir(self.path()).env_clear().env("NO_COLOR", "1").env("CTX_LANG", lang);
+        shell.env("CTX_HOME", self.path().join(".home")).env("PATH", std::env::join_paths(path).unwrap());
+        let output = shell.args(["-c", script]).output().unwrap();
+        Some(String::from_utf8([output.stdout, b"\n".to_vec(), output.stderr].concat()).unwrap())
+    }
+
+    /// As [`Folder::ctx`] with a standard input.
     #[track_caller]
     fn ctx_reading(&self, arguments: &str, stdin: &str) -> String {
         let output = self.command(arguments).write_stdin(stdin).output().unwrap();

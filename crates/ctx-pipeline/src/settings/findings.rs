@@ -71,22 +71,10 @@ impl Findings {
         self.push(Diagnostic::info(codes::SETTINGS_OVERRULED, message).with_help(help), next.setting, None);
     }
 
-    /// Whoever switches off what does not exist yet has what was wanted.
-    pub(super) fn announced_processor(&mut self, winner: Winner<'_>) {
-        let (id, origin) = (canonical_id(&winner.setting.id), winner.origin);
-        let message = format!("this version has no processor `{id}` yet (set by {origin})");
-        let help = "it is left out; later versions will have it";
-        let finding = match winner.setting.enabled {
-            Some(false) => Diagnostic::info(codes::PLANNED_PROCESSOR, message),
-            Some(true) | None => Diagnostic::warning(codes::PLANNED_PROCESSOR, message).with_help(help),
-        };
-        self.push(finding, winner.setting, None);
-    }
-
     pub(super) fn unknown_processor(&mut self, registry: &ProcessorRegistry, winner: Winner<'_>) {
         let message = format!("no processor `{}` (set by {})", excerpt(&winner.setting.id), winner.origin);
         let unknown = Diagnostic::warning(codes::UNKNOWN_PROCESSOR, message);
-        let known = registry.descriptors().map(|descriptor| &*descriptor.id).chain(registry.announced());
+        let known = registry.descriptors().map(|descriptor| &*descriptor.id);
         let spelled = winner.setting.id.trim();
         let id = canonical_id(spelled);
         // What stands before an id stays before it.

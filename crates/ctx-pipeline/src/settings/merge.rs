@@ -74,10 +74,8 @@ fn entries<'a>(
                 }
                 continue;
             }
-            match registry.place(&setting.id) {
-                Some(_) => {}
-                None if registry.is_announced(&setting.id) => findings.announced_processor(winner),
-                None => findings.unknown_processor(registry, winner),
+            if registry.place(&setting.id).is_none() {
+                findings.unknown_processor(registry, winner);
             }
             let id = canonical_id(&setting.id);
             take(entries.entry(id).or_default(), id, winner, findings);

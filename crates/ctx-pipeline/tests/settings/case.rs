@@ -69,11 +69,9 @@ fn finding(diagnostic: &Diagnostic) -> String {
     format!("{} {pointer}: {}", diagnostic.severity, diagnostic.message)
 }
 
-/// `alpha` (100) with a setting of each kind, `beta` (200, off), `token-limiter` and the four formatters; `weather`
-/// is not there yet.
+/// `alpha` (100) with a setting of each kind, `beta` (200, off), `token-limiter` and the four formatters.
 pub(crate) fn registry() -> ProcessorRegistry {
     let mut registry = ProcessorRegistry::default();
-    registry.announce("weather");
     let alpha = vec![
         ConfigField::text("mark", "Mark", "-"),
         ConfigField::text("word", "Word", "yes").required(),

@@ -151,14 +151,3 @@ fn a_long_value_is_shown_by_its_beginning() {
     );
     check(agent(json!({ "id": "alpha", "enabled": long })), &[], &[&found]);
 }
-
-#[test]
-fn a_processor_that_is_announced_is_no_mistake() {
-    let entry = |enabled: Value| agent(json!({ "id": "primary:weather", "enabled": enabled }));
-    let not_yet = "/parameters/processors/0: this version has no processor `weather` yet (set by agent)";
-    for enabled in [json!(true), json!(null)] {
-        check(entry(enabled), &[], &[&format!("warning {not_yet}")]);
-    }
-    check(entry(json!(false)), &[], &[&format!("info {not_yet}")]);
-    check_help(agent(json!({ "id": "whether" })), "did you mean `weather`?");
-}

@@ -81,13 +81,3 @@ fn a_processor_that_says_nothing_runs_at_900_and_is_on() {
     let descriptor = named("own");
     assert_eq!((descriptor.priority, descriptor.default_enabled, descriptor.is_core), (900, true, false));
 }
-
-#[test]
-fn what_is_registered_is_not_announced() {
-    let mut registry = registry();
-    registry.announce("post:alpha");
-    registry.announce("own");
-    assert_eq!(registry.announced().collect::<Vec<_>>(), ["own", "weather"]);
-    registry.register(Arc::new(Idle(named("own")))).unwrap();
-    assert_eq!(registry.announced().collect::<Vec<_>>(), ["weather"]);
-}

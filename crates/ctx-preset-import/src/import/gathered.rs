@@ -404,16 +404,20 @@ impl Gathered {
     fn take_module(&mut self, value: &Value, name: &str) -> Vec<Diagnostic> {
         let none = Object::new();
         let module = risu::module(value.as_object().unwrap_or(&none));
+        let within = if value.get("module").is_some_and(Value::is_object) { "/module" } else { "" };
         let mut found = Vec::new();
         if let Some(book) = risu::lorebook(module)
             && let Ok(imported) = worldbook::read_value(book)
         {
-            found.extend(imported.diagnostics);
+            let lorebook = format!("{within}/lorebook");
+            found.extend(imported.diagnostics.into_iter().map(|finding| moved(finding, "/data", &lorebook)));
             self.add_book(imported.value, name);
         }
         if let Some(scripts) = risu::scripts(module) {
             let name = text(module, "name").unwrap_or(name).to_owned();
-            let rules = read_regex_scripts(scripts).0;
+            let (rules, findings) = read_regex_scripts(scripts);
+            let list = format!("{within}/regex");
+            found.extend(findings.into_iter().map(|finding| moved(finding, "", &list)));
             self.scripts.push((name, self.made.report.files.len(), rules));
         }
         found
@@ -452,6 +456,15 @@ impl Gathered {
         self.made.worldbooks.push(NamedBook { name: name.clone(), book });
         name
     }
+}
+
+/// Moves a finding from where something stands in the form in which it is read to where the file has it.
+fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
+    let below = finding.location.pointer.as_deref().and_then(|pointer| pointer.strip_prefix(from));
+    if let Some(below) = below {
+        finding.location.pointer = Some(format!("{to}{below}"));
+    }
+    finding
 }
 
 /// Says that nothing tells what a file is, and which formats are nearest.
