@@ -36,7 +36,7 @@ pub(crate) use session::{
     SessionFileArguments, StepArguments,
 };
 pub(crate) use trust::TrustArguments;
-pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments, tokens_expected};
+pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments};
 pub(crate) use worldbook::{
     WorldbookArguments, WorldbookCheckArguments, WorldbookCommand, WorldbookScanArguments,
 };

@@ -6,6 +6,7 @@ use ctx_chat::ClientError;
 use ctx_compress::mask::SummaryFailure;
 use ctx_compress::request::Overflow;
 use ctx_engine::AssembleError;
+use ctx_project::error::ProjectError;
 use ctx_types::HistoryError;
 
 /// How a run of `ctx` ended.
@@ -33,28 +34,34 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error of the command line that clap cannot see.
-#[derive(Debug)]
-pub(crate) struct UsageError(pub(crate) String);
-
-impl std::fmt::Display for UsageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}
-
 impl Exit {
     /// Returns the exit of an error; whatever is no other kind is a file that cannot be read or written.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         match error.downcast_ref() {
-            Some(AssembleError::Budget(_) | AssembleError::Infeasible(_)) => Self::Impossible,
-            Some(_) => Self::Findings,
+            Some(error) => Self::of_project(error),
             None if error.is::<Overflow>() => Self::Impossible,
-            None if error.is::<UsageError>() || error.is::<ClientError>() => Self::Usage,
+            None if error.is::<ClientError>() => Self::Usage,
             None if error.is::<HistoryError>() => Self::Findings,
-            None => error.downcast_ref().map_or(Self::Unreadable, Self::of_summary),
+            None => match error.downcast_ref() {
+                Some(error) => Self::of_assembly(error),
+                None => error.downcast_ref().map_or(Self::Unreadable, Self::of_summary),
+            },
+        }
+    }
+
+    const fn of_project(error: &ProjectError) -> Self {
+        match error {
+            ProjectError::Usage(_) | ProjectError::Endpoint(_) => Self::Usage,
+            ProjectError::Assemble(error) => Self::of_assembly(error),
+            ProjectError::History(_) => Self::Findings,
+            _ => Self::Unreadable,
+        }
+    }
+
+    const fn of_assembly(error: &AssembleError) -> Self {
+        match error {
+            AssembleError::Budget(_) | AssembleError::Infeasible(_) => Self::Impossible,
+            _ => Self::Findings,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The `ctx` command: see, test and trust what a model is sent.
 //!
-//! Layer 6: files, the clock and the terminal are here and nowhere below. Results go to standard output,
+//! Layer 8: files, the clock and the terminal are here and nowhere below. Results go to standard output,
 //! diagnostics and progress to standard error.
 //!
 //! ```console
@@ -11,23 +11,14 @@
 //! ```
 
 mod args;
-mod codes;
 mod commands;
-mod config;
-mod edits;
 mod exit;
 mod explanations;
-mod files;
-mod home;
-mod keyed;
-mod keys;
 mod lang;
-mod locate;
 mod page;
+mod project;
 mod schemas;
-mod secrets;
 mod show;
-mod toml_document;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -24,7 +24,7 @@ use sha2::{Digest as _, Sha256};
 use crate::lang;
 use crate::page::bars::Bar;
 use crate::page::text::{Room, shown};
-use crate::show::Sources;
+use ctx_project::Sources;
 
 const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -244,7 +244,7 @@ fn told(end: &Unstable) -> String {
 fn findings(found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
     let found = found.get(..MAX_FINDINGS.min(found.len())).unwrap_or_default();
     let places = sources.positions(found);
-    let finding = |(found, place): (&Diagnostic, Option<crate::show::Position>)| Finding {
+    let finding = |(found, place): (&Diagnostic, Option<ctx_project::sources::Position>)| Finding {
         severity: match found.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",

@@ -8,8 +8,8 @@ use ctx_engine::schema::{FILE_SCHEMAS, file_schema};
 use ctx_engine::{Engine, Limits};
 
 use crate::commands::test::CaseFile;
-use crate::config::ConfigFile;
-use crate::files::{self, Existing, FilesRead};
+use ctx_project::config::ConfigFile;
+use ctx_project::files::{self, Existing, FilesRead};
 
 /// The folder beside agents in which their schemas are; it is hidden, so that verbs pass it over.
 const FOLDER: &str = ".ctx";

@@ -13,7 +13,6 @@ mod findings;
 mod life;
 pub(crate) mod masks;
 mod progress;
-mod sources;
 mod table;
 pub(crate) mod tree;
 mod usage_bar;
@@ -21,10 +20,12 @@ mod usage_bar;
 use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Result, anyhow};
+use ctx_project::sources::Sources;
 pub(crate) use ctx_types::plural;
 use serde::Serialize;
 
-use crate::{files, lang};
+use crate::lang;
+use ctx_project::files;
 
 pub(crate) use bar::Bar;
 pub(crate) use clean::{clean, clean_line};
@@ -32,12 +33,16 @@ pub(crate) use columns::{left, right, widest};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{TIMEOUT, diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, size, timings};
-pub(crate) use findings::{failure, plain, plain_told};
+pub(crate) use findings::{failure, findings, plain, plain_told};
 pub(crate) use life::{life, via, what};
 pub(crate) use progress::Progress;
-pub(crate) use sources::{Position, Sources};
 pub(crate) use table::{context, fitted, listing, messages};
 pub(crate) use usage_bar::usage_bar;
+
+/// Begins to keep the texts of the files of a run.
+pub(crate) fn sources() -> Sources {
+    Sources::telling_stdin(waiting)
+}
 
 /// How wide a result is where nothing tells: piped, or written to a file.
 const WIDTH: usize = 120;

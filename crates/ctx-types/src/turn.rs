@@ -68,6 +68,9 @@ pub enum GenerationKind {
 }
 
 impl GenerationKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Normal, Self::Continue, Self::Impersonate, Self::Quiet];
+
     /// The spellings used in files and on the command line.
     pub const WORDS: [&'static str; 4] =
         [Self::Normal.as_str(), Self::Continue.as_str(), Self::Impersonate.as_str(), Self::Quiet.as_str()];

@@ -8,7 +8,8 @@ const LAYERS: &[(u8, &[&str])] = &[
     (3, &["ctx-processors"]),
     (4, &["ctx-engine"]),
     (5, &["ctx-chat"]),
-    (6, &["ctx-cli", "ctx-workbench"]),
+    (6, &["ctx-project", "ctx-workbench"]),
+    (8, &["ctx-cli"]),
 ];
 
 /// The highest layer that does no I/O and has no runtime, clock or randomness of its own.

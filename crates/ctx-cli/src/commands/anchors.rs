@@ -11,19 +11,20 @@ use ctx_types::{CHAT_HISTORY, Order, Placement, Side};
 use serde_json::{Value, json};
 
 use crate::args::{AnchorsArguments, AnchorsCommand};
-use crate::commands::inputs::AgentFile;
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::inputs::AgentFile;
 
 /// Lists anchors.
 pub(crate) fn run(arguments: &AnchorsArguments) -> Result<Exit> {
     let AnchorsCommand::List(arguments) = &arguments.command;
     let engine = Engine::new();
-    let mut sources = Sources::default();
-    let config = Config::read(&arguments.config, &mut sources)?;
-    sources.show(&config.found);
+    let mut sources = show::sources();
+    let config = project::config(&arguments.config, &mut sources)?;
+    show::findings(&sources, &config.found);
     let rows = match config.file("agent", arguments.agent.clone(), &sources)? {
         None => Rows::registered(&engine.anchors),
         Some(path) => of_agent(&path, &engine, &mut sources)?,
@@ -88,7 +89,7 @@ impl Rows {
 /// Registered anchors, then those that the agent declares itself, then those that it only names.
 fn of_agent(path: &Path, engine: &Engine, sources: &mut Sources) -> Result<Rows> {
     let file = AgentFile::read(path, engine, sources)?;
-    sources.show(&file.found);
+    show::findings(sources, &file.found);
     let (preset, _) = Preset::compile(&file.agent, &engine.anchors);
     let mut rows = Rows::registered(&engine.anchors);
     let entries = || preset.entries().iter().filter(|entry| entry.off_reason().is_none());

@@ -7,21 +7,23 @@ use ctx_engine::Template;
 use ctx_types::closest;
 
 use crate::args::{AssembleArguments, Format};
-use crate::commands::inputs::{self, InputFile};
-use crate::commands::turn;
-use crate::exit::{Exit, UsageError};
-use crate::files::{self, Existing};
-use crate::show::{self, Sources};
+use crate::exit::Exit;
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Existing};
+use ctx_project::inputs::{self, InputFile};
 
 /// Assembles one context and prints it.
 pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
-    let mut sources = Sources::default();
-    let mut turn = turn::of_arguments(&arguments.turn, &mut sources)?;
+    let mut sources = show::sources();
+    let mut turn = project::turn(&arguments.turn, &mut sources)?;
     let format = if arguments.json { Format::Json } else { arguments.format };
     turn.input.dialect = format.dialect().map(|dialect| dialect.name().into());
     turn.input.cache_marks = arguments.cache_marks.into();
-    let context = turn.assemble_or_explain(&sources, arguments.turn.timings)?;
-    sources.show(&context.report.diagnostics);
+    let context = project::assemble(&turn, &sources, arguments.turn.timings)?;
+    show::findings(&sources, &context.report.diagnostics);
     if let Some(path) = &arguments.report {
         let report = serde_json::to_vec_pretty(&context.report).context("cannot write the report as JSON")?;
         files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
@@ -39,7 +41,7 @@ pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
             let dialect = format.dialect().unwrap_or_default();
             let template = template(arguments, &mut sources)?;
             let (body, found) = turn.body(&context, dialect, template.as_ref());
-            sources.show(&turn.unnamed_model().into_iter().chain(found).collect::<Vec<_>>());
+            show::findings(&sources, &turn.unnamed_model().into_iter().chain(found).collect::<Vec<_>>());
             show::json(&body)?;
         }
     }
@@ -63,9 +65,9 @@ fn template(arguments: &AssembleArguments, sources: &mut Sources) -> Result<Opti
             None => format!("there are {}", names.join(", ")),
         };
         let message = format!("`--template {wanted}` is neither a template nor a file; {hint}");
-        return Err(UsageError(message).into());
+        return Err(ProjectError::Usage(message).into());
     }
     let (template, found) = inputs::template(&InputFile::from(path), sources)?;
-    sources.show(&found);
+    show::findings(sources, &found);
     Ok(Some(template))
 }

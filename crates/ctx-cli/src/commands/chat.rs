@@ -14,12 +14,12 @@ use anyhow::{Context as _, Result};
 
 use crate::args::ChatArguments;
 use crate::exit::Exit;
-use crate::show::Sources;
+use crate::show;
 use setup::Setup;
 
 /// Talks with a model, once or until the user ends it.
 pub(crate) fn run(arguments: &ChatArguments) -> Result<Exit> {
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let mut setup = Setup::read(arguments, &mut sources)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;

@@ -15,19 +15,21 @@ use ctx_wire::lint;
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
-use crate::codes;
-use crate::commands::books::Books;
 use crate::commands::explain_code;
-use crate::commands::folder::{self, Found};
-use crate::commands::inputs::{self, AgentFile, InputFile};
-use crate::commands::session_file::pointer_in;
 use crate::commands::{test, worldbook};
-use crate::config;
-use crate::edits;
 use crate::exit::Exit;
-use crate::files::{self, Once};
 use crate::lang;
-use crate::show::{self, Position, Sources, plural};
+use crate::show::{self, plural};
+use ctx_project::Sources;
+use ctx_project::books::Books;
+use ctx_project::codes;
+use ctx_project::config;
+use ctx_project::edits;
+use ctx_project::files::{self, Once};
+use ctx_project::folder::{self, Found};
+use ctx_project::inputs::{self, AgentFile, InputFile};
+use ctx_project::session_file::pointer_in;
+use ctx_project::sources::Position;
 use fixes::Fixes;
 use kind::Kind;
 
@@ -55,7 +57,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
         for checked in checked {
             // Programs have the findings in the result; that a file is unreadable people want to know too.
             if !arguments.json || checked.is_unreadable {
-                checked.sources.show(&checked.findings);
+                show::findings(&checked.sources, &checked.findings);
             }
             totals.add(&checked, arguments.json);
         }
@@ -92,7 +94,7 @@ impl Checker {
     /// Reads the worldbooks that are at hand; what is odd about them is not told, unless they are checked too.
     fn new(worldbooks: &[PathBuf]) -> Result<Self> {
         let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
-        let (books, _) = Books::read(&files, &mut Sources::default())?;
+        let (books, _) = Books::read(&files, &mut show::sources())?;
         let with = Compile { worldbooks: books.loaded(), ..Compile::default() };
         Ok(Self { engine: Engine::new(), with, books })
     }
@@ -131,7 +133,7 @@ impl Checked {
 
     /// What was found, as people read it.
     pub(super) fn show(&self) {
-        self.sources.show(&self.findings);
+        show::findings(&self.sources, &self.findings);
     }
 
     /// A folder that could not be looked into.
@@ -140,7 +142,7 @@ impl Checked {
         Self {
             files: Vec::new(),
             kind: None,
-            sources: Sources::default(),
+            sources: show::sources(),
             is_unreadable: true,
             findings: vec![finding],
             positions: vec![None],
@@ -151,7 +153,7 @@ impl Checked {
 /// Checks one file; of a folder, files that are nothing of ours are passed over.
 fn check(path: &Path, is_of_folder: bool, checker: &Checker, fixes: &mut Option<Fixes>) -> Option<Checked> {
     let name = files::name(path);
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let read = match files::read(path) {
         Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name)),
         Ok(bytes) if config::is_config(path) => {
@@ -253,7 +255,7 @@ fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnost
     let engine = &checker.engine;
     let file = AgentFile::parse(bytes, name, engine)?;
     let mut books = checker.books.clone();
-    books.add_beside(path, &file.agent, &mut Sources::default());
+    books.add_beside(path, &file.agent, &mut show::sources());
     let with = Compile { worldbooks: books.loaded(), ..checker.with.clone() };
     let compiled = engine.compile(&file.agent, &with);
     let is_of_book = |finding: &Diagnostic| finding.location.document.is_some();

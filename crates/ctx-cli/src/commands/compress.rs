@@ -25,11 +25,14 @@ use crate::args::{
     SummarizerChoice,
 };
 use crate::commands::compress::batch::Done;
-use crate::commands::counting::TokenCounting;
-use crate::commands::inputs::{self, InputFile};
-use crate::config::Config;
-use crate::exit::{Exit, UsageError};
-use crate::show::{self, Sources};
+use crate::exit::Exit;
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::config::Config;
+use ctx_project::counting::TokenCounting;
+use ctx_project::error::ProjectError;
+use ctx_project::inputs::{self, InputFile};
 
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
 pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
@@ -60,7 +63,7 @@ pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
 
 /// Returns the conversation of a command line, or else that of the defaults.
 fn conversation(given: Option<&PathBuf>, config: &Config, sources: &Sources) -> Result<PathBuf> {
-    config.conversation(given.cloned(), "`--session FILE`", sources)
+    Ok(config.conversation(given.cloned(), "`--session FILE`", sources)?)
 }
 
 /// Returns the conversations of a command line, or else that of the defaults.
@@ -77,9 +80,11 @@ fn conversations(pass: &PassArguments, config: &Config, sources: &Sources) -> Re
 fn need_mask(
     mut options: impl Iterator<Item = (&'static str, bool)>,
     mask: &MaskArguments,
-) -> Result<(), UsageError> {
+) -> Result<(), ProjectError> {
     match options.find(|(_, is_given)| *is_given && !mask.mask) {
-        Some((name, _)) => Err(UsageError(format!("`{name}` is about summaries: it needs `--mask`"))),
+        Some((name, _)) => {
+            Err(ProjectError::Usage(format!("`{name}` is about summaries: it needs `--mask`")))
+        }
         None => Ok(()),
     }
 }
@@ -132,7 +137,7 @@ fn plan(arguments: &PassArguments) -> Result<Exit> {
 fn compress(arguments: &RunArguments) -> Result<Exit> {
     if arguments.output.write || arguments.output.out.is_some() {
         let message = "only summaries are written into conversations: `--write` and `--out` need `--mask`";
-        return Err(UsageError(message.to_owned()).into());
+        return Err(ProjectError::Usage(message.to_owned()).into());
     }
     let (pass, arguments) = (Pass::of(&arguments.pass)?, &arguments.pass);
     batch::run(&pass.sessions, arguments.json, &mut |path, sources| {
@@ -141,7 +146,7 @@ fn compress(arguments: &RunArguments) -> Result<Exit> {
         let report = compression.report;
         found.extend(in_conversation(&report.diagnostics, path));
         if let PassOutcome::Infeasible(overflow) = report.outcome {
-            sources.show(&found);
+            show::findings(sources, &found);
             return Err((*overflow).into());
         }
         let fitted: Vec<Value> = compression.messages.iter().map(to_json).collect();
@@ -181,17 +186,17 @@ impl Pass {
         let Some(budget) = arguments.budget else {
             let message = "name what is wanted: `--budget N` fits the messages into so many tokens, `--mask` hides \
                            older ones behind a summary";
-            return Err(UsageError(message.to_owned()).into());
+            return Err(ProjectError::Usage(message.to_owned()).into());
         };
-        let mut sources = Sources::default();
-        let config = Config::read(&arguments.config, &mut sources)?;
-        sources.show(&config.found);
+        let mut sources = show::sources();
+        let config = project::config(&arguments.config, &mut sources)?;
+        show::findings(&sources, &config.found);
         let sessions = conversations(arguments, &config, &sources)?;
         let pipeline = pipeline(budget, &arguments.strategy, (&arguments.counting, &config), &mut sources)?;
         Ok(Self { sessions, pipeline, loop_start: arguments.loop_start })
     }
 
-    fn protection(&self, messages: &[Message]) -> Result<Protection, UsageError> {
+    fn protection(&self, messages: &[Message]) -> Result<Protection, ProjectError> {
         protection(self.loop_start, messages)
     }
 
@@ -203,9 +208,9 @@ impl Pass {
 }
 
 /// Returns what of messages stays, for the `--loop-start` that was given.
-fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protection, UsageError> {
+fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protection, ProjectError> {
     match loop_start {
-        Some(start) if start > messages.len() => Err(UsageError(format!(
+        Some(start) if start > messages.len() => Err(ProjectError::Usage(format!(
             "`--loop-start {start}` is beyond the end: {} sent",
             match messages.len() {
                 1 => "1 message is".to_owned(),
@@ -226,15 +231,15 @@ fn pipeline(
 ) -> Result<CompressionPipeline<'static>> {
     let Some(strategy) = strategy(name) else { return Err(unknown(name).into()) };
     let mut found = Vec::new();
-    let counting = TokenCounting::of(counting, config, sources, &mut found)?;
-    sources.show(&found);
+    let counting = TokenCounting::of(&counting.into(), config, sources, &mut found)?;
+    show::findings(sources, &found);
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
     Ok(pipeline.with_strategy(strategy).with_meter(counting.meter()))
 }
 
-fn unknown(name: &str) -> UsageError {
+fn unknown(name: &str) -> ProjectError {
     let near = closest(name, STRATEGIES).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    UsageError(format!("there is no strategy `{name}`{near}"))
+    ProjectError::Usage(format!("there is no strategy `{name}`{near}"))
 }
 
 /// Returns what is sent of a conversation.
@@ -249,7 +254,7 @@ fn messages(session: &Session) -> Vec<Message> {
 
 /// Points findings about the list of messages at the file.
 fn in_conversation(found: &[Diagnostic], path: &Path) -> Vec<Diagnostic> {
-    let name = crate::files::name(path);
+    let name = ctx_project::files::name(path);
     let at_file = |mut found: Diagnostic| {
         // Messages that are not sent have no index in the list, so that only the file itself is sure.
         found.location.pointer = None;

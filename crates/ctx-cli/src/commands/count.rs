@@ -11,23 +11,24 @@ use ctx_types::{Diagnostic, TokenCounter as _, TurnInput};
 use serde_json::{Value, json};
 
 use crate::args::CountArguments;
-use crate::commands::inputs::{self, InputFile};
-use crate::commands::turn::{Turn, TurnFiles};
-use crate::config::Config;
 use crate::exit::Exit;
-use crate::files;
 use crate::lang;
-use crate::show::{self, Sources, plural};
+use crate::project;
+use crate::show::{self, plural};
+use ctx_project::Sources;
+use ctx_project::files;
+use ctx_project::inputs::{self, InputFile};
+use ctx_project::turn::{Turn, TurnFiles};
 
 /// Counts what a file holds, and says how.
 pub(crate) fn run(arguments: &CountArguments) -> Result<Exit> {
     let file = arguments.file.as_deref().unwrap_or(Path::new("-"));
     inputs::check_stdin([Some(file), arguments.models.as_deref()].into_iter().flatten())?;
-    let mut sources = Sources::default();
-    let config = Config::read(&arguments.config, &mut sources)?;
+    let mut sources = show::sources();
+    let config = project::config(&arguments.config, &mut sources)?;
     let models = config.file("models", arguments.models.clone(), &sources)?.map(InputFile::from);
     let model = arguments.model.as_deref().or(config.model.as_deref());
-    sources.show(&config.found);
+    show::findings(&sources, &config.found);
     let name = files::name(file);
     let bytes = sources.read(file, &name)?;
     let counted = match is_conversation(&bytes, &name) {
@@ -94,10 +95,10 @@ fn text(
     if let Some(file) = models {
         let (models, found) = inputs::models(&file, &engine.models, sources)?;
         engine.models = Arc::new(models);
-        sources.show(&found);
+        show::findings(sources, &found);
     }
     let (facts, unknown) = engine.models.lookup(model.unwrap_or_default());
-    sources.show(&unknown.into_iter().filter(|_| model.is_some()).collect::<Vec<_>>());
+    show::findings(sources, &unknown.into_iter().filter(|_| model.is_some()).collect::<Vec<_>>());
     Ok(of_text(&text, model, &facts, |counter| (counter.count(&text), 0)))
 }
 
@@ -188,13 +189,13 @@ fn as_sent(
     let model_name = model.map(Into::into);
     let input = TurnInput { model: model_name, context_tokens, preview: true, ..TurnInput::default() };
     let turn = Turn::read(&files, input, with, sources)?;
-    let mut context = turn.assemble_or_explain(sources, false)?;
+    let mut context = project::assemble(&turn, sources, false)?;
     if let Some(usage) = &mut context.report.usage {
         usage.available = None;
     }
     let is_meant = |found: &&Diagnostic| found.code != ctx_tokens::codes::ABOVE_WINDOW;
     let found: Vec<Diagnostic> = context.report.diagnostics.iter().filter(is_meant).cloned().collect();
-    sources.show(&found);
+    show::findings(sources, &found);
     Ok(context)
 }
 

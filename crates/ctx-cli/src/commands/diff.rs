@@ -8,18 +8,20 @@ use ctx_preset_import::{Document, Limits};
 use serde_json::json;
 
 use crate::args::DiffArguments;
-use crate::commands::inputs::{self, InputFile};
-use crate::commands::turn::{self, Turn, TurnFiles};
-use crate::config::Config;
 use crate::exit::Exit;
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::inputs::{self, InputFile};
+use ctx_project::options::TurnOptions;
+use ctx_project::turn::{self, Turn, TurnFiles};
 
 /// Compares two contexts and prints the result.
 pub(crate) fn run(arguments: &DiffArguments) -> Result<Exit> {
     let DiffArguments { first, second, session, profile, .. } = arguments;
     let files = [Some(first), Some(second), session.as_ref(), profile.as_ref()];
     inputs::check_stdin(files.into_iter().flatten())?;
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let sides = [Side::read(first, &mut sources)?, Side::read(second, &mut sources)?];
     let [first, second] = match sides {
         [Side::Saved(first), Side::Saved(second)] => [first, second],
@@ -57,9 +59,9 @@ fn assembled(
     arguments: &DiffArguments,
     sources: &mut Sources,
 ) -> Result<[SavedContext; 2]> {
-    let mut config = Config::read(&arguments.config, sources)?;
-    let mut given = arguments.turn(&arguments.first);
-    config.complete(&mut given, sources)?;
+    let mut config = project::config(&arguments.config, sources)?;
+    let mut given = TurnOptions::from(&arguments.turn(&arguments.first));
+    project::tell_beside(config.complete(&mut given, sources)?.as_ref());
     let (files, input) = (TurnFiles::of(&given)?, turn::input(&given)?);
     let mut assemble = |side| -> Result<SavedContext> {
         let file = match side {
@@ -71,8 +73,8 @@ fn assembled(
         let turn = Turn::read_with(with, config.clone(), &files, input.clone(), sources)?;
         // What is odd about the defaults is told once.
         config.found.clear();
-        let context = turn.assemble_or_explain(sources, false)?;
-        sources.show(&context.report.diagnostics);
+        let context = project::assemble(&turn, sources, false)?;
+        show::findings(sources, &context.report.diagnostics);
         Ok(SavedContext::of(&context))
     };
     Ok([assemble(first)?, assemble(second)?])

@@ -7,11 +7,14 @@ use ctx_engine::{Context, Life, Lives};
 use serde_json::json;
 
 use crate::args::ExplainArguments;
-use crate::commands::turn::{self, Turn};
-use crate::exit::{Exit, UsageError};
-use crate::files::{self, Existing};
+use crate::exit::Exit;
 use crate::page::{self, About};
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Existing};
+use ctx_project::turn::Turn;
 
 /// Assembles one context and prints what explains it.
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
@@ -20,12 +23,12 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
         refuse_message(agent)?;
     }
     let with_timings = arguments.turn.timings;
-    let mut sources = Sources::default();
-    let mut turn = turn::of_arguments(&arguments.turn, &mut sources)?;
+    let mut sources = show::sources();
+    let mut turn = project::turn(&arguments.turn, &mut sources)?;
     turn.is_traced = wanted.is_some() || arguments.html.is_some();
-    let context = turn.assemble_or_explain(&sources, with_timings)?;
+    let context = project::assemble(&turn, &sources, with_timings)?;
     let life = wanted.map(|wanted| life(wanted, &turn, &context)).transpose()?;
-    sources.show(&context.report.diagnostics);
+    show::findings(&sources, &context.report.diagnostics);
     if let Some(path) = &arguments.html {
         let page = page(arguments, &turn, &context, &sources)?;
         files::write(&[(path.clone(), page.as_bytes())], Existing::Named, &sources.files_read)?;
@@ -53,7 +56,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
 fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<Life> {
     let lives = Lives::of(context, turn.session());
     let found = lives.map(|lives| lives.find(wanted)).transpose();
-    let found = found.map_err(|unknown| UsageError(unknown.to_string()))?;
+    let found = found.map_err(|unknown| ProjectError::Usage(unknown.to_string()))?;
     found.context("no stage was looked at")
 }
 
@@ -72,7 +75,7 @@ fn page(arguments: &ExplainArguments, turn: &Turn, context: &Context, sources: &
 }
 
 /// Refuses a message where the agent is expected: the name of no file, and a number or a source.
-fn refuse_message(agent: &Path) -> Result<(), UsageError> {
+fn refuse_message(agent: &Path) -> Result<(), ProjectError> {
     let Some(name) = agent.to_str().filter(|_| !files::is_stdin(agent) && !agent.exists()) else {
         return Ok(());
     };
@@ -83,7 +86,7 @@ fn refuse_message(agent: &Path) -> Result<(), UsageError> {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '#']))
     });
     match is_number || is_source {
-        true => Err(UsageError(format!(
+        true => Err(ProjectError::Usage(format!(
             "`{name}` stands where the agent is expected, and is no file; for the message write `--message {name}`"
         ))),
         false => Ok(()),

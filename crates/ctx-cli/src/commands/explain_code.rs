@@ -2,13 +2,15 @@
 
 use anyhow::Result;
 
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::explanations::{self, Explanation};
 use crate::{lang, show};
+use ctx_project::error::ProjectError;
 
 /// Prints what is said about a code; another one is a usage error.
 pub(crate) fn run(code: &str, as_json: bool) -> Result<Exit> {
-    let explanation = explanations::find(code, |known| translated(*known).title).map_err(UsageError)?;
+    let explanation =
+        explanations::find(code, |known| translated(*known).title).map_err(ProjectError::Usage)?;
     match as_json {
         true => show::json(&explanation.to_json())?,
         false => show::result(&drawn(&translated(explanation)))?,

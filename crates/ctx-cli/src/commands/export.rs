@@ -14,23 +14,25 @@ use ctx_types::{Agent, Diagnostic, excerpt};
 use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
-use crate::commands::books::Books;
-use crate::commands::inputs::AgentFile;
-use crate::exit::{Exit, UsageError};
-use crate::files::{self, Existing};
+use crate::exit::Exit;
 use crate::lang;
 use crate::schemas;
-use crate::show::{self, Sources};
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::books::Books;
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Existing};
+use ctx_project::inputs::AgentFile;
 
 /// Writes the agent.
 pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let file = AgentFile::read(&arguments.agent, &Engine::new(), &mut sources)?;
-    sources.show(&file.found);
+    show::findings(&sources, &file.found);
     let value = match arguments.to {
         ExportForm::StPreset => {
             let (preset, lost) = export_preset(&file.agent);
-            sources.show(&file.lead_back(lost));
+            show::findings(&sources, &file.lead_back(lost));
             preset
         }
         ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources),
@@ -82,7 +84,7 @@ fn aio(file: &AgentFile, path: &Path, sources: &mut Sources) -> Value {
     };
     let missing = asked.iter().enumerate().filter(|(_, id)| !is_there(id));
     let missing = missing.map(|(index, id)| absent(id, index)).collect();
-    sources.show(&file.lead_back(missing));
+    show::findings(sources, &file.lead_back(missing));
     exported
 }
 
@@ -116,14 +118,16 @@ fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArgume
     match (&arguments.only, named) {
         (_, []) => bail!("the agent has no {kind}"),
         (None, [(_, only)]) => Ok(only),
-        (None, _) => {
-            Err(UsageError(format!("the agent has {}: {}; choose with `--only`", named.len(), names()))
-                .into())
-        }
+        (None, _) => Err(ProjectError::Usage(format!(
+            "the agent has {}: {}; choose with `--only`",
+            named.len(),
+            names()
+        ))
+        .into()),
         (Some(wanted), _) => {
             let found = named.iter().find(|(name, _)| name == wanted);
             found.map(|(_, found)| *found).ok_or_else(|| {
-                UsageError(format!("no {kind} is called `{wanted}`; there is {}", names())).into()
+                ProjectError::Usage(format!("no {kind} is called `{wanted}`; there is {}", names())).into()
             })
         }
     }
@@ -139,7 +143,7 @@ fn bytes(
     let ending = out.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     match &*ending {
         "png" if arguments.to != ExportForm::StCard => {
-            Err(UsageError("only a card is written into a picture".to_owned()).into())
+            Err(ProjectError::Usage("only a card is written into a picture".to_owned()).into())
         }
         "png" => {
             let picture = picture(&arguments.agent, sources)?;

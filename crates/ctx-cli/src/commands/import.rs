@@ -12,11 +12,12 @@ use ctx_types::{Diagnostic, Severity, plural};
 use serde::Serialize;
 
 use crate::args::AgentImportArguments;
-use crate::commands::inputs;
 use crate::exit::Exit;
-use crate::files;
 use crate::lang;
-use crate::show::{self, Bar, Sources};
+use crate::show::{self, Bar};
+use ctx_project::Sources;
+use ctx_project::files;
+use ctx_project::inputs;
 use outputs::{AGENT, Output};
 
 /// Imports files, all at once.
@@ -33,7 +34,7 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
     let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
     if !arguments.json {
         packed(&made.report).for_each(|name| sources.hide(name));
-        sources.show(&findings);
+        show::findings(&sources, &findings);
     }
     let mut written = outputs::of(&made, &given, out);
     if let (Some(path), Some(out)) = (&arguments.report, &arguments.out) {
@@ -76,7 +77,7 @@ type NamedBytes = (String, Vec<u8>);
 
 /// Reads the files, with a bar where there are many.
 fn read(paths: &[PathBuf]) -> Result<(Vec<NamedBytes>, Sources)> {
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let bar = Bar::new(paths.len());
     let mut read = Vec::with_capacity(paths.len());
     for path in paths {

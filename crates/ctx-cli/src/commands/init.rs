@@ -6,9 +6,10 @@ use anyhow::{Result, bail};
 use serde_json::json;
 
 use crate::args::InitArguments;
-use crate::exit::{Exit, UsageError};
-use crate::files::{self, Existing, FilesRead};
+use crate::exit::Exit;
 use crate::{lang, schemas, show};
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Existing, FilesRead};
 
 /// The files of the project.
 const FILES: [(&str, &str); 6] = [
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
         (existing, files.iter().find(|(path, _)| path.exists() || path.is_symlink()))
     {
         let message = format!("`{}` exists; name another folder, or say `--force`", files::name(path));
-        return Err(UsageError(message).into());
+        return Err(ProjectError::Usage(message).into());
     }
     if folder.is_file() {
         bail!("`{}` is a file; name a folder", files::name(folder));

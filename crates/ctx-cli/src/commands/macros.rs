@@ -10,12 +10,14 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::args::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
-use crate::commands::inputs::{self, InputFile};
-use crate::commands::turn;
-use crate::exit::{Exit, UsageError};
-use crate::files;
+use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources};
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::error::ProjectError;
+use ctx_project::files;
+use ctx_project::inputs::{self, InputFile};
+use ctx_project::turn;
 
 /// The name of the text in findings.
 const TEXT: &str = "the text";
@@ -74,7 +76,7 @@ fn dialects(definition: &Definition) -> Vec<&'static str> {
 }
 
 fn expand(arguments: &MacrosExpandArguments) -> Result<Exit> {
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let is_stdin = files::is_stdin(Path::new(&arguments.text));
     let both = is_stdin.then_some(Path::new("-")).into_iter().chain(arguments.env.as_deref());
     inputs::check_stdin(both)?;
@@ -95,7 +97,7 @@ fn expand(arguments: &MacrosExpandArguments) -> Result<Exit> {
     if arguments.json {
         show::json(&expansion_json(&expansion, &origin, &found, &env.state))?;
     } else {
-        sources.show(&found);
+        show::findings(&sources, &found);
         show::result(&format!("{}\n", expansion.text))?;
     }
     Ok(Exit::Success)
@@ -109,16 +111,18 @@ fn environment(arguments: &MacrosExpandArguments, sources: &mut Sources) -> Resu
         let (value, mut found) = inputs::document(&input, sources)?;
         file = EnvFile::read(&value);
         found.extend(file.diagnostics.drain(..).map(|one| one.in_document(&*input.name)));
-        sources.show(&found);
+        show::findings(sources, &found);
     }
     let env = &mut file.env;
     if let Some(at) = &arguments.at {
-        let moment = turn::moment(at).map_err(|fault| UsageError(format!("`--at {at}` {}", fault.line())))?;
+        let moment =
+            turn::moment(at).map_err(|fault| ProjectError::Usage(format!("`--at {at}` {}", fault.line())))?;
         env.at_millis = Some(moment.as_millisecond());
     }
     env.at_millis.get_or_insert_with(|| jiff::Timestamp::now().as_millisecond());
     if let Some(zone) = &arguments.tz {
-        turn::check_zone(zone).map_err(|fault| UsageError(format!("`--tz {zone}` {}", fault.line())))?;
+        turn::check_zone(zone)
+            .map_err(|fault| ProjectError::Usage(format!("`--tz {zone}` {}", fault.line())))?;
         env.zone = Some(zone.as_str().into());
     }
     env.seed = arguments.seed.unwrap_or(env.seed);

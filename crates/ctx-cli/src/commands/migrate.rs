@@ -11,13 +11,14 @@ use ctx_types::{Diagnostic, plural};
 use serde_json::json;
 
 use crate::args::MigrateArguments;
-use crate::codes;
-use crate::commands::inputs;
 use crate::exit::Exit;
-use crate::files::{self, Existing, FilesRead, Once};
 use crate::lang;
 use crate::schemas;
-use crate::show::{self, Bar, Sources};
+use crate::show::{self, Bar};
+use ctx_project::Sources;
+use ctx_project::codes;
+use ctx_project::files::{self, Existing, FilesRead, Once};
+use ctx_project::inputs;
 
 /// A file that changes.
 struct Migrated {
@@ -35,16 +36,16 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
         bail!("standard input cannot be changed; name a file");
     }
     let engine = Engine::new();
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let mut seen = Once::default();
     let given: Vec<&Path> =
         arguments.files.iter().map(PathBuf::as_path).filter(|path| seen.is_new(path)).collect();
     let (changed, refused) = read(&given, &engine, &mut sources)?;
     if !arguments.json {
         for file in &changed {
-            sources.show(&file.changes);
+            show::findings(&sources, &file.changes);
         }
-        sources.show(&refused);
+        show::findings(&sources, &refused);
     }
     let is_written = arguments.write && refused.is_empty();
     if is_written {
@@ -146,7 +147,7 @@ fn write(changed: &[Migrated]) -> Result<()> {
     if done.is_err() {
         backups.iter().zip(changed).for_each(|(path, file)| take_back(path, file));
     }
-    done
+    Ok(done?)
 }
 
 /// Returns where what a file was is kept.

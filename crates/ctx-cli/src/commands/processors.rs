@@ -7,20 +7,21 @@ use ctx_types::TurnInput;
 use serde_json::{Value, json};
 
 use crate::args::{ProcessorsArguments, ProcessorsCommand, ProcessorsListArguments};
-use crate::commands::inputs::{self, InputFile};
-use crate::commands::turn::{Turn, TurnFiles};
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::inputs::{self, InputFile};
+use ctx_project::turn::{Turn, TurnFiles};
 
 /// Lists processors.
 pub(crate) fn run(arguments: &ProcessorsArguments) -> Result<Exit> {
     let ProcessorsCommand::List(arguments) = &arguments.command;
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let turn = turn(arguments, &mut sources)?;
     let (settings, found) = turn.settings();
-    sources.show(&found);
+    show::findings(&sources, &found);
     let registry = Engine::new().processors();
     let mut rows: Vec<(&Descriptor, &EffectiveSetting)> = registry.descriptors().zip(settings).collect();
     // Stable: of two with one priority the one that was registered earlier runs earlier.
@@ -52,12 +53,12 @@ const LAYERS: &str = "`agent over user`: what the agent sets for a processor cou
 fn turn(arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Turn> {
     let ProcessorsListArguments { agent, model_settings, .. } = arguments;
     inputs::check_stdin([agent, model_settings].into_iter().flatten())?;
-    let config = Config::read(&arguments.config, sources)?;
+    let config = project::config(&arguments.config, sources)?;
     let agent = config.file("agent", agent.clone(), sources)?.map(InputFile::from);
     let model_settings = model_settings.as_ref().map(InputFile::from);
     let files = TurnFiles { agent, model_settings, ..TurnFiles::default() };
     let with = Compile { switches: arguments.switches.clone().into(), ..Compile::default() };
-    Turn::read_with((Engine::new(), with), config, &files, TurnInput::default(), sources)
+    Ok(Turn::read_with((Engine::new(), with), config, &files, TurnInput::default(), sources)?)
 }
 
 fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {

@@ -8,11 +8,12 @@ use ctx_types::closest;
 use serde_json::{Value, json};
 
 use crate::args::SchemaArguments;
-use crate::exit::{Exit, UsageError};
-use crate::files::{self, Existing, FilesRead};
+use crate::exit::Exit;
 use crate::lang;
 use crate::schemas::{self, FileSchema};
 use crate::show;
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Existing, FilesRead};
 
 /// Lists schemas, prints one, or writes them to a folder.
 pub(crate) fn run(arguments: &SchemaArguments) -> Result<Exit> {
@@ -30,14 +31,14 @@ pub(crate) fn run(arguments: &SchemaArguments) -> Result<Exit> {
 }
 
 /// Returns the schema of a name.
-fn schema(name: &str) -> Result<FileSchema, UsageError> {
+fn schema(name: &str) -> Result<FileSchema, ProjectError> {
     schemas::named(name).ok_or_else(|| {
         let names: Vec<&str> = schemas::all().iter().map(|schema| schema.name).collect();
         let hint = match closest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", names.join(", ")),
         };
-        UsageError(format!("there is no schema `{name}`; {hint}"))
+        ProjectError::Usage(format!("there is no schema `{name}`; {hint}"))
     })
 }
 

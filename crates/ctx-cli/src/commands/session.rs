@@ -9,13 +9,15 @@ use ctx_types::Diagnostic;
 use serde_json::json;
 
 use crate::args::{CountingArguments, SessionArguments, SessionCommand, SessionFileArguments, StepArguments};
-use crate::commands::counting::TokenCounting;
-use crate::commands::inputs;
-use crate::commands::session_file::{SessionFile, Target};
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::config::Config;
+use ctx_project::counting::TokenCounting;
+use ctx_project::inputs;
+use ctx_project::session_file::{SessionFile, Target};
 
 /// Shows a conversation, takes a step, or moves conversations into and out of the store.
 pub(crate) fn run(arguments: &SessionArguments) -> Result<Exit> {
@@ -49,12 +51,12 @@ fn read(
     arguments: &SessionFileArguments,
     counting: &CountingArguments,
 ) -> Result<(SessionFile, TokenCounting)> {
-    let mut sources = Sources::default();
-    let config = Config::read(&arguments.config, &mut sources)?;
+    let mut sources = show::sources();
+    let config = project::config(&arguments.config, &mut sources)?;
     let mut found = config.found.clone();
     let given = arguments.file.clone().or_else(|| arguments.session.clone());
     inputs::check_stdin(given.iter().chain(&counting.models))?;
-    let counting = TokenCounting::of(counting, &config, &mut sources, &mut found)?;
+    let counting = TokenCounting::of(&counting.into(), &config, &mut sources, &mut found)?;
     let file = open(arguments, &config, &Target::Nowhere, found, &mut sources)?;
     Ok((file, counting))
 }
@@ -71,7 +73,7 @@ fn open(
     let path = config.conversation(given, "`ctx session show FILE`", sources)?;
     let file = SessionFile::open(&path, target, sources)?;
     found.extend(file.found.iter().cloned());
-    sources.show(&found);
+    show::findings(sources, &found);
     Ok(file)
 }
 
@@ -84,8 +86,8 @@ enum Direction {
 
 /// Takes the latest step back, or does it again, and writes the file.
 fn step(arguments: &StepArguments, direction: Direction) -> Result<Exit> {
-    let mut sources = Sources::default();
-    let config = Config::read(&arguments.file.config, &mut sources)?;
+    let mut sources = show::sources();
+    let config = project::config(&arguments.file.config, &mut sources)?;
     let target = if arguments.dry_run { Target::Nowhere } else { Target::InPlace };
     let mut file = open(&arguments.file, &config, &target, config.found.clone(), &mut sources)?;
     let label = match direction {

@@ -1,6 +1,5 @@
 //! `ctx test`: contexts compared with what was expected of them.
 
-mod case;
 mod changes;
 mod find;
 mod junit;
@@ -14,15 +13,16 @@ use ctx_types::Diagnostic;
 use serde_json::{Value, json};
 
 use crate::args::TestArguments;
-use crate::codes;
-use crate::commands::test::case::Case;
-pub(crate) use crate::commands::test::case::{CaseFile, check as check_case, is_case};
 use crate::commands::test::changes::Change;
 use crate::commands::test::watch::Watched;
 use crate::exit::Exit;
-use crate::files::{self, Existing, FilesRead};
 use crate::lang;
-use crate::show::{self, Progress, Sources, plural};
+use crate::show::{self, Progress, plural};
+use ctx_project::Sources;
+use ctx_project::case::Case;
+pub(crate) use ctx_project::case::{CaseFile, check as check_case, is_case};
+use ctx_project::codes;
+use ctx_project::files::{self, Existing, FilesRead};
 
 /// The file in the folder of a case that holds its result.
 const EXPECTED: &str = "expected.txt";
@@ -102,7 +102,7 @@ enum Outcome {
 
 impl Tested {
     fn of(folder: PathBuf, update: bool, read: &mut FilesRead) -> Self {
-        let mut sources = Sources::default();
+        let mut sources = show::sources();
         let outcome = outcome(&folder, update, &mut sources).unwrap_or_else(Outcome::Unreadable);
         read.extend(sources.files_read);
         Self { folder, outcome }
@@ -126,7 +126,7 @@ fn outcome(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcome
     // Where nothing but a text can look like an entry, nothing is gone.
     let is_gone = !case.has_agent && snapshot::first_entry(&result).is_none();
     if let Some(entry) = expected.as_deref().filter(|_| is_gone).and_then(snapshot::first_entry) {
-        return Err(sources.failure(&no_agent(folder, &entry)));
+        return Err(sources.failure(no_agent(folder, &entry)).into());
     }
     Ok(match (expected, update) {
         (expected, true) => Outcome::Updated { result, is_new: expected.is_none() },
@@ -164,7 +164,7 @@ fn write(results: &[Tested], read: &FilesRead) -> Result<()> {
         Outcome::Updated { result, .. } => Some((tested.folder.join(EXPECTED), result.as_bytes())),
         _ => None,
     });
-    files::write(&updated.collect::<Vec<_>>(), Existing::Replace, read)
+    Ok(files::write(&updated.collect::<Vec<_>>(), Existing::Replace, read)?)
 }
 
 impl Outcome {

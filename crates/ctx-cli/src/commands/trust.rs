@@ -6,10 +6,12 @@ use anyhow::{Result, bail};
 use serde_json::json;
 
 use crate::args::TrustArguments;
-use crate::config::{Trusted, found_in, is_there, tell};
-use crate::exit::{Exit, UsageError};
-use crate::show::{self, Sources};
-use crate::{files, lang};
+use crate::exit::Exit;
+use crate::lang;
+use crate::{project, show};
+use ctx_project::config::{Trusted, found_in, is_there};
+use ctx_project::error::ProjectError;
+use ctx_project::files;
 
 pub(crate) fn run(arguments: &TrustArguments) -> Result<Exit> {
     let Some(folder) = arguments.folder.as_deref().filter(|_| !arguments.list) else {
@@ -33,14 +35,14 @@ fn add(folder: &Path, is_json: bool) -> Result<Exit> {
     if !is_there(folder) {
         bail!("there is no `ctx.toml` in `{}`", files::name(folder));
     }
-    let found = found_in(folder, &mut Sources::default())?;
+    let found = found_in(folder, &mut show::sources())?;
     let withheld = found.withheld();
     for withheld in &withheld {
-        tell(&found.name, withheld);
+        project::tell_withheld(&found.name, withheld);
     }
     Trusted::add(folder, &found.bytes)?;
     if is_json {
-        let keys: Vec<String> = withheld.iter().map(crate::config::Withheld::key).collect();
+        let keys: Vec<String> = withheld.iter().map(ctx_project::config::Withheld::key).collect();
         show::json(&json!({ "trusted": files::name(folder), "keys": keys }))?;
         return Ok(Exit::Success);
     }
@@ -56,9 +58,10 @@ fn add(folder: &Path, is_json: bool) -> Result<Exit> {
 fn remove(folder: &Path, is_json: bool) -> Result<Exit> {
     let name = files::name(folder);
     if !Trusted::remove(folder)? {
-        return Err(
-            UsageError(format!("`{name}` is not trusted; `ctx trust --list` names the folders")).into()
-        );
+        return Err(ProjectError::Usage(format!(
+            "`{name}` is not trusted; `ctx trust --list` names the folders"
+        ))
+        .into());
     }
     match is_json {
         true => show::json(&json!({ "removed": name }))?,

@@ -183,20 +183,20 @@ fn what_is_wrong_with_values_of_the_commands_own_files_is_told_in_chinese() {
         }
     }
     let tables = [
-        ("", keys(&schemars::schema_for!(crate::config::ConfigFile))),
-        ("[endpoint]\n", keys(&schemars::schema_for!(crate::commands::endpoint::EndpointKeys))),
-        ("[transcription]\n", keys(&schemars::schema_for!(crate::commands::endpoint::EndpointKeys))),
-        ("[tools]\n", keys(&schemars::schema_for!(crate::config::ToolKeys))),
-        ("[tools.deny]\n", keys(&schemars::schema_for!(crate::config::ToolRuleKeys))),
-        ("[compression]\n", keys(&schemars::schema_for!(crate::config::MaskKeys))),
+        ("", keys(&schemars::schema_for!(ctx_project::config::ConfigFile))),
+        ("[endpoint]\n", keys(&schemars::schema_for!(ctx_project::endpoint::EndpointKeys))),
+        ("[transcription]\n", keys(&schemars::schema_for!(ctx_project::endpoint::EndpointKeys))),
+        ("[tools]\n", keys(&schemars::schema_for!(ctx_project::config::ToolKeys))),
+        ("[tools.deny]\n", keys(&schemars::schema_for!(ctx_project::config::ToolRuleKeys))),
+        ("[compression]\n", keys(&schemars::schema_for!(ctx_project::config::MaskKeys))),
         ("[[processors]]\n", vec!["id".to_owned(), "enabled".to_owned(), "priority".to_owned()]),
     ];
     for (table, keys) in tables {
         for (key, value) in keys.iter().flat_map(|key| BAD_VALUES.map(|value| (key, value))) {
             let text = format!("{table}{key} = {value}\nzzz = 1\n");
-            let mut sources = crate::show::Sources::default();
+            let mut sources = crate::show::sources();
             let path = std::path::Path::new("ctx.toml");
-            let found = crate::config::check(text.as_bytes(), path, &engine, &mut sources).unwrap();
+            let found = ctx_project::config::check(text.as_bytes(), path, &engine, &mut sources).unwrap();
             left.extend(found.iter().flat_map(left_in_english));
         }
     }

@@ -9,12 +9,12 @@ use ctx_types::{
 };
 use serde_json::{Value, json};
 
-use crate::commands::counting::TokenCounting;
-use crate::commands::session_file::SessionFile;
 use crate::lang;
 use crate::show::masks;
 use crate::show::stdout_width;
 use crate::show::table::{fitted, summary};
+use ctx_project::counting::TokenCounting;
+use ctx_project::session_file::SessionFile;
 
 /// The titles of a table of messages.
 pub(super) const HEADER: [&str; 5] = ["#", "id", "role", "tokens", "text"];

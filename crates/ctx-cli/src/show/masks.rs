@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use ctx_compress::mask::{MadeBy, MaskDraft, MaskPlan, MaskStatistics, MaskTarget, MaskTrigger, SummaryTask};
 use ctx_types::{NodeId, Session, plural, thousands};
 
-use crate::commands::counting::TokenCounting;
-use crate::commands::session_file::Target;
 use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::table::{fitted, summary as line};
+use ctx_project::counting::TokenCounting;
+use ctx_project::session_file::Target;
 
 /// How many messages of a plan are listed at its beginning and at its end.
 const LISTED: usize = 6;
@@ -117,7 +117,7 @@ pub(crate) fn statistics(statistics: &MaskStatistics) -> String {
 pub(crate) fn written(target: &Target, name: &str, is_written: bool) -> String {
     let told = match target {
         Target::InPlace if is_written => format!("written: `{name}`; `ctx session undo` takes it back\n"),
-        Target::Other(path) if is_written => format!("written: `{}`\n", crate::files::name(path)),
+        Target::Other(path) if is_written => format!("written: `{}`\n", ctx_project::files::name(path)),
         _ => format!("nothing is written; `--write` changes `{name}`\n"),
     };
     lang::lines(&told).into_owned()

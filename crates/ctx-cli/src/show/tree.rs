@@ -8,13 +8,13 @@ use ctx_types::{DisplayState, Node, NodeId, Session, display_path, plural, thous
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::commands::counting::TokenCounting;
-use crate::commands::session_file::SessionFile;
 use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::conversation::{state_name, steps, text};
 use crate::show::stdout_width;
 use crate::show::table::cut;
+use ctx_project::counting::TokenCounting;
+use ctx_project::session_file::SessionFile;
 
 /// How many forks are drawn beside each other; further ones are counted.
 const MAX_LEVELS: usize = 12;

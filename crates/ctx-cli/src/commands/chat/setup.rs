@@ -17,15 +17,17 @@ use ctx_types::{Agent, AttachmentPorts, Diagnostic, Location, Message, Session, 
 use serde_json::Value;
 
 use crate::args::{ChatArguments, ModeName};
-use crate::commands::books::Books;
 use crate::commands::chat::once::stored;
 use crate::commands::chat::tools;
-use crate::commands::store;
-use crate::commands::turn::{self, Turn, TurnFiles};
-use crate::config::Config;
-use crate::exit::UsageError;
-use crate::files;
-use crate::show::Sources;
+use crate::{project, show};
+use ctx_project::Sources;
+use ctx_project::books::Books;
+use ctx_project::config::Config;
+use ctx_project::error::ProjectError;
+use ctx_project::files;
+use ctx_project::options::{EndpointOptions, TurnOptions};
+use ctx_project::store;
+use ctx_project::turn::{self, Turn, TurnFiles};
 
 /// What a chat is carried out with.
 pub(super) struct Setup {
@@ -69,9 +71,9 @@ pub(super) struct Setup {
 impl Setup {
     /// Reads the files and settings of a chat, and opens the store if it is to keep anything.
     pub(super) fn read(arguments: &ChatArguments, sources: &mut Sources) -> Result<Self> {
-        let config = Config::read(&arguments.setup.config, sources)?;
-        let mut endpoint =
-            config.endpoint(&arguments.endpoint)?.endpoint(&arguments.endpoint, !arguments.dry_run)?;
+        let config = project::config(&arguments.setup.config, sources)?;
+        let given = EndpointOptions::from(&arguments.endpoint);
+        let mut endpoint = config.endpoint(&given)?.endpoint(&given, !arguments.dry_run)?;
         let keeps = arguments.once.is_none() || arguments.conversation.is_some() || arguments.resume;
         let store = keeps.then(|| store::open(arguments.store.store.as_deref(), &config)).transpose()?;
         let tools = tools::open(arguments, &config)?;
@@ -230,7 +232,7 @@ impl Setup {
         self.books.lead_back(&mut found);
         found.iter_mut().for_each(lead_to_model);
         found.retain(|finding| told.insert(finding.to_string()));
-        self.sources.show(&found);
+        show::findings(&self.sources, &found);
     }
 }
 
@@ -248,15 +250,16 @@ fn read_turn(
     config: Config,
     sources: &mut Sources,
 ) -> Result<(Turn, Option<i64>)> {
-    let mut given = arguments.setup.turn();
+    let mut given = TurnOptions::from(&arguments.setup.turn());
     // A chat has a conversation of its own.
     let mut config = config.without_session();
-    config.complete(&mut given, sources)?;
+    let beside = config.complete(&mut given, sources)?;
+    project::tell_beside(beside.as_ref());
     given.model = given.model.or_else(|| config.endpoint_model().cloned());
     let files = TurnFiles::of(&given)?;
     let input = turn::input(&given)?;
     let at = given.at.as_ref().and(input.at_millis);
-    let with = Compile { switches: given.switches.into(), ..Compile::default() };
+    let with = Compile { switches: given.switches, ..Compile::default() };
     config.user_parameters = Some(ctx_chat::with_compression(config.user_parameters.take()));
     Ok((Turn::read_with((Engine::new(), with), config, &files, input, sources)?, at))
 }
@@ -287,7 +290,7 @@ fn wants_expansion(file: &Agent) -> bool {
 /// Reads what the store knows of the windows of models.
 fn limits(store: Option<&(SqliteStore, SpillFolder)>) -> Result<LearnedLimits> {
     match store {
-        Some((store, _)) => store::wait(async { Ok(LearnedLimits::load(store, now()).await?) }),
+        Some((store, _)) => Ok(store::wait(LearnedLimits::load(store, now()))??),
         None => Ok(LearnedLimits::default()),
     }
 }
@@ -319,7 +322,9 @@ fn mask_settings(config: &Config) -> Option<MaskLayer> {
 /// Returns the id of the conversation that was changed last.
 async fn newest(store: &SqliteStore) -> Result<String> {
     let newest = store.list().await?.into_iter().next();
-    newest.map(|entry| entry.id).ok_or_else(|| UsageError("there is no conversation yet".to_owned()).into())
+    newest
+        .map(|entry| entry.id)
+        .ok_or_else(|| ProjectError::Usage("there is no conversation yet".to_owned()).into())
 }
 
 /// A name for a new conversation: the moment at which it begins.

@@ -9,9 +9,9 @@ use ctx_types::ToolCall;
 
 use crate::args::ChatArguments;
 use crate::commands::chat::lines::Lines;
-use crate::config::Config;
-use crate::files;
 use crate::{lang, show};
+use ctx_project::config::Config;
+use ctx_project::files;
 
 /// Opens the folder that the model may look into, if one is named on the command line or in `ctx.toml`.
 pub(super) fn open(arguments: &ChatArguments, config: &Config) -> Result<Option<FolderTools>> {

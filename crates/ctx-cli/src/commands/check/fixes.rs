@@ -7,9 +7,9 @@ use ctx_types::{Diagnostic, plural};
 use serde_json::{Value, json};
 
 use super::mend::{Look, mend};
-use crate::edits;
-use crate::files::{self, Existing, FilesRead};
 use crate::{lang, show};
+use ctx_project::edits;
+use ctx_project::files::{self, Existing, FilesRead};
 
 /// What is mended in the files of a run.
 pub(super) struct Fixes {
@@ -76,7 +76,7 @@ impl Fixes {
             files::refuse_changed(&file.path, &file.before)?;
         }
         let all = self.changed().filter_map(|file| Some((file.path.clone(), file.after.as_deref()?)));
-        files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default())
+        Ok(files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default())?)
     }
 
     /// Says why findings that could be mended were not, on standard error.

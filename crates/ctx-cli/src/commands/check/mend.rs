@@ -8,8 +8,8 @@ use ctx_types::Diagnostic;
 use ctx_types::codes::MORE_FINDINGS;
 use serde_json::Value;
 
-use crate::edits::{self, Asked};
-use crate::locate::Places;
+use ctx_project::edits::{self, Asked};
+use ctx_project::locate::Places;
 
 /// Looks for what is wrong with the bytes of a file.
 pub(super) type Look<'l> = &'l dyn Fn(&[u8]) -> Result<Vec<Diagnostic>, ImportError>;

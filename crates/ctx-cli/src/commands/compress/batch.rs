@@ -8,11 +8,13 @@ use ctx_preset_import::detect;
 use ctx_types::{Diagnostic, plural, thousands};
 use serde_json::{Value, json};
 
-use crate::commands::folder::{self, Found};
-use crate::exit::{Exit, UsageError};
-use crate::files::{self, Once};
+use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Bar, Sources};
+use crate::show::{self, Bar};
+use ctx_project::Sources;
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Once};
+use ctx_project::folder::{self, Found};
 
 /// What came of one conversation.
 pub(super) struct Done {
@@ -49,9 +51,9 @@ fn one(
     is_json: bool,
     each: &mut dyn FnMut(&Path, &mut Sources) -> Result<Done>,
 ) -> Result<Exit> {
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let done = each(path, &mut sources)?;
-    sources.show(&done.found);
+    show::findings(&sources, &done.found);
     match is_json {
         true => show::json(&done.json)?,
         false => show::result(&done.text)?,
@@ -74,17 +76,17 @@ fn many(
             Found::File(path) => {
                 let name = files::name(path);
                 bar.show(&name);
-                let mut sources = Sources::default();
+                let mut sources = show::sources();
                 (name, each(path, &mut sources), sources)
             }
             Found::Closed(folder, reason) => {
-                (files::name(folder), Err(anyhow!(reason.clone())), Sources::default())
+                (files::name(folder), Err(anyhow!(reason.clone())), show::sources())
             }
         };
         let done = done.unwrap_or_else(|error| Done::failed(&error));
         bar.done();
         bar.suspend(|| {
-            sources.show(&done.found);
+            show::findings(&sources, &done.found);
             match &done.error {
                 Some(error) if error.contains(&name) => show::failure(&anyhow!("{error}")),
                 Some(error) => show::failure(&anyhow!("`{name}`: {error}")),
@@ -210,7 +212,7 @@ impl Conversations {
         for path in paths {
             match () {
                 () if files::is_stdin(path) => {
-                    return Err(UsageError(
+                    return Err(ProjectError::Usage(
                         "`-` is standard input: one conversation, not one of several".into(),
                     )
                     .into());
@@ -254,7 +256,8 @@ fn is_pattern(path: &Path) -> bool {
 /// Returns what a pattern matches, in the order of names.
 fn matching(pattern: &Path) -> Result<Vec<Found>> {
     let name = files::name(pattern);
-    let wrong = |error: &dyn std::fmt::Display| UsageError(format!("`{name}` is no pattern: {error}"));
+    let wrong =
+        |error: &dyn std::fmt::Display| ProjectError::Usage(format!("`{name}` is no pattern: {error}"));
     let paths = glob::glob(&pattern.to_string_lossy()).map_err(|error| wrong(&error.msg))?;
     let found = paths.map(|path| match path {
         Ok(path) => Found::File(path),

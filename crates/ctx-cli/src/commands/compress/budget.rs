@@ -13,24 +13,26 @@ use serde_json::{Value, json};
 
 use crate::args::BudgetArguments;
 use crate::commands::compress::{messages, protection};
-use crate::commands::inputs::{self, InputFile};
-use crate::config::Config;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::error::ProjectError;
+use ctx_project::inputs::{self, InputFile};
 
 /// Plans for a model, and compares others.
 pub(super) fn run(arguments: &BudgetArguments) -> Result<Exit> {
     let files = [arguments.session.as_ref(), arguments.tools.as_ref(), arguments.models.as_ref()];
     inputs::check_stdin(files.into_iter().flatten())?;
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let (planning, model, mut found) = Planning::read(arguments, &mut sources)?;
     let own = model.as_deref().map(|model| planning.plan(model, &mut found)).transpose()?;
     let mut others = Vec::new();
     for model in planning.what_if(&arguments.what_if) {
         others.push(planning.plan(&model, &mut found)?);
     }
-    sources.show(&found);
+    show::findings(&sources, &found);
     match arguments.json {
         true => show::json(
             &json!({ "plan": own.as_ref().map(Planned::to_json), "whatIf": others.iter().map(Planned::to_json).collect::<Vec<_>>() }),
@@ -63,12 +65,12 @@ impl Planning {
         arguments: &BudgetArguments,
         sources: &mut Sources,
     ) -> Result<(Self, Option<String>, Vec<Diagnostic>)> {
-        let config = Config::read(&arguments.config, sources)?;
+        let config = project::config(&arguments.config, sources)?;
         let mut found = config.found.clone();
         let model = arguments.model.clone().or_else(|| config.model.clone());
         if model.is_none() && arguments.what_if.is_empty() {
             let message = "name a model with `--model`, or models to compare with `--what-if`";
-            return Err(UsageError(message.to_owned()).into());
+            return Err(ProjectError::Usage(message.to_owned()).into());
         }
         let mut models = Engine::new().models;
         if let Some(file) = config.file("models", arguments.models.clone(), sources)?.map(InputFile::from) {
@@ -116,7 +118,7 @@ impl Planning {
             }
             // What is in the way is named by the plan.
             Err(BudgetError::NothingLeft { lines }) => lines,
-            Err(error) => return Err(UsageError(error.to_string()).into()),
+            Err(error) => return Err(ProjectError::Usage(error.to_string()).into()),
         };
         let meter = Meter::lent(&model, &counter);
         let parts = part_costs(&self.messages, self.protection, &meter);

@@ -14,14 +14,18 @@ use crate::args::{MaskArguments, OutputArguments, PassArguments, RunArguments};
 use crate::commands::compress::batch::{self, Done};
 use crate::commands::compress::writer::Writer;
 use crate::commands::compress::{conversations, settings};
-use crate::commands::counting::TokenCounting;
-use crate::commands::inputs;
-use crate::commands::session_file::{SessionFile, Target};
-use crate::commands::turn::time;
-use crate::config::Config;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::lang;
-use crate::show::{Sources, masks};
+use crate::project;
+use crate::show;
+use crate::show::masks;
+use ctx_project::Sources;
+use ctx_project::config::Config;
+use ctx_project::counting::TokenCounting;
+use ctx_project::error::ProjectError;
+use ctx_project::inputs;
+use ctx_project::session_file::{SessionFile, Target};
+use ctx_project::turn::time;
 
 /// Shows what summaries would stand for.
 pub(super) fn plan(arguments: &PassArguments) -> Result<Exit> {
@@ -41,7 +45,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Exit> {
     let work = Work::of(pass, Some(arguments))?;
     if !batch::is_one(&work.sessions) && matches!(work.target, Target::Other(_)) {
         let message = "`--out` takes one conversation; `--write` writes each over its own file";
-        return Err(UsageError(message.to_owned()).into());
+        return Err(ProjectError::Usage(message.to_owned()).into());
     }
     let mut writer = Writer::of(&arguments.summarizer, &work.settings.config, &work.config)?;
     batch::run(&work.sessions, pass.json, &mut |path, sources| work.compress(path, &mut writer, sources))
@@ -67,19 +71,20 @@ enum Planned {
 
 impl<'a> Work<'a> {
     fn of(pass: &'a PassArguments, run: Option<&RunArguments>) -> Result<Self> {
-        let mut sources = Sources::default();
-        let config = Config::read(&pass.config, &mut sources)?;
+        let mut sources = show::sources();
+        let config = project::config(&pass.config, &mut sources)?;
         let settings = &pass.mask.settings;
         let files = pass.session.iter().chain(&settings.settings).chain(&settings.agent);
         inputs::check_stdin(files.chain(&pass.counting.models))?;
-        config.tell(&[("agent", settings.agent.is_some()), ("session", !pass.session.is_empty())]);
+        let given = [("agent", settings.agent.is_some()), ("session", !pass.session.is_empty())];
+        project::tell_beside(config.beside(&given).as_ref());
         let sessions = conversations(pass, &config, &sources)?;
         let mut found = config.found.clone();
-        let counting = TokenCounting::of(&pass.counting, &config, &mut sources, &mut found)?;
+        let counting = TokenCounting::of(&(&pass.counting).into(), &config, &mut sources, &mut found)?;
         let summarizer = run.map(|run| &run.summarizer);
         let settings = settings::read(settings, summarizer, &config, &mut sources)?;
         found.extend(settings.diagnostics.iter().cloned());
-        sources.show(&found);
+        show::findings(&sources, &found);
         let output = run.map(|run| &run.output);
         let target = output.map_or(Target::Nowhere, Target::from);
         let at_millis = at_millis(output)?;
@@ -97,7 +102,7 @@ impl<'a> Work<'a> {
         let selection = selection(self.mask, session)?;
         match MaskPlan::new(session, config, &selection, counter) {
             Ok(plan) => Ok(Planned::Plan(Box::new(plan))),
-            Err(none) if none.is_misuse() => Err(UsageError(none.to_string()).into()),
+            Err(none) if none.is_misuse() => Err(ProjectError::Usage(none.to_string()).into()),
             Err(none) => Ok(Planned::Nothing((none.as_str(), none.to_string()))),
         }
     }
@@ -264,7 +269,7 @@ pub(super) fn at_millis(output: Option<&OutputArguments>) -> Result<i64> {
 }
 
 /// Returns what the command line selects.
-fn selection(mask: &MaskArguments, session: &Session) -> Result<MaskSelection, UsageError> {
+fn selection(mask: &MaskArguments, session: &Session) -> Result<MaskSelection, ProjectError> {
     let path = session.path();
     let ends = || path.first().zip(path.last()).map(|(first, last)| (first.id.clone(), last.id.clone()));
     match (&mask.from, &mask.to) {
@@ -281,7 +286,7 @@ fn selection(mask: &MaskArguments, session: &Session) -> Result<MaskSelection, U
 }
 
 /// Finds a message by its id, else by its place on the active path, from 1.
-fn node(session: &Session, text: &str) -> Result<NodeId, UsageError> {
+fn node(session: &Session, text: &str) -> Result<NodeId, ProjectError> {
     if session.node(text).is_some() {
         return Ok(text.into());
     }
@@ -290,6 +295,8 @@ fn node(session: &Session, text: &str) -> Result<NodeId, UsageError> {
     let found = place.and_then(|place| path.get(place.checked_sub(1)?)?.id.clone());
     found.ok_or_else(|| {
         let places = path.len();
-        UsageError(format!("no message `{text}`: name its id, or its place on the path, from 1 to {places}"))
+        ProjectError::Usage(format!(
+            "no message `{text}`: name its id, or its place on the path, from 1 to {places}"
+        ))
     })
 }

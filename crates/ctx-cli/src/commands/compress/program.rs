@@ -12,7 +12,7 @@ use ctx_types::{
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
-use crate::exit::UsageError;
+use ctx_project::error::ProjectError;
 
 /// The longest answer, in bytes.
 const MAX_ANSWER: u64 = 1024 * 1024;
@@ -32,16 +32,16 @@ pub(super) struct Program {
 
 impl Program {
     /// Reads a command: the name of a file, else words as a shell splits them. No shell is started.
-    pub(super) fn parse(command: &str, window: Option<u32>) -> Result<Self, UsageError> {
+    pub(super) fn parse(command: &str, window: Option<u32>) -> Result<Self, ProjectError> {
         let words = match Path::new(command).is_file() {
             true => Some(vec![command.to_owned()]),
             false => shlex::split(command).filter(|words| words.first().is_some_and(|word| !word.is_empty())),
         };
         match words {
             Some(words) => Ok(Self { words: words.into_iter().map(OsString::from).collect(), window }),
-            None => {
-                Err(UsageError(format!("`--summarizer cmd:{command}` is no command: a quotation is open")))
-            }
+            None => Err(ProjectError::Usage(format!(
+                "`--summarizer cmd:{command}` is no command: a quotation is open"
+            ))),
         }
     }
 
@@ -74,7 +74,7 @@ impl Program {
             let (kind, reason) = match error.kind() {
                 ErrorKind::NotFound => (PortErrorKind::NotFound, "there is no such program".to_owned()),
                 ErrorKind::PermissionDenied => (PortErrorKind::Denied, "it may not be started".to_owned()),
-                _ => (PortErrorKind::Unavailable, crate::files::reason(&error)),
+                _ => (PortErrorKind::Unavailable, ctx_project::files::reason(&error)),
             };
             PortError::new(kind, format!("`{}`: {reason}", self.name()))
         })?;
@@ -293,8 +293,9 @@ mod tests {
 
     #[test]
     fn commands_are_split_as_in_a_shell() {
-        let words =
-            |command| Program::parse(command, None).map(|program| program.words).map_err(|error| error.0);
+        let words = |command| {
+            Program::parse(command, None).map(|program| program.words).map_err(|error| error.to_string())
+        };
         let expected = ["python3", "a b.py", "-m", "x"].map(OsString::from).to_vec();
         assert_eq!(words("python3 'a b.py' -m x"), Ok(expected));
         assert_eq!(

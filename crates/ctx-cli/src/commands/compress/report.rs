@@ -8,11 +8,13 @@ use serde_json::{Value, json};
 
 use crate::args::ReportArguments;
 use crate::commands::compress::{messages, pipeline, summaries};
-use crate::commands::inputs::{self, InputFile};
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::config::Config;
+use ctx_project::inputs::{self, InputFile};
 
 /// A summary with the report on it.
 type OfSummary = (NodeId, QualityReport);
@@ -20,20 +22,23 @@ type OfSummary = (NodeId, QualityReport);
 /// Reports on summaries, and on a pass if a budget is given.
 pub(super) fn run(arguments: &ReportArguments) -> Result<Exit> {
     inputs::check_stdin(arguments.session.iter().chain(&arguments.counting.models))?;
-    let mut sources = Sources::default();
-    let config = Config::read(&arguments.config, &mut sources)?;
+    let mut sources = show::sources();
+    let config = project::config(&arguments.config, &mut sources)?;
     let path = super::conversation(arguments.session.as_ref(), &config, &sources)?;
     let conversation = inputs::conversation(&InputFile::from(&path), &mut sources)?;
-    sources.show(&[config.found.clone(), conversation.diagnostics].concat());
+    show::findings(&sources, &[config.found.clone(), conversation.diagnostics].concat());
     let of_summaries = of_summaries(&conversation.value, arguments.node.as_deref())?;
     let of_pass = match arguments.budget {
         Some(budget) => Some(of_pass(&conversation.value, budget, (arguments, &config), &mut sources)?),
         None => None,
     };
-    let name = crate::files::name(&path);
+    let name = ctx_project::files::name(&path);
     let reports = of_summaries.iter().map(|(_, report)| report).chain(&of_pass);
     let limits: Vec<_> = reports.flat_map(|report| report.diagnostics.clone()).collect();
-    sources.show(&limits.into_iter().map(|found| found.in_document(name.as_str())).collect::<Vec<_>>());
+    show::findings(
+        &sources,
+        &limits.into_iter().map(|found| found.in_document(name.as_str())).collect::<Vec<_>>(),
+    );
     match arguments.json {
         true => show::json(&to_json(&of_summaries, of_pass.as_ref()))?,
         false => show::result(&to_text(&of_summaries, of_pass.as_ref()))?,

@@ -7,10 +7,10 @@ use ctx_types::Persist as _;
 use serde_json::{Map, Value};
 
 use crate::args::{MaskSettingArguments, SummarizerArguments};
-use crate::commands::inputs::{self, AgentFile, InputFile};
-use crate::config::Config;
-use crate::exit::UsageError;
-use crate::show::Sources;
+use ctx_project::Sources;
+use ctx_project::config::Config;
+use ctx_project::error::ProjectError;
+use ctx_project::inputs::{self, AgentFile, InputFile};
 
 /// The key under which applications keep these settings.
 const KEY: &str = "contextCompression";
@@ -54,7 +54,7 @@ pub(super) fn read(
         match (name, odd.first()) {
             (Some(name), _) => found.extend(odd.into_iter().map(|odd| odd.in_document(name))),
             (None, Some(odd)) => {
-                return Err(UsageError(format!("`--set`: {}{}", odd.message, help(odd))).into());
+                return Err(ProjectError::Usage(format!("`--set`: {}{}", odd.message, help(odd))).into());
             }
             (None, None) => {}
         }
@@ -73,11 +73,13 @@ fn below(value: &Value, keys: &[&str]) -> Option<(Value, String)> {
 }
 
 /// Makes an object of `key=value` pairs; a value that is no JSON is a text.
-fn call(pairs: &[String], summarizer: Option<&SummarizerArguments>) -> Result<Value, UsageError> {
+fn call(pairs: &[String], summarizer: Option<&SummarizerArguments>) -> Result<Value, ProjectError> {
     let mut map = Map::new();
     for pair in pairs {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(UsageError(format!("`--set {pair}` has no `=`; write `--set protectRecentCount=4`")));
+            return Err(ProjectError::Usage(format!(
+                "`--set {pair}` has no `=`; write `--set protectRecentCount=4`"
+            )));
         };
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         map.insert(key.trim().to_owned(), value);

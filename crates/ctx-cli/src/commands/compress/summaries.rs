@@ -13,14 +13,17 @@ use crate::args::{EditArguments, RegenerateArguments, SummaryArguments, SwitchSu
 use crate::commands::compress::mask::{at_millis, notice_json};
 use crate::commands::compress::settings;
 use crate::commands::compress::writer::Writer;
-use crate::commands::counting::TokenCounting;
-use crate::commands::inputs;
-use crate::commands::session_file::{SessionFile, Target};
-use crate::config::Config;
-use crate::exit::{Exit, UsageError};
-use crate::files;
+use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources, masks};
+use crate::project;
+use crate::show::{self, masks};
+use ctx_project::Sources;
+use ctx_project::config::Config;
+use ctx_project::counting::TokenCounting;
+use ctx_project::error::ProjectError;
+use ctx_project::files;
+use ctx_project::inputs;
+use ctx_project::session_file::{SessionFile, Target};
 
 /// Switches a summary on or off, or the facts beside it.
 pub(super) fn switch(arguments: &SwitchSummaryArguments, enabled: bool) -> Result<Exit> {
@@ -40,7 +43,7 @@ pub(super) fn switch(arguments: &SwitchSummaryArguments, enabled: bool) -> Resul
     }
     let op = if arguments.appendix {
         let op = switch_appendix(session, &id, enabled, &work.counting.counter);
-        op.map_err(|error| UsageError(error.to_string()))?
+        op.map_err(|error| ProjectError::Usage(error.to_string()))?
     } else {
         switch_summary(session, &id, enabled)?
     };
@@ -66,14 +69,14 @@ pub(super) fn edit(arguments: &EditArguments) -> Result<Exit> {
         Some(text) => text.clone(),
         None if arguments.summary.session.as_deref().is_some_and(files::is_stdin) => {
             let message = "standard input is the conversation already; give the words with `--text`";
-            return Err(UsageError(message.to_owned()).into());
+            return Err(ProjectError::Usage(message.to_owned()).into());
         }
         None => standard_input()?,
     };
     let work = Work::of(&arguments.summary, &[])?;
     let id = work.id.clone();
     let op = edit_summary(&work.file.session, &id, text.trim_end(), &work.counting.counter)
-        .map_err(|error| UsageError(error.to_string()))?;
+        .map_err(|error| ProjectError::Usage(error.to_string()))?;
     work.finish(&format!("edit {id}"), &format!("edited `{id}`"), &op, Value::Null)
 }
 
@@ -82,13 +85,14 @@ pub(super) fn regenerate(arguments: &RegenerateArguments) -> Result<Exit> {
     let settings = &arguments.settings;
     let mut work = Work::of(&arguments.summary, &[&settings.settings, &settings.agent])?;
     let is_session_given = arguments.summary.session.is_some();
-    work.config.tell(&[("agent", settings.agent.is_some()), ("session", is_session_given)]);
+    let given = [("agent", settings.agent.is_some()), ("session", is_session_given)];
+    project::tell_beside(work.config.beside(&given).as_ref());
     let settings = settings::read(settings, Some(&arguments.summarizer), &work.config, &mut work.sources)?;
-    work.sources.show(&settings.diagnostics);
+    show::findings(&work.sources, &settings.diagnostics);
     let mut writer = Writer::of(&arguments.summarizer, &settings.config, &work.config)?;
     let counter = work.counting.counter;
     let plan = MaskPlan::regenerate(&work.file.session, &settings.config, &work.id, &counter);
-    let plan = plan.map_err(|none| UsageError(none.to_string()))?;
+    let plan = plan.map_err(|none| ProjectError::Usage(none.to_string()))?;
     let draft = writer.write(plan, counter).map_err(anyhow::Error::new);
     let draft = draft.map_err(|error| error.context(format!("`{}` is as it was", work.file.name)))?;
     if writer.takes_time() {
@@ -131,15 +135,15 @@ impl<'a> Work<'a> {
     fn of(arguments: &'a SummaryArguments, others: &[&Option<std::path::PathBuf>]) -> Result<Self> {
         let others = others.iter().copied().flatten();
         inputs::check_stdin(others.chain(&arguments.session).chain(&arguments.counting.models))?;
-        let mut sources = Sources::default();
-        let config = Config::read(&arguments.config, &mut sources)?;
+        let mut sources = show::sources();
+        let config = project::config(&arguments.config, &mut sources)?;
         let mut found = config.found.clone();
-        let counting = TokenCounting::of(&arguments.counting, &config, &mut sources, &mut found)?;
+        let counting = TokenCounting::of(&(&arguments.counting).into(), &config, &mut sources, &mut found)?;
         let target = Target::from(&arguments.output);
         let path = super::conversation(arguments.session.as_ref(), &config, &sources)?;
         let file = SessionFile::open(&path, &target, &mut sources)?;
         found.extend(file.found.iter().cloned());
-        sources.show(&found);
+        show::findings(&sources, &found);
         let id = find(&file.session, &arguments.node)?;
         let at_millis = at_millis(Some(&arguments.output))?;
         Ok(Self { arguments, config, sources, counting, file, id, target, at_millis })
@@ -162,7 +166,7 @@ impl<'a> Work<'a> {
     fn finish(mut self, label: &str, text: &str, op: &SessionOp, notice: Value) -> Result<Exit> {
         let known = self.file.found.len();
         self.file.apply(label, self.at_millis, op)?;
-        self.sources.show(self.file.found.get(known..).unwrap_or_default());
+        show::findings(&self.sources, self.file.found.get(known..).unwrap_or_default());
         let counter = &self.counting.counter;
         let statistics = MaskStatistics::of(&self.file.session, counter);
         let details = MaskDetails::of(&self.file.session, &self.id, counter);
@@ -196,23 +200,28 @@ impl<'a> Work<'a> {
 }
 
 /// Finds a summary by its id, or by the beginning of it.
-pub(super) fn find(session: &Session, text: &str) -> Result<NodeId, UsageError> {
+pub(super) fn find(session: &Session, text: &str) -> Result<NodeId, ProjectError> {
     if let Some(node) = session.node(text) {
         return match node.is_summary() {
             true => Ok(text.into()),
-            false => Err(UsageError(format!("`{text}` is no summary"))),
+            false => Err(ProjectError::Usage(format!("`{text}` is no summary"))),
         };
     }
     let summaries = || session.nodes().filter(|(_, node)| node.is_summary()).map(|(id, _)| id);
     let begun: Vec<&NodeId> = summaries().filter(|id| !text.is_empty() && id.starts_with(text)).collect();
     match (begun.as_slice(), summaries().count()) {
         ([id], _) => Ok((*id).clone()),
-        ([], 0) => Err(UsageError(format!("no node `{text}`; the conversation has no summary"))),
+        ([], 0) => Err(ProjectError::Usage(format!("no node `{text}`; the conversation has no summary"))),
         ([], _) => {
             let known: Vec<String> = summaries().take(MOST_NAMED).map(|id| format!("`{id}`")).collect();
-            Err(UsageError(format!("no node `{text}`; there are the summaries {}", known.join(", "))))
+            Err(ProjectError::Usage(format!(
+                "no node `{text}`; there are the summaries {}",
+                known.join(", ")
+            )))
         }
-        (several, _) => Err(UsageError(format!("{} begin with `{text}`", plural(several.len(), "id")))),
+        (several, _) => {
+            Err(ProjectError::Usage(format!("{} begin with `{text}`", plural(several.len(), "id"))))
+        }
     }
 }
 

@@ -13,9 +13,9 @@ use tokio::runtime::Runtime;
 use crate::args::{SummarizerArguments, SummarizerChoice};
 use crate::commands::compress::program::Program;
 use crate::commands::compress::waiting::{Interrupts, Until};
-use crate::commands::endpoint::EndpointConfig;
-use crate::config::Config;
-use crate::exit::UsageError;
+use ctx_project::config::Config;
+use ctx_project::endpoint::EndpointConfig;
+use ctx_project::error::ProjectError;
 
 /// Writes summaries: from the messages' own sentences, or by somebody else who is waited for.
 pub(super) struct Writer {
@@ -35,7 +35,7 @@ impl Writer {
                 Box::new(Program::parse(command, arguments.summarizer_window)?)
             }
             SummarizerChoice::Model(dialect) => {
-                let endpoint = config.endpoint(&arguments.endpoint())?;
+                let endpoint = config.endpoint(&(&arguments.endpoint()).into())?;
                 Box::new(model(arguments, settings, &endpoint.for_dialect(*dialect))?)
             }
         };
@@ -84,9 +84,9 @@ fn model(
 ) -> Result<ModelSummarizer> {
     let Some(name) = settings.summary_model.as_deref().or(config.model.as_deref()) else {
         let message = "nothing names the model that writes summaries; name one with `--summarizer-model`";
-        return Err(UsageError(message.to_owned()).into());
+        return Err(ProjectError::Usage(message.to_owned()).into());
     };
-    let mut endpoint = config.endpoint(&arguments.endpoint(), true)?;
+    let mut endpoint = config.endpoint(&(&arguments.endpoint()).into(), true)?;
     endpoint.model = Some(name.to_owned());
     endpoint.streams = false;
     let window = arguments.summarizer_window.or_else(|| Engine::new().models.lookup(name).0.context_window);

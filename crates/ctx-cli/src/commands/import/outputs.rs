@@ -9,10 +9,10 @@ use ctx_preset_import::{Import, SourceFile, write_document};
 use ctx_types::Persist as _;
 
 use super::names::Names;
-use crate::exit::UsageError;
-use crate::files::{self, Existing};
 use crate::schemas;
-use crate::show::Sources;
+use ctx_project::Sources;
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Existing};
 
 /// The name of the agent's file.
 pub(super) const AGENT: &str = "agent.yaml";
@@ -21,7 +21,7 @@ pub(super) const AGENT: &str = "agent.yaml";
 pub(super) type Output<'a> = (PathBuf, Cow<'a, [u8]>);
 
 /// Refuses a report onto a file that the import itself makes, or onto an agent that another one made or will make.
-pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result<(), UsageError> {
+pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result<(), ProjectError> {
     let is_same = |path: &Path| std::path::absolute(path).ok() == std::path::absolute(report).ok();
     let what = match () {
         () if written.iter().any(|(path, _)| is_same(path)) => "a file that the import makes",
@@ -29,7 +29,7 @@ pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) ->
         () => return Ok(()),
     };
     let report = files::name(report);
-    Err(UsageError(format!("`{report}` is {what}; name another file for the report")))
+    Err(ProjectError::Usage(format!("`{report}` is {what}; name another file for the report")))
 }
 
 /// Writes all files or none, the agent last: where it is, all is there that it asks for.
@@ -41,8 +41,9 @@ pub(super) fn write(out: Option<&Path>, written: &[Output<'_>], sources: &Source
         make_folders(out, written, &mut folders)
             .map(|()| below(out, written).iter().for_each(|folder| files::remove_leftovers(folder)))
     };
-    let done =
-        out.map_or(Ok(()), make).and_then(|()| files::write(&files, Existing::Replace, &sources.files_read));
+    let done = out
+        .map_or(Ok(()), make)
+        .and_then(|()| Ok(files::write(&files, Existing::Replace, &sources.files_read)?));
     if done.is_err() {
         // Only empty ones go, so that nothing of anybody is lost.
         folders.iter().rev().for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());

@@ -5,9 +5,9 @@ use std::ops::Range;
 use ctx_types::{Diagnostic, Span, plural};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use crate::codes;
-use crate::locate::{properties_length, quoted_length};
 use crate::schemas;
+use ctx_project::codes;
+use ctx_project::locate::{properties_length, quoted_length};
 
 /// Says how many comments a file of YAML loses, at the first of them; none if it has none but the line that names
 /// its schema, which is kept.

@@ -6,12 +6,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::args::{DeleteArguments, KeptArguments};
-use crate::commands::store;
-use crate::config::Config;
-use crate::exit::{Exit, UsageError};
-use crate::files;
+use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::error::ProjectError;
+use ctx_project::files;
+use ctx_project::store;
 
 /// The titles of the list.
 const HEADER: [&str; 4] = ["conversation", "changed", "steps", "title"];
@@ -19,7 +20,7 @@ const HEADER: [&str; 4] = ["conversation", "changed", "steps", "title"];
 /// Lists what there is.
 pub(super) fn list(arguments: &KeptArguments) -> Result<Exit> {
     let entries = match open(arguments)? {
-        Some((store, _)) => store::wait(async { Ok(store.list().await?) })?,
+        Some((store, _)) => store::wait(store.list())??,
         None => Vec::new(),
     };
     if arguments.json {
@@ -64,15 +65,15 @@ fn remove(store: &SqliteStore, spill: &SpillFolder, id: &str) -> Result<()> {
     spill.delete(id).map_err(|error| {
         anyhow!("cannot delete the results of `{id}`, and deletes nothing: {}", files::reason(&error))
     })?;
-    store::wait(async { store.delete(id).await.map_err(told) })
+    store::wait(store.delete(id))?.map_err(told)
 }
 
 /// Opens the store if there is one.
 pub(super) fn open(arguments: &KeptArguments) -> Result<Option<(SqliteStore, SpillFolder)>> {
-    let mut sources = Sources::default();
-    let config = Config::read(&arguments.config, &mut sources)?;
-    sources.show(&config.found);
-    store::open_existing(arguments.store.store.as_deref(), &config)
+    let mut sources = show::sources();
+    let config = project::config(&arguments.config, &mut sources)?;
+    show::findings(&sources, &config.found);
+    Ok(store::open_existing(arguments.store.store.as_deref(), &config)?)
 }
 
 /// The error of a conversation that is not there.
@@ -83,7 +84,9 @@ pub(super) fn missing(id: &str) -> anyhow::Error {
 /// An id that is not there, or there already, is a fault of the command line.
 pub(super) fn told(error: StoreError) -> anyhow::Error {
     match error {
-        StoreError::NotFound { .. } | StoreError::Exists { .. } => UsageError(error.to_string()).into(),
+        StoreError::NotFound { .. } | StoreError::Exists { .. } => {
+            ProjectError::Usage(error.to_string()).into()
+        }
         error => error.into(),
     }
 }

@@ -9,26 +9,28 @@ use ctx_types::{Diagnostic, Session, plural};
 use serde_json::{Value, json};
 
 use crate::args::{ExportArguments, ImportArguments, KeptArguments};
-use crate::codes;
-use crate::commands::inputs::{self, InputFile};
 use crate::commands::session::kept;
-use crate::commands::store;
-use crate::config::Config;
-use crate::exit::{Exit, UsageError};
-use crate::files::{self, Existing, FilesRead};
+use crate::exit::Exit;
 use crate::lang;
-use crate::show::{self, Sources};
+use crate::project;
+use crate::show;
+use ctx_project::Sources;
+use ctx_project::codes;
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Existing, FilesRead};
+use ctx_project::inputs::{self, InputFile};
+use ctx_project::store;
 
 /// Writes a conversation of the store to a file, or to standard output.
 pub(super) fn export(arguments: &ExportArguments) -> Result<Exit> {
     let kept =
         KeptArguments { store: arguments.store.clone(), json: false, config: arguments.config.clone() };
     let Some((store, spill)) = kept::open(&kept)? else { return Err(kept::missing(&arguments.id)) };
-    let loaded = store::wait(async { Conversation::load(&store, &arguments.id).await.map_err(kept::told) })?;
+    let loaded = store::wait(Conversation::load(&store, &arguments.id))?.map_err(kept::told)?;
     let written = write_conversation(&loaded.to_file(), arguments.to.into());
     let found = written.diagnostics.into_iter().chain(spilled(&spill, &arguments.id));
     let found: Vec<Diagnostic> = found.map(|finding| finding.in_document(&*arguments.id)).collect();
-    Sources::default().show(&found);
+    show::findings(&show::sources(), &found);
     match &arguments.out {
         Some(path) => {
             files::write(&[(path.clone(), &written.bytes)], Existing::Named, &FilesRead::default())?;
@@ -50,14 +52,15 @@ fn spilled(spill: &SpillFolder, id: &str) -> Option<Diagnostic> {
 /// Puts the conversations of files into the store; one that fails does not stop the others.
 pub(super) fn import(arguments: &ImportArguments) -> Result<Exit> {
     if arguments.id.is_some() && arguments.files.len() > 1 {
-        return Err(
-            UsageError("`--id` names one conversation, and there are several files".to_owned()).into()
-        );
+        return Err(ProjectError::Usage(
+            "`--id` names one conversation, and there are several files".to_owned(),
+        )
+        .into());
     }
     inputs::check_stdin(&arguments.files)?;
-    let mut sources = Sources::default();
-    let config = Config::read(&arguments.kept.config, &mut sources)?;
-    sources.show(&config.found);
+    let mut sources = show::sources();
+    let config = project::config(&arguments.kept.config, &mut sources)?;
+    show::findings(&sources, &config.found);
     let (store, _) = store::open(arguments.kept.store.store.as_deref(), &config)?;
     let (mut rows, mut exit) = (Vec::new(), Exit::Success);
     for path in &arguments.files {
@@ -85,20 +88,20 @@ fn take(store: &SqliteStore, path: &Path, id: Option<&str>, sources: &mut Source
     let file = InputFile::from(path);
     let name = file.name.clone();
     let imported = inputs::conversation(&file, sources)?;
-    sources.show(&imported.diagnostics);
+    show::findings(sources, &imported.diagnostics);
     let mut session = imported.value;
     let id = id.or(session.header.id.as_deref()).unwrap_or_default().to_owned();
     if id.is_empty() {
-        return Err(UsageError(format!("`{name}` names no id; name one with `--id`")).into());
+        return Err(ProjectError::Usage(format!("`{name}` names no id; name one with `--id`")).into());
     }
     session.header.id = Some(id.as_str().into());
     let messages = count(&session);
     let now = jiff::Timestamp::now().as_millisecond();
-    let stored = store::wait(async { Ok(Conversation::import(store, &id, session, Some(now)).await) })?;
+    let stored = store::wait(Conversation::import(store, &id, session, Some(now)))?;
     match stored {
         Ok(_) => Ok(Taken { path: path.to_owned(), id, format: imported.format.to_string(), messages }),
         Err(error @ StoreError::Exists { .. }) => {
-            Err(UsageError(format!("`{name}`: {error}; name another with `--id`")).into())
+            Err(ProjectError::Usage(format!("`{name}`: {error}; name another with `--id`")).into())
         }
         Err(error) => Err(anyhow!("`{name}` is not imported: {error}")),
     }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::commands::folder::{self, Found};
 use crate::commands::test::EXPECTED;
-use crate::exit::UsageError;
-use crate::files;
+use ctx_project::error::ProjectError;
+use ctx_project::files;
+use ctx_project::folder::{self, Found};
 
 /// The files, without their endings, one of which makes a folder a case.
 const MARKS: [&str; 3] = ["agent", "session", "case"];
@@ -41,7 +41,7 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)
                 "no case below `{}`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML), or with a result in `{EXPECTED}`",
                 files::name(folder)
             );
-            return Err(UsageError(message).into());
+            return Err(ProjectError::Usage(message).into());
         }
         cases.extend(found);
     }

@@ -7,8 +7,8 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use crate::commands::test::{Outcome, Tested, changes};
-use crate::files;
 use crate::show::{self, plural};
+use ctx_project::files;
 
 /// The name of the suite.
 const SUITE: &str = "ctx test";

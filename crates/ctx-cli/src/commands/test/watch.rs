@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::files;
+use ctx_project::files;
 
 /// How long it must be quiet after a change, so that an editor that writes several files runs the tests once.
 const QUIET: Duration = Duration::from_millis(100);

@@ -8,19 +8,19 @@ use ctx_types::{Agent, Diagnostic, Session, TurnInput};
 
 use super::probe::{Probe, Seen};
 use crate::args::WorldbookCheckArguments;
-use crate::codes;
-use crate::commands::books::Books;
 use crate::commands::check::{Checked, Totals};
-use crate::commands::inputs::InputFile;
-use crate::commands::turn::{self, Turn};
-use crate::config::Config;
 use crate::exit::Exit;
-use crate::files;
-use crate::show::Sources;
+use crate::{project, show};
+use ctx_project::Sources;
+use ctx_project::books::Books;
+use ctx_project::codes;
+use ctx_project::files;
+use ctx_project::inputs::InputFile;
+use ctx_project::turn::{self, Turn};
 
 /// Checks books together.
 pub(crate) fn run(arguments: &WorldbookCheckArguments) -> Result<Exit> {
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let probe = Probe::default();
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
@@ -33,15 +33,15 @@ pub(crate) fn run(arguments: &WorldbookCheckArguments) -> Result<Exit> {
         totals.add(&unreadable, arguments.json);
         false
     });
-    let config = Config::read(&given.config, &mut sources)?.of_books();
-    let turn = turn::of_arguments_on(probe.engine(), &given, config, change, &mut sources)?;
+    let config = project::config(&given.config, &mut sources)?.of_books();
+    let turn = project::turn_on(probe.engine(), &given, config, change, &mut sources)?;
     let (seen, found) = look(&turn, &probe, &sources)?;
     let checked = seen.map(|seen| seen.checked).unwrap_or_default();
     let mut findings = [found, turn.lead_back(checked)].concat();
     sort(&mut findings, &sources);
     let files: Vec<String> = turn.books().list().map(|(_, file, _)| file.to_owned()).collect();
     if !arguments.json {
-        sources.show(&findings);
+        show::findings(&sources, &findings);
     }
     let positions = sources.positions(&findings);
     totals.add(&Checked::of_files(files, sources, findings, positions), arguments.json);
@@ -54,7 +54,7 @@ fn unreadable(path: &Path) -> Option<Checked> {
     if files::is_stdin(path) {
         return None;
     }
-    let (mut sources, name) = (Sources::default(), files::name(path));
+    let (mut sources, name) = (show::sources(), files::name(path));
     let finding = match sources.read(path, &name) {
         Err(error) => Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name),
         Ok(bytes) => sources.explained(&name, &Books::parse(&bytes, &name).err()?),
@@ -77,7 +77,7 @@ pub(super) fn look(turn: &Turn, probe: &Probe, sources: &Sources) -> Result<(Opt
         // Whether all else fits a budget is another question.
         Err(_) if seen.is_some() => {}
         Err(error) => {
-            sources.show(&found);
+            show::findings(sources, &found);
             return Err(error.into());
         }
     }

@@ -11,34 +11,36 @@ use super::check::{look, sort};
 use super::probe::{Probe, Seen};
 use super::state::{self, StateFile};
 use crate::args::WorldbookScanArguments;
-use crate::codes;
 use crate::commands::check::finding_json;
-use crate::commands::inputs::InputFile;
-use crate::commands::turn::{self, Turn};
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::lang;
+use crate::project;
+use crate::show;
 use crate::show::entries::{EntryRow, Found, scan_table};
-use crate::show::{self, Position, Sources};
+use ctx_project::Sources;
+use ctx_project::codes;
+use ctx_project::inputs::InputFile;
+use ctx_project::sources::Position;
+use ctx_project::turn::{self, Turn};
 
 /// Scans a conversation.
 pub(crate) fn run(arguments: &WorldbookScanArguments) -> Result<Exit> {
-    let mut sources = Sources::default();
+    let mut sources = show::sources();
     let given = arguments.turn();
-    let config = Config::read(&given.config, &mut sources)?;
+    let config = project::config(&given.config, &mut sources)?;
     let session = config.file("session", given.session.clone(), &sources)?;
     let (to, state, odd) = StateFile::open(arguments, session.as_deref(), &mut sources)?;
     let probe = Probe::default();
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
-    let mut turn = turn::of_arguments_on(probe.engine(), &given, config, change, &mut sources)?;
+    let mut turn = project::turn_on(probe.engine(), &given, config, change, &mut sources)?;
     if let Some(state) = &state {
         state::begin_with(state, &mut turn)?;
     }
     let (seen, found) = look(&turn, &probe, &sources)?;
     let mut found = [odd, found].concat();
     sort(&mut found, &sources);
-    sources.show(&found);
+    show::findings(&sources, &found);
     let Some(seen) = seen else {
         return nothing(&turn, arguments.json, (state.as_ref(), &found), &sources);
     };

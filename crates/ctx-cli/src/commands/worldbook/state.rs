@@ -9,12 +9,12 @@ use ctx_worldbook::TimedState;
 use serde_json::Value;
 
 use crate::args::WorldbookScanArguments;
-use crate::commands::inputs::{self, InputFile};
-use crate::commands::session_file::{SessionFile, Target};
-use crate::commands::turn::Turn;
-use crate::exit::UsageError;
-use crate::files::{self, Existing, FilesRead};
-use crate::show::Sources;
+use ctx_project::Sources;
+use ctx_project::error::ProjectError;
+use ctx_project::files::{self, Existing, FilesRead};
+use ctx_project::inputs::{self, InputFile};
+use ctx_project::session_file::{SessionFile, Target};
+use ctx_project::turn::Turn;
 
 /// What the step is called in the log of a conversation.
 const STEP: &str = "keep timed effects of worldbooks";
@@ -55,11 +55,11 @@ impl StateFile {
         }
         if arguments.write && !files::is_editable(&bytes) {
             let message = format!("`{name}` is no plain JSON and would not come back as it is");
-            return Err(UsageError(message).into());
+            return Err(ProjectError::Usage(message).into());
         }
         if arguments.write && !TimedState::is_state(&value) {
             let message = format!("`{name}` is not written: it holds something else than timed effects");
-            return Err(UsageError(message).into());
+            return Err(ProjectError::Usage(message).into());
         }
         found.extend(of_other_shape(&value).map(|odd| odd.in_document(name.as_str())));
         let (state, odd) = TimedState::read(&value);
@@ -81,7 +81,7 @@ impl StateFile {
             }
             (true, None) => {
                 let help = "`--write` needs a file to write to: `--state FILE` or `--session FILE`";
-                Err(UsageError(help.to_owned()).into())
+                Err(ProjectError::Usage(help.to_owned()).into())
             }
         }
     }
@@ -109,13 +109,13 @@ impl StateFile {
 }
 
 /// Names another place for effects where a conversation cannot keep them.
-fn with_way_out(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast::<UsageError>() {
-        Ok(UsageError(reason)) => {
+fn with_way_out(error: ProjectError) -> ProjectError {
+    match error {
+        ProjectError::Usage(reason) => {
             let way_out = "`--state FILE` keeps timed effects in a file of their own";
-            UsageError(format!("{reason}; {way_out}")).into()
+            ProjectError::Usage(format!("{reason}; {way_out}"))
         }
-        Err(error) => error,
+        error => error,
     }
 }
 

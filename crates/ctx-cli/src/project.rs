@@ -1,0 +1,166 @@
+//! The folder that a command works in: arguments become options, and whoever sits at the terminal is told and asked.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use anyhow::Result;
+use ctx_engine::{Context, Engine, Switches};
+use ctx_project::config::{Answer, Beside, Config, Untrusted, Withheld};
+use ctx_project::options::{ConfigOptions, CountingOptions, EndpointOptions, TurnOptions};
+use ctx_project::session_file::Target;
+use ctx_project::sources::Sources;
+use ctx_project::turn::{Turn, TurnFiles};
+use ctx_types::GenerationKind;
+use ctx_wire::Dialect;
+
+use crate::args::{
+    ConfigArguments, Counting, CountingArguments, DialectName, EndpointArguments, Kind, OutputArguments,
+    SwitchArguments, TurnArguments,
+};
+use crate::{lang, show};
+
+/// Reads the turn of a command line and of the defaults below it: its files, and everything else.
+pub(crate) fn turn(arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
+    let config = config(&arguments.config, sources)?;
+    turn_on(Engine::new(), arguments, config, |_| {}, sources)
+}
+
+/// As [`turn`], on an engine with processors of the verb's own and with these defaults; `change` changes which files are
+/// read.
+pub(crate) fn turn_on(
+    engine: Engine,
+    arguments: &TurnArguments,
+    config: Config,
+    change: impl FnOnce(&mut TurnFiles),
+    sources: &mut Sources,
+) -> Result<Turn> {
+    let (turn, beside) = Turn::open_on(engine, &arguments.into(), config, change, sources)?;
+    tell_beside(beside.as_ref());
+    Ok(turn)
+}
+
+/// Assembles a turn; if there is no context, what was found is shown: it may be the reason.
+pub(crate) fn assemble(turn: &Turn, sources: &Sources, timings: bool) -> Result<Context> {
+    Ok(turn.assemble(timings).inspect_err(|_| show::findings(sources, &turn.settings().1))?)
+}
+
+/// Reads the defaults that `ctx.toml` gives.
+pub(crate) fn config(arguments: &ConfigArguments, sources: &mut Sources) -> Result<Config> {
+    Ok(Config::read(&arguments.into(), sources)?)
+}
+
+/// Says which files `ctx.toml` brings in beside those that were named.
+pub(crate) fn tell_beside(beside: Option<&Beside>) {
+    let Some(Beside { config, files }) = beside else { return };
+    let named = files.iter().map(|(key, name)| lang::phrase(&format!("{key} `{name}`")).into_owned());
+    let named: Vec<_> = named.collect();
+    show::remark(&format!("from `{config}`: {}; `--no-config` leaves that out", lang::list(&named)));
+}
+
+/// Says what a file asks for that counts only where the file is trusted.
+pub(crate) fn tell_withheld(name: &str, withheld: &Withheld) {
+    let Withheld { shown, .. } = withheld;
+    show::remark(&format!("`{name}` sets `{}` to `{shown}`: {}", withheld.key(), withheld.about()));
+}
+
+/// Asks whether a file is trusted from now on, where somebody sits at a terminal.
+fn ask(untrusted: &Untrusted<'_>) -> Answer {
+    let name = untrusted.name;
+    for withheld in untrusted.withheld {
+        tell_withheld(name, withheld);
+    }
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Answer::NotAsked;
+    }
+    let question = format!("`{name}` {}; trust it from now on? [y/N]", untrusted.state());
+    show::prompt(&format!("{} ", lang::text(&question)));
+    let mut answer = String::new();
+    // Whoever cannot be heard has not agreed.
+    std::io::stdin().lock().read_line(&mut answer).unwrap_or_default();
+    let is_agreed = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
+    if is_agreed { Answer::Yes } else { Answer::No }
+}
+
+impl From<&ConfigArguments> for ConfigOptions {
+    fn from(arguments: &ConfigArguments) -> Self {
+        Self { is_ignored: arguments.no_config, ask: Some(ask) }
+    }
+}
+
+impl From<&TurnArguments> for TurnOptions {
+    fn from(arguments: &TurnArguments) -> Self {
+        let given = arguments.clone();
+        Self {
+            agent: given.agent,
+            session: given.session,
+            input: given.input,
+            profile: given.profile,
+            worldbooks: given.worldbooks,
+            model: given.model,
+            models: given.models,
+            model_settings: given.model_settings,
+            tools: given.tools,
+            assets: given.assets,
+            context_tokens: given.context_tokens,
+            reserve: given.reserve,
+            kind: given.kind.into(),
+            at: given.at,
+            tz: given.tz,
+            seed: given.seed,
+            switches: given.switches.into(),
+            config: (&given.config).into(),
+        }
+    }
+}
+
+impl From<SwitchArguments> for Switches {
+    fn from(SwitchArguments { enable, disable }: SwitchArguments) -> Self {
+        Self { enable, disable }
+    }
+}
+
+impl From<&EndpointArguments> for EndpointOptions {
+    fn from(arguments: &EndpointArguments) -> Self {
+        let EndpointArguments { base_url, dialect, key_env, key_file } = arguments.clone();
+        Self { base_url, dialect: dialect.map(Dialect::from), key_env, key_file }
+    }
+}
+
+impl From<&CountingArguments> for CountingOptions {
+    fn from(arguments: &CountingArguments) -> Self {
+        let CountingArguments { counter, model, models } = arguments.clone();
+        Self { is_of_model: counter == Counting::Model, model, models }
+    }
+}
+
+impl From<&OutputArguments> for Target {
+    fn from(output: &OutputArguments) -> Self {
+        match &output.out {
+            Some(path) => Self::Other(path.clone()),
+            None if output.write => Self::InPlace,
+            None => Self::Nowhere,
+        }
+    }
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Openai => Self::OpenaiChat,
+            DialectName::OpenaiResponses => Self::OpenaiResponses,
+            DialectName::Anthropic => Self::Anthropic,
+            DialectName::Gemini => Self::Gemini,
+            DialectName::Completion => Self::Completion,
+        }
+    }
+}
+
+impl From<Kind> for GenerationKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Normal => Self::Normal,
+            Kind::Continue => Self::Continue,
+            Kind::Impersonate => Self::Impersonate,
+            Kind::Quiet => Self::Quiet,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What `ctx.toml` names beside its own values: whether each file is what its key asks for, whether addresses are
+//! some, and whether there are such tools.
+
+use std::path::Path;
+
+use ctx_chat::FolderTools;
+use ctx_engine::Engine;
+use ctx_types::{Diagnostic, nearest};
+
+use crate::codes;
+use crate::config::{Config, ToolNames};
+use crate::endpoint::EndpointConfig;
+use crate::files;
+use crate::named::{self, Named, Wanted};
+
+/// Finds what is named and is not there, or is not what its key asks for. Of a file that is guarded, nothing is looked
+/// at that lies outside of its folder.
+pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool) -> Vec<Diagnostic> {
+    let mut outside = Vec::new();
+    let mut is_open = |pointer: &str, path: &Path| {
+        let leads_out =
+            path.strip_prefix(&config.folder).map_or(true, |path| files::leads_out(path, &config.folder));
+        let is_open = !is_guarded || !leads_out;
+        outside.extend((!is_open).then(|| not_looked_at(pointer, path)));
+        is_open
+    };
+    let (books, more) = named::first(&config.worldbooks, "/worldbooks");
+    let named = |pointer, wanted, path: &Path| Named {
+        pointer,
+        wanted,
+        path: path.to_owned(),
+        name: files::name(path),
+    };
+    let files = config.files.iter().map(|file| named(format!("/{}", file.key), wanted(file.key), &file.path));
+    let books = books.iter().enumerate();
+    let books = books.map(|(index, path)| named(format!("/worldbooks/{index}"), Wanted::Worldbook, path));
+    let files: Vec<Named> = files.chain(books).filter(|named| is_open(&named.pointer, &named.path)).collect();
+    let of_files = named::faults(files, &config.folder, engine);
+    let endpoints = [("endpoint", &config.endpoint), ("transcription", &config.transcription)];
+    let mut found: Vec<Diagnostic> = of_files.into_iter().chain(more).collect();
+    for (table, of) in endpoints {
+        found.extend(address(table, of));
+        found.extend(key_file(table, of, &config.folder, &mut is_open));
+    }
+    found.extend(folders(config, &mut is_open));
+    found.extend(config.tool_names.iter().flat_map(tools));
+    found.extend(outside);
+    found
+}
+
+fn not_looked_at(pointer: &str, path: &Path) -> Diagnostic {
+    let message = format!("`{}` lies outside of the folder, and is not looked at", files::name(path));
+    let outside = Diagnostic::info(codes::UNREADABLE_FILE, message).at_pointer(pointer);
+    outside.with_help("`ctx trust DIR` says that you trust the file")
+}
+
+fn wanted(key: &str) -> Wanted {
+    match key {
+        "agent" => Wanted::Agent,
+        "session" => Wanted::Session,
+        "profile" => Wanted::Profile,
+        _ => Wanted::Models,
+    }
+}
+
+/// Finds that the address of an endpoint is none.
+fn address(table: &str, endpoint: &EndpointConfig) -> Option<Diagnostic> {
+    endpoint.address_fault().map(|fault| fault.at_pointer(format!("/{table}/base-url")))
+}
+
+/// Finds that the file of a key is not there. Keys are not read.
+fn key_file(
+    table: &str,
+    endpoint: &EndpointConfig,
+    folder: &Path,
+    is_open: &mut dyn FnMut(&str, &Path) -> bool,
+) -> Option<Diagnostic> {
+    let pointer = format!("/{table}/key-file");
+    let path = endpoint.key_file().filter(|path| is_open(&pointer, path))?;
+    named::missing(path, folder, &pointer)
+}
+
+/// Finds the folders that are not there.
+fn folders(
+    config: &Config,
+    is_open: &mut dyn FnMut(&str, &Path) -> bool,
+) -> impl Iterator<Item = Diagnostic> {
+    let folders = [("/assets", &config.assets), ("/tools/folder", &config.tools_folder)];
+    let folders = folders.into_iter().filter_map(|(pointer, path)| Some((pointer, path.as_ref()?)));
+    let folders = folders.filter(|(pointer, path)| is_open(pointer, path));
+    folders.filter(|(_, path)| !path.is_dir()).map(|(pointer, path)| {
+        let message = format!("there is no folder `{}`", files::name(path));
+        Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer)
+    })
+}
+
+/// Finds names of tools and of categories that there are not.
+fn tools(named: &ToolNames) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (key, what, names, known) in [
+        ("categories", "category of tools", &named.categories, &[FolderTools::CATEGORY][..]),
+        ("tools", "tool", &named.tools, &FolderTools::NAMES[..]),
+    ] {
+        let list = format!("{}/{key}", named.pointer);
+        let (names, more) = named::first(names, &list);
+        let names = names.iter().enumerate().filter(|(_, name)| !known.contains(&name.as_str()));
+        found.extend(
+            names.map(|(index, name)| unknown(what, name, known).at_pointer(format!("{list}/{index}"))),
+        );
+        found.extend(more);
+    }
+    found
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> Diagnostic {
+    let message = format!("there is no {what} `{}`", ctx_types::excerpt(name));
+    let unknown = Diagnostic::warning(codes::BAD_VALUE, message);
+    match nearest(name, known.iter().copied()) {
+        Some(near) => unknown.with_help(format!("did you mean `{}`?", near.name)),
+        None => unknown.with_help(format!("known are `{}`", known.join("`, `"))),
+    }
+}

@@ -1,0 +1,75 @@
+//! How a verb counts tokens.
+
+use std::sync::Arc;
+
+use crate::error::{ProjectError, Result};
+use ctx_compress::request::Meter;
+use ctx_engine::Engine;
+use ctx_tokens::{Counter, ModelFacts, message_cost};
+use ctx_types::{Diagnostic, Node, NodeId};
+
+use crate::config::Config;
+use crate::inputs::{self, InputFile};
+use crate::options::CountingOptions;
+use crate::sources::Sources;
+
+/// Counts as the command line asks for: by an estimate, or as a model does.
+#[derive(Debug)]
+pub struct TokenCounting {
+    /// Counts texts.
+    pub counter: Counter,
+    model: Option<Arc<ModelFacts>>,
+}
+
+impl TokenCounting {
+    /// Reads what is needed to count; what is odd about it goes to `found`.
+    pub fn of(
+        arguments: &CountingOptions,
+        config: &Config,
+        sources: &mut Sources,
+        found: &mut Vec<Diagnostic>,
+    ) -> Result<Self> {
+        let model = arguments.model.as_deref().or(config.model.as_deref());
+        if !arguments.is_of_model {
+            return Ok(Self { counter: Counter::estimate(), model: None });
+        }
+        let Some(model) = model else {
+            let help = "`--counter model` needs a model; name one with `--model`";
+            return Err(ProjectError::Usage(help.to_owned()));
+        };
+        let mut engine = Engine::new();
+        let models = config.file("models", arguments.models.clone(), sources)?;
+        if let Some(file) = models.map(InputFile::from) {
+            let (models, odd) = inputs::models(&file, &engine.models, sources)?;
+            engine.models = Arc::new(models);
+            found.extend(odd);
+        }
+        let (facts, unknown) = engine.models.lookup(model);
+        found.extend(unknown);
+        let (counter, odd) = Counter::for_model(&facts);
+        found.extend(odd);
+        Ok(Self { counter, model: Some(Arc::new(facts)) })
+    }
+
+    /// Makes the measure of requests.
+    pub fn meter(&self) -> Meter<'static> {
+        match &self.model {
+            None => Meter::estimate(),
+            Some(model) => Meter::for_model(model.clone(), Arc::new(self.counter)),
+        }
+    }
+
+    /// Returns the tokens of a message of a conversation, as summaries count them.
+    pub fn tokens(&self, id: &NodeId, node: &Node) -> u64 {
+        let cost = message_cost(&node.to_message(id), &ModelFacts::unknown(""), &self.counter);
+        u64::from(cost.total())
+    }
+
+    /// Says how it is counted.
+    pub fn name(&self) -> String {
+        match self.counter.is_exact() {
+            true => self.counter.kind().name().to_owned(),
+            false => "estimate".to_owned(),
+        }
+    }
+}

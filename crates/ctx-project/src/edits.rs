@@ -1,0 +1,181 @@
+//! Edits of a document: of its text by the places of its values, so that all else stays byte for byte, and of
+//! its values, to tell whether the text came out as it should.
+
+use std::ops::Range;
+
+use ctx_types::{Diagnostic, Edit, Fix, Span, pointer_key, pointer_step};
+use serde_json::{Map, Value};
+
+use crate::locate::{Places, properties_length, quoted_length};
+
+/// Bytes of a text, and what takes their place.
+pub type Replacement = (Range<usize>, String);
+
+/// An edit that a finding asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'f> {
+    pointer: &'f str,
+    span: Option<Span>,
+    fix: &'f Fix,
+}
+
+impl<'f> Asked<'f> {
+    /// The edit of a finding, if it has one and a place.
+    pub fn of(finding: &'f Diagnostic) -> Option<Self> {
+        let pointer = finding.location.pointer.as_deref()?;
+        Some(Self { pointer, span: finding.location.span, fix: finding.fix.as_deref()? })
+    }
+
+    /// The JSON pointer of what changes.
+    pub fn pointer(&self) -> String {
+        self.fix.pointer(self.pointer)
+    }
+
+    /// The JSON pointer of what was not read before the edit and is read after it, if there is something.
+    pub fn reveals(&self) -> Option<String> {
+        let pointer = self.pointer();
+        match &self.fix.edit {
+            Edit::Key(name) => {
+                let (parent, _) = pointer.rsplit_once('/')?;
+                Some(format!("{parent}/{}", pointer_step(name)))
+            }
+            Edit::Value(Value::Array(_)) => Some(pointer),
+            Edit::Value(_) | Edit::Part { .. } => None,
+        }
+    }
+
+    /// Says which bytes of a text change, and to what; else why that cannot be said.
+    pub fn in_text(&self, text: &str, places: &Places, is_yaml: bool) -> Result<Replacement, &'static str> {
+        let place = places.at(&self.pointer()).ok_or("the file does not write it there")?;
+        match &self.fix.edit {
+            Edit::Value(value) => {
+                let range = scalar(text, place.range.clone(), is_yaml);
+                let old = text.get(range.clone()).unwrap_or_default();
+                if is_yaml && (old.starts_with(['*', '|', '>']) || is_block(text, place.range.start)) {
+                    return Err("it is an alias, or a text in a block");
+                }
+                if is_spelled_otherwise(old, value) {
+                    return Err("the file spells the number in another way");
+                }
+                Ok((range, written(value, old, is_yaml)))
+            }
+            Edit::Key(name) => {
+                let range = place.key.clone().ok_or("its key is written with escapes")?;
+                let range = scalar(text, range, is_yaml);
+                let old = text.get(range.clone()).unwrap_or_default();
+                Ok((range, written(&Value::from(name.as_str()), old, is_yaml)))
+            }
+            Edit::Part { old, new } => {
+                let part = place.part(text, self.span);
+                let found = text.get(part.clone()).and_then(|part| part.find(old.as_str()));
+                let start =
+                    part.start + found.ok_or("the file writes it with escapes or in several lines")?;
+                Ok((start..start + old.len(), new.clone()))
+            }
+        }
+    }
+
+    /// Makes the same edit in a value; else says why it cannot be made.
+    pub fn in_value(&self, document: &mut Value) -> Result<(), &'static str> {
+        const NOT_THERE: &str = "there is nothing at its place";
+        let pointer = self.pointer();
+        match &self.fix.edit {
+            Edit::Value(value) => *document.pointer_mut(&pointer).ok_or(NOT_THERE)? = value.clone(),
+            Edit::Key(name) => {
+                let (parent, key) = pointer.rsplit_once('/').ok_or(NOT_THERE)?;
+                let parent = document.pointer_mut(parent).and_then(Value::as_object_mut).ok_or(NOT_THERE)?;
+                rename(parent, &pointer_key(key), name)?;
+            }
+            Edit::Part { old, new } => {
+                let Some(Value::String(text)) = document.pointer_mut(&pointer) else { return Err(NOT_THERE) };
+                let from = self.span.map_or(0, |span| span.start);
+                let at = text.get(from..).and_then(|rest| rest.find(old.as_str())).ok_or(NOT_THERE)?;
+                text.replace_range(from + at..from + at + old.len(), new);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes replacements in a text; none if two of them are about the same bytes.
+pub fn replaced(text: &str, mut replacements: Vec<Replacement>) -> Option<String> {
+    replacements.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut result = String::with_capacity(text.len());
+    let mut done = 0;
+    for (range, new) in replacements {
+        result.push_str(text.get(done..range.start)?);
+        result.push_str(&new);
+        done = range.end;
+    }
+    result.push_str(text.get(done..)?);
+    Some(result)
+}
+
+fn rename(map: &mut Map<String, Value>, key: &str, name: &str) -> Result<(), &'static str> {
+    if map.contains_key(name) {
+        return Err("the right name stands beside it already");
+    }
+    let renamed = std::mem::take(map).into_iter();
+    *map = renamed.map(|(own, value)| (if own == key { name.to_owned() } else { own }, value)).collect();
+    Ok(())
+}
+
+/// Tells whether a YAML value is the text of a block, above which stands how it is read.
+fn is_block(text: &str, start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default().trim_end();
+    before.trim_end_matches(['-', '+']).ends_with(['|', '>'])
+}
+
+/// The part of a value that is replaced: in YAML without the anchor and the tag before it, and without the blanks
+/// and the comment that a parser counts to it.
+fn scalar(text: &str, range: Range<usize>, is_yaml: bool) -> Range<usize> {
+    let old = text.get(range.clone()).unwrap_or_default();
+    let start = if is_yaml { properties_length(old) } else { 0 };
+    let rest = old.get(start..).unwrap_or_default();
+    let length = quoted_length(rest).unwrap_or_else(|| {
+        let line = rest.lines().next().unwrap_or_default();
+        match is_yaml {
+            true => line.split_once(" #").map_or(line, |(value, _)| value).trim_end().len(),
+            false => rest.len(),
+        }
+    });
+    range.start + start..range.start + start + length
+}
+
+/// Tells whether a number is spelled in another way than the text that would stand for it.
+fn is_spelled_otherwise(old: &str, new: &Value) -> bool {
+    let is_number = old.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    is_number && new.as_str().is_some_and(|new| new.parse::<f64>().is_ok() && new != old)
+}
+
+/// Writes a value with the quotes that the old one has.
+fn written(value: &Value, old: &str, is_yaml: bool) -> String {
+    match value.as_str() {
+        Some(text) if is_yaml && old.starts_with('\'') => format!("'{}'", text.replace('\'', "''")),
+        Some(text) if is_yaml && !old.starts_with('"') && is_plain(text) => text.to_owned(),
+        _ => value.to_string(),
+    }
+}
+
+/// Tells whether YAML reads a text without quotes as that text.
+fn is_plain(text: &str) -> bool {
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let means_else = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(is_of_word)
+        && !means_else.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// Writes the edit of a finding for programs, if it has one.
+pub fn to_json(finding: &Diagnostic) -> Option<Value> {
+    let asked = Asked::of(finding)?;
+    let pointer = asked.pointer();
+    Some(match &asked.fix.edit {
+        Edit::Value(value) => serde_json::json!({ "pointer": pointer, "value": value }),
+        Edit::Key(name) => serde_json::json!({ "pointer": pointer, "key": name }),
+        Edit::Part { old, new } => serde_json::json!({ "pointer": pointer, "old": old, "new": new }),
+    })
+}
+
+#[cfg(test)]
+mod tests;

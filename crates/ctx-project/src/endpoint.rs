@@ -1,0 +1,295 @@
+//! The endpoint that is asked: from the command line, else from `ctx.toml`, else the provider's own.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::Result;
+use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
+use ctx_types::{Diagnostic, nearest, pointer_step};
+use ctx_wire::Dialect;
+use schemars::Schema;
+use serde_json::Value;
+
+use crate::codes;
+use crate::keyed::{self, AnyOf, Filled, Meaning, Meaningless, Parsed, TextTable, keyed};
+use crate::keys::Keys;
+use crate::options::EndpointOptions;
+
+/// The model that is asked for transcripts where nobody names one.
+const TRANSCRIBING: &str = "whisper-1";
+
+keyed! {
+    /// Where models are reached, and with which key.
+    pub struct EndpointKeys {
+        /// Headers that are sent with each request, by their names.
+        headers: Option<AnyOf<TextTable>> => "headers",
+        /// The address of the server; by default the provider's own.
+        base_url: Option<Filled> => "base-url",
+        /// The dialect that it speaks.
+        dialect: Option<Parsed<Dialect>> => "dialect",
+        /// The model that is asked.
+        model: Option<String> => "model",
+        /// The variable of the environment that holds the key.
+        key_env: Option<Filled> => "key-env",
+        /// The file that holds the key and nothing else.
+        key_file: Option<Filled> => "key-file",
+        /// How many seconds connecting may take.
+        connect: Option<u64> => "connect-timeout",
+        /// How many seconds may pass until the first piece of an answer.
+        first_token: Option<u64> => "first-token-timeout",
+        /// How many seconds may pass between two pieces of an answer.
+        stall: Option<u64> => "stall-timeout",
+        /// How often a request that failed is sent again.
+        retries: Option<u64> => "retries",
+    }
+}
+
+impl Meaning for Dialect {
+    fn parse(name: &str) -> Result<Self, Meaningless> {
+        let names = Self::ALL.map(Self::name);
+        let fault = || Meaningless::new("is no dialect").near(nearest(name, names));
+        Self::parse(name).ok_or_else(|| fault().otherwise(format!("known are `{}`", names.join("`, `"))))
+    }
+
+    fn schema() -> Schema {
+        keyed::words(Self::ALL.map(Self::name))
+    }
+}
+
+/// What `ctx.toml` says about the endpoint.
+#[derive(Clone, Debug, Default)]
+pub struct EndpointConfig {
+    base_url: Option<String>,
+    dialect: Option<Dialect>,
+    /// The model that requests go to.
+    pub model: Option<String>,
+    key_env: Option<String>,
+    key_file: Option<PathBuf>,
+    headers: Vec<(String, String)>,
+    connect: Option<u64>,
+    first_token: Option<u64>,
+    stall: Option<u64>,
+    retries: Option<usize>,
+}
+
+impl EndpointConfig {
+    /// Reads the table `endpoint`; its files are named as `place` says.
+    pub fn read(value: &Value, place: &dyn Fn(&str) -> PathBuf) -> (Self, Vec<Diagnostic>) {
+        let mut keys = match Keys::of(value) {
+            Ok(keys) => keys,
+            Err(fault) => return (Self::default(), vec![*fault]),
+        };
+        let mut found = Vec::new();
+        let table = EndpointKeys::read(&mut keys);
+        let config = Self {
+            base_url: table.base_url.map(|Filled(address)| address),
+            dialect: table.dialect.map(|Parsed(dialect)| dialect),
+            model: table.model,
+            key_env: table.key_env.map(|Filled(name)| name),
+            key_file: table.key_file.as_deref().map(place),
+            headers: headers(table.headers.as_ref().map(|headers| &headers.value), &mut found),
+            connect: table.connect,
+            first_token: table.first_token,
+            stall: table.stall,
+            retries: table.retries.map(|retries| usize::try_from(retries).unwrap_or(usize::MAX)),
+        };
+        (config, [found, keys.finish()].concat())
+    }
+
+    /// Takes from another configuration what this one does not say: of one that goes to another address, in another
+    /// dialect, with another key or other headers, no more than times.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        let is_other = |dialect| dialect != below.dialect.unwrap_or_default();
+        let is_elsewhere = self.base_url.is_some()
+            || self.dialect.is_some_and(is_other)
+            || self.key_env.is_some()
+            || self.key_file.is_some()
+            || !self.headers.is_empty();
+        let below = match is_elsewhere {
+            true => Self {
+                connect: below.connect,
+                first_token: below.first_token,
+                stall: below.stall,
+                retries: below.retries,
+                ..Self::default()
+            },
+            false => below,
+        };
+        Self {
+            base_url: self.base_url.or(below.base_url),
+            dialect: self.dialect.or(below.dialect),
+            model: self.model.or(below.model),
+            key_env: self.key_env.or(below.key_env),
+            key_file: self.key_file.or(below.key_file),
+            headers: if self.headers.is_empty() { below.headers } else { self.headers },
+            connect: self.connect.or(below.connect),
+            first_token: self.first_token.or(below.first_token),
+            stall: self.stall.or(below.stall),
+            retries: self.retries.or(below.retries),
+        }
+    }
+
+    /// Returns the file that is said to hold the key.
+    pub fn key_file(&self) -> Option<&Path> {
+        self.key_file.as_deref()
+    }
+
+    /// Says what is wrong with the address, if one is named.
+    pub fn address_fault(&self) -> Option<Diagnostic> {
+        let address = self.base_url.as_deref()?;
+        let mut endpoint = Endpoint::new(self.dialect.unwrap_or_default(), address);
+        // Some have the model in the address.
+        endpoint.model = Some("model".to_owned());
+        let fault = endpoint.url().err()?;
+        Some(Diagnostic::error(codes::BAD_VALUE, fault.to_string()))
+    }
+
+    /// Returns what is said about the endpoint of a dialect: what another one is for stands for nothing.
+    #[must_use]
+    pub fn for_dialect(&self, dialect: Dialect) -> Self {
+        match self.dialect.unwrap_or_default() == dialect {
+            true => self.clone(),
+            false => Self {
+                dialect: Some(dialect),
+                connect: self.connect,
+                first_token: self.first_token,
+                stall: self.stall,
+                retries: self.retries,
+                ..Self::default()
+            },
+        }
+    }
+
+    /// Makes what asks for transcripts, if the table says where or by which model; `needs_key` as below.
+    pub fn transcriber(&self, needs_key: bool) -> Result<Option<AudioTranscriber>> {
+        if self.base_url.is_none() && self.model.is_none() {
+            return Ok(None);
+        }
+        let endpoint = self.endpoint(&EndpointOptions::default(), needs_key)?;
+        let model = self.model.as_deref().unwrap_or(TRANSCRIBING);
+        Ok(Some(AudioTranscriber::new(endpoint, model)?))
+    }
+
+    /// Puts the endpoint together; `needs_key` is false where nothing is going to be sent.
+    pub fn endpoint(&self, arguments: &EndpointOptions, needs_key: bool) -> Result<Endpoint> {
+        let dialect = arguments.dialect.or(self.dialect).unwrap_or_default();
+        let base_url = arguments.base_url.clone().or_else(|| self.base_url.clone());
+        let is_own = base_url.is_some();
+        // A key for one provider is not sent to another.
+        let other = Some(self.for_dialect(dialect)).filter(|_| !is_own);
+        let this = other.as_ref().unwrap_or(self);
+        let base_url = base_url.unwrap_or_else(|| Endpoint::default_base_url(dialect).to_owned());
+        let mut endpoint = Endpoint::new(dialect, base_url);
+        if needs_key {
+            endpoint.key = this.key(arguments, dialect, is_own)?;
+        }
+        let secret = |(name, value): &(String, String)| (name.clone(), value.as_str().into());
+        endpoint.headers = this.headers.iter().map(secret).collect();
+        let set = |limit: &mut Duration, seconds: Option<u64>| {
+            if let Some(seconds) = seconds {
+                *limit = Duration::from_secs(seconds);
+            }
+        };
+        set(&mut endpoint.time.connect, self.connect);
+        set(&mut endpoint.time.first_token, self.first_token);
+        set(&mut endpoint.time.stall, self.stall);
+        endpoint.retry.retries = self.retries.unwrap_or(endpoint.retry.retries);
+        Ok(endpoint)
+    }
+
+    /// Reads the key. A provider's own variable is tried where nobody names one; servers of one's own need none.
+    fn key(
+        &self,
+        arguments: &EndpointOptions,
+        dialect: Dialect,
+        is_own: bool,
+    ) -> Result<Option<ApiKey>, ClientError> {
+        if let Some(name) = &arguments.key_env {
+            return ApiKey::from_env(name).map(Some);
+        }
+        if let Some(path) = &arguments.key_file {
+            return ApiKey::from_file(path).map(Some);
+        }
+        if let Some(name) = &self.key_env {
+            return ApiKey::from_env(name).map(Some);
+        }
+        if let Some(path) = &self.key_file {
+            return ApiKey::from_file(path).map(Some);
+        }
+        let name = match dialect {
+            Dialect::Anthropic => "ANTHROPIC_API_KEY",
+            Dialect::Gemini => "GEMINI_API_KEY",
+            _ => "OPENAI_API_KEY",
+        };
+        match (std::env::var_os(name), is_own) {
+            // A key for a provider is not sent to somebody else.
+            (_, true) => Ok(None),
+            (Some(_), false) => ApiKey::from_env(name).map(Some),
+            (None, false) => Err(ClientError::Config(format!(
+                "there is no key: set `{name}`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`"
+            ))),
+        }
+    }
+}
+
+/// Reads headers by their names. What is none is told without being shown: it may be a key.
+fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
+    let wrong = |expected: &str, pointer: String| {
+        Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}")).at_pointer(pointer)
+    };
+    match value {
+        None => Vec::new(),
+        Some(Value::Object(headers)) => {
+            let read = |(name, value): (&String, &Value)| {
+                let text = value.as_str().map(|text| (name.clone(), text.to_owned()));
+                let pointer = format!("/headers/{}", pointer_step(name));
+                text.or_else(|| {
+                    found.push(wrong("a text as the value of a header", pointer));
+                    None
+                })
+            };
+            headers.iter().filter_map(read).collect()
+        }
+        Some(_) => {
+            found.push(wrong("a table of headers by their names", "/headers".to_owned()));
+            Vec::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> EndpointConfig {
+        EndpointConfig {
+            key_env: Some("KEY".to_owned()),
+            headers: vec![("x-key".to_owned(), "secret".to_owned())],
+            retries: Some(1),
+            ..EndpointConfig::default()
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_taken_over_into_another_dialect() {
+        let over =
+            |dialect| EndpointConfig { dialect: Some(dialect), ..EndpointConfig::default() }.over(own());
+        assert_eq!(over(Dialect::OpenaiChat).key_env.as_deref(), Some("KEY"));
+        let other = over(Dialect::Gemini);
+        assert_eq!((other.key_env, other.headers.len(), other.retries), (None, 0, Some(1)));
+    }
+
+    #[test]
+    fn a_key_and_headers_go_to_no_other_provider() {
+        let given = |dialect, base_url: Option<&str>| EndpointOptions {
+            dialect: Some(dialect),
+            base_url: base_url.map(str::to_owned),
+            ..EndpointOptions::default()
+        };
+        let headers = |arguments| own().endpoint(&arguments, false).unwrap().headers.len();
+        assert_eq!(headers(given(Dialect::OpenaiChat, None)), 1);
+        assert_eq!(headers(given(Dialect::Anthropic, None)), 0);
+        assert_eq!(headers(given(Dialect::Anthropic, Some("http://localhost"))), 1);
+    }
+}

@@ -1,0 +1,51 @@
+//! Why something of a project cannot be done.
+
+use ctx_chat::ClientError;
+use ctx_engine::AssembleError;
+use ctx_types::{Diagnostic, HistoryError};
+
+use crate::sources::Mark;
+
+/// What is given back where a project cannot be used as asked.
+pub type Result<T, E = ProjectError> = std::result::Result<T, E>;
+
+/// Why something of a project cannot be done. What is odd and stops nothing is a finding instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectError {
+    /// What was asked for makes no sense; asked otherwise it may.
+    #[error("{0}")]
+    Usage(String),
+    /// A file or a folder cannot be read, written or used; the text names it and says why.
+    #[error("{0}")]
+    Unusable(String),
+    /// A document cannot be used.
+    #[error("{}", .0.finding)]
+    Fault(Box<Fault>),
+    /// The endpoint of a model, or its key.
+    #[error(transparent)]
+    Endpoint(#[from] ClientError),
+    /// No context can be assembled.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// A step in a conversation cannot be taken, taken back or done again.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+/// A finding that makes a document useless, and its place.
+#[derive(Debug)]
+pub struct Fault {
+    /// What is wrong.
+    pub finding: Diagnostic,
+    /// Where in the text of the file it stands, if that is known.
+    pub mark: Option<Mark>,
+}
+
+/// Says that a file or a folder cannot be used.
+macro_rules! unusable {
+    ($($text:tt)*) => {
+        $crate::error::ProjectError::Unusable(format!($($text)*))
+    };
+}
+pub(crate) use unusable;

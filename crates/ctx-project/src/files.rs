@@ -1,0 +1,154 @@
+//! Reading and writing files: with a limit on size, never half, and never onto what was read.
+
+mod identity;
+mod json_edit;
+mod leading;
+mod leftover;
+mod lock;
+mod once;
+mod write;
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Result, unusable};
+use ctx_types::closest;
+
+pub use identity::FilesRead;
+pub use json_edit::{edited, is_editable, pretty_json, without_mark};
+pub use leading::{is_within, leads_out};
+pub use leftover::remove_leftovers;
+pub use lock::lock;
+pub use once::Once;
+pub use write::{Existing, refuse_stdin, write};
+
+/// The largest file that is read, in bytes; the readers of all formats stop there too.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How many entries a folder may have in which one is looked for that may be meant.
+const MAX_NEIGHBOURS: usize = 1_000;
+
+/// Reads a file, or standard input for `-`.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let name = name(path);
+    let mut bytes = Vec::new();
+    let read = match is_stdin(path) {
+        true => std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes),
+        false if path.is_dir() => return Err(unusable!("`{name}` is a folder where a file is expected")),
+        false => File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
+    };
+    read.map_err(|error| unusable!("cannot read `{name}`: {}", reason(&error)))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(unusable!("`{name}` is larger than {} MiB", MAX_BYTES / 1024 / 1024));
+    }
+    Ok(bytes)
+}
+
+/// Refuses to write over a file that somebody else has changed since it was read.
+pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
+    match read(path)? == before {
+        true => Ok(()),
+        false => Err(unusable!("`{}` was changed meanwhile; nothing is written", name(path))),
+    }
+}
+
+/// Says why a file could not be read or written, without codes and temporary names.
+pub fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::AlreadyExists => "it exists".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::NotADirectory => "a part of the path is a file".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or_default().to_owned()
+        }
+    }
+}
+
+/// Returns the name of the file beside a path that is not there which is probably meant: one of the same name with
+/// another ending, or else of nearly the same name. None in a folder of more than 1,000 entries, whose
+/// order is the system's.
+pub fn near(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries: Vec<_> = std::fs::read_dir(folder).ok()?.take(MAX_NEIGHBOURS + 1).collect();
+    if entries.len() > MAX_NEIGHBOURS {
+        return None;
+    }
+    let files = entries.into_iter().flatten().filter(|entry| entry.path().is_file());
+    let mut names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    let is_sibling = |name: &&String| Path::new(name).file_stem() == path.file_stem();
+    let wanted = path.file_name()?.to_str()?;
+    let near = names.iter().find(is_sibling).map(String::as_str);
+    near.or_else(|| closest(wanted, names.iter().map(String::as_str))).map(str::to_owned)
+}
+
+/// Makes a folder and those above it, unless they exist.
+pub fn make_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| unusable!("cannot make the folder `{}`: {}", name(folder), reason(&error)))
+}
+
+/// Returns the path of a file that another one names, which lies in a folder: as seen from the working folder.
+pub fn below(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    // Only a command line can mean standard input.
+    if is_stdin(&path) { Path::new(".").join(path) } else { path }
+}
+
+/// Tells whether a path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Returns the name by which results and diagnostics speak of a file: the same on every system.
+pub fn name(path: &Path) -> String {
+    match is_stdin(path) {
+        true => "standard input".to_owned(),
+        false if cfg!(windows) => path.display().to_string().replace('\\', "/"),
+        false => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks which file is suggested beside these, of which a name that ends with `/` is a folder's.
+    #[track_caller]
+    fn check(names: &[String], wanted: &str, expected: Option<&str>) {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            let path = folder.path().join(name);
+            match name.ends_with('/') {
+                true => std::fs::create_dir(path).unwrap(),
+                false => std::fs::write(path, "").unwrap(),
+            }
+        }
+        assert_eq!(near(&folder.path().join(wanted)).as_deref(), expected);
+    }
+
+    fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
+        names.map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn a_file_of_nearly_the_name_may_be_meant_and_a_folder_is_not() {
+        check(&names(["chat.json", "other.json"]), "chta.json", Some("chat.json"));
+        check(&names(["chta.yaml", "chat.json"]), "chta.json", Some("chta.yaml"));
+        check(&names(["chat.json/", "other.json"]), "chta.json", None);
+        check(&names(["chta/", "chat.json"]), "chta.json", Some("chat.json"));
+    }
+
+    #[test]
+    fn of_too_many_files_none_may_be_meant() {
+        let mut many: Vec<String> = (1..MAX_NEIGHBOURS).map(|n| format!("{n}.txt")).collect();
+        many.push("chat.json".to_owned());
+        check(&many, "chta.json", Some("chat.json"));
+        many.push("one-more.txt".to_owned());
+        check(&many, "chta.json", None);
+    }
+}

@@ -1,0 +1,102 @@
+//! The files of a folder, and the parts of it that cannot be read.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::config::is_config;
+use crate::files::{name, reason};
+
+/// How many files a folder may have.
+const MAX_FILES: usize = 10_000;
+
+/// How deep folders may be nested.
+const MAX_DEPTH: usize = 32;
+
+/// The endings of files that may be agents, conversations or profiles.
+const ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "yaml", "yml"];
+
+/// What a folder holds, in the order of names.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A JSON, JSON Lines or YAML file, or `ctx.toml`.
+    File(PathBuf),
+    /// A folder that cannot be looked into, and why.
+    Closed(PathBuf, String),
+}
+
+/// Lists the JSON, JSON Lines and YAML files in a folder and below it, `ctx.toml` too, and the folders that cannot be read.
+///
+/// Hidden folders and `node_modules` are passed over. Links are not followed: they may lead out of the folder
+/// or round in a circle.
+pub fn files(folder: &Path) -> Vec<Found> {
+    files_and(folder, |_| false)
+}
+
+/// As [`files`], and with the other files that are wanted.
+pub fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<Found> {
+    let mut walk = Walk { found: Vec::new(), is_full: false, is_wanted };
+    walk.folder(folder, 0);
+    if walk.is_full {
+        let reason = format!("`{}` has more than {MAX_FILES} files; name smaller folders", name(folder));
+        walk.found.push(Found::Closed(folder.to_owned(), reason));
+    }
+    walk.found
+}
+
+/// A walk through folders.
+struct Walk {
+    found: Vec<Found>,
+    /// Whether there are more files than are listed.
+    is_full: bool,
+    /// Tells which files beside ours are listed.
+    is_wanted: fn(&Path) -> bool,
+}
+
+impl Walk {
+    fn folder(&mut self, folder: &Path, depth: usize) {
+        let entries = match entries(folder) {
+            _ if depth > MAX_DEPTH => {
+                let reason = format!("`{}` is nested more than {MAX_DEPTH} folders deep", name(folder));
+                return self.found.push(Found::Closed(folder.to_owned(), reason));
+            }
+            Err(_) if folder.is_file() => {
+                let reason = format!("`{}` is a file where a folder is expected", name(folder));
+                return self.found.push(Found::Closed(folder.to_owned(), reason));
+            }
+            Err(error) => {
+                let reason = format!("cannot read the folder `{}`: {}", name(folder), reason(&error));
+                return self.found.push(Found::Closed(folder.to_owned(), reason));
+            }
+            Ok(entries) => entries,
+        };
+        for (path, kind) in entries {
+            if kind.is_dir() && !is_passed_over(&path) {
+                self.folder(&path, depth + 1);
+            } else if kind.is_file() && (is_ours(&path) || (self.is_wanted)(&path)) {
+                self.is_full |= self.found.len() >= MAX_FILES;
+                self.found.extend(Some(Found::File(path)).filter(|_| !self.is_full));
+            }
+            if self.is_full {
+                return;
+            }
+        }
+    }
+}
+
+fn entries(folder: &Path) -> std::io::Result<Vec<(PathBuf, std::fs::FileType)>> {
+    let entries = std::fs::read_dir(folder)?;
+    let entries = entries.map(|entry| entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))));
+    let mut entries = entries.collect::<std::io::Result<Vec<_>>>()?;
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(entries)
+}
+
+fn is_passed_over(folder: &Path) -> bool {
+    let name = folder.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    name.starts_with('.') || name == "node_modules"
+}
+
+fn is_ours(file: &Path) -> bool {
+    let ending = file.extension().map(OsStr::to_ascii_lowercase);
+    is_config(file) || ending.is_some_and(|ending| ENDINGS.iter().any(|ours| ending == *ours))
+}

@@ -1,0 +1,194 @@
+//! The files that verbs take, read and parsed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{ProjectError, Result, unusable};
+use ctx_engine::{
+    CompiledAgent, Engine, ImportError, Imported, Limits, Template, read_agent, read_conversation,
+    read_profile,
+};
+use ctx_preset_import::Document;
+use ctx_tokens::ModelTable;
+use ctx_types::{Agent, Code, Diagnostic, Session, Text, ToolDefinition, UserProfile, plural};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::files;
+use crate::origin::Origin;
+use crate::sources::Sources;
+
+/// A file that is read, and the name by which results and diagnostics speak of it.
+#[derive(Clone, Debug)]
+pub struct InputFile {
+    /// The file; `-` is standard input.
+    pub path: PathBuf,
+    /// How results and findings speak of it.
+    pub name: String,
+    /// What it holds, if it was read already; standard input can be read once only.
+    pub bytes: Option<Vec<u8>>,
+}
+
+impl<P: AsRef<Path>> From<P> for InputFile {
+    fn from(path: P) -> Self {
+        let path = path.as_ref().to_owned();
+        Self { name: files::name(&path), path, bytes: None }
+    }
+}
+
+/// An agent, and the way back to its file.
+#[derive(Debug)]
+pub struct AgentFile {
+    /// The agent in its unified form.
+    pub agent: Agent,
+    /// What was found while reading.
+    pub found: Vec<Diagnostic>,
+    origin: Origin,
+}
+
+impl AgentFile {
+    /// Reads an agent from bytes.
+    pub fn parse(bytes: &[u8], name: &str, engine: &Engine) -> Result<Self, ImportError> {
+        let imported = read_agent(bytes, name, &Limits::default(), &engine.anchors)?;
+        let origin = Origin::of(&imported, name, bytes);
+        Ok(Self { agent: imported.value, found: imported.diagnostics, origin })
+    }
+
+    /// Reads an agent from a file.
+    pub fn read(file: impl Into<InputFile>, engine: &Engine, sources: &mut Sources) -> Result<Self> {
+        load(&file.into(), sources, &|bytes, name| Self::parse(bytes, name, engine))
+    }
+
+    /// Returns what reading and compiling found, with pointers into the file.
+    pub fn all_findings(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
+        [self.found.clone(), self.lead_back(compiled.diagnostics().to_vec())].concat()
+    }
+
+    /// Points findings about the agent's unified form into its file.
+    pub fn lead_back(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        self.origin.lead_back(&mut findings);
+        findings
+    }
+}
+
+/// Reads a conversation.
+pub fn conversation(file: &InputFile, sources: &mut Sources) -> Result<Imported<Session>> {
+    load(file, sources, &|bytes, name| read_conversation(bytes, name, &Limits::default()))
+}
+
+/// Reads a user profile.
+pub fn profile(file: &InputFile, sources: &mut Sources) -> Result<Imported<UserProfile>> {
+    load(file, sources, &|bytes, name| read_profile(bytes, name, &Limits::default()))
+}
+
+/// Reads tool definitions: a list, passed to the request body as it is.
+pub fn tools(file: &InputFile, sources: &mut Sources) -> Result<(Vec<Value>, Vec<Diagnostic>)> {
+    let (value, mut found) = document(file, sources)?;
+    let Value::Array(tools) = value else { return Err(ProjectError::Unusable(no_tools(&file.name))) };
+    found.extend(nameless_tools(&tools).map(|odd| odd.in_document(&*file.name)));
+    Ok((tools, found))
+}
+
+/// Says that a file is no list of tools.
+pub fn no_tools(name: &str) -> String {
+    format!("`{name}` is not a list of tool definitions")
+}
+
+/// Finds tool definitions without a name, of which the first is the place.
+pub fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
+    let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool(item).name.is_empty());
+    let (first, _) = nameless.next()?;
+    let message = format!("{} without a name", plural(nameless.count() + 1, "tool definition"));
+    let help = "a definition is an object with `name`, or with `function` that has one";
+    let odd = Diagnostic::warning(codes::NAMELESS_TOOL, message).with_help(help);
+    Some(odd.at_pointer(format!("/{first}")))
+}
+
+/// Reads a table of models, whose rows are tried before those of another one.
+pub fn models(
+    file: &InputFile,
+    table: &ModelTable,
+    sources: &mut Sources,
+) -> Result<(ModelTable, Vec<Diagnostic>)> {
+    let (value, mut found) = document(file, sources)?;
+    let (table, odd) = table.clone().with_override(&value.to_string());
+    let odd: Vec<Diagnostic> = odd.into_iter().map(|odd| odd.in_document(&*file.name)).collect();
+    if let Some(fault) = odd.iter().find(|odd| FATAL.contains(&odd.code)) {
+        return Err(sources.failure(fault.clone()));
+    }
+    found.extend(odd);
+    Ok((table, found))
+}
+
+/// What makes a table of models no table at all.
+const FATAL: [Code; 2] = [ctx_tokens::codes::TABLE_SYNTAX, ctx_tokens::codes::TABLE_TOO_LARGE];
+
+/// Reads settings of processors: an object as `parameters` of an agent.
+pub fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
+    let (value, mut found) = document(file, sources)?;
+    let Value::Object(settings) = &value else {
+        return Err(unusable!("`{}` is not an object with settings such as `processors`", file.name));
+    };
+    let is_set = |settings: &Map<String, Value>| SETTINGS.iter().any(|key| settings.contains_key(*key));
+    if !settings.is_empty() && !is_set(settings) {
+        let below = settings.get("parameters").and_then(Value::as_object).is_some_and(is_set);
+        let help = match below {
+            true => "give a file with what stands in its `parameters`".to_owned(),
+            false => format!("settings stand in `{}`", SETTINGS.join("`, `")),
+        };
+        let odd = Diagnostic::warning(codes::NOTHING_SET, "nothing in it sets a processor").with_help(help);
+        found.push(odd.in_document(&*file.name));
+    }
+    Ok((value, found))
+}
+
+/// Where settings of processors stand.
+const SETTINGS: [&str; 3] = ["processors", "contextManagement", "contextPostProcessing"];
+
+/// Reads a template of text completions.
+pub fn template(file: &InputFile, sources: &mut Sources) -> Result<(Template, Vec<Diagnostic>)> {
+    let (value, mut found) = document(file, sources)?;
+    let (template, odd) = Template::read(&value);
+    found.extend(odd.into_iter().map(|odd| odd.in_document(&*file.name)));
+    Ok((template, found))
+}
+
+/// Reads a document of any shape.
+pub fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
+    let document = load(file, sources, &|bytes, name| Document::read(bytes, name, &Limits::default()))?;
+    let found = document.diagnostics.into_iter().map(|found| found.in_document(&*file.name));
+    Ok((document.value, found.collect()))
+}
+
+/// Reads a tool definition for the budget: that of chat completions, or the same without its envelope.
+pub fn tool(definition: &Value) -> ToolDefinition {
+    let body = definition.get("function").unwrap_or(definition);
+    let text = |key| body.get(key).and_then(Value::as_str);
+    ToolDefinition {
+        name: text("name").unwrap_or_default().into(),
+        description: text("description").map(Text::from),
+        parameters: Arc::new(body.get("parameters").cloned().unwrap_or_default()),
+    }
+}
+
+/// Refuses a command line that names standard input twice: the second reader would find nothing.
+pub fn check_stdin(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
+    match paths.into_iter().filter(|path| files::is_stdin(path.as_ref())).count() {
+        0 | 1 => Ok(()),
+        _ => Err(ProjectError::Usage("`-` is standard input, which can be read once only".to_owned())),
+    }
+}
+
+/// Reads something from the bytes of a file and its name.
+pub type Parse<'a, T> = &'a dyn Fn(&[u8], &str) -> Result<T, ImportError>;
+
+/// Reads a file, keeps its text for findings, and parses it.
+pub fn load<T>(file: &InputFile, sources: &mut Sources, parse: Parse<'_, T>) -> Result<T> {
+    let read = match &file.bytes {
+        Some(_) => None,
+        None => Some(sources.read(&file.path, &file.name)?),
+    };
+    let bytes = file.bytes.as_deref().or(read.as_deref()).unwrap_or_default();
+    sources.add(&file.name, bytes);
+    parse(bytes, &file.name).map_err(|error| sources.explain(&file.name, &error))
+}

@@ -1,0 +1,286 @@
+//! Objects in the command's own files whose keys are declared once: for reading, and for their schemas.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use ctx_types::{Diagnostic, Fix, Near, excerpt};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::keys::Keys;
+
+/// What a key holds: how it is read, and what a schema says about it.
+pub trait KeyValue {
+    /// Reads the value of a key.
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self;
+
+    /// Describes what is read without a finding.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+}
+
+/// A text that must have a meaning.
+pub trait Meaning: Sized {
+    /// Reads the text; or says what is wrong with it.
+    fn parse(text: &str) -> Result<Self, Meaningless>;
+
+    /// Describes the texts that can be read.
+    fn schema() -> Schema;
+}
+
+/// What is wrong with a text that means nothing.
+#[derive(Debug)]
+pub struct Meaningless {
+    /// What is said behind the text itself.
+    what: String,
+    /// The text that is probably meant, and whether that is certain.
+    near: Option<(String, bool)>,
+    /// The way out where no other text is near.
+    help: Option<String>,
+}
+
+impl Meaningless {
+    /// Says what is wrong, behind the text itself.
+    pub fn new(what: &str) -> Self {
+        Self { what: what.to_owned(), near: None, help: None }
+    }
+
+    /// Asks whether a near text was meant.
+    #[must_use]
+    pub fn near(mut self, near: Option<Near<'_>>) -> Self {
+        self.near = near.map(|near| (near.name.to_owned(), near.is_certain));
+        self
+    }
+
+    /// Says what to write where no other text is near.
+    #[must_use]
+    pub fn otherwise(mut self, help: String) -> Self {
+        self.help = Some(help);
+        self
+    }
+
+    /// Says so about a value of a file.
+    pub fn finding(self, text: &str) -> Diagnostic {
+        let finding = Diagnostic::error(codes::BAD_VALUE, format!("`{}` {}", excerpt(text), self.what));
+        match (self.near, self.help) {
+            (Some((name, is_certain)), _) => finding.guessing(Near { name: &name, is_certain }, Fix::text),
+            (None, Some(help)) => finding.with_help(help),
+            (None, None) => finding,
+        }
+    }
+
+    /// Says so in one line, behind the text itself.
+    pub fn line(&self) -> String {
+        match (&self.near, &self.help) {
+            (Some((name, _)), _) => format!("{}; did you mean `{name}`?", self.what),
+            (None, Some(help)) => format!("{}; {help}", self.what),
+            (None, None) => self.what.clone(),
+        }
+    }
+}
+
+/// A text that is not empty, such as a path.
+#[derive(Clone, Debug)]
+pub struct Filled(pub String);
+
+impl Deref for Filled {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An object or a list that something else reads.
+#[derive(Debug)]
+pub struct Shaped<T> {
+    /// What stands there.
+    pub value: Value,
+    shape: PhantomData<T>,
+}
+
+/// Whatever there is, which something else reads.
+#[derive(Debug)]
+pub struct AnyOf<T> {
+    /// What stands there.
+    pub value: Value,
+    shape: PhantomData<T>,
+}
+
+/// A number of tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens(pub u32);
+
+/// A text that was read.
+#[derive(Clone, Debug)]
+pub struct Parsed<T>(pub T);
+
+impl KeyValue for Option<String> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.text(key).map(str::to_owned)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "null"] })
+    }
+}
+
+impl KeyValue for Option<Filled> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.filled(key).map(|text| Filled(text.to_owned()))
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "null"], "minLength": 1 })
+    }
+}
+
+impl KeyValue for Vec<String> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.texts(key)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["array", "null"], "items": { "type": "string" } })
+    }
+}
+
+impl KeyValue for Option<u64> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.number(key)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["integer", "null"], "minimum": 0 })
+    }
+}
+
+impl KeyValue for Option<Tokens> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.tokens(key).map(Tokens)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["integer", "null"], "minimum": 0, "maximum": ctx_tokens::MAX_TOKENS })
+    }
+}
+
+impl KeyValue for bool {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.flag(key)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["boolean", "null"] })
+    }
+}
+
+impl<T: Meaning> KeyValue for Option<Parsed<T>> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.parsed(key, T::parse).map(Parsed)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator) -> Schema {
+        T::schema()
+    }
+}
+
+impl<T: JsonSchema> KeyValue for Option<Shaped<T>> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.structure(key).map(|value| Shaped { value: value.clone(), shape: PhantomData })
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [generator.subschema_for::<T>(), { "type": "null" }] })
+    }
+}
+
+impl<T: JsonSchema> KeyValue for Option<AnyOf<T>> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.any(key).map(|value| AnyOf { value: value.clone(), shape: PhantomData })
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [generator.subschema_for::<T>(), { "type": "null" }] })
+    }
+}
+
+/// Describes a text that is one of these words.
+pub fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Schema {
+    let words = words.into_iter().map(Value::from);
+    json_schema!({ "enum": words.chain([Value::Null]).collect::<Vec<Value>>() })
+}
+
+/// Describes an object that has these keys and no others: a mistyped one would do nothing, or something else.
+pub fn object<const N: usize>(about: &str, keys: [(&str, &str, Schema); N]) -> Schema {
+    let describe = |(key, about, mut schema): (&str, &str, Schema)| {
+        schema.insert("description".to_owned(), Value::from(about));
+        (key.to_owned(), Value::from(schema))
+    };
+    let properties: Map<String, Value> = keys.into_iter().map(describe).collect();
+    json_schema!({
+        "type": "object",
+        "description": about,
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+/// Texts by their names, such as headers.
+#[derive(Debug)]
+pub struct TextTable;
+
+impl JsonSchema for TextTable {
+    fn schema_name() -> Cow<'static, str> {
+        "TextTable".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": "string" } })
+    }
+}
+
+/// Declares an object of a file: its keys in the order in which they are read, with the docs that editors show.
+macro_rules! keyed {
+    (
+        $(#[doc = $about:literal])*
+        pub struct $Name:ident {
+            $( $(#[doc = $key_about:literal])* $field:ident : $Type:ty => $key:literal, )*
+        }
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Debug)]
+        #[allow(dead_code, reason = "some keys are for people only")]
+        pub struct $Name {
+            $( $(#[doc = $key_about])* pub $field: $Type, )*
+        }
+
+        impl $Name {
+            /// Reads all keys; what is wrong with them is noted with the keys.
+            pub fn read(keys: &mut $crate::keys::Keys<'_>) -> Self {
+                Self { $( $field: <$Type as $crate::keyed::KeyValue>::read(keys, $key), )* }
+            }
+        }
+
+        impl schemars::JsonSchema for $Name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let keys = [$( (
+                    $key,
+                    concat!($($key_about, "\n"),*),
+                    <$Type as $crate::keyed::KeyValue>::schema(generator),
+                ) ),*];
+                $crate::keyed::object(concat!($($about, "\n"),*), keys)
+            }
+        }
+    };
+}
+pub(crate) use keyed;

@@ -1,0 +1,134 @@
+//! Objects in the command's own files, read key by key.
+
+use ctx_tokens::{MAX_TOKENS, read_tokens};
+use ctx_types::{Diagnostic, Fix, excerpt, nearest, pointer_step};
+use serde_json::{Map, Value};
+
+use crate::codes;
+use crate::keyed::Meaningless;
+
+/// An object that is read key by key; what is unknown or of a wrong type is a finding with its pointer.
+#[derive(Debug)]
+pub struct Keys<'v> {
+    values: &'v Map<String, Value>,
+    known: Vec<&'static str>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'v> Keys<'v> {
+    /// Begins to read a value; anything but an object is an error.
+    pub fn of(value: &'v Value) -> Result<Self, Box<Diagnostic>> {
+        match value {
+            Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new() }),
+            other => Err(Box::new(wrong("an object with keys", other).at_pointer(""))),
+        }
+    }
+
+    /// Reads a text.
+    pub fn text(&mut self, key: &'static str) -> Option<&'v str> {
+        self.read(key, "a text", Value::as_str)
+    }
+
+    /// Reads a text that something else must be able to read too.
+    pub fn parsed<T>(
+        &mut self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, Meaningless>,
+    ) -> Option<T> {
+        let text = self.text(key)?;
+        let fault = |fault: Meaningless| fault.finding(text).at_pointer(format!("/{key}"));
+        parse(text).map_err(|error| self.found.push(fault(error))).ok()
+    }
+
+    /// Reads a text that is not empty.
+    pub fn filled(&mut self, key: &'static str) -> Option<&'v str> {
+        let text = self.text(key)?;
+        if text.is_empty() {
+            let wrong = wrong("a text that is not empty", &Value::from(text));
+            self.found.push(wrong.at_pointer(format!("/{key}")));
+        }
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    /// Reads a whole number from 0 on.
+    pub fn number<T: TryFrom<u64>>(&mut self, key: &'static str) -> Option<T> {
+        self.read(key, "a whole number from 0 on", |value| T::try_from(value.as_u64()?).ok())
+    }
+
+    /// Reads a number of tokens.
+    pub fn tokens(&mut self, key: &'static str) -> Option<u32> {
+        self.read(key, &tokens_expected(), read_tokens)
+    }
+
+    /// Reads a switch; off if there is none.
+    pub fn flag(&mut self, key: &'static str) -> bool {
+        self.read(key, "true or false", Value::as_bool).unwrap_or_default()
+    }
+
+    /// Reads a list of texts; empty if there is none.
+    pub fn texts(&mut self, key: &'static str) -> Vec<String> {
+        let texts = |value: &Value| {
+            let texts = value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned));
+            texts.collect::<Option<Vec<String>>>()
+        };
+        self.read(key, "a list of texts", texts).unwrap_or_default()
+    }
+
+    /// Returns whatever there is.
+    pub fn any(&mut self, key: &'static str) -> Option<&'v Value> {
+        self.read(key, "a value", Some)
+    }
+
+    /// Returns an object or a list as it is.
+    pub fn structure(&mut self, key: &'static str) -> Option<&'v Value> {
+        self.read(key, "an object or a list", |value| {
+            (value.is_object() || value.is_array()).then_some(value)
+        })
+    }
+
+    /// Ends reading: returns what was found, of which keys that nobody asked for are warnings.
+    pub fn finish(mut self) -> Vec<Diagnostic> {
+        for key in self.values.keys().filter(|key| !self.known.contains(&key.as_str())) {
+            let unknown =
+                Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{}`", excerpt(key)))
+                    .about_key();
+            let known = self.known.join("`, `");
+            let unknown = match nearest(key, self.known.iter().copied()) {
+                Some(near) if self.values.contains_key(near.name) => {
+                    unknown.with_help(format!("`{}` is there too; remove one of the two", near.name))
+                }
+                Some(near) => unknown.guessing(near, Fix::key),
+                None => unknown.with_help(format!("known are `{known}`")),
+            };
+            let pointer = format!("/{}", pointer_step(key));
+            self.found.push(unknown.at_pointer(pointer));
+        }
+        self.found
+    }
+
+    /// Reads the value of a key; null is as if it were absent.
+    fn read<T>(
+        &mut self,
+        key: &'static str,
+        expected: &str,
+        read: impl Fn(&'v Value) -> Option<T>,
+    ) -> Option<T> {
+        self.known.push(key);
+        let value = self.values.get(key).filter(|value| !value.is_null())?;
+        let known = read(value);
+        if known.is_none() {
+            self.found.push(wrong(expected, value).at_pointer(format!("/{key}")));
+        }
+        known
+    }
+}
+
+/// Says what a number of tokens is.
+pub fn tokens_expected() -> String {
+    format!("a whole number from 0 to {MAX_TOKENS}")
+}
+
+fn wrong(expected: &str, found: &Value) -> Diagnostic {
+    let shown = found.to_string();
+    Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}, found `{}`", excerpt(&shown)))
+}

@@ -1,0 +1,56 @@
+//! From a folder to a context: agents, conversations, worldbooks and defaults as files, read, checked, assembled and
+//! changed in place.
+//!
+//! Layer 6: files, the clock, the environment and the store of conversations are here. Everything is returned as
+//! a value; nothing is printed and nobody is asked. Whoever shows it (a command, a page, a server) is above.
+//!
+//! ```
+//! use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
+//!
+//! # fn main() -> Result<(), ctx_project::ProjectError> {
+//! let mut sources = Sources::default();
+//! let options = TurnOptions {
+//!     input: Some("Hi".to_owned()),
+//!     at: Some("2026-01-31T12:00:00Z".to_owned()),
+//!     config: ConfigOptions { is_ignored: true, ask: None },
+//!     ..TurnOptions::default()
+//! };
+//! let turn = Turn::open(&options, &mut sources)?;
+//! let context = turn.assemble(false)?;
+//! assert_eq!(context.messages[0].content.text(), "Hi");
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod books;
+pub mod case;
+pub mod codes;
+pub mod config;
+pub mod counting;
+pub mod edits;
+pub mod endpoint;
+pub mod error;
+pub mod files;
+pub mod folder;
+pub mod home;
+pub mod inputs;
+pub mod keyed;
+pub mod keys;
+pub mod lines;
+pub mod locate;
+pub mod named;
+pub mod options;
+mod origin;
+mod secrets;
+pub mod session_file;
+pub mod sources;
+pub mod store;
+pub mod switches;
+mod toml_document;
+pub mod turn;
+
+pub use config::Config;
+pub use error::{Fault, ProjectError};
+pub use options::{ConfigOptions, CountingOptions, EndpointOptions, TurnOptions};
+pub use sources::Sources;
+pub use turn::Turn;

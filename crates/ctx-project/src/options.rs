@@ -1,0 +1,83 @@
+//! What is asked for: as arguments on a command line, or as a form on a page.
+
+use std::path::PathBuf;
+
+use ctx_engine::Switches;
+use ctx_types::GenerationKind;
+use ctx_wire::Dialect;
+
+use crate::config::Ask;
+
+/// Whether `ctx.toml` gives defaults, and who is asked whether one that was found is trusted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ConfigOptions {
+    /// Reads no `ctx.toml`.
+    pub is_ignored: bool,
+    /// Asks the user; nobody is asked without it.
+    pub ask: Option<Ask>,
+}
+
+/// One turn of a conversation. What is absent is taken from `ctx.toml`.
+#[derive(Clone, Debug, Default)]
+pub struct TurnOptions {
+    /// The file of the agent or preset; without one the conversation alone is looked at.
+    pub agent: Option<PathBuf>,
+    /// The file of the conversation.
+    pub session: Option<PathBuf>,
+    /// What the user is about to send.
+    pub input: Option<String>,
+    /// The file of the user profile.
+    pub profile: Option<PathBuf>,
+    /// Files of worldbooks.
+    pub worldbooks: Vec<PathBuf>,
+    /// The model that the request goes to.
+    pub model: Option<String>,
+    /// The file of a table of models, whose rows are tried before the built-in ones.
+    pub models: Option<PathBuf>,
+    /// The file of the model's own settings of processors.
+    pub model_settings: Option<PathBuf>,
+    /// The file of tool definitions.
+    pub tools: Option<PathBuf>,
+    /// The folder of attached files; by default those of the conversation and of the agent.
+    pub assets: Option<PathBuf>,
+    /// How many tokens the context may have; 0 means the model's window.
+    pub context_tokens: Option<u32>,
+    /// How many tokens are kept free for the answer.
+    pub reserve: Option<u32>,
+    /// What is to be generated.
+    pub kind: GenerationKind,
+    /// The time of the turn in RFC 3339; now if absent.
+    pub at: Option<String>,
+    /// The time zone; UTC if absent.
+    pub tz: Option<String>,
+    /// The seed of random draws.
+    pub seed: u64,
+    /// Which processors are switched on and off.
+    pub switches: Switches,
+    /// Where defaults come from.
+    pub config: ConfigOptions,
+}
+
+/// Where a model is reached. What is absent is taken from `ctx.toml`.
+#[derive(Clone, Debug, Default)]
+pub struct EndpointOptions {
+    /// The address of the API.
+    pub base_url: Option<String>,
+    /// The dialect that it speaks.
+    pub dialect: Option<Dialect>,
+    /// The variable of the environment that holds the key.
+    pub key_env: Option<String>,
+    /// The file that holds the key and nothing else.
+    pub key_file: Option<PathBuf>,
+}
+
+/// How tokens are counted.
+#[derive(Clone, Debug, Default)]
+pub struct CountingOptions {
+    /// As the model counts, and not by the length of the text.
+    pub is_of_model: bool,
+    /// The model whose tokens are counted.
+    pub model: Option<String>,
+    /// The file of a table of models.
+    pub models: Option<PathBuf>,
+}

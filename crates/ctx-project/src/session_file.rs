@@ -1,0 +1,198 @@
+//! A conversation's file that is written again as it was, but for what was changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{ProjectError, Result, unusable};
+use ctx_compress::mask::check_summaries;
+use ctx_engine::Format;
+use ctx_types::{Diagnostic, History, HistoryEntry, HistoryError, Session, SessionOp};
+use serde_json::Value;
+
+use crate::codes;
+use crate::files::{self, Existing, FilesRead};
+use crate::inputs::{self, InputFile};
+use crate::sources::Sources;
+
+/// A conversation, the log of its steps, and the way back into its file.
+#[derive(Debug)]
+pub struct SessionFile {
+    /// How results and findings speak of it.
+    pub name: String,
+    path: PathBuf,
+    /// What the file holds.
+    bytes: Vec<u8>,
+    format: Format,
+    /// The conversation.
+    pub session: Session,
+    /// The steps that can be taken back.
+    pub history: History,
+    /// What is odd about the file, its log and its summaries.
+    pub found: Vec<Diagnostic>,
+}
+
+/// Where a changed conversation goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Nowhere: what would be written is only told.
+    Nowhere,
+    /// Over its own file.
+    InPlace,
+    /// To another file.
+    Other(PathBuf),
+}
+
+impl SessionFile {
+    /// Reads a conversation that may be written to a target; one that cannot be is refused at once.
+    pub fn open(path: &Path, target: &Target, sources: &mut Sources) -> Result<Self> {
+        if *target == Target::InPlace && files::is_stdin(path) {
+            let message = "standard input cannot be written; `--out FILE` writes another file";
+            return Err(ProjectError::Usage(message.to_owned()));
+        }
+        let file = Self::read(path, sources)?;
+        file.check(target)?;
+        Ok(file)
+    }
+
+    /// Reads a conversation in any form.
+    fn read(path: &Path, sources: &mut Sources) -> Result<Self> {
+        let name = files::name(path);
+        let bytes = sources.read(path, &name)?;
+        Self::parse(path, bytes, sources)
+    }
+
+    /// Reads the file again, as it is now.
+    pub fn read_again(&self, sources: &mut Sources) -> Result<Self> {
+        let bytes = if files::is_stdin(&self.path) { self.bytes.clone() } else { files::read(&self.path)? };
+        Self::parse(&self.path, bytes, sources)
+    }
+
+    fn parse(path: &Path, bytes: Vec<u8>, sources: &mut Sources) -> Result<Self> {
+        let file = InputFile { bytes: Some(bytes.clone()), ..InputFile::from(path) };
+        let imported = inputs::conversation(&file, sources)?;
+        let (history, odd) = History::read(&imported.value.header);
+        let of_tree = odd.into_iter().chain(check_summaries(&imported.value)).map(|mut found| {
+            found.location.pointer = pointer_in(imported.format, found.location.pointer.take());
+            found.in_document(&*file.name)
+        });
+        let found = imported.diagnostics.into_iter().chain(of_tree).collect();
+        let (session, format) = (imported.value, imported.format);
+        Ok(Self { name: file.name, path: path.to_owned(), bytes, format, session, history, found })
+    }
+
+    /// Carries out a step and notes it in the log under a name for people.
+    ///
+    /// A first step makes all nodes name the way to the active leaf, so that its way back holds all of them. Where
+    /// that is too much for the log, they are made to name it before, which changes nothing that anybody sees.
+    pub fn apply(&mut self, label: &str, at_millis: i64, op: &SessionOp) -> Result<(), HistoryError> {
+        let before = (self.session.clone(), self.history.clone());
+        if !self.note(label, at_millis, op)? {
+            (self.session, self.history) = before;
+            let id = self.session.active_leaf_id().clone();
+            self.session.apply(&SessionOp::ActivateLeaf { id })?;
+            if !self.note(label, at_millis, op)? {
+                let message =
+                    format!("the step `{label}` is too large for the log and cannot be taken back by `undo`");
+                self.found.push(Diagnostic::warning(codes::UNLOGGED_STEP, message).in_document(&*self.name));
+            }
+        }
+        self.history.write(&mut self.session.header);
+        Ok(())
+    }
+
+    /// Carries out a step; tells whether the log has room for it.
+    fn note(&mut self, label: &str, at_millis: i64, op: &SessionOp) -> Result<bool, HistoryError> {
+        self.history.apply(&mut self.session, label, Some(at_millis), op.clone())?;
+        Ok(self.history.undoable().last().is_some_and(|entry| entry.op == *op))
+    }
+
+    /// Takes the latest step back and returns its name.
+    pub fn undo(&mut self) -> Result<String, HistoryError> {
+        let label = self.history.undo(&mut self.session)?;
+        self.history.write(&mut self.session.header);
+        Ok(label.to_string())
+    }
+
+    /// Does again what was taken back last and returns its name.
+    pub fn redo(&mut self) -> Result<String, HistoryError> {
+        let label = self.history.redo(&mut self.session)?;
+        self.history.write(&mut self.session.header);
+        Ok(label.to_string())
+    }
+
+    /// Refuses a target that would not come back as it was.
+    fn check(&self, target: &Target) -> Result<(), ProjectError> {
+        if *target != Target::InPlace {
+            return Ok(());
+        }
+        let refused = |reason: String| Err(ProjectError::Usage(reason));
+        let name = &self.name;
+        let help = "`session import` and `session export ID --out FILE` write it as a session";
+        if self.format != Format::Session {
+            return refused(format!("`{name}` is {}, which has no place for this; {help}", self.format));
+        }
+        match files::is_editable(&self.bytes) {
+            true => Ok(()),
+            false => refused(format!("`{name}` is no plain JSON and would not come back as it is; {help}")),
+        }
+    }
+
+    /// Writes the conversation; tells whether that was wanted.
+    ///
+    /// A file that somebody else has changed since it was read is not written over; that nobody does so between the
+    /// look and the writing is what a lock is for, which other runs of the command take too.
+    pub fn save(&self, target: &Target, read: &FilesRead) -> Result<bool> {
+        self.check(target)?;
+        match target {
+            Target::Nowhere => return Ok(false),
+            Target::Other(path) => {
+                let bytes = self.edited().unwrap_or_else(|_| files::pretty_json(&self.to_json()));
+                files::write(&[(path.clone(), &bytes)], Existing::Named, read)?;
+            }
+            Target::InPlace => {
+                let bytes = self.edited().map_err(|reason| {
+                    unusable!(
+                        "`{}` cannot be changed in place: {reason}; `--out FILE` writes another file",
+                        self.name
+                    )
+                })?;
+                let _lock = files::lock(&self.path)?;
+                files::refuse_changed(&self.path, &self.bytes)?;
+                // That this run has read it does not matter: this is what the user asked for.
+                files::write(&[(self.path.clone(), &bytes)], Existing::Named, &FilesRead::default())?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the file with what was changed, or why it cannot be: it is of another form, or no plain JSON.
+    fn edited(&self) -> Result<Vec<u8>, &'static str> {
+        match self.format {
+            Format::Session => files::edited(&self.bytes, &self.to_json()),
+            _ => Err("it is of another form"),
+        }
+    }
+
+    /// Returns what would be written.
+    pub fn to_json(&self) -> Value {
+        serde_json::json!(self.session)
+    }
+
+    /// Returns what the log holds, for programs: the steps that can be taken back and done again, the latest first.
+    pub fn steps_json(&self) -> Value {
+        let steps = |entries: &[Arc<HistoryEntry>]| {
+            let step = |entry: &Arc<HistoryEntry>| serde_json::json!({ "label": entry.label, "atMillis": entry.at_millis });
+            entries.iter().rev().map(step).collect::<Value>()
+        };
+        serde_json::json!({ "undo": steps(self.history.undoable()), "redo": steps(self.history.redoable()) })
+    }
+}
+
+/// Leads a pointer into a session to where its form has that; none where it has it elsewhere.
+pub fn pointer_in(format: Format, pointer: Option<String>) -> Option<String> {
+    match format {
+        Format::Session => pointer,
+        Format::SessionHalves => pointer.map(|pointer| format!("/detail{pointer}")),
+        _ => None,
+    }
+}

@@ -1,0 +1,397 @@
+//! One turn: its files, read and compiled, and the context that is assembled from them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::{ProjectError, Result};
+use ctx_chat::assets::FolderAssets;
+use ctx_engine::{
+    AssembleError, Compile, CompiledAgent, Context, Dialect, DocumentReader, Engine, MODEL_SETTINGS, Options,
+    Ports, Request, Template, USER_SETTINGS,
+};
+use ctx_pipeline::EffectiveSetting;
+use ctx_types::{
+    Agent, AttachmentPorts, Diagnostic, Near, Session, Stopwatch, TurnInput, nearest, nearest_key,
+};
+use serde_json::{Map, Value};
+
+use crate::books::Books;
+use crate::codes;
+use crate::config::{Beside, Config};
+use crate::files;
+use crate::inputs::{self, AgentFile, InputFile};
+use crate::keyed::Meaningless;
+use crate::options::TurnOptions;
+use crate::sources::Sources;
+
+/// What the request body names as its model where nothing else does.
+const UNNAMED_MODEL: &str = "unspecified";
+
+/// The files of a turn.
+#[derive(Clone, Debug, Default)]
+pub struct TurnFiles {
+    /// The agent or preset.
+    pub agent: Option<InputFile>,
+    /// The conversation.
+    pub session: Option<InputFile>,
+    /// The user profile.
+    pub profile: Option<InputFile>,
+    /// Worldbooks, which hold for this turn.
+    pub worldbooks: Vec<InputFile>,
+    /// Settings of worldbooks, in place of those that the agent has.
+    pub worldbook_settings: Option<InputFile>,
+    /// A table of models, whose rows are tried before the built-in ones.
+    pub models: Option<InputFile>,
+    /// The model's own settings of processors.
+    pub model_settings: Option<InputFile>,
+    /// Tool definitions.
+    pub tools: Option<InputFile>,
+    /// The folder of attached files, in place of those of the conversation and the agent.
+    pub assets: Option<PathBuf>,
+}
+
+impl TurnFiles {
+    /// Takes the files of a command line; a usage error if two of them are standard input.
+    pub fn of(arguments: &TurnOptions) -> Result<Self> {
+        let TurnOptions { agent, session, profile, models, model_settings, tools, .. } = arguments;
+        let files = [agent, session, profile, models, model_settings, tools];
+        inputs::check_stdin(files.into_iter().flatten().chain(&arguments.worldbooks))?;
+        let worldbooks = arguments.worldbooks.iter().map(InputFile::from).collect();
+        let [agent, session, profile, models, model_settings, tools] =
+            files.map(|path| path.as_ref().map(InputFile::from));
+        Ok(Self {
+            agent,
+            session,
+            profile,
+            worldbooks,
+            worldbook_settings: None,
+            models,
+            model_settings,
+            tools,
+            assets: arguments.assets.clone(),
+        })
+    }
+
+    /// Opens the folders in which attached files are: the one that was named, else those of the conversation and of
+    /// the agent.
+    fn assets(&self) -> Result<FolderAssets> {
+        if let Some(folder) = &self.assets {
+            let opened = FolderAssets::open([folder]);
+            return opened
+                .map_err(|error| ProjectError::Usage(format!("`--assets {}`: {error}", folder.display())));
+        }
+        let files = [&self.session, &self.agent].into_iter().flatten();
+        let folders = files.filter(|file| !files::is_stdin(&file.path)).filter_map(|file| file.path.parent());
+        let here = |folder: &Path| match folder.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => folder.to_owned(),
+        };
+        // A folder that cannot be opened holds no files: that is told where one is missing.
+        let opened = folders.map(here).filter_map(|folder| FolderAssets::open([folder]).ok());
+        Ok(opened.fold(FolderAssets::default(), FolderAssets::and))
+    }
+}
+
+/// A turn, ready to be assembled.
+#[derive(Debug)]
+pub struct Turn {
+    /// What the moment gives: the input, the time, the budget.
+    pub input: TurnInput,
+    /// Whether contexts keep what each stage left behind.
+    pub is_traced: bool,
+    agent: Option<AgentFile>,
+    engine: Engine,
+    with: Compile,
+    compiled: CompiledAgent,
+    session: Session,
+    books: Books,
+    assets: FolderAssets,
+    tools: Vec<Value>,
+    /// What was found while reading.
+    found: Vec<Diagnostic>,
+    /// The files of settings, by what findings call them.
+    settings: Vec<(&'static str, String)>,
+    /// The file of the settings of worldbooks.
+    worldbook_settings: Option<String>,
+}
+
+impl Turn {
+    /// Reads the files of a turn, what `ctx.toml` gives beside them included, and compiles its agent.
+    pub fn open(options: &TurnOptions, sources: &mut Sources) -> Result<Self> {
+        let config = Config::read(&options.config, sources)?;
+        Ok(Self::open_on(Engine::new(), options, config, |_| {}, sources)?.0)
+    }
+
+    /// As [`open`](Self::open), on an engine with processors of one's own and with defaults that were read before;
+    /// `change` changes which files are read. Returns which files the defaults bring in, too.
+    pub fn open_on(
+        engine: Engine,
+        options: &TurnOptions,
+        config: Config,
+        change: impl FnOnce(&mut TurnFiles),
+        sources: &mut Sources,
+    ) -> Result<(Self, Option<Beside>)> {
+        let mut options = options.clone();
+        let beside = config.complete(&mut options, sources)?;
+        let mut files = TurnFiles::of(&options)?;
+        change(&mut files);
+        let input = input(&options)?;
+        let with = Compile { switches: options.switches, ..Compile::default() };
+        Ok((Self::read_with((engine, with), config, &files, input, sources)?, beside))
+    }
+
+    /// Hands out the agent, what it is compiled with, and the inputs of its turns.
+    pub fn into_parts(self) -> (Agent, Engine, Compile, TurnInput, Books) {
+        (self.compiled.agent().clone(), self.engine, self.with, self.input, self.books)
+    }
+
+    /// Hands out what loads attached files.
+    pub fn take_assets(&mut self) -> FolderAssets {
+        std::mem::take(&mut self.assets)
+    }
+
+    /// Returns the worldbooks.
+    pub fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// Returns the name of the file with the settings of worldbooks.
+    pub fn worldbook_settings(&self) -> Option<&str> {
+        self.worldbook_settings.as_deref()
+    }
+
+    /// Returns the name of the agent, if it has one.
+    pub fn agent_name(&self) -> Option<&str> {
+        self.compiled.agent().name.as_deref()
+    }
+
+    /// Returns the conversation.
+    pub const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Returns the conversation, to be changed.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// Reads the files of a turn and compiles its agent.
+    pub fn read(files: &TurnFiles, input: TurnInput, with: Compile, sources: &mut Sources) -> Result<Self> {
+        Self::read_on((Engine::new(), with), files, input, sources)
+    }
+
+    /// As [`read`](Self::read), on an engine with processors of the verb's own.
+    pub fn read_on(
+        (mut engine, mut with): (Engine, Compile),
+        files: &TurnFiles,
+        mut input: TurnInput,
+        sources: &mut Sources,
+    ) -> Result<Self> {
+        let mut found = Vec::new();
+        let agent = files.agent.clone().map(|file| AgentFile::read(file, &engine, sources)).transpose()?;
+        found.extend(agent.iter().flat_map(|file| file.found.iter().cloned()));
+        let mut session = Session::new("session");
+        if let Some(file) = &files.session {
+            let imported = inputs::conversation(file, sources)?;
+            session = imported.value;
+            found.extend(imported.diagnostics);
+        }
+        if let Some(file) = &files.profile {
+            let imported = inputs::profile(file, sources)?;
+            with.profile = Some(imported.value);
+            found.extend(imported.diagnostics);
+        }
+        let (mut books, odd) = Books::read(&files.worldbooks, sources)?;
+        if let (Some(file), Some(agent)) = (&files.agent, &agent) {
+            books.add_beside(&file.path, &agent.agent, sources);
+        }
+        with.worldbooks = books.loaded();
+        found.extend(odd);
+        if let Some(file) = &files.models {
+            let (models, odd) = inputs::models(file, &engine.models, sources)?;
+            engine.models = Arc::new(models);
+            found.extend(odd);
+        }
+        if let Some(file) = &files.model_settings {
+            let (settings, odd) = inputs::settings(file, sources)?;
+            with.model_parameters = Some(settings);
+            found.extend(odd);
+        }
+        let mut tools = Vec::new();
+        if let Some(file) = &files.tools {
+            let (definitions, odd) = inputs::tools(file, sources)?;
+            tools = definitions;
+            found.extend(odd);
+        }
+        let mut read = agent.as_ref().map(|file| file.agent.clone()).unwrap_or_default();
+        if let Some(file) = &files.worldbook_settings {
+            let (settings, odd) = inputs::document(file, sources)?;
+            read.worldbook_settings = Some(settings);
+            found.extend(odd);
+        }
+        let compiled = engine.compile(&read, &with);
+        input.tools = tools.iter().map(inputs::tool).collect();
+        input.model = compiled.model_name(&input).map(Into::into);
+        let settings = files.model_settings.iter().map(|file| (MODEL_SETTINGS, file.name.clone()));
+        let settings = settings.collect();
+        let worldbook_settings = files.worldbook_settings.as_ref().map(|file| file.name.clone());
+        Ok(Self {
+            input,
+            is_traced: false,
+            agent,
+            engine,
+            with,
+            compiled,
+            session,
+            books,
+            assets: files.assets()?,
+            tools,
+            found,
+            settings,
+            worldbook_settings,
+        })
+    }
+
+    /// As [`read_on`](Self::read_on), with the user's settings.
+    pub fn read_with(
+        (engine, with): (Engine, Compile),
+        config: Config,
+        files: &TurnFiles,
+        input: TurnInput,
+        sources: &mut Sources,
+    ) -> Result<Self> {
+        let with = Compile { user_parameters: config.user_parameters, ..with };
+        let mut turn = Self::read_on((engine, with), files, input, sources)?;
+        turn.found.splice(..0, config.found);
+        turn.settings.extend(config.name.map(|name| (USER_SETTINGS, name)));
+        Ok(turn)
+    }
+
+    /// Returns the settings of all processors, and everything that was found while reading and compiling.
+    pub fn settings(&self) -> (&[EffectiveSetting], Vec<Diagnostic>) {
+        let found = self.lead_back(self.compiled.diagnostics().to_vec());
+        (self.compiled.pipeline().settings(), [self.found.clone(), found].concat())
+    }
+
+    /// Assembles the context; its report begins with what was found while reading.
+    pub fn assemble(&self, timings: bool) -> Result<Context, AssembleError> {
+        let clock = Clock(Instant::now());
+        let stopwatch: Option<&dyn Stopwatch> = if timings { Some(&clock) } else { None };
+        let documents = DocumentReader::default();
+        let attachments = AttachmentPorts {
+            assets: Some(&self.assets),
+            documents: Some(&documents),
+            ..AttachmentPorts::default()
+        };
+        let ports = Ports { stopwatch, attachments, is_traced: self.is_traced, ..Ports::default() };
+        let assembly = self.compiled.assemble_with(&self.session, &self.input, ports);
+        let mut context = pollster::block_on(assembly)?;
+        let found = self.lead_back(std::mem::take(&mut context.report.diagnostics));
+        context.report.diagnostics = [self.found.clone(), found].concat();
+        Ok(context)
+    }
+
+    /// Points findings about what was compiled into the files that it was read from.
+    pub fn lead_back(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        for location in found.iter_mut().map(|found| &mut found.location) {
+            let is_of = |(name, _): &&(&str, String)| location.document.as_deref() == Some(*name);
+            if let Some((_, file)) = self.settings.iter().find(is_of) {
+                location.document = Some(file.as_str().into());
+            }
+            let below = |pointer: &String| pointer.strip_prefix("/worldbookSettings").map(str::to_owned);
+            let below = location.pointer.as_ref().filter(|_| location.document.is_none()).and_then(below);
+            if let (Some(file), Some(below)) = (&self.worldbook_settings, below) {
+                location.document = Some(file.as_str().into());
+                location.pointer = Some(below);
+            }
+        }
+        self.books.lead_back(&mut found);
+        match &self.agent {
+            Some(file) => file.lead_back(found),
+            None => found,
+        }
+    }
+
+    /// Writes the request body in a dialect, and what does not fit into it.
+    pub fn body(
+        &self,
+        context: &Context,
+        dialect: Dialect,
+        template: Option<&Template>,
+    ) -> (Value, Vec<Diagnostic>) {
+        let model = self.compiled.model_name(&self.input).unwrap_or(UNNAMED_MODEL);
+        let request = Request { model, tools: &self.tools, parameters: &Map::new() };
+        let options = Options { template, ..context.options() };
+        let encoded = dialect.encode_with(&context.messages, &request, &options);
+        let of_body = |found: Diagnostic| found.in_document("request body");
+        (encoded.to_value(), encoded.diagnostics.into_iter().map(of_body).collect())
+    }
+
+    /// Reports that nothing names the model of the request body, which no provider accepts.
+    pub fn unnamed_model(&self) -> Option<Diagnostic> {
+        if self.compiled.model_name(&self.input).is_some() {
+            return None;
+        }
+        let message = format!("nothing names a model: the request names `{UNNAMED_MODEL}`");
+        let unnamed = Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help("name one with `--model`");
+        Some(unnamed.in_document("request body"))
+    }
+}
+
+/// The time since an assembly began.
+struct Clock(Instant);
+
+impl Stopwatch for Clock {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// The turn that the command line describes; without `--at` it is now.
+pub fn input(arguments: &TurnOptions) -> Result<TurnInput> {
+    let at = time(arguments.at.as_deref())?;
+    let zone = arguments.tz.as_deref().unwrap_or("UTC");
+    check_zone(zone).map_err(|fault| ProjectError::Usage(format!("`--tz {zone}` {}", fault.line())))?;
+    Ok(TurnInput {
+        at_millis: Some(at.as_millisecond()),
+        zone: Some(zone.into()),
+        seed: arguments.seed,
+        input: arguments.input.as_deref().map(Into::into),
+        kind: arguments.kind,
+        model: arguments.model.as_deref().map(Into::into),
+        context_tokens: arguments.context_tokens.map(Into::into),
+        reserve: arguments.reserve,
+        preview: true,
+        ..TurnInput::default()
+    })
+}
+
+/// Returns the time that `--at` names; now if it names none.
+pub fn time(at: Option<&str>) -> Result<jiff::Timestamp, ProjectError> {
+    match at {
+        None => Ok(jiff::Timestamp::now()),
+        Some(text) => {
+            moment(text).map_err(|fault| ProjectError::Usage(format!("`--at {text}` {}", fault.line())))
+        }
+    }
+}
+
+/// Reads an RFC 3339 time; or says what is wrong with it.
+pub fn moment(text: &str) -> Result<jiff::Timestamp, Meaningless> {
+    text.parse().map_err(|_| Meaningless::new("is not an RFC 3339 time such as 2026-01-31T12:00:00Z"))
+}
+
+/// Checks the name of a time zone; or says what is wrong with it.
+pub fn check_zone(zone: &str) -> Result<(), Meaningless> {
+    if jiff::tz::TimeZone::get(zone).is_ok() {
+        return Ok(());
+    }
+    let names: Vec<_> = jiff::tz::db().available().collect();
+    let names = || names.iter().map(jiff::tz::TimeZoneName::as_str);
+    // Many names are near each other; a letter or two leave no doubt all the same.
+    let certain = nearest_key(zone, names());
+    let near = nearest(zone, names()).map(|near| Near { is_certain: certain == Some(near.name), ..near });
+    let fault = Meaningless::new("is not a time zone").near(near);
+    Err(fault.otherwise("write a name such as Asia/Shanghai or UTC".to_owned()))
+}
