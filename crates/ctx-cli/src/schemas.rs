@@ -7,7 +7,7 @@ pub(crate) use ctx_engine::schema::FileSchema;
 use ctx_engine::schema::{FILE_SCHEMAS, file_schema};
 use ctx_engine::{Engine, Limits};
 
-use crate::commands::test::CaseFile;
+use ctx_project::case::CaseFile;
 use ctx_project::config::ConfigFile;
 use ctx_project::files::{self, Existing, FilesRead};
 

@@ -31,7 +31,7 @@ pub(crate) use bar::Bar;
 pub(crate) use clean::{clean, clean_line};
 pub(crate) use columns::{left, right, widest};
 pub(crate) use comparison::comparison;
-pub(crate) use diff::{TIMEOUT, diff, failed, plain_diff};
+pub(crate) use diff::{diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, size, timings};
 pub(crate) use findings::{failure, findings, plain, plain_told};
 pub(crate) use life::{life, via, what};

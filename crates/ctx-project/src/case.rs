@@ -1,5 +1,10 @@
 //! A case: the files in its folder, and what they give.
 
+mod changes;
+mod find;
+mod outcome;
+mod snapshot;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +28,13 @@ use crate::named::{self, Named, Wanted};
 use crate::sources::Sources;
 use crate::switches;
 use crate::turn::{self, Turn, TurnFiles};
+
+pub use changes::{Change, compare, described};
+pub use find::cases;
+pub use outcome::{Outcome, test, write};
+
+/// The file in the folder of a case that holds its result.
+pub const EXPECTED: &str = "expected.txt";
 
 /// The time of a case that names none.
 const MOMENT: &str = "2026-01-01T00:00:00Z";

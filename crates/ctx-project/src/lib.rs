@@ -24,6 +24,7 @@
 
 pub mod books;
 pub mod case;
+pub mod check;
 pub mod codes;
 pub mod config;
 pub mod counting;
@@ -41,6 +42,7 @@ pub mod locate;
 pub mod named;
 pub mod options;
 mod origin;
+pub mod scan;
 mod secrets;
 pub mod session_file;
 pub mod sources;

@@ -1,7 +1,6 @@
 //! `ctx worldbook`: which entries a conversation activates, and what is wrong with books.
 
 pub(super) mod check;
-mod probe;
 mod scan;
 mod state;
 

@@ -174,11 +174,11 @@ fn what_is_wrong_with_values_of_the_commands_own_files_is_told_in_chinese() {
         keys.keys().cloned().collect()
     };
     let mut left = Vec::new();
-    for key in keys(&schemars::schema_for!(crate::commands::test::CaseFile)) {
+    for key in keys(&schemars::schema_for!(ctx_project::case::CaseFile)) {
         for value in BAD_VALUES.into_iter().chain(["{ zzz: 1 }"]) {
             let text = format!("{key}: {value}\nzzz: 1\n");
             let path = std::path::Path::new("case.yaml");
-            let found = crate::commands::test::check_case(text.as_bytes(), path, &engine).unwrap();
+            let found = ctx_project::case::check(text.as_bytes(), path, &engine).unwrap();
             left.extend(found.iter().flat_map(left_in_english));
         }
     }

@@ -16,7 +16,7 @@ const CONTEXT: usize = 3;
 const MAX_LINES: usize = 400;
 
 /// How long the shortest difference is searched; then a longer one is taken.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 const RED: &str = "31";
 const GREEN: &str = "32";

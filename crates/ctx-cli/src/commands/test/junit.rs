@@ -6,8 +6,9 @@ use anyhow::{Result, anyhow};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use crate::commands::test::{Outcome, Tested, changes};
+use crate::commands::test::{Tested, changes_to_text};
 use crate::show::{self, plural};
+use ctx_project::case::Outcome;
 use ctx_project::files;
 
 /// The name of the suite.
@@ -18,9 +19,8 @@ const SUITE: &str = "ctx test";
 /// The form is that of Jenkins and GitLab (`testsuites`, `testsuite`, `testcase`, `failure`, `error`). No times are
 /// written, so that equal results give equal bytes.
 pub(super) fn to_xml(results: &[Tested]) -> Result<Vec<u8>> {
-    let count = |is: fn(&Outcome) -> bool| results.iter().filter(|tested| is(&tested.outcome)).count();
-    let errors = count(|outcome| matches!(outcome, Outcome::Unreadable(_)));
-    let failures = count(Outcome::is_failure) - errors;
+    let errors = results.iter().filter(|tested| tested.outcome.is_err()).count();
+    let failures = results.iter().filter(|tested| tested.is_failure()).count() - errors;
     let counts = [("tests", results.len()), ("failures", failures), ("errors", errors)];
     let counts = counts.map(|(name, count)| (name, count.to_string()));
     let element = |name: &'static str| {
@@ -74,21 +74,19 @@ fn name(folder: &Path) -> String {
 }
 
 /// What is wrong with a case: the element, a line and the details.
-fn fault(outcome: &Outcome) -> Option<(&'static str, String, String)> {
+fn fault(outcome: &Result<Outcome>) -> Option<(&'static str, String, String)> {
     match outcome {
-        Outcome::Passed | Outcome::Updated { .. } => None,
-        Outcome::Differs { expected, result, changes } => {
-            let first = changes.first().map(ToString::to_string);
+        Ok(Outcome::Passed | Outcome::Updated { .. }) => None,
+        Ok(Outcome::Differs { expected, result, changes }) => {
+            let first = changes.first().map(|change| show::clean_line(&change.to_string()));
             let more = changes.len().checked_sub(1).filter(|more| *more > 0);
             let more = more.map(|more| format!(" and {}", plural(more, "more change"))).unwrap_or_default();
             let line = first.unwrap_or_else(|| "the context is not the expected one".to_owned()) + &more;
-            let details = changes::to_text(changes, expected, result) + &show::plain_diff(expected, result);
+            let details = changes_to_text(changes, expected, result) + &show::plain_diff(expected, result);
             Some(("failure", line, details))
         }
-        Outcome::New => Some(("failure", "nothing is expected of it yet".to_owned(), String::new())),
-        Outcome::Unreadable(error) => {
-            Some(("error", "the case cannot be read".to_owned(), show::plain(error)))
-        }
+        Ok(Outcome::New) => Some(("failure", "nothing is expected of it yet".to_owned(), String::new())),
+        Err(error) => Some(("error", "the case cannot be read".to_owned(), show::plain(error))),
     }
 }
 

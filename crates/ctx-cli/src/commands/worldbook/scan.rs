@@ -7,19 +7,18 @@ use ctx_types::{Diagnostic, SessionOp};
 use ctx_worldbook::{Activation, Cause, Effect, KeyHit, KeyPlace, Member, Reason, Status, TimedState};
 use serde_json::{Value, json};
 
-use super::check::{look, sort};
-use super::probe::{Probe, Seen};
 use super::state::{self, StateFile};
 use crate::args::WorldbookScanArguments;
-use crate::commands::check::finding_json;
 use crate::exit::Exit;
 use crate::lang;
 use crate::project;
 use crate::show;
 use crate::show::entries::{EntryRow, Found, scan_table};
 use ctx_project::Sources;
+use ctx_project::check::{finding_json, placed};
 use ctx_project::codes;
 use ctx_project::inputs::InputFile;
+use ctx_project::scan::{self, Probe, Seen};
 use ctx_project::sources::Position;
 use ctx_project::turn::{self, Turn};
 
@@ -37,9 +36,9 @@ pub(crate) fn run(arguments: &WorldbookScanArguments) -> Result<Exit> {
     if let Some(state) = &state {
         state::begin_with(state, &mut turn)?;
     }
-    let (seen, found) = look(&turn, &probe, &sources)?;
-    let mut found = [odd, found].concat();
-    sort(&mut found, &sources);
+    let (seen, found) = scan::look(&turn, &probe);
+    let seen = seen.inspect_err(|_| show::findings(&sources, &found))?;
+    let (found, _) = placed([odd, found].concat(), &sources);
     show::findings(&sources, &found);
     let Some(seen) = seen else {
         return nothing(&turn, arguments.json, (state.as_ref(), &found), &sources);

@@ -1,43 +1,49 @@
-//! `ctx check --fix`: what changes in which files, and what was left as it is.
+//! What mending changes in which files, and what was left as it is.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use ctx_types::{Diagnostic, plural};
+use ctx_types::Diagnostic;
 use serde_json::{Value, json};
 
 use super::mend::{Look, mend};
-use crate::{lang, show};
-use ctx_project::edits;
-use ctx_project::files::{self, Existing, FilesRead};
+use crate::edits;
+use crate::error::Result;
+use crate::files::{self, Existing, FilesRead};
 
 /// What is mended in the files of a run.
-pub(super) struct Fixes {
+#[derive(Debug)]
+pub struct Fixes {
     /// Whether the changes are shown only.
     is_dry: bool,
     files: Vec<FixedFile>,
 }
 
 /// A file in which something is mended, or would be if it could be done safely.
-struct FixedFile {
+#[derive(Debug)]
+pub struct FixedFile {
     path: PathBuf,
-    name: String,
-    before: Vec<u8>,
-    after: Option<Vec<u8>>,
-    fixed: Vec<Diagnostic>,
-    declined: Vec<(Diagnostic, String)>,
+    /// How results and findings speak of it.
+    pub name: String,
+    /// What it holds.
+    pub before: Vec<u8>,
+    /// What it is to hold; none if it stays as it is.
+    pub after: Option<Vec<u8>>,
+    /// The findings whose edits were made.
+    pub fixed: Vec<Diagnostic>,
+    /// The findings whose edits were not made, each with the reason.
+    pub declined: Vec<(Diagnostic, String)>,
 }
 
 impl Fixes {
     /// Begins a run, in which changes are written at its end or shown only.
-    pub(super) const fn new(is_dry: bool) -> Self {
+    pub const fn new(is_dry: bool) -> Self {
         Self { is_dry, files: Vec::new() }
     }
 
     /// Mends the bytes of a file; returns those that are in it from now on.
     ///
     /// A file that cannot be read at all stays as it is; whoever checks it says why.
-    pub(super) fn mend(&mut self, path: &Path, name: &str, bytes: Vec<u8>, look: Look<'_>) -> Vec<u8> {
+    pub fn mend(&mut self, path: &Path, name: &str, bytes: Vec<u8>, look: Look<'_>) -> Vec<u8> {
         let Ok(mended) = mend(&bytes, name, look) else { return bytes };
         if mended.bytes.is_none() && mended.declined.is_empty() {
             return bytes;
@@ -56,7 +62,7 @@ impl Fixes {
     }
 
     /// Says of the findings that could be mended that their file is never changed.
-    pub(super) fn decline(&mut self, path: &Path, name: &str, found: &[Diagnostic]) {
+    pub fn decline(&mut self, path: &Path, name: &str, found: &[Diagnostic]) {
         let reason = format!("`{name}` is never changed");
         let open = found.iter().filter(|finding| finding.fix.is_some());
         let declined: Vec<_> =
@@ -68,7 +74,7 @@ impl Fixes {
     }
 
     /// Writes the files that change, all or none, unless the changes are shown only.
-    pub(super) fn write(&self) -> Result<()> {
+    pub fn write(&self) -> Result<()> {
         if self.is_dry {
             return Ok(());
         }
@@ -76,38 +82,21 @@ impl Fixes {
             files::refuse_changed(&file.path, &file.before)?;
         }
         let all = self.changed().filter_map(|file| Some((file.path.clone(), file.after.as_deref()?)));
-        Ok(files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default())?)
+        files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default())
     }
 
-    /// Says why findings that could be mended were not, on standard error.
-    pub(super) fn show_declined(&self) {
-        for file in &self.files {
-            for (finding, reason) in &file.declined {
-                let pointer = finding.location.pointer.as_deref().unwrap_or_default();
-                show::remark(&format!("{} {pointer}: {} is not fixed: {reason}", file.name, finding.code));
-            }
-        }
+    /// Tells whether the changes are shown only.
+    pub const fn is_dry(&self) -> bool {
+        self.is_dry
     }
 
-    /// Writes the changed lines of each file, and how many findings are gone with them.
-    pub(super) fn to_text(&self) -> String {
-        let mut text = String::new();
-        for file in self.changed() {
-            let after = String::from_utf8_lossy(file.after.as_deref().unwrap_or_default());
-            let verb = if self.is_dry { "would change" } else { "changed" };
-            let changed = format!("{verb} {}", show::clean_line(&file.name));
-            text += &lang::text(&changed);
-            text += "\n";
-            text += &show::diff(&String::from_utf8_lossy(&file.before), &after);
-        }
-        let fixed: usize = self.files.iter().map(|file| file.fixed.len()).sum();
-        let verb = if self.is_dry { "would be fixed" } else { "fixed" };
-        let (fixed, files) = (plural(fixed, "finding"), plural(self.changed().count(), "file"));
-        text + &lang::text(&format!("{fixed} {verb} in {files}")) + "\n"
+    /// Returns the files in which something is mended, or would be if it could be done safely.
+    pub fn files(&self) -> &[FixedFile] {
+        &self.files
     }
 
     /// Writes for programs what changed and what did not.
-    pub(super) fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let file = |file: &FixedFile| {
             let declined = file.declined.iter().map(|(finding, reason)| {
                 json!({ "finding": finding, "fix": edits::to_json(finding), "reason": reason })

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ctx_project::locate::quoted_length;
+use crate::locate::quoted_length;
 
 /// A run of texts of one message that belong to one owner: an entry, a message of the conversation, and what macros and
 /// rules wrote in it.

@@ -3,22 +3,24 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::Hash;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
-use crate::commands::test::snapshot::{Block, blocks, plain, report, sources};
-use crate::show::{TIMEOUT, clean_line};
+use crate::case::snapshot::{Block, blocks, plain, report, sources};
 
 /// How many changes are told before the rest is counted.
 const MAX_CHANGES: usize = 20;
 
+/// How long the shortest difference is searched; then a longer one is taken.
+const TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Finds what wrote the texts that differ between two snapshots of a context.
 ///
 /// Texts are compared by who wrote them, not by messages: what was joined with others is told for itself. O(size of
-/// the snapshots), but for the search of the shortest difference, which is given up after [`TIMEOUT`] for a longer one.
-pub(super) fn changes(expected: &str, result: &str) -> Vec<Change> {
+/// the snapshots), but for the search of the shortest difference, which is given up after a second for a longer one.
+pub fn compare(expected: &str, result: &str) -> Vec<Change> {
     let (old, new) = (blocks(expected), blocks(result));
     let mut found = Vec::new();
     let (mut old_at, mut new_at) = (0, 0);
@@ -73,8 +75,8 @@ fn difference<T: Hash + Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
     capture_diff_slices_deadline(Algorithm::Patience, old, new, Instant::now().checked_add(TIMEOUT))
 }
 
-/// Writes changes for people, a line each; without any, the lines of the report that differ.
-pub(super) fn to_text(changes: &[Change], expected: &str, result: &str) -> String {
+/// Describes changes for people, a line each; without any, the lines of the report that differ.
+pub fn described(changes: &[Change], expected: &str, result: &str) -> Vec<String> {
     let mut lines: Vec<String> = match changes {
         [] => report_changes(expected, result),
         changes => changes.iter().map(Change::to_string).collect(),
@@ -83,8 +85,7 @@ pub(super) fn to_text(changes: &[Change], expected: &str, result: &str) -> Strin
         lines.truncate(MAX_CHANGES);
         lines.push(format!("and {more} more"));
     }
-    let lines: Vec<String> = lines.iter().map(|line| format!("  {}", clean_line(line))).collect();
-    lines.join("\n") + "\n"
+    lines
 }
 
 /// Says what differs where each text is the same: how texts are joined, or what is said of them.
@@ -103,7 +104,7 @@ fn report_changes(expected: &str, result: &str) -> Vec<String> {
 
 /// One thing that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub struct Change {
     kind: ChangeKind,
     /// What wrote it, and by way of what, as snapshots spell sources: `macro:time`, `preset:identity`.
     sources: Vec<String>,
@@ -131,7 +132,8 @@ impl Change {
         Self { kind, sources: vec![block.owner.to_owned()], message: block.message }
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    /// Writes it for programs: `change`, `source`, `via` and `message`, counted from 0.
+    pub fn to_json(&self) -> Value {
         let kind = match self.kind {
             ChangeKind::Changed => "changed",
             ChangeKind::Added => "added",
@@ -148,7 +150,7 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Ids are read back from their quotes here, so that they may hold anything.
-        let named = self.sources.iter().map(|source| clean_line(&noun(&plain(source))));
+        let named = self.sources.iter().map(|source| noun(&plain(source)));
         let named: Vec<String> = named.collect();
         let (what, message) = (named.join(" of "), self.message);
         match &self.kind {
@@ -157,7 +159,6 @@ impl fmt::Display for Change {
             ChangeKind::Gone => write!(f, "{what} is not sent any more (it was message {message})"),
             ChangeKind::Moved => write!(f, "{what} stands elsewhere (message {message})"),
             ChangeKind::Role { old, new } => {
-                let (old, new) = (clean_line(old), clean_line(new));
                 write!(f, "{what} is said by `{new}` and was by `{old}` (message {message})")
             }
         }
@@ -253,9 +254,14 @@ mod tests {
         --- 2 system · worldbook:7 · depth 1 · 4 tokens\nIt rains.\n\
         === usage\n23 of 100 tokens, exact as o200k_base\n";
 
+    fn to_text(old: &str, new: &str) -> String {
+        let lines = described(&compare(old, new), old, new);
+        format!("  {}\n", lines.join("\n  "))
+    }
+
     #[track_caller]
     fn check(old: &str, new: &str, expected: &str) {
-        assert_eq!(to_text(&changes(old, new), old, new), expected);
+        assert_eq!(to_text(old, new), expected);
     }
 
     #[test]
@@ -347,19 +353,6 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_obeys_is_not_written() {
-        let id = "preset:\"\\u001b[31mred\u{202e}\\n  preset entry `b` changed\"";
-        let old = snapshot(&[("system", &[(id, "A.")])]);
-        let told =
-            "  preset entry `\u{fffd}[31mred\u{fffd}   preset entry `b` changed` changed (message 0)\n";
-        check(&old, &old.replace("A.", "B."), told);
-        let usage = "=== usage\n1 of 9 tokens, exact\n";
-        let told = "  each text is the same; how they are joined, or what is said of them, differs:\n  \
-            now: +1 \u{fffd}[31m\n";
-        check(&format!("{old}{usage}"), &format!("{old}{usage}+1 \u{1b}[31m\n"), told);
-    }
-
-    #[test]
     fn entries_without_an_id_are_counted() {
         let old = snapshot(&[("system", &[("preset#0", "A.")])]);
         check(&old, &old.replace("A.", "B."), "  preset entry no. 1 changed (message 0)\n");
@@ -401,7 +394,7 @@ mod tests {
             (0..25).map(section).collect::<String>()
         };
         let (old, new) = (many("a"), many("b"));
-        let told = to_text(&changes(&old, &new), &old, &new);
+        let told = to_text(&old, &new);
         assert_eq!((told.lines().count(), told.lines().last()), (21, Some("  and 5 more")));
     }
 }

@@ -8,21 +8,21 @@ use ctx_types::Diagnostic;
 use ctx_types::codes::MORE_FINDINGS;
 use serde_json::Value;
 
-use ctx_project::edits::{self, Asked};
-use ctx_project::locate::Places;
+use crate::edits::{self, Asked};
+use crate::locate::Places;
 
 /// Looks for what is wrong with the bytes of a file.
-pub(super) type Look<'l> = &'l dyn Fn(&[u8]) -> Result<Vec<Diagnostic>, ImportError>;
+pub type Look<'l> = &'l dyn Fn(&[u8]) -> Result<Vec<Diagnostic>, ImportError>;
 
 /// What came of mending a document.
 #[derive(Debug, Default)]
-pub(super) struct Mended {
+pub struct Mended {
     /// The document as it is now; none if nothing changed.
-    pub(super) bytes: Option<Vec<u8>>,
+    pub bytes: Option<Vec<u8>>,
     /// The findings whose edits were made, in the order of making.
-    pub(super) fixed: Vec<Diagnostic>,
+    pub fixed: Vec<Diagnostic>,
     /// The findings whose edits were not made, each with the reason.
-    pub(super) declined: Vec<(Diagnostic, String)>,
+    pub declined: Vec<(Diagnostic, String)>,
 }
 
 /// How often edits of one document are tried, where all together are not possible.
@@ -33,7 +33,7 @@ const MAX_TRIES: usize = 200;
 /// An edit is made if the document then holds what it held, but for the edit; if its finding is gone; and if no
 /// other finding has come, but about what is read for the first time now. So what is edited twice is edited the
 /// first time.
-pub(super) fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportError> {
+pub fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportError> {
     let mut mended = Mended::default();
     let mut declined = BTreeSet::new();
     let mut tries = 0;

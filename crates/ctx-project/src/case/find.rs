@@ -6,12 +6,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
-
-use crate::commands::test::EXPECTED;
-use ctx_project::error::ProjectError;
-use ctx_project::files;
-use ctx_project::folder::{self, Found};
+use crate::case::EXPECTED;
+use crate::error::{ProjectError, Result};
+use crate::files;
+use crate::folder::{self, Found};
 
 /// The files, without their endings, one of which makes a folder a case.
 const MARKS: [&str; 3] = ["agent", "session", "case"];
@@ -20,7 +18,7 @@ const MARKS: [&str; 3] = ["agent", "session", "case"];
 /// cannot be read is listed with the reason: it may hold cases.
 ///
 /// That a folder cannot be read itself or has no case is an error, so that a mistyped one does not pass.
-pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)>> {
+pub fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)>> {
     let mut cases = BTreeMap::new();
     for folder in folders {
         files::refuse_stdin(folder)?;
@@ -32,7 +30,9 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)
                     found.extend(file.parent().map(|case| (case.to_owned(), None)));
                 }
                 Found::File(_) => {}
-                Found::Closed(closed, reason) if closed == *folder => bail!(reason),
+                Found::Closed(closed, reason) if closed == *folder => {
+                    return Err(ProjectError::Unusable(reason));
+                }
                 Found::Closed(closed, reason) => found.push((closed, Some(reason))),
             }
         }
@@ -41,7 +41,7 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)
                 "no case below `{}`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML), or with a result in `{EXPECTED}`",
                 files::name(folder)
             );
-            return Err(ProjectError::Usage(message).into());
+            return Err(ProjectError::Usage(message));
         }
         cases.extend(found);
     }

@@ -1,0 +1,97 @@
+//! What came of a case of `ctx test`.
+
+use std::path::Path;
+
+use ctx_types::Diagnostic;
+
+use crate::case::changes::{Change, compare};
+use crate::case::{Case, EXPECTED, snapshot};
+use crate::codes;
+use crate::error::{Result, unusable};
+use crate::files::{self, Existing, FilesRead};
+use crate::sources::Sources;
+
+/// What came of a case.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The result is the expected one.
+    Passed,
+    /// The result differs.
+    Differs {
+        /// What was expected.
+        expected: String,
+        /// What came instead.
+        result: String,
+        /// Who writes something else, in the order of places.
+        changes: Vec<Change>,
+    },
+    /// Nothing was expected yet.
+    New,
+    /// The result is to be written.
+    Updated {
+        /// The result.
+        result: String,
+        /// Nothing was expected yet.
+        is_new: bool,
+    },
+}
+
+/// Assembles the case in a folder and compares its snapshot with the expected one; `update` says that the result is to
+/// be expected from now on. An error says that a file of the case cannot be read.
+pub fn test(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcome> {
+    let case = Case::read(folder, sources)?;
+    let path = folder.join(EXPECTED);
+    if files::leads_out(Path::new(EXPECTED), folder) {
+        return Err(unusable!("`{}` is a link that leads out of the folder of the case", files::name(&path)));
+    }
+    let expected = match path.exists() {
+        true => Some(lines(&String::from_utf8_lossy(&files::read(&path)?))),
+        false => None,
+    };
+    let result = lines(&case.run()?);
+    if expected.as_deref() == Some(&*result) {
+        return Ok(Outcome::Passed);
+    }
+    // Where nothing but a text can look like an entry, nothing is gone.
+    let is_gone = !case.has_agent && snapshot::first_entry(&result).is_none();
+    if let Some(entry) = expected.as_deref().filter(|_| is_gone).and_then(snapshot::first_entry) {
+        return Err(sources.failure(no_agent(folder, &entry)));
+    }
+    Ok(match (expected, update) {
+        (expected, true) => Outcome::Updated { result, is_new: expected.is_none() },
+        (Some(expected), false) => {
+            let changes = compare(&expected, &result);
+            Outcome::Differs { expected, result, changes }
+        }
+        (None, false) => Outcome::New,
+    })
+}
+
+/// Says that the agent is gone whose entries are expected, and which file may be meant.
+fn no_agent(folder: &Path, entry: &str) -> Diagnostic {
+    let message =
+        format!("there is no file `agent.yaml` or `agent.json`, but `{EXPECTED}` has what `{entry}` wrote");
+    let gone = Diagnostic::error(codes::UNREADABLE_FILE, message);
+    match files::near(&folder.join("agent.yaml")) {
+        Some(near) => gone.with_help(format!("did you mean `{near}`?")),
+        None => gone.with_help(format!(
+            "put the agent back, or name one in `case.yaml`; delete `{EXPECTED}` if the case is to have none"
+        )),
+    }
+}
+
+/// Some tools write the ends of lines as their system has them: they do not count.
+fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// Writes the new results of cases, in their folders: all, or none.
+///
+/// That what is expected was read does not keep it from being replaced, unless a case has it as a file of its own.
+pub fn write<'a>(results: impl Iterator<Item = (&'a Path, &'a Outcome)>, read: &FilesRead) -> Result<()> {
+    let updated = results.filter_map(|(folder, outcome)| match outcome {
+        Outcome::Updated { result, .. } => Some((folder.join(EXPECTED), result.as_bytes())),
+        _ => None,
+    });
+    files::write(&updated.collect::<Vec<_>>(), Existing::Replace, read)
+}

@@ -1,0 +1,259 @@
+//! What is wrong with files, whatever they are.
+
+mod fixes;
+mod kind;
+mod mend;
+
+use std::path::{Path, PathBuf};
+
+use ctx_compress::mask::check_summaries;
+use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
+use ctx_preset_import::{Document, detect};
+use ctx_types::{Diagnostic, Session};
+use ctx_wire::lint;
+use serde_json::{Value, json};
+
+use crate::books::Books;
+use crate::error::Result;
+use crate::files::{self, Once};
+use crate::folder::{self, Found};
+use crate::inputs::{AgentFile, InputFile};
+use crate::session_file::pointer_in;
+use crate::sources::{Position, Sources};
+use crate::{case, codes, config, edits, scan};
+
+pub use fixes::{FixedFile, Fixes};
+pub use kind::Kind;
+pub use mend::{Look, Mended, mend};
+
+/// What files are checked with.
+#[derive(Debug)]
+pub struct Checker {
+    engine: Engine,
+    with: Compile,
+    books: Books,
+}
+
+/// What was looked at: a file, or several that belong together.
+#[derive(Debug)]
+pub struct Checked {
+    /// The names of the files; none of a folder that cannot be read.
+    pub files: Vec<String>,
+    /// What the one file was taken for, if it is known.
+    pub kind: Option<Kind>,
+    /// The texts of the files.
+    pub sources: Sources,
+    /// Whether the file or the folder could not be read.
+    pub is_unreadable: bool,
+    /// What was found, in the order of places.
+    pub findings: Vec<Diagnostic>,
+    /// The place of each finding.
+    pub positions: Vec<Option<Position>>,
+}
+
+impl Checker {
+    /// Reads the worldbooks that are at hand; what is odd about them is not told, unless they are checked too.
+    pub fn new(worldbooks: &[PathBuf]) -> Result<Self> {
+        let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
+        let (books, _) = Books::read(&files, &mut Sources::default())?;
+        let with = Compile { worldbooks: books.loaded(), ..Compile::default() };
+        Ok(Self { engine: Engine::new(), with, books })
+    }
+
+    /// Checks files and folders, one file after the other and each once; of a folder, files that are nothing of ours
+    /// are passed over. With `fixes`, files are mended first.
+    pub fn check(&self, paths: &[PathBuf], fixes: &mut Option<Fixes>, each: &mut dyn FnMut(Checked)) {
+        let mut seen = Once::default();
+        for path in paths {
+            let is_folder = path.is_dir();
+            let found = if is_folder { folder::files(path) } else { vec![Found::File(path.clone())] };
+            let checked = found.into_iter().filter_map(|found| match found {
+                // A file that is named in two ways is checked once.
+                Found::File(file) if !seen.is_new(&file) => None,
+                Found::File(file) => self.check_file(&file, is_folder, fixes),
+                Found::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
+            });
+            checked.for_each(&mut *each);
+        }
+    }
+
+    fn check_file(&self, path: &Path, is_of_folder: bool, fixes: &mut Option<Fixes>) -> Option<Checked> {
+        let name = files::name(path);
+        let mut sources = Sources::default();
+        let read = match files::read(path) {
+            Err(error) => {
+                Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name))
+            }
+            Ok(bytes) if config::is_config(path) => {
+                let found = config::check(&bytes, path, &self.engine, &mut sources);
+                let found = found.map(|found| without_fixes(path, found, fixes));
+                found.map(|found| (Kind::Config, found)).map_err(|fault| *fault)
+            }
+            Ok(mut bytes) => {
+                if let Some(fixes) = fixes {
+                    bytes = fixes.mend(path, &name, bytes, &|bytes| findings(bytes, path, self));
+                }
+                sources.add(&name, &bytes);
+                match look(&bytes, path, self) {
+                    Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
+                    Err(ImportError::UnknownShape { found, .. }) => {
+                        Err(sources.explained(&name, &nothing_known(found)))
+                    }
+                    found => found.map_err(|error| sources.explained(&name, &error)),
+                }
+            }
+        };
+        let is_unreadable = read.is_err();
+        let (kind, findings) = match read {
+            Ok((kind, findings)) => (Some(kind), findings),
+            Err(error) => (None, vec![error]),
+        };
+        let (findings, positions) = placed(findings, &sources);
+        Some(Checked { files: vec![name], kind, sources, is_unreadable, findings, positions })
+    }
+}
+
+impl Checked {
+    /// Files that belong together.
+    pub fn of_files(files: Vec<String>, sources: Sources, findings: Vec<Diagnostic>) -> Self {
+        let (findings, positions) = placed(findings, &sources);
+        Self { files, kind: None, sources, is_unreadable: false, findings, positions }
+    }
+
+    /// A file that could not be read.
+    pub fn unreadable(name: String, sources: Sources, finding: Diagnostic) -> Self {
+        Self { is_unreadable: true, ..Self::of_files(vec![name], sources, vec![finding]) }
+    }
+
+    /// A folder that could not be looked into.
+    fn closed(folder: &Path, reason: String) -> Self {
+        let finding = Diagnostic::error(codes::UNREADABLE_FILE, reason).in_document(files::name(folder));
+        Self { is_unreadable: true, ..Self::of_files(Vec::new(), Sources::default(), vec![finding]) }
+    }
+
+    /// Writes the findings for programs, each with its place and the edit that it asks for.
+    pub fn to_json(&self) -> impl Iterator<Item = Value> {
+        let findings = self.findings.iter().zip(&self.positions);
+        findings.map(|(finding, position)| finding_json(finding, position.as_ref()))
+    }
+}
+
+/// Sorts findings by their places, and returns these too.
+pub fn placed(findings: Vec<Diagnostic>, sources: &Sources) -> (Vec<Diagnostic>, Vec<Option<Position>>) {
+    let positions = sources.positions(&findings);
+    let mut placed: Vec<_> = findings.into_iter().zip(positions).collect();
+    placed.sort_by(|(_, a), (_, b)| a.cmp(b));
+    placed.into_iter().unzip()
+}
+
+/// Takes the edits from findings about a file that is never changed, and notes with the fixes that they are not made.
+fn without_fixes(path: &Path, mut found: Vec<Diagnostic>, fixes: &mut Option<Fixes>) -> Vec<Diagnostic> {
+    if let Some(fixes) = fixes {
+        fixes.decline(path, &files::name(path), &found);
+    }
+    for finding in &mut found {
+        finding.fix = None;
+    }
+    found
+}
+
+fn nothing_known(found: String) -> ImportError {
+    // What has entries looks like a worldbook, which would have been read if it were one.
+    let is_book = found == Format::Worldbook.to_string();
+    let found = if is_book { "an object whose `entries` are none of a worldbook".to_owned() } else { found };
+    let expected = "an agent, a preset, a worldbook, a conversation, a request body or a user profile";
+    ImportError::UnknownShape { expected, found, help: None }
+}
+
+/// Reads a file as what it is, and says what that is.
+fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
+    let (name, limits) = (&*files::name(path), Limits::default());
+    let format = detect(bytes, name, &limits)?;
+    // Parts of a case look like an agent without entries.
+    if case::is_case(path) && format.is_none_or(|format| format == Format::Agent) {
+        return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));
+    }
+    if format.is_none()
+        && let Some(found) = request_body(bytes, name, &limits)
+    {
+        return Ok((Kind::RequestBody, found));
+    }
+    if let Some(format) = format.filter(|format| format.is_conversation()) {
+        return of_messages(format, bytes, name);
+    }
+    let found = match format {
+        Some(format) if format.is_worldbook() => scan::findings(bytes, name)?,
+        Some(Format::Profile) => read_profile(bytes, name, &limits)?.diagnostics,
+        _ => of_agent(bytes, path, checker)?,
+    };
+    Ok((Kind::Format(format.unwrap_or(Format::Agent)), found))
+}
+
+/// Reads a file as what it is.
+fn findings(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
+    look(bytes, path, checker).map(|(_, findings)| findings)
+}
+
+/// Reads messages as a conversation, and looks at them as a provider does if they are the body of a request.
+fn of_messages(format: Format, bytes: &[u8], name: &str) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
+    let limits = Limits::default();
+    let conversation = read_conversation(bytes, name, &limits)?;
+    let of_provider = request_body(bytes, name, &limits);
+    let kind = if of_provider.is_some() { Kind::RequestBody } else { Kind::Format(format) };
+    let mut found = of_provider.unwrap_or_default();
+    // What the provider says about a place is enough there.
+    let places: Vec<_> = found.iter().map(|finding| finding.location.pointer.clone()).collect();
+    let is_new = |finding: &Diagnostic| !places.contains(&finding.location.pointer);
+    found.extend(of_conversation(conversation, name).into_iter().filter(is_new));
+    Ok((kind, found))
+}
+
+/// Reads an agent, compiles it, and looks at what it costs in a cache.
+fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
+    let name = &*files::name(path);
+    let engine = &checker.engine;
+    let file = AgentFile::parse(bytes, name, engine)?;
+    let mut books = checker.books.clone();
+    books.add_beside(path, &file.agent, &mut Sources::default());
+    let with = Compile { worldbooks: books.loaded(), ..checker.with.clone() };
+    let compiled = engine.compile(&file.agent, &with);
+    let is_of_book = |finding: &Diagnostic| finding.location.document.is_some();
+    let (mut of_books, breakers): (Vec<_>, Vec<_>) =
+        engine.cache_breakers(&compiled).into_iter().partition(is_of_book);
+    let mut found = [file.all_findings(&compiled), file.lead_back(breakers)].concat();
+    books.lead_back(&mut found);
+    found.retain(|finding| !books.owns(finding));
+    // What a book costs an agent's cache is not seen where the book is checked by itself.
+    books.lead_back(&mut of_books);
+    found.append(&mut of_books);
+    Ok(found)
+}
+
+/// Returns what was found in a conversation, and what is wrong with its summaries.
+fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnostic> {
+    let of_summaries = check_summaries(&conversation.value).into_iter().map(|mut found| {
+        found.location.pointer = pointer_in(conversation.format, found.location.pointer.take());
+        found.in_document(name)
+    });
+    let of_summaries: Vec<Diagnostic> = of_summaries.collect();
+    [conversation.diagnostics, of_summaries].concat()
+}
+
+/// Looks at a request body as its provider does; `None` for a file that is none.
+fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnostic>> {
+    let document = Document::read(bytes, name, limits).ok()?;
+    let found = lint::check(&document.value, lint::detect(&document.value)?).into_iter();
+    Some(found.map(|finding| finding.in_document(name)).collect())
+}
+
+/// Writes a finding as JSON, with its line and column where they are known.
+pub fn finding_json(finding: &Diagnostic, position: Option<&Position>) -> Value {
+    let mut value = json!(finding);
+    if let (Value::Object(map), Some(position)) = (&mut value, position) {
+        map.insert("position".to_owned(), json!(position));
+    }
+    if let (Value::Object(map), Some(fix)) = (&mut value, edits::to_json(finding)) {
+        map.insert("fix".to_owned(), fix);
+    }
+    value
+}
