@@ -14,7 +14,7 @@ mod worldbook;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use ctx_engine::Dialect;
 use ctx_types::CachePolicy;
 
@@ -41,8 +41,8 @@ pub(crate) use worldbook::{
     WorldbookArguments, WorldbookCheckArguments, WorldbookCommand, WorldbookScanArguments,
 };
 
-/// Turns a preset with named anchors and a conversation into exactly the messages that a model receives,
-/// and explains every one of them.
+/// Turn a preset with named anchors and a conversation into exactly the messages that a model receives, and explain
+/// every one of them.
 #[derive(Debug, Parser)]
 #[command(
     name = "ctx",
@@ -63,6 +63,35 @@ pub(crate) struct Arguments {
     _lang: Option<Language>,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The verbs by what they are for.
+const VERBS: [(&str, &[&str]); 5] = [
+    ("Look", &["assemble", "explain", "diff", "check", "count", "worldbook"]),
+    ("Change", &["init", "compress", "trust"]),
+    ("Converse", &["chat", "session"]),
+    ("Convert", &["import", "export", "migrate"]),
+    ("Develop", &["test", "anchors", "processors", "macros", "schema", "completions"]),
+];
+
+/// Returns the command line, whose help lists the verbs by what they are for.
+pub(crate) fn command() -> clap::Command {
+    let command = Arguments::command();
+    let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
+    let verb = |verb: &&str| {
+        let about = command.find_subcommand(verb).and_then(clap::Command::get_about);
+        let about = about.map(ToString::to_string).unwrap_or_default();
+        format!("  {literal}{verb:<11}{literal:#}  {about}\n")
+    };
+    let group = |(purpose, verbs): &(&str, &[&str])| {
+        let verbs: Vec<String> = verbs.iter().map(verb).collect();
+        format!("{header}{purpose}:{header:#}\n{}\n", verbs.concat())
+    };
+    let listed = VERBS.iter().map(group).collect::<Vec<_>>().concat();
+    let options = format!("{header}Options:{header:#}");
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listed}{options}\n{{options}}{{after-help}}"
+    ))
 }
 
 #[derive(Debug, Subcommand)]
@@ -89,7 +118,7 @@ pub(crate) enum Command {
     Completions(CompletionsArguments),
 }
 
-/// Shows the messages that a model receives, and why
+/// Show the messages a model receives, and why
 ///
 /// Each message is shown with its source; below stands what was moved or left out, and why.
 #[derive(Debug, Args)]
@@ -105,7 +134,7 @@ pub(crate) struct AssembleArguments {
     /// What is printed
     #[arg(long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
-    /// Prints JSON: short for `--format json`
+    /// Print JSON: short for `--format json`
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
     /// How a text completion writes turns: the name of a template, or a file with one (JSON or YAML);
@@ -115,7 +144,7 @@ pub(crate) struct AssembleArguments {
     /// Where marks ask the provider to keep the beginning of the request
     #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "POLICY")]
     pub(crate) cache_marks: CacheMarks,
-    /// Writes the report (JSON) to a file too
+    /// Write the report (JSON) to a file too
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -175,7 +204,7 @@ impl Format {
     }
 }
 
-/// Explains a context: the stages that made it, its budget, and what became of everything
+/// Show how a context was made: stages, budget, decisions
 ///
 /// For each stage: how many messages it was given and left, what it added, removed and changed, and what it
 /// says about it. Then how the budget came about, and each decision with its reason; a run of dropped messages
@@ -200,15 +229,15 @@ pub(crate) struct ExplainArguments {
     /// The same as MSG, where no agent stands before it
     #[arg(long, value_name = "MSG", conflicts_with = "message_behind", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) message: Option<String>,
-    /// Writes the whole explanation as a web page that needs no network and no scripts
+    /// Write the whole explanation as a web page that needs no network and no scripts
     #[arg(long, value_name = "FILE", conflicts_with_all = ["message_behind", "message"])]
     pub(crate) html: Option<PathBuf>,
-    /// Prints the report, or the life of the message, as JSON
+    /// Print the report, or the life of the message, as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Reports what is wrong with agents, presets, worldbooks, conversations, profiles, request bodies, cases and defaults
+/// Find what is wrong with files, and fix what is certain
 ///
 /// Unknown anchors and macros, targets that no entry declares, values of wrong types, broken links, and
 /// whatever else is not what its author meant. Of a request body: what its provider would refuse.
@@ -228,24 +257,24 @@ pub(crate) struct CheckArguments {
     /// A worldbook that is at hand for the agents; may be given several times
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
-    /// Writes what can only be meant, such as the right name of an anchor, into the files, and shows what changes
+    /// Make the fixes that are certain, such as the right name of an anchor, and show what changes
     #[arg(long)]
     pub(crate) fix: bool,
-    /// With `--fix`: only shows what would change
+    /// With `--fix`: only show what would change
     #[arg(long, requires = "fix")]
     pub(crate) dry_run: bool,
-    /// Lets warnings fail the check too
+    /// Fail on warnings too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-    /// Prints what the code of a finding means, with an example and a way out, in place of checking files
+    /// Explain the code of a finding, with an example and a way out, in place of checking files
     #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "worldbooks", "fix", "deny_warnings"])]
     pub(crate) explain: Option<String>,
-    /// Prints the findings, or what a code means, as JSON
+    /// Print the findings, or what a code means, as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Compares contexts with what was expected of them
+/// Compare contexts with the expected ones
 ///
 /// A case is a folder with an agent, a conversation or both (`agent.yaml`, `session.json`), a profile
 /// (`profile.yaml`), a worldbook (`worldbook.json`) and options (`case.yaml`), each as it is needed, and the
@@ -262,21 +291,21 @@ pub(crate) struct TestArguments {
     /// expected result is a case
     #[arg(default_value = ".", hide_default_value = true, value_name = "DIR")]
     pub(crate) folders: Vec<PathBuf>,
-    /// Writes the results as what is expected from now on
+    /// Expect the results from now on: write them
     #[arg(long)]
     pub(crate) update: bool,
-    /// Runs the cases again whenever a file below the folders, or one that a case names, changes, until Ctrl-C
+    /// Run the cases again whenever a file below the folders, or one that a case names, changes, until Ctrl-C
     #[arg(long, conflicts_with_all = ["update", "json"])]
     pub(crate) watch: bool,
-    /// Also writes the outcomes as `JUnit` XML
+    /// Also write the outcomes as `JUnit` XML
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Prints the outcome of each case as JSON
+    /// Print the outcome of each case as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Lists the anchors that presets may use, and what goes to each
+/// List the anchors of presets, and what goes to each
 #[derive(Debug, Args)]
 pub(crate) struct AnchorsArguments {
     #[command(subcommand)]
@@ -288,7 +317,7 @@ pub(crate) enum AnchorsCommand {
     List(AnchorsListArguments),
 }
 
-/// Lists the built-in anchors; with an agent also those that it declares, and what goes to each
+/// List the built-in anchors; with an agent also those that it declares, and what goes to each
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx anchors list\n  \
@@ -296,14 +325,14 @@ pub(crate) enum AnchorsCommand {
 pub(crate) struct AnchorsListArguments {
     /// The agent or preset (JSON or YAML); that of `ctx.toml` if absent
     pub(crate) agent: Option<PathBuf>,
-    /// Prints the list as JSON
+    /// Print the list as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Lists the processors that make a context, and how they are set
+/// List the processors that make a context, and their settings
 #[derive(Debug, Args)]
 pub(crate) struct ProcessorsArguments {
     #[command(subcommand)]
@@ -315,7 +344,7 @@ pub(crate) enum ProcessorsCommand {
     List(ProcessorsListArguments),
 }
 
-/// Lists all processors in the order in which they run, with what is set and who set it
+/// List all processors in the order in which they run, with what is set and who set it
 ///
 /// Settings come in layers: built-in, user (`ctx.toml`), model, agent, command line. The highest layer that
 /// names a processor decides about it as a whole: what it does not say is built-in again.
@@ -332,14 +361,14 @@ pub(crate) struct ProcessorsListArguments {
     pub(crate) model_settings: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) switches: SwitchArguments,
-    /// Prints the list as JSON, with the fields of each processor
+    /// Print the list as JSON, with the fields of each processor
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Counts the tokens of a text, or of each message of a conversation
+/// Count the tokens of a text or a conversation
 ///
 /// It says in which encoding was counted, and whether that is exact for the model or an estimate.
 #[derive(Debug, Args)]
@@ -355,14 +384,14 @@ pub(crate) struct CountArguments {
     /// A table of models, whose rows are tried before the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(crate) models: Option<PathBuf>,
-    /// Prints the figures as JSON
+    /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Writes a small project to begin with: agent, profile, conversation, defaults, a test
+/// Create a small project to begin with
 ///
 /// `ctx.toml` names the files, so that `ctx assemble` in the new folder needs no names; `ctx test` compares what they
 /// give with `expected.txt`. Editors complete and check the files by the schemas in `.ctx`.
@@ -373,15 +402,15 @@ pub(crate) struct InitArguments {
     /// The folder to write to
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Replaces files that exist
+    /// Replace files that exist
     #[arg(long)]
     pub(crate) force: bool,
-    /// Prints the written files as JSON
+    /// Print the written files as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Prints the script that completes command lines in a shell
+/// Print the completion script of a shell
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx completions bash > ~/.local/share/bash-completion/completions/ctx\n  \
@@ -389,7 +418,22 @@ pub(crate) struct InitArguments {
 pub(crate) struct CompletionsArguments {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
-    /// Prints the script within JSON
+    /// Print the script within JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_verb_is_listed_once() {
+        let mut listed: Vec<&str> = VERBS.iter().flat_map(|(_, verbs)| verbs.iter().copied()).collect();
+        let command = Arguments::command();
+        let mut verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        listed.sort_unstable();
+        verbs.sort_unstable();
+        assert_eq!(listed, verbs);
+    }
 }

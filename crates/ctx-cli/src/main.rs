@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory as _, FromArgMatches as _};
+use clap::FromArgMatches as _;
 
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 /// Reads the command line, whose help is in the language that was asked for.
 fn parse(given: Vec<OsString>, language: Language) -> Result<Arguments, clap::Error> {
     let mut command = match language {
-        Language::En => Arguments::command(),
+        Language::En => args::command(),
         Language::Zh => lang::help::command(),
     };
     let matches = command.try_get_matches_from_mut(given)?;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::args::turn::{self, ConfigArguments, SwitchArguments, TurnArguments};
 
-/// Talks with a model, and keeps the conversation
+/// Talk with a model, and keep the conversation
 ///
 /// Without `--conversation` a new one begins; with `--once` and without it nothing is kept. Lines that begin with
 /// `/` are commands; `/help` lists them.
@@ -31,41 +31,41 @@ pub(crate) struct ChatArguments {
     /// The conversation to go on with, by its id; it is made if there is none
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) conversation: Option<String>,
-    /// Goes on with the conversation that was changed last
+    /// Go on with the conversation that was changed last
     #[arg(long, conflicts_with = "conversation")]
     pub(crate) resume: bool,
-    /// Says this, prints the answer and ends
+    /// Say this, print the answer and end
     #[arg(long, value_name = "TEXT", value_parser = words)]
     pub(crate) once: Option<String>,
-    /// Prints the exact body of the request, and sends and stores nothing
+    /// Print the exact body of the request, and neither send nor store anything
     #[arg(long, requires = "once")]
     pub(crate) dry_run: bool,
     /// The number of the greeting with which a new conversation begins; 0 for none
     #[arg(long, value_name = "N")]
     pub(crate) greeting: Option<usize>,
-    /// Lets the model read the files of this folder
+    /// Let the model read the files of this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) tools_dir: Option<PathBuf>,
-    /// Asks before each call of a tool
+    /// Ask before each call of a tool
     #[arg(long)]
     pub(crate) ask: bool,
     /// How the conversation is led; an agent with a persona is told it in the modes `agent` and `run`
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) mode: Option<ModeName>,
-    /// Sends the beginning of a file with the first message
+    /// Send the beginning of a file with the first message
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Vec<PathBuf>,
-    /// Expands macros in what the user says, once, before it is stored; what was typed is kept beside it. An agent
+    /// Expand macros in what the user says, once, before it is stored; what was typed is kept beside it. An agent
     /// whose file says `expandInput: true` wants it too
     #[arg(long)]
     pub(crate) expand_input: bool,
     /// How often the model is asked in one turn
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) max_rounds: usize,
-    /// Asks for answers in one piece
+    /// Ask for answers in one piece
     #[arg(long)]
     pub(crate) no_stream: bool,
-    /// Prints what came of `--once` as JSON
+    /// Print what came of `--once` as JSON
     #[arg(long, requires = "once", conflicts_with = "dry_run")]
     pub(crate) json: bool,
 }

@@ -12,7 +12,7 @@ use crate::args::{ConfigArguments, EndpointArguments};
 /// The heading of the options that are about summaries in conversations.
 const SUMMARIES: &str = "Summaries in the conversation";
 
-/// Makes conversations shorter, and shows what would become of each message
+/// Shorten conversations: fit a budget, or summarize
 #[derive(Debug, Args)]
 pub(crate) struct CompressArguments {
     #[command(subcommand)]
@@ -24,18 +24,18 @@ pub(crate) enum CompressCommand {
     Plan(PlanArguments),
     Run(RunArguments),
     Budget(BudgetArguments),
-    /// Switches a summary on: it hides what it stands for
+    /// Switch a summary on: it hides what it stands for
     Enable(SwitchSummaryArguments),
-    /// Switches a summary off: what it stands for shows again
+    /// Switch a summary off: what it stands for shows again
     Disable(SwitchSummaryArguments),
-    /// Deletes a summary: what it stands for shows again
+    /// Delete a summary: what it stands for shows again
     Delete(DeleteSummaryArguments),
     Edit(EditArguments),
     Regenerate(RegenerateArguments),
     Report(ReportArguments),
 }
 
-/// Shows what would become of each message of a conversation, and why; no file is touched
+/// Show what would become of each message of a conversation, and why; no file is touched
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress plan --session chat.json --budget 8000\n  \
@@ -68,14 +68,14 @@ pub(crate) struct PassArguments {
     pub(crate) counting: CountingArguments,
     #[command(flatten)]
     pub(crate) mask: MaskArguments,
-    /// Prints JSON; of several conversations one line each
+    /// Print JSON; of several conversations one line each
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Fits conversations into a number of tokens, or hides older messages behind a summary
+/// Fit conversations into a number of tokens, or hide older messages behind a summary
 ///
 /// With `--budget` the messages that fit are printed, and the file is not touched.
 /// With `--mask` a summary is put into the conversation's tree, behind the messages that it stands for; these stay
@@ -102,7 +102,7 @@ pub(crate) struct RunArguments {
     pub(crate) output: OutputArguments,
 }
 
-/// Shows what a model's window is used for, and what that leaves for the conversation
+/// Show what a model's window is used for, and what that leaves for the conversation
 ///
 /// What is left is the window without the answer, tools, instructions, pins, summaries and what is being answered.
 #[derive(Clone, Debug, Args)]
@@ -120,7 +120,7 @@ pub(crate) struct BudgetArguments {
     /// The model whose window it is
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Compares these models in a table; `all` is every model of the table of models
+    /// Compare these models in a table; `all` is every model of the table of models
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', num_args = 1..)]
     pub(crate) what_if: Vec<String>,
     /// The definitions of tools that are sent too
@@ -135,7 +135,7 @@ pub(crate) struct BudgetArguments {
     /// A table of models, whose rows are tried before the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(crate) models: Option<PathBuf>,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -145,7 +145,7 @@ pub(crate) struct BudgetArguments {
 /// Which messages a summary stands for.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MaskArguments {
-    /// Puts a summary into the conversation that hides older messages while it is switched on
+    /// Put a summary into the conversation that hides older messages while it is switched on
     #[arg(help_heading = SUMMARIES, long)]
     pub(crate) mask: bool,
     /// The first message that is hidden: its id, or its place on the path from 1
@@ -157,7 +157,7 @@ pub(crate) struct MaskArguments {
     /// Only where the settings would compress by themselves, and only as much as they would
     #[arg(help_heading = SUMMARIES, long, requires = "mask", conflicts_with = "roll_up")]
     pub(crate) auto: bool,
-    /// Joins the summaries that are there
+    /// Join the summaries that are there
     #[arg(help_heading = SUMMARIES, long, requires = "mask")]
     pub(crate) roll_up: bool,
     #[command(flatten)]
@@ -253,10 +253,10 @@ impl std::str::FromStr for SummarizerChoice {
 /// Where a changed conversation goes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OutputArguments {
-    /// Writes the changed conversation over its file: whole or not at all
+    /// Write the changed conversation over its file: whole or not at all
     #[arg(long)]
     pub(crate) write: bool,
-    /// Writes the changed conversation to another file
+    /// Write the changed conversation to another file
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     pub(crate) out: Option<PathBuf>,
     /// The time that is noted, such as 2026-01-31T12:00:00Z; now if absent
@@ -264,7 +264,7 @@ pub(crate) struct OutputArguments {
     pub(crate) at: Option<String>,
 }
 
-/// Switches a summary, or only the facts that are kept beside it; what it stands for stays in the file
+/// Switch a summary, or only the facts that are kept beside it; what it stands for stays in the file
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress disable compression_4f1c --session chat.json\n  \
@@ -281,7 +281,7 @@ pub(crate) struct SwitchSummaryArguments {
     pub(crate) appendix: bool,
 }
 
-/// Deletes a summary; what it stands for stays in the file
+/// Delete a summary; what it stands for stays in the file
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress delete compression_4f1c --session chat.json\n  \
@@ -307,14 +307,14 @@ pub(crate) struct SummaryArguments {
     pub(crate) output: OutputArguments,
     #[command(flatten)]
     pub(crate) counting: CountingArguments,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Gives a summary other words; what it stands for stays
+/// Edit the text of a summary; what it stands for stays
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress edit compression_4f1c --session chat.json --text \"They agreed on room 12.\" --write\n  \
@@ -327,7 +327,7 @@ pub(crate) struct EditArguments {
     pub(crate) text: Option<String>,
 }
 
-/// Has a summary written again, from the messages that it stands for
+/// Write a summary again, from the messages that it stands for
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress regenerate compression_4f1c --session chat.json --write \\\n    \
@@ -343,7 +343,7 @@ pub(crate) struct RegenerateArguments {
     pub(crate) settings: MaskSettingArguments,
 }
 
-/// Tells which facts summaries, or a pass, kept, lost and made up
+/// Show which facts summaries, or a pass, kept, lost and made up
 ///
 /// What was said is compared with what is left of it, by rules and without a model; no file is touched.
 #[derive(Clone, Debug, Args)]
@@ -362,7 +362,7 @@ pub(crate) struct ReportArguments {
     /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
-    /// Reports on a pass too, which fits the messages into so many tokens
+    /// Report on a pass too, which fits the messages into so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<u64>,
     /// How the pass chooses messages: `telegraphic`, `sentences`, `key-message` or `last-rounds`
@@ -370,7 +370,7 @@ pub(crate) struct ReportArguments {
     pub(crate) strategy: String,
     #[command(flatten)]
     pub(crate) counting: CountingArguments,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

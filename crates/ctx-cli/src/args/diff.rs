@@ -7,7 +7,7 @@ use clap::builder::NonEmptyStringValueParser;
 
 use crate::args::{ConfigArguments, TurnArguments};
 
-/// Shows what two contexts have in common at their beginning, and what a provider bills again
+/// Compare two contexts: what they share, what is billed again
 ///
 /// Providers cache a request by its beginning, byte for byte. The first difference ends what they can use again:
 /// it is shown with its owner, the entry, macro or message that wrote it, and what stands below it.
@@ -41,7 +41,7 @@ pub(crate) struct DiffArguments {
     /// The time at which agents are assembled, such as 2026-01-31T12:00:00Z; now if absent
     #[arg(long, value_name = "RFC 3339")]
     pub(crate) at: Option<String>,
-    /// Prints the comparison as JSON
+    /// Print the comparison as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

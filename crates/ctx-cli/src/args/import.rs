@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use ctx_engine::Format;
 
-/// Makes an agent of files of SillyTavern, RisuAI and AIO Hub, and says what became of each field
+/// Make an agent from SillyTavern, RisuAI or AIO Hub files
 ///
 /// Character cards (JSON, PNG, CHARX), chat-completion presets, lorebooks, regex scripts, personas, settings and
 /// chats become one agent with worldbooks, a profile and conversations; what each file is is told by its content.
@@ -32,13 +32,13 @@ pub(crate) struct AgentImportArguments {
     /// The folder to write to; files that have the names of new ones are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Writes what became of each field (JSON) to a file too
+    /// Write what became of each field (JSON) to a file too
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Prints what became of each field, and the written files, as JSON
+    /// Print what became of each field, and the written files, as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Ends with exit code 1, and writes nothing but the report, if there is an error or a field that is unsupported
+    /// Exit with code 1, and write nothing but the report, if there is an error or a field that is unsupported
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -48,7 +48,7 @@ fn formats() -> PossibleValuesParser {
     Format::NAMED.map(Format::id).into()
 }
 
-/// Writes an agent as a file of another application
+/// Write an agent as a file of another application
 ///
 /// What was imported comes back as it was; what was changed since is written over it.
 #[derive(Debug, Args)]
@@ -71,7 +71,7 @@ pub(crate) struct AgentExportArguments {
     /// JSON is printed
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Prints the written file's name as JSON
+    /// Print the written file's name as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -91,7 +91,7 @@ pub(crate) enum ExportForm {
     Aio,
 }
 
-/// Brings files of AIO Hub up to date: old spellings become today's
+/// Update old spellings in AIO Hub files
 ///
 /// Agents, exports of agents, presets of both versions, and sessions in two halves, each in the form that it has.
 /// Says what would change; `--write` changes the files, or none of them if one cannot be migrated, and keeps what they
@@ -102,10 +102,10 @@ pub(crate) struct MigrateArguments {
     /// The agents, presets and sessions
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Changes the files
+    /// Change the files
     #[arg(long)]
     pub(crate) write: bool,
-    /// Prints what changes as JSON
+    /// Print what changes as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -8,7 +8,7 @@ use ctx_macros::Dialect;
 
 use super::turn::seed;
 
-/// Lists the macros, and expands a text
+/// List the macros, and expand a text
 #[derive(Debug, Args)]
 pub(crate) struct MacrosArguments {
     #[command(subcommand)]
@@ -21,7 +21,7 @@ pub(crate) enum MacrosCommand {
     Expand(MacrosExpandArguments),
 }
 
-/// Lists all macros: their dialects, what they take, whether they change variables, whether they are volatile
+/// List all macros: their dialects, what they take, whether they change variables, whether they are volatile
 ///
 /// The value of a volatile macro may differ between two turns of one conversation; a provider's prompt cache
 /// ends there.
@@ -33,12 +33,12 @@ pub(crate) struct MacrosListArguments {
     /// Only the macros of a dialect
     #[arg(long, value_name = "DIALECT", value_parser = dialects())]
     pub(crate) dialect: Option<Dialect>,
-    /// Prints the list as JSON
+    /// Print the list as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Expands the macros of a text
+/// Expand the macros of a text
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx macros expand '{{setvar::a::1}}[{{getvar::a}}]'\n  \
@@ -65,7 +65,7 @@ pub(crate) struct MacrosExpandArguments {
     /// The seed of random draws; that of the environment if absent, or else 0
     #[arg(long, value_name = "N", value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Prints JSON: the text, who wrote which bytes of it, findings, variables
+    /// Print JSON: the text, who wrote which bytes of it, findings, variables
     #[arg(long)]
     pub(crate) json: bool,
 }

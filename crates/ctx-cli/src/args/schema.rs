@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Prints JSON Schemas of files and reports, for editors that complete and check them
+/// Print JSON Schemas of files and reports, for editors
 ///
 /// Without a name it lists the schemas. A YAML file says in its first line which one it follows, such as
 /// `# yaml-language-server: $schema=.ctx/agent.schema.json`: so begin the agents that `ctx init` and `ctx import`
@@ -17,10 +17,10 @@ use clap::Args;
 pub(crate) struct SchemaArguments {
     /// Which schema is printed
     pub(crate) name: Option<String>,
-    /// Writes the schema, or all of them, to a folder, as `NAME.schema.json`
+    /// Write the schema, or all of them, to a folder, as `NAME.schema.json`
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Prints the list, or the written files, as JSON; a schema is JSON already
+    /// Print the list, or the written files, as JSON; a schema is JSON already
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -8,7 +8,7 @@ use ctx_preset_import::ConversationForm;
 
 use crate::args::{ConfigArguments, CountingArguments, StoreArguments};
 
-/// Shows conversations, takes steps back, and moves them into and out of the store of chats
+/// Show conversations, undo steps, move them to and from the store
 #[derive(Debug, Args)]
 pub(crate) struct SessionArguments {
     #[command(subcommand)]
@@ -19,9 +19,9 @@ pub(crate) struct SessionArguments {
 pub(crate) enum SessionCommand {
     Show(ShowArguments),
     Tree(TreeArguments),
-    /// Takes the latest step back, and writes the file
+    /// Undo the latest step, and write the file
     Undo(StepArguments),
-    /// Does again what was taken back last, and writes the file
+    /// Redo what was undone last, and write the file
     Redo(StepArguments),
     List(ListArguments),
     Export(ExportArguments),
@@ -29,7 +29,7 @@ pub(crate) enum SessionCommand {
     Delete(DeleteArguments),
 }
 
-/// Shows what is sent of a conversation, and which summaries hide the rest
+/// Show what is sent of a conversation, and which summaries hide the rest
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session show chat.json\n  \
@@ -38,14 +38,14 @@ pub(crate) enum SessionCommand {
 pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub(crate) file: SessionFileArguments,
-    /// Lists hidden messages too
+    /// List hidden messages too
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) counting: CountingArguments,
 }
 
-/// Draws the whole tree of a conversation: branches, summaries, switches, where it goes on
+/// Draw the whole tree of a conversation: branches, summaries, switches, where it goes on
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session tree chat.json\n  \
@@ -57,7 +57,7 @@ pub(crate) struct TreeArguments {
     pub(crate) counting: CountingArguments,
 }
 
-/// Steps through the log of a conversation's file: what `ctx compress` and applications note in it
+/// Step through the log of a conversation's file: what `ctx compress` and applications note in it
 ///
 /// What came after a step stays as it is; if that is not possible, nothing changes.
 #[derive(Debug, Args)]
@@ -69,7 +69,7 @@ pub(crate) struct TreeArguments {
 pub(crate) struct StepArguments {
     #[command(flatten)]
     pub(crate) file: SessionFileArguments,
-    /// Tells what would be done, and writes nothing
+    /// Show what would be done, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -83,14 +83,14 @@ pub(crate) struct SessionFileArguments {
     /// The same, as other verbs take it
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Lists the conversations of the store, the latest changed first
+/// List the conversations of the store, the latest changed first
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session list\n  \
@@ -100,7 +100,7 @@ pub(crate) struct ListArguments {
     pub(crate) kept: KeptArguments,
 }
 
-/// Writes a conversation of the store to a file, or to standard output
+/// Write a conversation of the store to a file, or to standard output
 ///
 /// Lists of messages hold the active path; what a form has no place for is told.
 #[derive(Debug, Args)]
@@ -126,7 +126,7 @@ pub(crate) struct ExportArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Puts conversations into the store, so that `ctx chat` can go on with them
+/// Put conversations into the store, so that `ctx chat` can go on with them
 ///
 /// Each keeps the id that its file names, else it is named after the file.
 #[derive(Debug, Args)]
@@ -146,7 +146,7 @@ pub(crate) struct ImportArguments {
     pub(crate) kept: KeptArguments,
 }
 
-/// Removes conversations from the store, with their large results; that cannot be undone
+/// Remove conversations from the store, with their large results; that cannot be undone
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session delete notes\n  \
@@ -165,7 +165,7 @@ pub(crate) struct DeleteArguments {
 pub(crate) struct KeptArguments {
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

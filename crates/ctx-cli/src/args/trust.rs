@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Trusts the `ctx.toml` of a folder
+/// Trust the `ctx.toml` of a folder
 ///
 /// A `ctx.toml` that `ctx` finds may be a stranger's. Until you trust it, it cannot choose where requests go, send keys
 /// or headers, give tools to a model, choose a store, or name files outside of its folder.
@@ -19,13 +19,13 @@ pub(crate) struct TrustArguments {
     /// The folder with the `ctx.toml`
     #[arg(value_name = "DIR", required_unless_present_any = ["list"])]
     pub(crate) folder: Option<PathBuf>,
-    /// Lists the folders that you trust
+    /// List the folders that you trust
     #[arg(long, conflicts_with_all = ["folder", "remove"])]
     pub(crate) list: bool,
-    /// Trusts the folder no longer
+    /// Stop trusting the folder
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Prints the result as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -59,7 +59,7 @@ pub(crate) struct TurnArguments {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) switches: SwitchArguments,
-    /// Tells how long each stage took
+    /// Show how long each stage took
     #[arg(long)]
     pub(crate) timings: bool,
     #[command(flatten)]
@@ -115,10 +115,10 @@ pub(crate) fn tokens_expected() -> String {
 /// Which processors run.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SwitchArguments {
-    /// Switches processors on; `ctx processors list` names them
+    /// Switch processors on; `ctx processors list` names them
     #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) enable: Vec<String>,
-    /// Switches processors off
+    /// Switch processors off
     #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) disable: Vec<String>,
 }
@@ -126,7 +126,7 @@ pub(crate) struct SwitchArguments {
 /// Where defaults come from.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConfigArguments {
-    /// Ignores `ctx.toml`, which in this folder or one above gives defaults
+    /// Ignore `ctx.toml`, which in this folder or one above gives defaults
     #[arg(long)]
     pub(crate) no_config: bool,
 }

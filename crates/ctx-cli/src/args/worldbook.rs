@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::args::turn::{self, ConfigArguments, Kind, TurnArguments};
 
-/// Tells which entries of worldbooks a conversation activates, and what is wrong with books
+/// Show which worldbook entries a conversation activates
 #[derive(Debug, Args)]
 pub(crate) struct WorldbookArguments {
     #[command(subcommand)]
@@ -20,7 +20,7 @@ pub(crate) enum WorldbookCommand {
     Check(WorldbookCheckArguments),
 }
 
-/// Shows which entries a conversation activates: by which key, in which message, in which pass
+/// Show which entries a conversation activates: by which key, in which message, in which pass
 ///
 /// With `--all` the others are listed too, each with the rule that kept it out. It is the scan that `ctx assemble`
 /// makes: the same files give the same entries.
@@ -53,10 +53,10 @@ pub(crate) struct WorldbookScanArguments {
     /// those that the conversation keeps
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Writes the timed effects back: to the file of `--state`, else beside the newest message of the conversation
+    /// Write the timed effects back: to the file of `--state`, else beside the newest message of the conversation
     #[arg(long)]
     pub(crate) write: bool,
-    /// Lists the entries too that are not active
+    /// List the entries that are not active, too
     #[arg(long)]
     pub(crate) all: bool,
     /// What is to be generated
@@ -68,12 +68,12 @@ pub(crate) struct WorldbookScanArguments {
     /// The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
     #[arg(long, value_name = "RFC 3339")]
     pub(crate) at: Option<String>,
-    /// Prints the entries, the timed effects and the findings as JSON
+    /// Print the entries, the timed effects and the findings as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Reports what is wrong with worldbooks, whatever the conversation
+/// Find what is wrong with worldbooks, whatever the conversation
 ///
 /// Entries that can never become active, recursion that never comes, uids that are used twice, keys that are found
 /// in nearly every text or cannot run, texts that are larger than the budget. The books are looked at together, as
@@ -89,10 +89,10 @@ pub(crate) struct WorldbookCheckArguments {
     pub(crate) books: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: WorldbookSettingsArguments,
-    /// Lets warnings fail the check too
+    /// Fail on warnings too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-    /// Prints the findings as JSON
+    /// Print the findings as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -3,14 +3,14 @@
 //! Texts of several lines are translated before they are laid out, all others line by line behind that: so the
 //! columns are those of the parser, and a text without a translation stays as it is.
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 
 use super::catalogue::chinese;
-use crate::args::Arguments;
+use crate::args;
 
 /// Returns the command line as it is parsed, laid out without breaks in its lines.
 pub(crate) fn command() -> Command {
-    with_paragraphs(Arguments::command()).term_width(0)
+    with_paragraphs(args::command()).term_width(0)
 }
 
 /// Translates what the parser has laid out.
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn each_help_text_has_a_translation() {
         let mut missing = Vec::new();
-        collect(&Arguments::command(), &mut missing);
+        collect(&args::command(), &mut missing);
         missing.sort();
         missing.dedup();
         assert!(missing.is_empty(), "{}", missing.join("\n"));

@@ -15,42 +15,43 @@ fn the_version_is_one_line() {
 
 #[test]
 fn help_names_the_verbs_and_how_to_begin() {
-    assert_snapshot!(ctx("--help", &[]), @"
+    assert_snapshot!(ctx("--help", &[]), @r"
     exit code 0
     === output
-    Turns a preset with named anchors and a conversation into exactly the messages that a model
-    receives, and explains every one of them
+    Turn a preset with named anchors and a conversation into exactly the messages that a model receives,
+    and explain every one of them
 
     Usage: ctx [OPTIONS] <COMMAND>
 
-    Commands:
-      assemble     Shows the messages that a model receives, and why
-      explain      Explains a context: the stages that made it, its budget, and what became of
-                   everything
-      diff         Shows what two contexts have in common at their beginning, and what a provider bills
-                   again
-      check        Reports what is wrong with agents, presets, worldbooks, conversations, profiles,
-                   request bodies, cases and defaults
-      test         Compares contexts with what was expected of them
-      anchors      Lists the anchors that presets may use, and what goes to each
-      processors   Lists the processors that make a context, and how they are set
-      macros       Lists the macros, and expands a text
-      worldbook    Tells which entries of worldbooks a conversation activates, and what is wrong with
-                   books
-      chat         Talks with a model, and keeps the conversation
-      count        Counts the tokens of a text, or of each message of a conversation
-      compress     Makes conversations shorter, and shows what would become of each message
-      session      Shows conversations, takes steps back, and moves them into and out of the store of
-                   chats
-      import       Makes an agent of files of SillyTavern, RisuAI and AIO Hub, and says what became of
-                   each field
-      export       Writes an agent as a file of another application
-      migrate      Brings files of AIO Hub up to date: old spellings become today's
-      init         Writes a small project to begin with: agent, profile, conversation, defaults, a test
-      trust        Trusts the `ctx.toml` of a folder
-      schema       Prints JSON Schemas of files and reports, for editors that complete and check them
-      completions  Prints the script that completes command lines in a shell
-      help         Print this message or the help of the given subcommand(s)
+    Look:
+      assemble     Show the messages a model receives, and why
+      explain      Show how a context was made: stages, budget, decisions
+      diff         Compare two contexts: what they share, what is billed again
+      check        Find what is wrong with files, and fix what is certain
+      count        Count the tokens of a text or a conversation
+      worldbook    Show which worldbook entries a conversation activates
+
+    Change:
+      init         Create a small project to begin with
+      compress     Shorten conversations: fit a budget, or summarize
+      trust        Trust the `ctx.toml` of a folder
+
+    Converse:
+      chat         Talk with a model, and keep the conversation
+      session      Show conversations, undo steps, move them to and from the store
+
+    Convert:
+      import       Make an agent from SillyTavern, RisuAI or AIO Hub files
+      export       Write an agent as a file of another application
+      migrate      Update old spellings in AIO Hub files
+
+    Develop:
+      test         Compare contexts with the expected ones
+      anchors      List the anchors of presets, and what goes to each
+      processors   List the processors that make a context, and their settings
+      macros       List the macros, and expand a text
+      schema       Print JSON Schemas of files and reports, for editors
+      completions  Print the completion script of a shell
 
     Options:
           --lang <LANG>
@@ -80,7 +81,7 @@ fn help_names_the_verbs_and_how_to_begin() {
 #[test]
 fn nothing_is_answered_with_help() {
     let answer = ctx("", &[]);
-    assert!(answer.starts_with("exit code 2\n=== errors\nTurns a preset"), "{answer}");
+    assert!(answer.starts_with("exit code 2\n=== errors\nTurn a preset"), "{answer}");
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn help_of_assemble() {
     assert_snapshot!(ctx("assemble -h", &[]), @r#"
     exit code 0
     === output
-    Shows the messages that a model receives, and why
+    Show the messages a model receives, and why
 
     Usage: ctx assemble [OPTIONS] [AGENT]
 
@@ -121,18 +122,18 @@ fn help_of_assemble() {
           --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
           --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
           --seed <N>               The seed of random draws [default: 0]
-          --enable <ID,...>        Switches processors on; `ctx processors list` names them
-          --disable <ID,...>       Switches processors off
-          --timings                Tells how long each stage took
-          --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
+          --enable <ID,...>        Switch processors on; `ctx processors list` names them
+          --disable <ID,...>       Switch processors off
+          --timings                Show how long each stage took
+          --no-config              Ignore `ctx.toml`, which in this folder or one above gives defaults
           --format <FORMAT>        What is printed [default: table] [possible values: table, json, text,
                                    snapshot, openai, openai-responses, anthropic, gemini, completion]
-          --json                   Prints JSON: short for `--format json`
+          --json                   Print JSON: short for `--format json`
           --template <NAME|FILE>   How a text completion writes turns: the name of a template, or a file
                                    with one (JSON or YAML); by default what suits the model's name
           --cache-marks <POLICY>   Where marks ask the provider to keep the beginning of the request
                                    [default: off] [possible values: off, stable]
-          --report <FILE>          Writes the report (JSON) to a file too
+          --report <FILE>          Write the report (JSON) to a file too
       -h, --help                   Print help (see more with '--help')
 
     Examples:
@@ -146,10 +147,10 @@ fn help_of_assemble() {
 
 #[test]
 fn help_of_explain() {
-    assert_snapshot!(ctx("explain -h", &[]), @"
+    assert_snapshot!(ctx("explain -h", &[]), @r"
     exit code 0
     === output
-    Explains a context: the stages that made it, its budget, and what became of everything
+    Show how a context was made: stages, budget, decisions
 
     Usage: ctx explain [OPTIONS] [AGENT] [MSG]
 
@@ -184,14 +185,14 @@ fn help_of_explain() {
           --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
           --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
           --seed <N>               The seed of random draws [default: 0]
-          --enable <ID,...>        Switches processors on; `ctx processors list` names them
-          --disable <ID,...>       Switches processors off
-          --timings                Tells how long each stage took
-          --no-config              Ignores `ctx.toml`, which in this folder or one above gives defaults
+          --enable <ID,...>        Switch processors on; `ctx processors list` names them
+          --disable <ID,...>       Switch processors off
+          --timings                Show how long each stage took
+          --no-config              Ignore `ctx.toml`, which in this folder or one above gives defaults
           --message <MSG>          The same as MSG, where no agent stands before it
-          --html <FILE>            Writes the whole explanation as a web page that needs no network and
+          --html <FILE>            Write the whole explanation as a web page that needs no network and
                                    no scripts
-          --json                   Prints the report, or the life of the message, as JSON
+          --json                   Print the report, or the life of the message, as JSON
       -h, --help                   Print help (see more with '--help')
 
     Examples:
@@ -207,11 +208,10 @@ fn help_of_explain() {
 
 #[test]
 fn help_of_check() {
-    assert_snapshot!(ctx("check -h", &[]), @"
+    assert_snapshot!(ctx("check -h", &[]), @r"
     exit code 0
     === output
-    Reports what is wrong with agents, presets, worldbooks, conversations, profiles, request bodies,
-    cases and defaults
+    Find what is wrong with files, and fix what is certain
 
     Usage: ctx check [OPTIONS] [PATHS]...
 
@@ -222,13 +222,13 @@ fn help_of_check() {
           --lang <LANG>       The language in which the command speaks to people; also `CTX_LANG`
                               [possible values: en, zh]
           --worldbook <FILE>  A worldbook that is at hand for the agents; may be given several times
-          --fix               Writes what can only be meant, such as the right name of an anchor, into
-                              the files, and shows what changes
-          --dry-run           With `--fix`: only shows what would change
-          --deny-warnings     Lets warnings fail the check too
-          --explain <CODE>    Prints what the code of a finding means, with an example and a way out, in
-                              place of checking files
-          --json              Prints the findings, or what a code means, as JSON
+          --fix               Make the fixes that are certain, such as the right name of an anchor, and
+                              show what changes
+          --dry-run           With `--fix`: only show what would change
+          --deny-warnings     Fail on warnings too
+          --explain <CODE>    Explain the code of a finding, with an example and a way out, in place of
+                              checking files
+          --json              Print the findings, or what a code means, as JSON
       -h, --help              Print help (see more with '--help')
 
     Examples:
@@ -245,10 +245,10 @@ fn help_of_check() {
 
 #[test]
 fn help_of_anchors_list() {
-    assert_snapshot!(ctx("anchors list --help", &[]), @"
+    assert_snapshot!(ctx("anchors list --help", &[]), @r"
     exit code 0
     === output
-    Lists the built-in anchors; with an agent also those that it declares, and what goes to each
+    List the built-in anchors; with an agent also those that it declares, and what goes to each
 
     Usage: ctx anchors list [OPTIONS] [AGENT]
 
@@ -258,7 +258,7 @@ fn help_of_anchors_list() {
 
     Options:
           --json
-              Prints the list as JSON
+              Print the list as JSON
 
           --lang <LANG>
               The language in which the command speaks to people; also `CTX_LANG`
@@ -268,7 +268,7 @@ fn help_of_anchors_list() {
               - zh: Chinese
 
           --no-config
-              Ignores `ctx.toml`, which in this folder or one above gives defaults
+              Ignore `ctx.toml`, which in this folder or one above gives defaults
 
       -h, --help
               Print help (see a summary with '-h')
@@ -281,10 +281,10 @@ fn help_of_anchors_list() {
 
 #[test]
 fn help_of_processors_list() {
-    assert_snapshot!(ctx("processors list --help", &[]), @"
+    assert_snapshot!(ctx("processors list --help", &[]), @r"
     exit code 0
     === output
-    Lists all processors in the order in which they run, with what is set and who set it
+    List all processors in the order in which they run, with what is set and who set it
 
     Settings come in layers: built-in, user (`ctx.toml`), model, agent, command line. The highest layer
     that names a processor decides about it as a whole: what it does not say is built-in again.
@@ -307,16 +307,16 @@ fn help_of_processors_list() {
               The model's own settings of processors: an object like an agent's `parameters`
 
           --enable <ID,...>
-              Switches processors on; `ctx processors list` names them
+              Switch processors on; `ctx processors list` names them
 
           --disable <ID,...>
-              Switches processors off
+              Switch processors off
 
           --json
-              Prints the list as JSON, with the fields of each processor
+              Print the list as JSON, with the fields of each processor
 
           --no-config
-              Ignores `ctx.toml`, which in this folder or one above gives defaults
+              Ignore `ctx.toml`, which in this folder or one above gives defaults
 
       -h, --help
               Print help (see a summary with '-h')
@@ -330,10 +330,10 @@ fn help_of_processors_list() {
 
 #[test]
 fn help_of_test() {
-    assert_snapshot!(ctx("test --help", &[]), @"
+    assert_snapshot!(ctx("test --help", &[]), @r"
     exit code 0
     === output
-    Compares contexts with what was expected of them
+    Compare contexts with the expected ones
 
     A case is a folder with an agent, a conversation or both (`agent.yaml`, `session.json`), a profile
     (`profile.yaml`), a worldbook (`worldbook.json`) and options (`case.yaml`), each as it is needed,
@@ -355,17 +355,17 @@ fn help_of_test() {
               - zh: Chinese
 
           --update
-              Writes the results as what is expected from now on
+              Expect the results from now on: write them
 
           --watch
-              Runs the cases again whenever a file below the folders, or one that a case names, changes,
+              Run the cases again whenever a file below the folders, or one that a case names, changes,
               until Ctrl-C
 
           --junit <FILE>
-              Also writes the outcomes as `JUnit` XML
+              Also write the outcomes as `JUnit` XML
 
           --json
-              Prints the outcome of each case as JSON
+              Print the outcome of each case as JSON
 
       -h, --help
               Print help (see a summary with '-h')
@@ -386,7 +386,7 @@ fn help_of_count() {
     assert_snapshot!(ctx("count -h", &[]), @r#"
     exit code 0
     === output
-    Counts the tokens of a text, or of each message of a conversation
+    Count the tokens of a text or a conversation
 
     Usage: ctx count [OPTIONS] [FILE]
 
@@ -398,8 +398,8 @@ fn help_of_count() {
                            values: en, zh]
           --model <NAME>   The model whose tokens are counted
           --models <FILE>  A table of models, whose rows are tried before the built-in ones
-          --json           Prints the figures as JSON
-          --no-config      Ignores `ctx.toml`, which in this folder or one above gives defaults
+          --json           Print the figures as JSON
+          --no-config      Ignore `ctx.toml`, which in this folder or one above gives defaults
       -h, --help           Print help (see more with '--help')
 
     Examples:
@@ -410,10 +410,10 @@ fn help_of_count() {
 
 #[test]
 fn help_of_schema() {
-    assert_snapshot!(ctx("schema -h", &[]), @"
+    assert_snapshot!(ctx("schema -h", &[]), @r"
     exit code 0
     === output
-    Prints JSON Schemas of files and reports, for editors that complete and check them
+    Print JSON Schemas of files and reports, for editors
 
     Usage: ctx schema [OPTIONS] [NAME]
 
@@ -423,8 +423,8 @@ fn help_of_schema() {
     Options:
           --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
                          values: en, zh]
-          --out <DIR>    Writes the schema, or all of them, to a folder, as `NAME.schema.json`
-          --json         Prints the list, or the written files, as JSON; a schema is JSON already
+          --out <DIR>    Write the schema, or all of them, to a folder, as `NAME.schema.json`
+          --json         Print the list, or the written files, as JSON; a schema is JSON already
       -h, --help         Print help (see more with '--help')
 
     Examples:
@@ -436,10 +436,10 @@ fn help_of_schema() {
 
 #[test]
 fn help_of_completions() {
-    assert_snapshot!(ctx("completions -h", &[]), @"
+    assert_snapshot!(ctx("completions -h", &[]), @r"
     exit code 0
     === output
-    Prints the script that completes command lines in a shell
+    Print the completion script of a shell
 
     Usage: ctx completions [OPTIONS] <SHELL>
 
@@ -447,7 +447,7 @@ fn help_of_completions() {
       <SHELL>  The shell [possible values: bash, elvish, fish, powershell, zsh]
 
     Options:
-          --json         Prints the script within JSON
+          --json         Print the script within JSON
           --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
                          values: en, zh]
       -h, --help         Print help (see more with '--help')
@@ -460,10 +460,10 @@ fn help_of_completions() {
 
 #[test]
 fn help_of_init() {
-    assert_snapshot!(ctx("init -h", &[]), @"
+    assert_snapshot!(ctx("init -h", &[]), @r"
     exit code 0
     === output
-    Writes a small project to begin with: agent, profile, conversation, defaults, a test
+    Create a small project to begin with
 
     Usage: ctx init [OPTIONS] [FOLDER]
 
@@ -471,10 +471,10 @@ fn help_of_init() {
       [FOLDER]  The folder to write to [default: .]
 
     Options:
-          --force        Replaces files that exist
+          --force        Replace files that exist
           --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
                          values: en, zh]
-          --json         Prints the written files as JSON
+          --json         Print the written files as JSON
       -h, --help         Print help (see more with '--help')
 
     Example:
@@ -502,7 +502,7 @@ fn help_of_worldbook_scan() {
     assert_snapshot!(ctx("worldbook scan -h", &[]), @r#"
     exit code 0
     === output
-    Shows which entries a conversation activates: by which key, in which message, in which pass
+    Show which entries a conversation activates: by which key, in which message, in which pass
 
     Usage: ctx worldbook scan [OPTIONS] <BOOK>...
 
@@ -523,18 +523,18 @@ fn help_of_worldbook_scan() {
           --model <NAME>        The model, whose window entries may have a part of
           --context-tokens <N>  How many tokens the context may have in place of the model's window; 0
                                 means the window
-          --no-config           Ignores `ctx.toml`, which in this folder or one above gives defaults
+          --no-config           Ignore `ctx.toml`, which in this folder or one above gives defaults
           --state <FILE>        The timed effects of earlier scans, as `--write` or SillyTavern
                                 (`timedWorldInfo`) wrote them; by default those that the conversation
                                 keeps
-          --write               Writes the timed effects back: to the file of `--state`, else beside the
+          --write               Write the timed effects back: to the file of `--state`, else beside the
                                 newest message of the conversation
-          --all                 Lists the entries too that are not active
+          --all                 List the entries that are not active, too
           --kind <KIND>         What is to be generated [default: normal] [possible values: normal,
                                 continue, impersonate, quiet]
           --seed <N>            The seed of random draws [default: 0]
           --at <RFC 3339>       The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
-          --json                Prints the entries, the timed effects and the findings as JSON
+          --json                Print the entries, the timed effects and the findings as JSON
       -h, --help                Print help (see more with '--help')
 
     Examples:
@@ -549,10 +549,10 @@ fn help_of_worldbook_scan() {
 
 #[test]
 fn help_of_worldbook_check() {
-    assert_snapshot!(ctx("worldbook check -h", &[]), @"
+    assert_snapshot!(ctx("worldbook check -h", &[]), @r"
     exit code 0
     === output
-    Reports what is wrong with worldbooks, whatever the conversation
+    Find what is wrong with worldbooks, whatever the conversation
 
     Usage: ctx worldbook check [OPTIONS] <BOOK>...
 
@@ -567,9 +567,9 @@ fn help_of_worldbook_check() {
           --model <NAME>        The model, whose window entries may have a part of
           --context-tokens <N>  How many tokens the context may have in place of the model's window; 0
                                 means the window
-          --no-config           Ignores `ctx.toml`, which in this folder or one above gives defaults
-          --deny-warnings       Lets warnings fail the check too
-          --json                Prints the findings as JSON
+          --no-config           Ignore `ctx.toml`, which in this folder or one above gives defaults
+          --deny-warnings       Fail on warnings too
+          --json                Print the findings as JSON
       -h, --help                Print help (see more with '--help')
 
     Examples:

@@ -18,35 +18,42 @@ fn folder() -> Folder {
 
 #[test]
 fn the_help_of_the_command_is_chinese() {
-    assert_snapshot!(folder().ctx("--lang zh --help"), @"
+    assert_snapshot!(folder().ctx("--lang zh --help"), @r"
     exit code 0
     === output
     把带命名锚点的预设和一段对话变成模型实际收到的消息，并逐条说明缘由
 
     用法：ctx [OPTIONS] <COMMAND>
 
-    命令：
+    查看：
       assemble     显示模型收到的消息，以及缘由
-      explain      解释一个上下文：经过的各阶段、预算，以及每样内容的去向
-      diff         显示两个上下文开头的共同部分，以及服务商会重新计费的部分
-      check        报告智能体、预设、世界书、对话、档案、请求体、测试用例和默认值文件中的问题
+      explain      显示上下文如何生成：各阶段、预算、决定
+      diff         比较两个上下文：共同部分，以及会重新计费的部分
+      check        找出文件中的问题，并修复有把握的部分
+      count        统计文本或对话的令牌数
+      worldbook    显示对话激活了世界书的哪些条目
+
+    修改：
+      init         创建一个入门小项目
+      compress     缩短对话：放进预算，或写摘要
+      trust        信任某个文件夹的 `ctx.toml`
+
+    对话：
+      chat         与模型对话，并保存对话
+      session      显示对话、撤销步骤，并在聊天存储与文件之间移动
+
+    转换：
+      import       由 SillyTavern、RisuAI 或 AIO Hub 的文件生成智能体
+      export       把智能体写成其他应用的文件
+      migrate      更新 AIO Hub 的文件：旧写法改成现行写法
+
+    开发：
       test         把上下文与预期结果比较
       anchors      列出预设可用的锚点，以及放到各锚点的内容
       processors   列出生成上下文的处理器及其设置
       macros       列出宏，并展开文本
-      worldbook    说明对话激活了世界书的哪些条目，以及世界书的问题
-      chat         与模型对话，并保存对话
-      count        统计一段文本或对话中每条消息的令牌数
-      compress     缩短对话，并显示每条消息的去向
-      session      显示对话、撤销步骤，并在聊天存储与文件之间移动
-      import       由 SillyTavern、RisuAI 和 AIO Hub 的文件生成智能体，并说明每个字段的去向
-      export       把智能体写成其他应用的文件
-      migrate      更新 AIO Hub 的文件：旧写法改成现行写法
-      init         写出一个入门小项目：智能体、档案、对话、默认值、一个测试
-      trust        信任某个文件夹的 `ctx.toml`
       schema       输出文件和报告的 JSON Schema，供编辑器补全和检查
       completions  输出 shell 命令行补全脚本
-      help         显示本说明或指定子命令的帮助
 
     选项：
           --lang <LANG>
@@ -73,10 +80,10 @@ fn the_help_of_the_command_is_chinese() {
 
 #[test]
 fn the_help_of_a_verb_is_chinese() {
-    assert_snapshot!(folder().ctx("check -h --lang zh"), @"
+    assert_snapshot!(folder().ctx("check -h --lang zh"), @r"
     exit code 0
     === output
-    报告智能体、预设、世界书、对话、档案、请求体、测试用例和默认值文件中的问题
+    找出文件中的问题，并修复有把握的部分
 
     用法：ctx check [OPTIONS] [PATHS]...
 
