@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Code, Diagnostic, Span, Text, Trust, excerpt};
+use ctx_types::{Code, Diagnostic, Span, Text, Trust, excerpt, space};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
@@ -12,10 +12,10 @@ use crate::env::Env;
 use crate::findings::Findings;
 use crate::known_texts::TextForm;
 use crate::parse::markers;
-use crate::space::SpaceSet;
+use crate::space_set::SpaceSet;
 use crate::state::{Scope, State};
 use crate::template::Template;
-use crate::{clock, codes, number, random, space};
+use crate::{clock, codes, number, random};
 
 /// One call of a macro while it is evaluated: its arguments, the environment and the variables.
 ///

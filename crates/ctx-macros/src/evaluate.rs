@@ -419,7 +419,7 @@ fn may_escape(known: &Definition, text: &str) -> bool {
 /// assert!(!is_true(" OFF "));
 /// ```
 pub fn is_true(text: &str) -> bool {
-    let text = crate::space::trim(text);
+    let text = ctx_types::space::trim(text);
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     !(text.is_empty() || is("0") || is("false") || is("off"))
 }

@@ -7,7 +7,7 @@ use ctx_types::{Diagnostic, Segment, Source, SourceKind, Span, Text, Trust};
 
 use crate::definition::Definition;
 use crate::registry::Registry;
-use crate::space::SpaceSet;
+use crate::space_set::SpaceSet;
 
 /// An expanded text, and who wrote which bytes of it.
 #[derive(Clone, Debug)]

@@ -1,12 +1,11 @@
 //! Reads what follows the opening braces of a call: its name, and where its arguments begin.
 
-use ctx_types::Span;
+use ctx_types::{Span, space};
 use memchr::memchr3;
 
 use crate::dialect::Dialect;
 use crate::op::Operator;
 use crate::registry::name_len;
-use crate::space;
 use crate::state::Scope;
 
 /// The beginning of what may be a call.

@@ -1,7 +1,7 @@
 //! The calls of a text that is rewritten in passes, for lists and findings: what they come to, only the passes
 //! know.
 
-use ctx_types::{Diagnostic, Span};
+use ctx_types::{Diagnostic, Span, space};
 use memchr::memmem;
 
 use crate::check::Checker;
@@ -11,7 +11,6 @@ use crate::head::{self, Follow, Head};
 use crate::op::Op;
 use crate::registry::Registry;
 use crate::sillytavern::legacy::{self, Shapes};
-use crate::space;
 
 /// Returns a call for each name of a macro behind opening braces, and the findings about other names.
 ///

@@ -32,7 +32,7 @@ pub fn read(text: &str) -> Option<f64> {
     if text.len() > MAX_BYTES {
         return None;
     }
-    let text = crate::space::trim(text);
+    let text = ctx_types::space::trim(text);
     match text {
         "" => Some(0.0),
         "Infinity" | "+Infinity" => Some(f64::INFINITY),

@@ -6,7 +6,7 @@
 mod blocks;
 pub(crate) mod markers;
 
-use ctx_types::{Diagnostic, Span};
+use ctx_types::{Diagnostic, Span, space};
 use memchr::{memchr_iter, memchr3_iter, memmem};
 
 use self::blocks::{Blocks, Opener};
@@ -18,7 +18,6 @@ use crate::head::{self, Follow, Head, Separated};
 use crate::op::{Access, Op};
 use crate::registry::Registry;
 use crate::settle::settle;
-use crate::space;
 
 /// Compiles a text; the findings are ordered by place.
 pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<Op>, Vec<Diagnostic>) {

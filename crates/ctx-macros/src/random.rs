@@ -1,6 +1,6 @@
 //! Random draws that are functions of their place: the seed, the text that draws, and how often it drew.
 
-use ctx_types::Source;
+use ctx_types::{Fingerprint, Source, SplitMix64};
 
 /// Returns a number below `bound` for one draw; 0 if `bound` is 0.
 pub(crate) fn draw(seed: u64, source: u64, ordinal: u64, bound: u64) -> u64 {
@@ -14,8 +14,8 @@ pub(crate) fn draw(seed: u64, source: u64, ordinal: u64, bound: u64) -> u64 {
 pub(crate) fn source_key(source: &Source) -> u64 {
     let id = source.id.as_deref().unwrap_or_default();
     let index = source.index().filter(|_| source.id.is_none()).map_or(0, |index| index as u64 + 1);
-    let bytes = source.kind.as_str().bytes().chain([0]).chain(id.bytes());
-    mix(fnv(bytes) ^ index)
+    let kind = Fingerprint::default().bytes(source.kind.as_str().as_bytes());
+    mix(kind.bytes(&[0]).bytes(id.as_bytes()).as_u64() ^ index)
 }
 
 /// Returns another number for the same source, for draws that are counted apart.
@@ -25,20 +25,11 @@ pub(crate) fn second_key(source: u64) -> u64 {
 
 /// Returns a number for a text.
 pub(crate) fn text_key(text: &str) -> u64 {
-    fnv(text.bytes())
+    Fingerprint::default().bytes(text.as_bytes()).as_u64()
 }
 
-/// The 64-bit hash of Fowler, Noll and Vo (FNV-1a).
-fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// The output function of the `SplitMix64` generator, one step further.
 fn mix(state: u64) -> u64 {
-    let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    state ^ (state >> 31)
+    SplitMix64::new(state).bits()
 }
 
 #[cfg(test)]

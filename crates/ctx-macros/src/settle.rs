@@ -1,11 +1,10 @@
 //! The last step of compiling: joins texts that touch, takes the backslashes of escapes and the indentation
 //! of blocks out of them, and notes where arguments end.
 
-use ctx_types::Span;
+use ctx_types::{Span, space};
 use memchr::memchr_iter;
 
 use crate::op::Op;
-use crate::space;
 
 /// Returns the final ops of a text, which may have calls that are escaped. Linear in the number of ops and their
 /// bytes.

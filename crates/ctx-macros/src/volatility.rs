@@ -6,12 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::Span;
+use ctx_types::{Span, space};
 
 use crate::definition::Form;
 use crate::evaluate::is_true;
 use crate::op::{Op, Operator};
-use crate::space;
 use crate::state::Scope;
 use crate::template::{MacroUse, Template};
 

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use async_trait::async_trait;
-use ctx_macros::SpaceSet;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Decision, Message, Order, Outcome, Place, Placement, Role, Session, Source, SourceKind, Span, Trust,
-    groups,
+    groups, space,
 };
 
 use crate::gap_ranks::GapRanks;
@@ -172,9 +171,9 @@ fn trim(cx: &mut PipelineContext<'_>) {
 
 /// Returns the edits that take white space off the ends of a text, as JavaScript knows white space.
 fn ends(text: &str) -> Vec<Edit> {
-    let rest = SpaceSet::WhiteSpace.trim_start(text);
+    let rest = space::trim_start(text);
     let start = text.len() - rest.len();
-    let end = start + SpaceSet::WhiteSpace.trim_end(rest).len();
+    let end = start + space::trim_end(rest).len();
     let blank = [Span::new(0, start), Span::new(end, text.len())];
     let removed =
         |span| Edit { span, text: String::new(), source: Source::new(SourceKind::Formatter, Trust::Preset) };

@@ -31,6 +31,14 @@ impl Fingerprint {
         self.bytes(&number.to_le_bytes())
     }
 
+    /// Returns the fingerprint of these pieces and bytes after them, which are no piece of their own: nothing tells
+    /// where they end.
+    #[must_use]
+    pub fn bytes(self, bytes: &[u8]) -> Self {
+        const PRIME: u64 = 0x0100_0000_01b3;
+        Self(bytes.iter().fold(self.0, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(PRIME)))
+    }
+
     /// Returns it as a number.
     pub const fn as_u64(self) -> u64 {
         self.0
@@ -39,11 +47,6 @@ impl Fingerprint {
     /// Reads what [`fmt::Display`] writes.
     pub fn parse(text: &str) -> Option<Self> {
         u64::from_str_radix(text, 16).ok().map(Self)
-    }
-
-    fn bytes(self, bytes: &[u8]) -> Self {
-        const PRIME: u64 = 0x0100_0000_01b3;
-        Self(bytes.iter().fold(self.0, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(PRIME)))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder};
 
 use crate::keys::{PlainKey, is_whole};
-use crate::space;
+use crate::letters;
 
 /// The number of a plain text that is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,7 +138,7 @@ impl Side {
                 }
                 next = one.next_plain;
             }
-            if bytes.get(end).is_some_and(|byte| space::is_word(*byte)) {
+            if bytes.get(end).is_some_and(|byte| letters::is_word(*byte)) {
                 continue;
             }
             next = Some(longest.value());

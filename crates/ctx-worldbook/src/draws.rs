@@ -1,5 +1,7 @@
 //! Random numbers, in the order in which a scan asks for them.
 
+use ctx_types::SplitMix64;
+
 /// Gives random numbers in order.
 ///
 /// A scan draws once for an entry whose probability is asked, and once for a group whose winner is drawn; what it
@@ -21,25 +23,19 @@ pub trait Draws {
 /// assert_ne!(one.draw(), drawn);
 /// ```
 #[derive(Clone, Debug)]
-pub struct SeededDraws(u64);
+pub struct SeededDraws(SplitMix64);
 
 impl SeededDraws {
     /// Begins a stream of numbers.
     pub const fn new(seed: u64) -> Self {
         // Apart from other streams of the same seed.
-        Self(seed ^ 0x776f_726c_6462_6f6b)
+        Self(SplitMix64::new(seed ^ 0x776f_726c_6462_6f6b))
     }
 }
 
 impl Draws for SeededDraws {
-    /// The generator `SplitMix64`; the upper 53 bits make the fraction.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
     fn draw(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let bits = (bits ^ (bits >> 31)) >> 11;
-        bits as f64 / (1_u64 << 53) as f64
+        self.0.fraction()
     }
 }
 

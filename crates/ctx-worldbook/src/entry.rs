@@ -232,7 +232,7 @@ impl Entry {
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         let mut parts = self.group.split(',');
         let first = parts.next();
-        let others = parts.map(|part| part.trim_start_matches(crate::space::is_space));
+        let others = parts.map(|part| part.trim_start_matches(ctx_types::space::is_space));
         first.into_iter().chain(others).filter(|name| !name.is_empty())
     }
 }

@@ -1,63 +1,34 @@
 //! What a file says of an entry as one number.
 
+use ctx_types::Fingerprint;
 use serde_json::Value;
 
 /// Returns a number that changes with anything that JSON says; the order of its keys is nothing. O(size of the value ·
 /// log keys).
 pub(crate) fn of(value: &Value) -> u64 {
-    let mut hash = Fnv::default();
-    hash.value(value);
-    hash.0
+    with_value(Fingerprint::default(), value).as_u64()
 }
 
-/// The 64-bit hash of Fowler, Noll and Vo (FNV-1a).
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    /// Recursion is as deep as the file nests, which readers of JSON limit.
-    fn value(&mut self, value: &Value) {
-        match value {
-            Value::Null => self.text("null"),
-            Value::Bool(flag) => self.text(if *flag { "true" } else { "false" }),
-            Value::Number(number) => self.text(&number.to_string()),
-            Value::String(text) => {
-                self.byte(b'"');
-                self.text(text);
-            }
-            Value::Array(items) => {
-                self.byte(b'[');
-                for item in items {
-                    self.value(item);
-                }
-                self.byte(b']');
-            }
-            Value::Object(map) => {
-                let mut fields: Vec<_> = map.iter().collect();
-                fields.sort_unstable_by_key(|(key, _)| *key);
-                self.byte(b'{');
-                for (key, value) in fields {
-                    self.text(key);
-                    self.value(value);
-                }
-                self.byte(b'}');
-            }
+/// Recursion is as deep as the file nests, which readers of JSON limit.
+fn with_value(sum: Fingerprint, value: &Value) -> Fingerprint {
+    match value {
+        Value::Null => with_text(sum, "null"),
+        Value::Bool(flag) => with_text(sum, if *flag { "true" } else { "false" }),
+        Value::Number(number) => with_text(sum, &number.to_string()),
+        Value::String(text) => with_text(sum.bytes(b"\""), text),
+        Value::Array(items) => items.iter().fold(sum.bytes(b"["), with_value).bytes(b"]"),
+        Value::Object(map) => {
+            let mut fields: Vec<_> = map.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            let with_field = |sum, (key, value): (&String, &Value)| with_value(with_text(sum, key), value);
+            fields.into_iter().fold(sum.bytes(b"{"), with_field).bytes(b"}")
         }
     }
+}
 
-    /// A byte that no text holds ends it.
-    fn text(&mut self, text: &str) {
-        text.bytes().chain([0xff]).for_each(|byte| self.byte(byte));
-    }
-
-    fn byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
+/// A byte that no text holds ends it.
+fn with_text(sum: Fingerprint, text: &str) -> Fingerprint {
+    sum.bytes(text.as_bytes()).bytes(&[0xff])
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_regex::{Flags, Literal as RegexLiteral, Regex};
+use ctx_types::space;
 
 use crate::automaton::{Automaton, LiteralId};
+use crate::letters;
 use crate::limits::Limits;
-use crate::space;
 
 /// How a plain key is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,7 +131,7 @@ pub(crate) fn parse(
     } else if let Some(error) = fault(key) {
         report(key, &error);
     }
-    let text = if matching.case_sensitive { key.into() } else { space::lower(key) };
+    let text = if matching.case_sensitive { key.into() } else { letters::lower(key) };
     let is_one_word = !text.contains(space::is_space);
     let matching = Matching { whole_words: matching.whole_words && is_one_word, ..matching };
     Parsed::Plain(PlainKey { text: Arc::from(&*text), matching })
@@ -246,7 +247,7 @@ pub(crate) fn find(text: &str, key: &PlainKey) -> Option<usize> {
 /// Tells whether nothing that belongs to a word stands beside a range of a text.
 pub(crate) fn is_whole(text: &[u8], start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).and_then(|at| text.get(at));
-    let is_outside = |byte: Option<&u8>| byte.is_none_or(|byte| !space::is_word(*byte));
+    let is_outside = |byte: Option<&u8>| byte.is_none_or(|byte| !letters::is_word(*byte));
     is_outside(before) && is_outside(text.get(end))
 }
 

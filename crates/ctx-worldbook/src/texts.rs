@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use ctx_types::Text;
+use ctx_types::{Text, space};
 
 use crate::hits::{FoundIn, Hits, Searched, View};
 use crate::input::{ScanInput, ScanMessage};
 use crate::keys::{self, PlainKey};
+use crate::letters;
 use crate::set::BookSet;
 use crate::source::{Source, SourceSet};
-use crate::space;
 use crate::status::KeyPlace;
 
 /// What stands before each text, as SillyTavern has it: a character that nobody writes keeps a key from being
@@ -116,7 +116,7 @@ impl<'r> Texts<'r> {
     fn search(&mut self, text: &str, searched: Searched<'_>) {
         self.bytes_left = self.bytes_left.saturating_sub(text.len());
         let automaton = self.set.automaton();
-        self.hits.search(automaton, &space::lower(text), searched);
+        self.hits.search(automaton, &letters::lower(text), searched);
         if automaton.has_exact() {
             self.hits.search_exact(automaton, text, searched);
         }
@@ -134,7 +134,7 @@ impl<'r> Texts<'r> {
             let number = self.pieces.len();
             self.pieces.push(member);
             chunk.push(text, number);
-            lower.push(&space::lower(text), number);
+            lower.push(&letters::lower(text), number);
         }
         let automaton = self.set.automaton();
         self.hits.search(automaton, &lower.text, Searched::Pieces(&lower.ends));
@@ -236,11 +236,11 @@ impl Haystack {
         let mut lower = Lower::default();
         let mut start = 0;
         for (end, _) in &self.parts {
-            lower.text.push_str(&space::lower(self.text.get(start..*end).unwrap_or_default()));
+            lower.text.push_str(&letters::lower(self.text.get(start..*end).unwrap_or_default()));
             lower.ends.push(lower.text.len());
             start = *end;
         }
-        lower.text.push_str(&space::lower(self.text.get(start..).unwrap_or_default()));
+        lower.text.push_str(&letters::lower(self.text.get(start..).unwrap_or_default()));
         lower
     }
 

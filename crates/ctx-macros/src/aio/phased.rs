@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ctx_types::{Diagnostic, Source};
+use ctx_types::{Diagnostic, Source, space};
 use memchr::{memchr, memchr_iter, memmem};
 
 use crate::call::Value;
@@ -14,7 +14,6 @@ use crate::definition::Phase;
 use crate::env::Env;
 use crate::expansion::{Expansion, Output, Writer};
 use crate::passes::{Found, Passes, Stop};
-use crate::space;
 use crate::state::State;
 use crate::template::Template;
 

@@ -4,7 +4,7 @@ use crate::call::{Call, Failure, Value};
 use crate::codes;
 use crate::definition::{Definition, Phase};
 use crate::number;
-use crate::space::SpaceSet;
+use crate::space_set::SpaceSet;
 
 /// How often a text may be repeated.
 const MAX_COPIES: f64 = 1_000.0;

@@ -1,6 +1,6 @@
 //! Double braces that open no call: what looks like a call is reported, what only has braces is text.
 
-use ctx_types::{Diagnostic, Span, excerpt};
+use ctx_types::{Diagnostic, Span, excerpt, space};
 use memchr::memchr3;
 
 use super::Checker;
@@ -9,7 +9,6 @@ use crate::dialect::Dialect;
 use crate::head::{self, Follow, Head};
 use crate::registry::name_len;
 use crate::sillytavern::legacy;
-use crate::space;
 
 /// What may stand before a name in the newer dialect of SillyTavern.
 const FLAGS: &str = "`!`, `?`, `~`, `>`, `#` and `/`";

@@ -5,13 +5,12 @@
 
 use std::collections::HashMap;
 
-use ctx_types::Span;
+use ctx_types::{Span, space};
 
 use super::{OpenCall, Parser};
 use crate::check::Count;
 use crate::definition::Form;
 use crate::op::{Access, Op, Operator};
-use crate::space;
 use crate::state::Scope;
 
 #[derive(Default)]

@@ -1,10 +1,9 @@
 //! Old spellings: `<USER>` and its like, and `{{time_UTC+3}}`.
 
-use ctx_types::Span;
+use ctx_types::{Span, space};
 use memchr::{memchr_iter, memmem};
 
 use crate::check::Checker;
-use crate::space;
 
 /// An old spelling of a call.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Text, Trust, excerpt};
+use ctx_types::{Diagnostic, Text, Trust, excerpt, space};
 
 use crate::call::{Call, Failure, Value, without_returns};
 use crate::codes;
@@ -10,7 +10,6 @@ use crate::definition::Definition;
 use crate::dialect::{Dialect, DialectSet};
 use crate::env::Env;
 use crate::known_texts::TextForm;
-use crate::space;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let mut all = fields();

@@ -135,7 +135,7 @@ impl<'n> Search<'n> {
                 is_closed.then(|| (vec![argument(text, start..end)], end + 2))
             }
             Shape::List => {
-                let colon = rest.strip_prefix(crate::space::is_space).unwrap_or(rest);
+                let colon = rest.strip_prefix(ctx_types::space::is_space).unwrap_or(rest);
                 let list = colon.strip_prefix("::").or_else(|| colon.strip_prefix(':'))?;
                 let start = at + (rest.len() - list.len());
                 self.closed_brace(text, start).map(|end| (vec![argument(text, start..end)], end + 2))

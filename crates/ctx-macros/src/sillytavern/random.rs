@@ -1,6 +1,6 @@
 //! Random choices: `random` anew in each turn, `pick` once for a conversation, `roll` with dice.
 
-use ctx_types::excerpt;
+use ctx_types::{excerpt, space};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -8,7 +8,7 @@ use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::sillytavern::dice::{self, Dice};
 use crate::sillytavern::seedrandom::SeedRandom;
-use crate::{space, string_hash};
+use crate::string_hash;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![

@@ -6,7 +6,7 @@ use crate::call::{Call, Failure, Value};
 use crate::codes;
 use crate::definition::{Definition, Form};
 use crate::head::COMMENT;
-use crate::space::SpaceSet;
+use crate::space_set::SpaceSet;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let mut all = control();
@@ -84,7 +84,7 @@ fn repeated(call: &mut Call<'_>, what: &'static str) -> Result<Value, Failure> {
 fn trim(call: &mut Call<'_>) -> Value {
     match call.argument_count() {
         0 => Value::Trim(SpaceSet::LineBreaks),
-        _ => crate::space::trim(call.argument(0)).to_owned().into(),
+        _ => ctx_types::space::trim(call.argument(0)).to_owned().into(),
     }
 }
 

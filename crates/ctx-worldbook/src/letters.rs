@@ -1,29 +1,6 @@
-//! White space as JavaScript has it, and the case of letters as applications compare it.
+//! Letters as applications compare them: what belongs to a word, and which case counts.
 
 use std::borrow::Cow;
-
-/// Tells whether JavaScript's `\s` and `trim` take a character for white space.
-pub(crate) const fn is_space(c: char) -> bool {
-    matches!(
-        c,
-        '\t'..='\r'
-            | ' '
-            | '\u{a0}'
-            | '\u{1680}'
-            | '\u{2000}'..='\u{200a}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{202f}'
-            | '\u{205f}'
-            | '\u{3000}'
-            | '\u{feff}'
-    )
-}
-
-/// Returns a text without the white space around it.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(is_space)
-}
 
 /// Tells whether a byte is part of a word for JavaScript's `\w`, which knows ASCII only.
 pub(crate) const fn is_word(byte: u8) -> bool {
@@ -72,10 +49,5 @@ mod tests {
         for text in ["", "abc", "A Dragon", "巨龙 A", "ÉTÉ", "ΟΔΟΣ ΣΑ", "İx", "Ａ", "\u{feff}"] {
             assert_eq!(lower(text), text.to_lowercase());
         }
-    }
-
-    #[test]
-    fn white_space_is_that_of_javascript() {
-        assert_eq!(trim("\u{feff}\u{3000} a\u{85}\n"), "a\u{85}");
     }
 }

@@ -1,0 +1,64 @@
+//! White space as JavaScript sees it, which decides what trimming removes in the files of other applications.
+
+/// Tells whether JavaScript's `\s` and `trim` take a character for white space: Unicode's white space and U+FEFF,
+/// without U+0085.
+///
+/// ```
+/// use ctx_types::space::{is_space, trim};
+///
+/// assert!(is_space('\u{feff}') && !is_space('\u{85}'));
+/// assert_eq!(trim("\u{feff} a\u{3000}"), "a");
+/// ```
+pub fn is_space(c: char) -> bool {
+    (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
+}
+
+/// Returns a text without the white space at both ends.
+pub fn trim(text: &str) -> &str {
+    trim_end(trim_start(text))
+}
+
+/// Returns a text without the white space at its beginning.
+#[inline]
+pub fn trim_start(text: &str) -> &str {
+    // Mostly there is none, which one byte tells.
+    match text.as_bytes().first() {
+        Some(byte) if byte.is_ascii_graphic() => text,
+        _ => text.trim_start_matches(is_space),
+    }
+}
+
+/// Returns a text without the white space at its end.
+#[inline]
+pub fn trim_end(text: &str) -> &str {
+    match text.as_bytes().last() {
+        Some(byte) if byte.is_ascii_graphic() => text,
+        _ => text.trim_end_matches(is_space),
+    }
+}
+
+/// Returns the place of the first character from `from` on that is not white space.
+#[inline]
+pub fn skip(text: &str, from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    from + (rest.len() - trim_start(rest).len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_is_that_of_javascript() {
+        assert_eq!(trim("\u{feff}\u{3000} a\u{85}\n"), "a\u{85}");
+        assert_eq!(trim("\u{85}a"), "\u{85}a");
+        assert_eq!(trim(" \u{feff}\t"), "");
+    }
+
+    #[test]
+    fn skipping_goes_to_what_is_written() {
+        assert_eq!(skip("a \u{3000}b", 1), 5);
+        assert_eq!(skip("a ", 1), 2);
+        assert_eq!(skip("a", 9), 9);
+    }
+}
