@@ -142,11 +142,11 @@ pub struct Conversation {
     /// How many messages there are.
     pub length: usize,
     /// The newest message.
-    pub last: Option<Said>,
+    pub last: Option<SpokenText>,
     /// The newest message of the user.
-    pub last_user: Option<Said>,
+    pub last_user: Option<SpokenText>,
     /// The newest message of the agent.
-    pub last_agent: Option<Said>,
+    pub last_agent: Option<SpokenText>,
     /// When the user last said something before the newest message, in milliseconds since the Unix epoch.
     pub user_idle_since: Option<i64>,
     /// The oldest message that the last request held.
@@ -161,7 +161,7 @@ pub struct Conversation {
 
 /// The text of a message, and how far it may be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct SpokenText {
     /// The text.
     pub text: Text,
     /// Whose words they are.

@@ -82,7 +82,7 @@ struct Outermost {
 
 /// A call that has a value.
 #[derive(Clone, Copy)]
-struct Made<'k> {
+struct ValuedCall<'k> {
     known: &'k Definition,
     writer: Writer,
     span: Span,
@@ -283,7 +283,7 @@ impl<'a> Run<'a> {
             is_card: self.is_card,
         };
         let value = (known.expand)(&mut call);
-        let made = Made { known, writer: Writer::of_macro(definition, call.trust), span };
+        let made = ValuedCall { known, writer: Writer::of_macro(definition, call.trust), span };
         match &value {
             Ok(Value::Text(text)) => {
                 if known.constant && arguments.is_empty() && !known.echoes {
@@ -294,7 +294,7 @@ impl<'a> Run<'a> {
             Ok(Value::Str(text)) => self.write(made, text, output),
             Ok(Value::Template(text)) => {
                 let (text, writer) = self.expanded(text, made)?;
-                self.write_shared(Made { writer, ..made }, &text, output)
+                self.write_shared(ValuedCall { writer, ..made }, &text, output)
             }
             Ok(Value::Trim(set)) => {
                 output.trim(*set);
@@ -311,7 +311,7 @@ impl<'a> Run<'a> {
 
     /// Writes a shared text, which is not copied where the call is the whole template.
     #[inline]
-    fn write_shared(&mut self, made: Made<'_>, text: &Text, output: &mut Output) -> Result<(), Stop> {
+    fn write_shared(&mut self, made: ValuedCall<'_>, text: &Text, output: &mut Output) -> Result<(), Stop> {
         if self.lone.is_possible && self.depth == 0 && !may_escape(made.known, text) {
             self.take_output(text.len(), made.span)?;
             self.lone.value = Some((text.clone(), made.writer));
@@ -321,7 +321,7 @@ impl<'a> Run<'a> {
     }
 
     #[inline]
-    fn write(&mut self, made: Made<'_>, text: &str, output: &mut Output) -> Result<(), Stop> {
+    fn write(&mut self, made: ValuedCall<'_>, text: &str, output: &mut Output) -> Result<(), Stop> {
         self.take_output(text.len(), made.span)?;
         self.has_escapes = self.has_escapes || may_escape(made.known, text);
         output.push(text, made.writer);
@@ -329,7 +329,11 @@ impl<'a> Run<'a> {
     }
 
     /// Expands the macros of a card's text.
-    fn expanded(&mut self, text: &Text, Made { writer, span, .. }: Made<'_>) -> Result<(Text, Writer), Stop> {
+    fn expanded(
+        &mut self,
+        text: &Text,
+        ValuedCall { writer, span, .. }: ValuedCall<'_>,
+    ) -> Result<(Text, Writer), Stop> {
         let Writer::Macro { definition, trust } = writer else { return Ok((text.clone(), writer)) };
         if self.is_card {
             return Ok((Text::default(), writer));

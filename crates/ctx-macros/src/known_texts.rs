@@ -14,12 +14,12 @@ const MOST: usize = 64;
 /// Texts by the shared body that they were made of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownTexts {
-    made: Vec<Made>,
+    made: Vec<DerivedText>,
     templates: Vec<Template>,
 }
 
 #[derive(Clone, Debug)]
-struct Made {
+struct DerivedText {
     of: Text,
     form: TextForm,
     text: Text,
@@ -37,7 +37,7 @@ pub(crate) enum TextForm {
 impl KnownTexts {
     /// Returns what is made of a text, made now or before. O(texts of a card) where it was made before.
     pub(crate) fn made(&mut self, of: &Text, form: TextForm, make: fn(&str) -> Cow<'_, str>) -> Text {
-        let is_meant = |known: &&Made| known.form == form && known.of.is_shared_with(of);
+        let is_meant = |known: &&DerivedText| known.form == form && known.of.is_shared_with(of);
         if let Some(known) = self.made.iter().find(is_meant) {
             return known.text.clone();
         }
@@ -46,7 +46,7 @@ impl KnownTexts {
             made => Text::from(made.into_owned()),
         };
         make_room(&mut self.made);
-        self.made.push(Made { of: of.clone(), form, text: text.clone() });
+        self.made.push(DerivedText { of: of.clone(), form, text: text.clone() });
         text
     }
 

@@ -63,7 +63,7 @@ pub use assets::{AgentAsset, AgentAssets};
 pub use call::{Call, Failure, Value};
 pub use definition::{Arity, Definition, ExpandFn, Phase, Topic};
 pub use dialect::{Dialect, DialectSet};
-pub use env::{CardTexts, Conversation, Env, GroupMember, MacroPorts, ModelValues, Said};
+pub use env::{CardTexts, Conversation, Env, GroupMember, MacroPorts, ModelValues, SpokenText};
 pub use env_file::EnvFile;
 pub use evaluate::is_true;
 pub use expansion::Expansion;

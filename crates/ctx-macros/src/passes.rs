@@ -33,7 +33,7 @@ pub(crate) struct Passes<'a> {
 
 /// A call in the text of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found<'t> {
+pub(crate) struct PassCall<'t> {
     pub(crate) range: Range<usize>,
     /// The texts of its arguments with their places.
     pub(crate) arguments: Vec<(Cow<'t, str>, Range<usize>)>,
@@ -77,8 +77,8 @@ impl<'a> Passes<'a> {
     pub(crate) fn pass(
         &mut self,
         output: &mut Output,
-        mut next: impl for<'t> FnMut(&'t str, usize) -> Option<Found<'t>>,
-        mut write: impl FnMut(&mut Self, &Output, &Found<'_>) -> Result<Option<(Value, Writer)>, Stop>,
+        mut next: impl for<'t> FnMut(&'t str, usize) -> Option<PassCall<'t>>,
+        mut write: impl FnMut(&mut Self, &Output, &PassCall<'_>) -> Result<Option<(Value, Writer)>, Stop>,
     ) -> Result<(), Stop> {
         let before = std::mem::take(output);
         let mut copier = before.copier();
@@ -106,7 +106,7 @@ impl<'a> Passes<'a> {
         &mut self,
         definition: usize,
         before: &Output,
-        found: &Found<'_>,
+        found: &PassCall<'_>,
     ) -> Result<Option<(Value, Trust)>, Stop> {
         self.state.take_step(1).map_err(Stop)?;
         let Some(known) = self.template.registry().definition(definition) else {

@@ -5,7 +5,8 @@ mod support;
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Conversation, Dialect, Env, Limits, MacroPorts, ModelValues, Said, State, codes,
+    AgentAssets, CardTexts, Conversation, Dialect, Env, Limits, MacroPorts, ModelValues, SpokenText, State,
+    codes,
 };
 use ctx_types::ports::{SystemInfo, ToolCatalog, ToolDefinition};
 use ctx_types::{Code, Text, Trust};
@@ -94,7 +95,7 @@ fn an_agent_without_a_guideline_has_the_standard_one() {
 
 #[test]
 fn the_newest_messages_are_shown_with_their_trust() {
-    let said = |text: &str, trust| Some(Said { text: text.into(), trust });
+    let said = |text: &str, trust| Some(SpokenText { text: text.into(), trust });
     let conversation = Conversation {
         last: said("b", Trust::Model),
         last_user: said("a", Trust::User),

@@ -5,7 +5,8 @@ mod support;
 use std::sync::Arc;
 
 use ctx_macros::{
-    CardTexts, Conversation, Dialect, Env, GroupMember, Limits, ModelValues, Registry, Said, State, Template,
+    CardTexts, Conversation, Dialect, Env, GroupMember, Limits, ModelValues, Registry, SpokenText, State,
+    Template,
 };
 use ctx_types::{Text, Trust};
 use support::{AT, env, origin};
@@ -231,7 +232,7 @@ fn idle_since_the_user_spoke_before_the_newest_message() {
 
 #[test]
 fn messages_and_their_numbers() {
-    let said = |text: &str, trust| Some(Said { text: text.into(), trust });
+    let said = |text: &str, trust| Some(SpokenText { text: text.into(), trust });
     let conversation = Conversation {
         length: 3,
         last: said("{{user}} ran", Trust::Model),

@@ -32,7 +32,7 @@ pub(crate) fn mend(before: &[Message], after: &mut Vec<Message>) -> Groups {
         return Groups::Intact;
     }
     let mut sought = Sought::new(before, after);
-    let mut found: Vec<Found> = Vec::with_capacity(groups.len());
+    let mut found: Vec<GroupPlaces> = Vec::with_capacity(groups.len());
     for group in groups {
         match sought.find(before.get(group).unwrap_or_default()) {
             Ok(Some(group)) => found.push(group),
@@ -123,7 +123,7 @@ impl<'a> Sought<'a> {
     }
 
     /// Finds the members of a group: all of them, or none; else the name of the one that is wrong.
-    fn find(&mut self, members: &'a [Message]) -> Result<Option<Found>, String> {
+    fn find(&mut self, members: &'a [Message]) -> Result<Option<GroupPlaces>, String> {
         let mut found = Vec::with_capacity(members.len());
         let mut missing = None;
         for member in members {
@@ -140,20 +140,20 @@ impl<'a> Sought<'a> {
         match missing {
             Some(_) if found.is_empty() => Ok(None),
             Some(member) => Err(name(member)),
-            None => Found::new(members, found).map(Some),
+            None => GroupPlaces::new(members, found).map(Some),
         }
     }
 }
 
 /// Where a group stands after a stage.
-struct Found {
+struct GroupPlaces {
     /// Ascending; the first is that of the calls.
     places: Vec<usize>,
     /// The calls that no member answers.
     open: BTreeSet<String>,
 }
 
-impl Found {
+impl GroupPlaces {
     fn new(members: &[Message], mut places: Vec<usize>) -> Result<Self, String> {
         let head = places.first().copied();
         places.sort_unstable();
@@ -173,7 +173,7 @@ impl Found {
 /// Finds what stands inside groups: each with the place of the group's calls.
 ///
 /// What belongs to another group, or is a result that the group has already, breaks it; its name is returned.
-fn foreign(found: &[Found], after: &[Message]) -> Result<Vec<(usize, usize)>, String> {
+fn foreign(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize)>, String> {
     let members: BTreeSet<usize> = found.iter().flat_map(|group| group.places.iter().copied()).collect();
     let mut moves = Vec::new();
     for group in found {

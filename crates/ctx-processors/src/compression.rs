@@ -9,5 +9,5 @@ pub use kept::KeptCompression;
 pub use settings::compress_window;
 
 pub(crate) use account::{tell, tell_repairs};
-pub(crate) use outcome::Given;
+pub(crate) use outcome::StageInput;
 pub(crate) use settings::{Settings, fields};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, Said, State,
+    AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, SpokenText, State,
     VirtualTime, VolatileVariables, codes, read_instant,
 };
 use ctx_pipeline::PipelineContext;
@@ -192,7 +192,7 @@ fn user_name(session: &Session) -> Option<&str> {
 /// What is about to be sent is the newest message; an answer that is being written is none yet.
 fn conversation(session: &Session, turn: &TurnInput, pending: Option<Text>) -> Conversation {
     let pending = pending.filter(|input| !input.trim().is_empty());
-    let pending = pending.map(|text| Said { text, trust: Trust::User });
+    let pending = pending.map(|text| SpokenText { text, trust: Trust::User });
     let mut found = Conversation {
         id: session.header.id.clone(),
         length: session.sent_len() + usize::from(pending.is_some()),
@@ -245,11 +245,11 @@ fn versions(session: &Session, node: &Node) -> (Option<usize>, Option<usize>) {
 }
 
 /// Returns what a person or the agent said; nothing for tools, instructions and calls without words.
-fn said(node: &Node) -> Option<(Role, Said)> {
+fn said(node: &Node) -> Option<(Role, SpokenText)> {
     let role = node.role.unwrap_or_default();
     let content = node.content.as_ref().filter(|content| !content.is_blank())?;
     matches!(role, Role::User | Role::Assistant)
-        .then(|| (role, Said { text: whole_text(content), trust: Source::history("", role).trust }))
+        .then(|| (role, SpokenText { text: whole_text(content), trust: Source::history("", role).trust }))
 }
 
 fn whole_text(content: &Content) -> Text {

@@ -5,7 +5,7 @@ use ctx_compress::request::{CompressionPipeline, Meter, repair, strategy};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Message, NodeId, Place};
 
-use crate::compression::{Given, KeptCompression, Settings, fields, tell, tell_repairs};
+use crate::compression::{KeptCompression, Settings, StageInput, fields, tell, tell_repairs};
 use crate::gap_ranks::GapRanks;
 use crate::session_loader::PINNED;
 use crate::window::LoadedWindow;
@@ -49,7 +49,7 @@ impl ContextProcessor for RequestCompressor {
         };
         let draft: Vec<Message> = cx.draft.messages().to_vec();
         let messages = marked(&draft, cx);
-        let outcome = Given {
+        let outcome = StageInput {
             draft: &draft,
             messages: &messages,
             skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::books::Books;
 use crate::error::Result;
 use crate::files::{self, Once};
-use crate::folder::{self, Found};
+use crate::folder::{self, FolderEntry};
 use crate::inputs::{AgentFile, InputFile};
 use crate::session_file::pointer_in;
 use crate::sources::{Position, Sources};
@@ -66,12 +66,12 @@ impl Checker {
         let mut seen = Once::default();
         for path in paths {
             let is_folder = path.is_dir();
-            let found = if is_folder { folder::files(path) } else { vec![Found::File(path.clone())] };
+            let found = if is_folder { folder::files(path) } else { vec![FolderEntry::File(path.clone())] };
             let checked = found.into_iter().filter_map(|found| match found {
                 // A file that is named in two ways is checked once.
-                Found::File(file) if !seen.is_new(&file) => None,
-                Found::File(file) => self.check_file(&file, is_folder, fixes),
-                Found::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
+                FolderEntry::File(file) if !seen.is_new(&file) => None,
+                FolderEntry::File(file) => self.check_file(&file, is_folder, fixes),
+                FolderEntry::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
             });
             checked.for_each(&mut *each);
         }

@@ -13,13 +13,13 @@ pub type Replacement = (Range<usize>, String);
 
 /// An edit that a finding asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'f> {
+pub struct RequestedEdit<'f> {
     pointer: &'f str,
     span: Option<Span>,
     fix: &'f Fix,
 }
 
-impl<'f> Asked<'f> {
+impl<'f> RequestedEdit<'f> {
     /// The edit of a finding, if it has one and a place.
     pub fn of(finding: &'f Diagnostic) -> Option<Self> {
         let pointer = finding.location.pointer.as_deref()?;
@@ -168,7 +168,7 @@ fn is_plain(text: &str) -> bool {
 
 /// Writes the edit of a finding for programs, if it has one.
 pub fn to_json(finding: &Diagnostic) -> Option<Value> {
-    let asked = Asked::of(finding)?;
+    let asked = RequestedEdit::of(finding)?;
     let pointer = asked.pointer();
     Some(match &asked.fix.edit {
         Edit::Value(value) => serde_json::json!({ "pointer": pointer, "value": value }),

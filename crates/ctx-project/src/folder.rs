@@ -17,7 +17,7 @@ const ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "yaml", "yml"];
 
 /// What a folder holds, in the order of names.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FolderEntry {
     /// A JSON, JSON Lines or YAML file, or `ctx.toml`.
     File(PathBuf),
     /// A folder that cannot be looked into, and why.
@@ -28,24 +28,24 @@ pub enum Found {
 ///
 /// Hidden folders and `node_modules` are passed over. Links are not followed: they may lead out of the folder
 /// or round in a circle.
-pub fn files(folder: &Path) -> Vec<Found> {
+pub fn files(folder: &Path) -> Vec<FolderEntry> {
     files_and(folder, |_| false)
 }
 
 /// As [`files`], and with the other files that are wanted.
-pub fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<Found> {
+pub fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<FolderEntry> {
     let mut walk = Walk { found: Vec::new(), is_full: false, is_wanted };
     walk.folder(folder, 0);
     if walk.is_full {
         let reason = format!("`{}` has more than {MAX_FILES} files; name smaller folders", name(folder));
-        walk.found.push(Found::Closed(folder.to_owned(), reason));
+        walk.found.push(FolderEntry::Closed(folder.to_owned(), reason));
     }
     walk.found
 }
 
 /// A walk through folders.
 struct Walk {
-    found: Vec<Found>,
+    found: Vec<FolderEntry>,
     /// Whether there are more files than are listed.
     is_full: bool,
     /// Tells which files beside ours are listed.
@@ -57,15 +57,15 @@ impl Walk {
         let entries = match entries(folder) {
             _ if depth > MAX_DEPTH => {
                 let reason = format!("`{}` is nested more than {MAX_DEPTH} folders deep", name(folder));
-                return self.found.push(Found::Closed(folder.to_owned(), reason));
+                return self.found.push(FolderEntry::Closed(folder.to_owned(), reason));
             }
             Err(_) if folder.is_file() => {
                 let reason = format!("`{}` is a file where a folder is expected", name(folder));
-                return self.found.push(Found::Closed(folder.to_owned(), reason));
+                return self.found.push(FolderEntry::Closed(folder.to_owned(), reason));
             }
             Err(error) => {
                 let reason = format!("cannot read the folder `{}`: {}", name(folder), reason(&error));
-                return self.found.push(Found::Closed(folder.to_owned(), reason));
+                return self.found.push(FolderEntry::Closed(folder.to_owned(), reason));
             }
             Ok(entries) => entries,
         };
@@ -74,7 +74,7 @@ impl Walk {
                 self.folder(&path, depth + 1);
             } else if kind.is_file() && (is_ours(&path) || (self.is_wanted)(&path)) {
                 self.is_full |= self.found.len() >= MAX_FILES;
-                self.found.extend(Some(Found::File(path)).filter(|_| !self.is_full));
+                self.found.extend(Some(FolderEntry::File(path)).filter(|_| !self.is_full));
             }
             if self.is_full {
                 return;

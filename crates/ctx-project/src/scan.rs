@@ -14,7 +14,7 @@ use crate::turn::Turn;
 
 /// What a turn made of its worldbooks.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ObservedScan {
     /// The scan.
     pub scan: WorldbookScan,
     /// The tokens of each active entry.
@@ -27,7 +27,7 @@ pub struct Seen {
 
 /// A processor that changes nothing and keeps what it sees.
 #[derive(Clone, Debug, Default)]
-pub struct Probe(Arc<Mutex<Option<Seen>>>);
+pub struct Probe(Arc<Mutex<Option<ObservedScan>>>);
 
 impl Probe {
     /// Returns an engine on which it looks.
@@ -39,7 +39,7 @@ impl Probe {
     }
 
     /// Returns what was seen last; nothing if there was no entry, or the processor did not run.
-    pub fn take(&self) -> Option<Seen> {
+    pub fn take(&self) -> Option<ObservedScan> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -60,14 +60,14 @@ impl ContextProcessor for Probe {
         let options = CheckOptions { counter: Some(counter), budget: scan.scan.budget };
         let checked = ctx_worldbook::check(&scan.set, options);
         let is_exact = cx.inputs.model.is_exact;
-        let seen = Seen { scan, tokens, is_exact, checked };
+        let seen = ObservedScan { scan, tokens, is_exact, checked };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
         Ok(())
     }
 }
 
 /// Scans the conversation of a turn; returns what was seen, and what was found in the files and about books.
-pub fn look(turn: &Turn, probe: &Probe) -> (Result<Option<Seen>, AssembleError>, Vec<Diagnostic>) {
+pub fn look(turn: &Turn, probe: &Probe) -> (Result<Option<ObservedScan>, AssembleError>, Vec<Diagnostic>) {
     let mut found = turn.settings().1;
     let context = turn.assemble(false);
     let seen = probe.take();

@@ -4,7 +4,7 @@
 //! empty iterations that engine treats otherwise. A match may take exponentially many steps, so every
 //! search has a number of them; there is no recursion, so no text makes the stack overflow.
 
-mod again;
+mod back_reference;
 mod class;
 mod compile;
 mod first;

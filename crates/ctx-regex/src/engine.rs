@@ -7,16 +7,16 @@ use crate::ast::Groups;
 use crate::backtrack::{Backtrack, Room};
 use crate::linear::{Linear, Slots};
 use crate::reach::Reach;
-use crate::{Error, Flags, Limits, Steps, needles, never, parser, reach};
+use crate::{Error, Flags, Limits, Steps, parser, reach, required_literals, unsatisfiable};
 
 /// A compiled pattern: for the linear engine where that can match it, and for the one that always can.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     linear: Option<Linear>,
     backtrack: Arc<Backtrack>,
-    needles: Arc<[Box<str>]>,
+    required_literals: Arc<[Box<str>]>,
     reach: Reach,
-    is_never: bool,
+    is_unsatisfiable: bool,
 }
 
 impl Engine {
@@ -28,22 +28,23 @@ impl Engine {
         let parsed = parser::parse(pattern, flags.check()?, limits)?;
         let linear = Linear::new(&parsed, flags, limits);
         let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
-        let needles = needles::of(&parsed.root).into();
+        let required_literals = required_literals::of(&parsed.root).into();
         let reach = reach::of(&parsed.root);
-        let is_never = never::is_never(&parsed.root, flags.contains(Flags::MULTILINE));
-        Ok((Self { linear, backtrack, needles, reach, is_never }, parsed.groups))
+        let is_unsatisfiable =
+            unsatisfiable::is_unsatisfiable(&parsed.root, flags.contains(Flags::MULTILINE));
+        Ok((Self { linear, backtrack, required_literals, reach, is_unsatisfiable }, parsed.groups))
     }
 
-    pub(crate) fn needles(&self) -> &[Box<str>] {
-        &self.needles
+    pub(crate) fn required_literals(&self) -> &[Box<str>] {
+        &self.required_literals
     }
 
     pub(crate) fn reach(&self) -> Reach {
         self.reach
     }
 
-    pub(crate) fn is_never(&self) -> bool {
-        self.is_never
+    pub(crate) fn is_unsatisfiable(&self) -> bool {
+        self.is_unsatisfiable
     }
 
     pub(crate) fn is_linear(&self) -> bool {

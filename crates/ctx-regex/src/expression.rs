@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::ast::Groups;
 use crate::engine::{Engine, Search};
 use crate::matches::{Match, Matches};
-use crate::steps::Purse;
+use crate::steps::StepBudget;
 use crate::{Error, Flags, Limits, Reach, Replacement, Steps};
 
 /// A text brings one step for so many bytes, so that looking at all of it once is never too much.
@@ -79,11 +79,11 @@ impl Regex {
     /// use ctx_regex::{Flags, Limits, Regex};
     ///
     /// let regex = Regex::new(r"\b(?:Dragon|wyrm)s?\b", Flags::NONE, &Limits::default())?;
-    /// assert!(regex.needles().iter().map(|needle| &**needle).eq(["dragon", "wyrm"]));
+    /// assert!(regex.required_literals().iter().map(|literal| &**literal).eq(["dragon", "wyrm"]));
     /// # Ok::<(), ctx_regex::Error>(())
     /// ```
-    pub fn needles(&self) -> &[Box<str>] {
-        self.engine.needles()
+    pub fn required_literals(&self) -> &[Box<str>] {
+        self.engine.required_literals()
     }
 
     /// How much text one match can be about; all of it with the flag `y`, which looks at the start alone.
@@ -111,7 +111,7 @@ impl Regex {
     /// # Ok::<(), ctx_regex::Error>(())
     /// ```
     pub fn never_matches(&self) -> bool {
-        self.engine.is_never()
+        self.engine.is_unsatisfiable()
     }
 
     /// Where the first match is that begins at or after the byte `start`, a character boundary; with the flag `y`
@@ -146,7 +146,7 @@ impl Regex {
     ///
     /// As [`Regex::is_match`].
     pub fn is_match_within(&self, text: &str, steps: &mut Steps) -> Result<bool, Error> {
-        Ok(self.matches(text, false, Purse::Lent(steps)).next().transpose()?.is_some())
+        Ok(self.matches(text, false, StepBudget::Lent(steps)).next().transpose()?.is_some())
     }
 
     /// The first match in `text`.
@@ -174,12 +174,12 @@ impl Regex {
     /// # Ok::<(), ctx_regex::Error>(())
     /// ```
     pub fn find_iter<'a>(&'a self, text: &'a str) -> Matches<'a> {
-        self.matches(text, true, Purse::Own(self.steps(text)))
+        self.matches(text, true, StepBudget::Own(self.steps(text)))
     }
 
     /// As [`Regex::find_iter`], with steps that the caller lends.
     pub fn find_iter_within<'a>(&'a self, text: &'a str, steps: &'a mut Steps) -> Matches<'a> {
-        self.matches(text, true, Purse::Lent(steps))
+        self.matches(text, true, StepBudget::Lent(steps))
     }
 
     /// Replaces the first match, or with the flag `g` every match; borrows `text` if there is none.
@@ -189,7 +189,7 @@ impl Regex {
     /// [`Error::OutputTooLong`] if the result exceeds [`Limits::output_bytes`], and those of
     /// [`Regex::is_match`].
     pub fn replace<'t>(&self, text: &'t str, replacement: &Replacement) -> Result<Cow<'t, str>, Error> {
-        let matches = self.matches(text, replacement.reads_groups(), Purse::Own(self.steps(text)));
+        let matches = self.matches(text, replacement.reads_groups(), StepBudget::Own(self.steps(text)));
         self.rewrite(text, matches, |found, out| replacement.append(found, out, self.limits.output_bytes))
     }
 
@@ -223,10 +223,10 @@ impl Regex {
         Steps::new(self.limits.steps.saturating_add(text.len() as u64 / BYTES_PER_FREE_STEP))
     }
 
-    fn matches<'a>(&'a self, text: &'a str, wants_groups: bool, purse: Purse<'a>) -> Matches<'a> {
+    fn matches<'a>(&'a self, text: &'a str, wants_groups: bool, budget: StepBudget<'a>) -> Matches<'a> {
         let sticky = self.flags.contains(Flags::STICKY);
         let search = Search::new(&self.engine, text, sticky, wants_groups && self.groups.count() > 0);
-        Matches::new(search, &self.groups, purse)
+        Matches::new(search, &self.groups, budget)
     }
 
     fn rewrite<'t>(

@@ -45,14 +45,14 @@ mod limits;
 mod linear;
 mod literal;
 mod matches;
-mod needles;
-mod never;
 mod parser;
 mod property;
 mod reach;
 mod replacement;
+mod required_literals;
 mod steps;
 mod surrogates;
+mod unsatisfiable;
 
 pub use crate::error::Error;
 pub use crate::expression::Regex;

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::ast::Groups;
 use crate::backtrack::next_char;
 use crate::engine::Search;
-use crate::steps::Purse;
+use crate::steps::StepBudget;
 
 /// One match, with what its groups matched.
 ///
@@ -95,16 +95,16 @@ pub struct Matches<'a> {
     known: &'a Groups,
     /// Where the next search begins; `None` once there can be no further match.
     at: Option<usize>,
-    purse: Purse<'a>,
+    budget: StepBudget<'a>,
 }
 
 impl<'a> Matches<'a> {
-    pub(crate) fn new(search: Search<'a>, known: &'a Groups, purse: Purse<'a>) -> Self {
-        Self { search, known, at: Some(0), purse }
+    pub(crate) fn new(search: Search<'a>, known: &'a Groups, budget: StepBudget<'a>) -> Self {
+        Self { search, known, at: Some(0), budget }
     }
 
     fn find_at(&mut self, at: usize) -> Result<Option<Match<'a>>, Error> {
-        let Some(range) = self.search.find_at(at, self.purse.steps())? else { return Ok(None) };
+        let Some(range) = self.search.find_at(at, self.budget.steps())? else { return Ok(None) };
         let groups = match self.search.tells_groups() {
             true => (1..=self.known.count()).map(|number| self.search.group(number)).collect(),
             false => Box::default(),

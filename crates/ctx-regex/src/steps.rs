@@ -70,12 +70,12 @@ impl Steps {
 
 /// Steps of one's own, or those that a caller lent.
 #[derive(Debug)]
-pub(crate) enum Purse<'a> {
+pub(crate) enum StepBudget<'a> {
     Own(Steps),
     Lent(&'a mut Steps),
 }
 
-impl Purse<'_> {
+impl StepBudget<'_> {
     pub(crate) fn steps(&mut self) -> &mut Steps {
         match self {
             Self::Own(steps) => steps,

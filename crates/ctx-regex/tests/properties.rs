@@ -102,8 +102,8 @@ proptest! {
         if regex.is_match(&text).unwrap() {
             prop_assert!(!regex.never_matches());
             let lower = text.to_lowercase();
-            let needles = regex.needles();
-            prop_assert!(needles.is_empty() || needles.iter().any(|needle| lower.contains(&**needle)));
+            let required_literals = regex.required_literals();
+            prop_assert!(required_literals.is_empty() || required_literals.iter().any(|literal| lower.contains(&**literal)));
         }
     }
 
@@ -171,21 +171,21 @@ proptest! {
     }
 
     #[test]
-    fn escaped_text_matches_itself_alone(needle in "\\PC{1,6}|[\\x00-\\x7f]{1,6}", flags in flags()) {
+    fn escaped_text_matches_itself_alone(literal in "\\PC{1,6}|[\\x00-\\x7f]{1,6}", flags in flags()) {
         let flags = Flags::parse(&flags.to_string().replace('i', "")).unwrap();
-        let regex = compile(&escape(&needle), flags).unwrap();
-        let found = regex.find(&needle).unwrap().map(|found| found.range());
-        prop_assert_eq!(found, Some(0..needle.len()));
+        let regex = compile(&escape(&literal), flags).unwrap();
+        let found = regex.find(&literal).unwrap().map(|found| found.range());
+        prop_assert_eq!(found, Some(0..literal.len()));
     }
 
     #[test]
     fn replacing_escaped_text_is_plain_replacing(
-        needle in "[ab.*$\\[中]{1,2}",
+        literal in "[ab.*$\\[中]{1,2}",
         text in "[ab.*$\\[中]{0,12}",
         with in "[xy]{0,3}",
     ) {
-        let regex = compile(&escape(&needle), Flags::GLOBAL).unwrap();
-        prop_assert_eq!(regex.replace(&text, &Replacement::parse(&with)).unwrap(), text.replace(&needle, &with));
+        let regex = compile(&escape(&literal), Flags::GLOBAL).unwrap();
+        prop_assert_eq!(regex.replace(&text, &Replacement::parse(&with)).unwrap(), text.replace(&literal, &with));
     }
 
     #[test]

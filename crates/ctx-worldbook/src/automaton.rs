@@ -37,12 +37,12 @@ pub(crate) struct Automaton {
 struct Side {
     /// None if there is no text.
     automaton: Option<DoubleArrayAhoCorasick<u32>>,
-    texts: Vec<Found>,
+    texts: Vec<LiteralMatch>,
 }
 
 /// What it means that a text was found.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct LiteralMatch {
     length: usize,
     /// The literal that it is, and the one for which only whole words count.
     plain: Option<LiteralId>,
@@ -87,7 +87,7 @@ impl Automaton {
 
 impl Side {
     fn new(keys: Vec<(LiteralId, PlainKey)>) -> Option<Self> {
-        let mut texts: BTreeMap<Arc<str>, Found> = BTreeMap::new();
+        let mut texts: BTreeMap<Arc<str>, LiteralMatch> = BTreeMap::new();
         for (literal, key) in keys {
             let found = texts.entry(key.text.clone()).or_default();
             found.length = key.text.len();

@@ -198,9 +198,9 @@ impl KeyTable {
     }
 
     fn pattern(&mut self, key: &str, regex: Regex) -> Arc<Pattern> {
-        let needles = regex.needles().iter();
-        let needs =
-            needles.map(|needle| PlainKey { text: Arc::from(&**needle), matching: Matching::default() });
+        let required_literals = regex.required_literals().iter();
+        let needs = required_literals
+            .map(|literal| PlainKey { text: Arc::from(&**literal), matching: Matching::default() });
         let needs: Vec<PlainKey> = needs.collect();
         // A line break may be one between two messages, which are searched each by itself.
         let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));

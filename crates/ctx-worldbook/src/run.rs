@@ -4,7 +4,7 @@ mod admit;
 mod consider;
 mod find;
 mod groups;
-mod purse;
+mod step_budget;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::timed::Timed;
 
 use consider::Verdict;
 use find::Searched;
-use purse::Purse;
+use step_budget::StepBudget;
 
 /// A scan in progress.
 pub(crate) struct Run<'r, 'p> {
@@ -46,7 +46,7 @@ pub(crate) struct Run<'r, 'p> {
     skew: u64,
     /// Entries of this level of recursion and below can be active.
     level: u32,
-    purse: Purse,
+    step_budget: StepBudget,
     /// Keys with macros, once they are expanded.
     dynamic: BTreeMap<(usize, u8, usize, usize), Rc<ExpandedKey>>,
     /// What they are, by what they were expanded to.
@@ -85,7 +85,7 @@ impl<'r, 'p> Run<'r, 'p> {
             length,
             skew: 0,
             level: 0,
-            purse: Purse::new(set.limits().regex_steps),
+            step_budget: StepBudget::new(set.limits().regex_steps),
             dynamic: BTreeMap::new(),
             parsed: BTreeMap::new(),
             searched: BTreeMap::new(),

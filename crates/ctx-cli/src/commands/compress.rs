@@ -24,7 +24,7 @@ use crate::args::{
     CompressArguments, CompressCommand, CountingArguments, MaskArguments, PassArguments, RunArguments,
     SummarizerChoice,
 };
-use crate::commands::compress::batch::Done;
+use crate::commands::compress::batch::PassResult;
 use crate::exit::Exit;
 use crate::project;
 use crate::show;
@@ -155,7 +155,7 @@ fn compress(arguments: &RunArguments) -> Result<Exit> {
             json["loopStart"] = json!(compression.new_loop_start);
         }
         let text = show::messages(&compression.messages);
-        Ok(Done {
+        Ok(PassResult {
             messages: (report.input_count, report.output_count),
             tokens: (report.input_tokens, report.output_tokens),
             ..done(&report.outcome, text, json, found)
@@ -163,14 +163,14 @@ fn compress(arguments: &RunArguments) -> Result<Exit> {
     })
 }
 
-fn done(outcome: &PassOutcome, text: String, json: Value, found: Vec<Diagnostic>) -> Done {
+fn done(outcome: &PassOutcome, text: String, json: Value, found: Vec<Diagnostic>) -> PassResult {
     let outcome = match outcome {
         PassOutcome::Compacted => "compacted",
         PassOutcome::NotNeeded => "not needed",
         PassOutcome::NoProgress { .. } => "no progress",
         PassOutcome::Infeasible(_) => "infeasible",
     };
-    Done { outcome, text, json, found, ..Done::default() }
+    PassResult { outcome, text, json, found, ..PassResult::default() }
 }
 
 /// What is the same for all conversations of a run.

@@ -8,7 +8,7 @@ use super::table::listing;
 use crate::lang;
 
 /// What a scan found.
-pub(crate) struct Found {
+pub(crate) struct ScanFigures {
     pub(crate) books: usize,
     /// How many entries there are.
     pub(crate) entries: usize,
@@ -45,7 +45,7 @@ pub(crate) struct EntryRow {
 const HEADER: [&str; 6] = ["entry", "state", "pass", "tokens", "place", "why"];
 
 /// Writes what a scan found: a line on all of it, a table of entries, what kept the others out, timed effects.
-pub(crate) fn scan_table(found: &Found) -> String {
+pub(crate) fn scan_table(found: &ScanFigures) -> String {
     let active = found.entries - found.others.len();
     let head = format!(
         "{active} of {} in {} active, {}, {}\n",
@@ -71,7 +71,7 @@ pub(crate) fn scan_table(found: &Found) -> String {
     text
 }
 
-fn tokens(found: &Found) -> String {
+fn tokens(found: &ScanFigures) -> String {
     let about = if found.is_exact { "" } else { "about " };
     let word = |tokens: u64| if tokens == 1 { "token" } else { "tokens" };
     let own = thousands(found.tokens);

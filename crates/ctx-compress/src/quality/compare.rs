@@ -10,7 +10,7 @@ use crate::quality::key::{Key, Reading, normal};
 use crate::quality::lexicon::{is_common, is_stop};
 use crate::quality::phrases::{Hit, Hits};
 use crate::quality::rules::{Answer, Postings};
-use crate::quality::sentences::Said;
+use crate::quality::sentences::Statement;
 use crate::quality::side::{Distinct, Side};
 use crate::quality::stems::hash;
 
@@ -130,7 +130,8 @@ impl<'a> Lookup<'a> {
         let hits = Hits::of(phrases, own.facts.len() as usize, other);
         // Of the longer side only what the shorter one asks for is noted.
         let sentences = || own.facts.iter().filter(|fact| fact.is_told).filter_map(|fact| own.sentence(fact));
-        let stems = || sentences().flat_map(Said::clauses).flat_map(|clause| clause.stems.iter().copied());
+        let stems =
+            || sentences().flat_map(Statement::clauses).flat_map(|clause| clause.stems.iter().copied());
         let is_shorter = own.facts.len() < other.facts.len();
         let postings = other.rules.postings(is_shorter.then(|| stems().collect()).as_ref());
         Self { own, other, hits, postings, shared, searches: Cell::new(0) }
@@ -281,7 +282,7 @@ impl<'a> Lookup<'a> {
 
     /// Tells whether the other side has followed a correction, `not Tuesday, but Wednesday`: it has the new value,
     /// and not the old one.
-    fn is_corrected(&self, sentence: &Said) -> bool {
+    fn is_corrected(&self, sentence: &Statement) -> bool {
         let values = |denies: bool| {
             let clauses = sentence.clauses().filter(move |clause| clause.signs.denies == denies);
             clauses.flat_map(|clause| clause.values)

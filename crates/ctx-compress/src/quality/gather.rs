@@ -15,7 +15,7 @@ use crate::quality::stems;
 
 /// A fact in a text.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundFact {
     pub(super) kind: FactKind,
     pub(super) key: Key,
     /// Its bytes.
@@ -29,7 +29,7 @@ pub(super) struct Found {
 /// What was found in a text.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundFact>,
     pub(super) sentences: Vec<Sentence>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn gather(lexed: &Lexed<'_>) -> Gathered {
             _ => None,
         })
         .collect();
-    let is_title = |(found, sentence): &(&Found, &Option<Box<Sentence>>)| {
+    let is_title = |(found, sentence): &(&FoundFact, &Option<Box<Sentence>>)| {
         found.kind == FactKind::Quote && sentence.is_none()
     };
     let titles: Vec<Range<usize>> =
@@ -71,7 +71,7 @@ pub(super) fn gather(lexed: &Lexed<'_>) -> Gathered {
 
 struct Values<'a> {
     lexed: &'a Lexed<'a>,
-    found: Vec<Found>,
+    found: Vec<FoundFact>,
     /// Which fact each token belongs to.
     owners: Vec<Option<usize>>,
 }
@@ -88,7 +88,7 @@ impl Values<'_> {
         if let Some(owners) = self.owners.get_mut(tokens) {
             owners.fill(Some(self.found.len()));
         }
-        self.found.push(Found { kind, key, bytes, is_weak, sentence: None });
+        self.found.push(FoundFact { kind, key, bytes, is_weak, sentence: None });
     }
 
     fn is_free(&self, at: usize) -> bool {
@@ -158,7 +158,7 @@ impl Values<'_> {
         for span in spans {
             let text = self.lexed.text.get(span.clone()).unwrap_or_default();
             if text.contains(|c: char| c.is_alphanumeric()) {
-                self.found.push(Found {
+                self.found.push(FoundFact {
                     kind: FactKind::Identifier,
                     key: Key::Words(normal(text, self.lexed.form.reading()).into()),
                     bytes: span,
@@ -255,7 +255,7 @@ impl Values<'_> {
                 {
                     owners.fill(Some(self.found.len()));
                 }
-                self.found.push(Found {
+                self.found.push(FoundFact {
                     kind: FactKind::Quote,
                     key: Key::Words(words.into()),
                     bytes,

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use ctx_types::Fingerprint;
 
-use crate::quality::gather::Found;
+use crate::quality::gather::FoundFact;
 use crate::quality::key::Key;
 use crate::quality::moments::{Clock, Day};
 use crate::quality::units::{Dimension, ONE, Quantity};
@@ -15,7 +15,7 @@ use crate::quality::units::{Dimension, ONE, Quantity};
 pub(super) struct Values {
     amounts: HashSet<(Dimension, i128)>,
     /// Numbers as they are written, and how.
-    raws: HashMap<i128, Written>,
+    raws: HashMap<i128, NumberForm>,
     /// Groups of digits within names for machines.
     within: HashSet<i128>,
     days: HashSet<(Year, u8, u8)>,
@@ -34,7 +34,7 @@ pub(super) struct Values {
 
 /// How a number is written, here or there.
 #[derive(Clone, Copy, Debug, Default)]
-struct Written {
+struct NumberForm {
     /// With nothing behind it that says what it is a number of.
     is_alone: bool,
     /// Before things that it counts.
@@ -59,7 +59,7 @@ const SMALL: i128 = 20 * ONE;
 
 impl Values {
     /// Notes a value.
-    pub(super) fn note(&mut self, found: &Found) {
+    pub(super) fn note(&mut self, found: &FoundFact) {
         self.stems.extend(found.key.stem());
         match &found.key {
             Key::Amount(amount) => {

@@ -6,7 +6,7 @@ use ctx_types::Role;
 
 use crate::quality::clauses;
 use crate::quality::fact::{FactKind, Spot};
-use crate::quality::sentences::{Clause, Said, Sentences, unique};
+use crate::quality::sentences::{Clause, Sentences, Statement, unique};
 use crate::quality::signs::Signs;
 
 /// The sentences of a side.
@@ -44,7 +44,7 @@ impl Rules {
     /// Finds out which sentences say the same, once all are there.
     pub(super) fn finish(&mut self) {
         self.first = Vec::with_capacity(self.sentences.len() as usize);
-        self.first.extend(self.sentences.iter().map(Said::number).zip(0..));
+        self.first.extend(self.sentences.iter().map(Statement::number).zip(0..));
         self.first.sort_unstable();
         self.first.dedup_by_key(|(number, _)| *number);
     }
@@ -65,12 +65,12 @@ impl Rules {
     }
 
     /// Returns a sentence.
-    pub(super) fn sentence(&self, number: u32) -> Option<&Said> {
+    pub(super) fn sentence(&self, number: u32) -> Option<&Statement> {
         self.sentences.get(number)
     }
 
     /// Returns the number of the first sentence that says what a sentence says.
-    pub(super) fn first_like(&self, sentence: &Said) -> Option<u32> {
+    pub(super) fn first_like(&self, sentence: &Statement) -> Option<u32> {
         let number = sentence.number();
         let at = self.first.binary_search_by_key(&number, |(number, _)| *number).ok()?;
         let (_, first) = self.first.get(at)?;
@@ -117,12 +117,12 @@ impl Rules {
         let Some(passage) = self.sentences.get(number).map(|said| said.spot.passage) else { return false };
         let around = self.sentences.from(self.sentences.first_of(passage));
         let around = around.take_while(|said| said.spot.passage == passage);
-        let mut clauses = around.flat_map(Said::clauses);
+        let mut clauses = around.flat_map(Statement::clauses);
         clauses.any(|clause| counts(&clause, kind) || (kind == FactKind::Constraint && clause.signs.denies))
     }
 
     /// Looks for a sentence that says what a sentence of the other side says. O(stems).
-    pub(super) fn answer(&self, sentence: &Said, kind: FactKind, postings: &Postings) -> Answer {
+    pub(super) fn answer(&self, sentence: &Statement, kind: FactKind, postings: &Postings) -> Answer {
         if let Some(number) = self.first_like(sentence) {
             return Answer::Same(number);
         }
@@ -163,7 +163,7 @@ fn enough(stems: usize) -> usize {
 }
 
 /// What kind of fact a sentence is.
-fn kind(sentence: &Said) -> Option<FactKind> {
+fn kind(sentence: &Statement) -> Option<FactKind> {
     // A Chinese word has two characters or more.
     let least = if sentence.is_chinese { 3 } else { 2 };
     let stems = sentence.about().len();
@@ -187,7 +187,7 @@ const fn counts(clause: &Clause<'_>, kind: FactKind) -> bool {
 }
 
 /// The stems of the clauses for which a sentence is a fact of its kind.
-fn about_for(sentence: &Said, kind: FactKind) -> Vec<u32> {
+fn about_for(sentence: &Statement, kind: FactKind) -> Vec<u32> {
     let clauses = sentence.clauses().filter(|clause| counts(clause, kind));
     let stems = unique(clauses.flat_map(|clause| clause.stems.iter().copied()));
     // `It is mandatory, the side door` demands in one clause what another one tells.
@@ -195,7 +195,7 @@ fn about_for(sentence: &Said, kind: FactKind) -> Vec<u32> {
 }
 
 /// Tells whether a sentence does what the other does where both are about the same.
-fn matches((fact, kind): (&Said, FactKind), other: &Said, about: &[u32]) -> bool {
+fn matches((fact, kind): (&Statement, FactKind), other: &Statement, about: &[u32]) -> bool {
     let shared =
         |clause: &Clause<'_>| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
     let mine = joined(fact.clauses().filter(|clause| counts(clause, kind)));
@@ -222,7 +222,7 @@ fn matches((fact, kind): (&Said, FactKind), other: &Said, about: &[u32]) -> bool
 ///
 /// `The server is not down, the database is` does not say that the database is not down. Of a long sentence only what
 /// is behind the word that denies must be denied by the other too.
-fn denies_the_same(fact: &Said, other: &Said, about: &[u32]) -> bool {
+fn denies_the_same(fact: &Statement, other: &Statement, about: &[u32]) -> bool {
     const SHORT: usize = 4;
     let denying = || other.clauses().filter(|clause| clause.signs.denies);
     let shared =
@@ -237,7 +237,7 @@ fn denies_the_same(fact: &Said, other: &Said, about: &[u32]) -> bool {
 }
 
 /// Tells whether only clauses with less of the matter deny something.
-fn theirs_denies_elsewhere(other: &Said, about: &[u32]) -> bool {
+fn theirs_denies_elsewhere(other: &Statement, about: &[u32]) -> bool {
     let shared =
         |clause: Clause<'_>| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
     let most = |denies: bool| {

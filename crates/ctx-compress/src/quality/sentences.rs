@@ -13,12 +13,12 @@ use crate::quality::signs::Signs;
 
 /// The sentences of a side, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Sentences(Chunks<Said>);
+pub(super) struct Sentences(Chunks<Statement>);
 
 /// A sentence of a side.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(super) struct Said {
+pub(super) struct Statement {
     pub(super) spot: Spot,
     pub(super) role: Role,
     pub(super) is_question: bool,
@@ -56,7 +56,7 @@ impl Sentences {
                 clauses.extend(list);
             }
         }
-        self.0.push(Said {
+        self.0.push(Statement {
             spot,
             role,
             is_question: sentence.is_question,
@@ -68,7 +68,7 @@ impl Sentences {
     }
 
     /// Returns the sentences from a number on.
-    pub(super) fn from(&self, number: u32) -> impl Iterator<Item = &Said> {
+    pub(super) fn from(&self, number: u32) -> impl Iterator<Item = &Statement> {
         (number..self.len()).map_while(|number| self.get(number))
     }
 
@@ -79,14 +79,14 @@ impl Sentences {
 }
 
 impl Deref for Sentences {
-    type Target = Chunks<Said>;
+    type Target = Chunks<Statement>;
 
-    fn deref(&self) -> &Chunks<Said> {
+    fn deref(&self) -> &Chunks<Statement> {
         &self.0
     }
 }
 
-impl Said {
+impl Statement {
     pub(super) fn clauses(&self) -> impl Iterator<Item = Clause<'_>> {
         let mut rest = &*self.clauses;
         iter::from_fn(move || {

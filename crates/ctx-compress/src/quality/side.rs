@@ -15,7 +15,7 @@ use crate::quality::lex::{Kind, Lexed, is_han};
 use crate::quality::lookup::Values;
 use crate::quality::passages::{Passage, names_beside, passages, pieces};
 use crate::quality::rules::Rules;
-use crate::quality::sentences::{Said, Sentences};
+use crate::quality::sentences::{Sentences, Statement};
 use crate::quality::stems::hash;
 
 /// How many bytes of a side are read; what comes later is reported as not read.
@@ -128,7 +128,7 @@ impl<'a> Side<'a> {
                 let quoted = quoted.and_then(Link::to);
                 let spot = spot(&found.bytes);
                 self.add_fact(
-                    Told { kind: found.kind, key: found.key, is_weak: found.is_weak },
+                    FactIdentity { kind: found.kind, key: found.key, is_weak: found.is_weak },
                     spot,
                     quoted,
                 );
@@ -182,7 +182,7 @@ impl<'a> Side<'a> {
     }
 
     /// Adds a place of a fact.
-    fn add_fact(&mut self, fact: Told, spot: Spot, quoted: Option<Link>) {
+    fn add_fact(&mut self, fact: FactIdentity, spot: Spot, quoted: Option<Link>) {
         let number = number(fact.kind, &fact.key);
         let at = match self.find(number, fact.kind, &fact.key) {
             Some(at) => at,
@@ -233,7 +233,7 @@ impl<'a> Side<'a> {
             let Some(sentence) = self.rules.sentence(number) else { continue };
             let (first, spot) = (self.rules.first_like(sentence).unwrap_or(number), sentence.spot);
             self.told.push(spot);
-            self.add_fact(Told { kind, key: Key::Rule(first), is_weak: false }, spot, None);
+            self.add_fact(FactIdentity { kind, key: Key::Rule(first), is_weak: false }, spot, None);
         }
         self.hush_quotes();
         self.told = Vec::new();
@@ -306,7 +306,7 @@ impl<'a> Side<'a> {
     }
 
     /// Returns the sentence that a fact is.
-    pub(super) fn sentence(&self, fact: &Distinct) -> Option<&Said> {
+    pub(super) fn sentence(&self, fact: &Distinct) -> Option<&Statement> {
         match (&fact.key, fact.quoted) {
             (Key::Rule(number), _) => self.rules.sentence(*number),
             (_, Some(link)) => self.quoted.get(link.number()),
@@ -331,7 +331,7 @@ fn further(more: &Chunks<(Spot, Option<Link>)>, last: Option<Link>) -> impl Iter
 }
 
 /// A fact without its place.
-struct Told {
+struct FactIdentity {
     kind: FactKind,
     key: Key,
     is_weak: bool,

@@ -4,10 +4,10 @@ use ctx_types::Trust;
 
 use crate::call::{Call, Value};
 use crate::definition::{Definition, Phase};
-use crate::env::Said;
+use crate::env::SpokenText;
 
 pub(super) fn definitions() -> Vec<Definition> {
-    let said = |name: &'static str, of: fn(&Call<'_>) -> Option<Said>| {
+    let said = |name: &'static str, of: fn(&Call<'_>) -> Option<SpokenText>| {
         Definition::always(name, move |call| said(of(call), call)).volatile().phase(Phase::After)
     };
     vec![
@@ -25,8 +25,8 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-fn said(said: Option<Said>, call: &mut Call<'_>) -> Value {
-    let Some(Said { text, trust }) = said else { return Value::EMPTY };
+fn said(said: Option<SpokenText>, call: &mut Call<'_>) -> Value {
+    let Some(SpokenText { text, trust }) = said else { return Value::EMPTY };
     call.limit_trust(trust);
     text.into()
 }

@@ -13,7 +13,7 @@ use crate::codes;
 use crate::definition::Phase;
 use crate::env::Env;
 use crate::expansion::{Expansion, Output, Writer};
-use crate::passes::{Found, Passes, Stop};
+use crate::passes::{PassCall, Passes, Stop};
 use crate::state::State;
 use crate::template::Template;
 
@@ -66,7 +66,7 @@ impl Phased<'_> {
         Ok(())
     }
 
-    fn make(&mut self, phase: Phase, found: &Found<'_>, output: &Output) -> Result<Option<Known>, Stop> {
+    fn make(&mut self, phase: Phase, found: &PassCall<'_>, output: &Output) -> Result<Option<Known>, Stop> {
         let call = output.text().get(found.range.clone()).unwrap_or_default();
         let name = split(call).first().map_or("", |(name, _)| *name);
         let registry = self.passes.template.registry();
@@ -124,7 +124,7 @@ impl Known {
 }
 
 /// Returns the first of each of the calls of a text that are written alike.
-fn distinct_calls(text: &str) -> Vec<Found<'_>> {
+fn distinct_calls(text: &str) -> Vec<PassCall<'_>> {
     let mut seen = HashSet::new();
     let (mut calls, mut at, mut closing) = (Vec::new(), 0, Closing::default());
     while let Some(start) = next_opening(text, at).filter(|_| !closing.is_over(text)) {
@@ -140,7 +140,7 @@ fn distinct_calls(text: &str) -> Vec<Found<'_>> {
                 let from = start + offset;
                 (argument.into(), from..from + argument.len())
             });
-            calls.push(Found { range: start..end, arguments: arguments.collect() });
+            calls.push(PassCall { range: start..end, arguments: arguments.collect() });
         }
     }
     calls
@@ -152,13 +152,13 @@ fn next_of<'t>(
     mut at: usize,
     known: &HashMap<&str, &Known>,
     closing: &mut Closing,
-) -> Option<Found<'t>> {
+) -> Option<PassCall<'t>> {
     loop {
         let start = next_opening(text, at).filter(|_| !closing.is_over(text))?;
         if let Some(end) = closing.of(text, start)
             && text.get(start..end).is_some_and(|call| known.contains_key(call))
         {
-            return Some(Found { range: start..end, arguments: Vec::new() });
+            return Some(PassCall { range: start..end, arguments: Vec::new() });
         }
         at = start + 1;
     }

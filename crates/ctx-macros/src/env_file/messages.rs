@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::{Reader, below};
-use crate::env::{Conversation, GroupMember, Said};
+use crate::env::{Conversation, GroupMember, SpokenText};
 
 /// What macros may show of one message.
 struct Message {
@@ -27,7 +27,7 @@ impl Reader {
         chat.length = messages.len();
         let mut is_newest = true;
         for message in messages.into_iter().rev().filter(|message| !message.text.trim().is_empty()) {
-            let said = Said { text: message.text, trust: message.speaker.trust() };
+            let said = SpokenText { text: message.text, trust: message.speaker.trust() };
             if chat.last.is_none() {
                 chat.last = Some(said.clone());
                 (chat.swipes, chat.current_swipe) = (message.swipes, message.current_swipe);

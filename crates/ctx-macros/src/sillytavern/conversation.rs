@@ -4,7 +4,7 @@ use ctx_types::Trust;
 
 use crate::call::{Call, Failure, Value};
 use crate::definition::Definition;
-use crate::env::{Conversation, Said};
+use crate::env::{Conversation, SpokenText};
 
 pub(super) fn definitions() -> Vec<Definition> {
     let mut all = vec![
@@ -46,7 +46,7 @@ const TEXTS: [(&str, &str); 4] = [
     ("defaultAuthorsNote", "The note of the author where there is none for the conversation."),
 ];
 
-fn said(name: &'static str, read: fn(&Conversation) -> Option<&Said>, description: &str) -> Definition {
+fn said(name: &'static str, read: fn(&Conversation) -> Option<&SpokenText>, description: &str) -> Definition {
     let expand = move |call: &mut Call<'_>| {
         let Some(said) = read(&call.env().conversation) else {
             return Value::EMPTY;

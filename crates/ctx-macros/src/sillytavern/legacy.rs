@@ -10,7 +10,7 @@ use crate::dialect::Dialect;
 use crate::env::Env;
 use crate::expansion::{self, Expansion, Output, Writer};
 use crate::findings::Findings;
-use crate::passes::{Found, Passes, Stop};
+use crate::passes::{PassCall, Passes, Stop};
 use crate::sillytavern::legacy_names::{self, Names};
 use crate::sillytavern::legacy_shape::{Search, Shape, Spacing};
 use crate::state::State;
@@ -186,7 +186,7 @@ pub(crate) struct Shapes {
 }
 
 /// A call that a pass finds.
-pub(crate) struct Seen {
+pub(crate) struct LegacyCall {
     pub(crate) macro_name: &'static str,
     pub(crate) end: usize,
     /// Which pass finds it, counted from the first.
@@ -209,7 +209,7 @@ impl Shapes {
 
     /// Returns the call whose braces open at `start`; to be asked for places that only grow. All of them together
     /// read a byte a few times.
-    pub(crate) fn call_at(&mut self, text: &str, start: usize) -> Option<Seen> {
+    pub(crate) fn call_at(&mut self, text: &str, start: usize) -> Option<LegacyCall> {
         let name = text.as_bytes().get(start + 2..)?;
         // A comment has no name that has a key.
         let key = if name.starts_with(b"//") { 0 } else { legacy_names::key_of(name)? };
@@ -217,7 +217,7 @@ impl Shapes {
         let pass = passes().nth(order)?;
         let search = self.searches.entry(order).or_insert_with(|| Search::new(pass.name, pass.shape));
         let found = search.at_braces(text, start)?;
-        Some(Seen { macro_name: pass.macro_name, end: found.range.end, order })
+        Some(LegacyCall { macro_name: pass.macro_name, end: found.range.end, order })
     }
 }
 
@@ -304,7 +304,7 @@ impl Passes<'_> {
             return Ok(());
         }
         let mut search = Search::new(name, shape);
-        let write = |passes: &mut Self, before: &Output, found: &Found<'_>| {
+        let write = |passes: &mut Self, before: &Output, found: &PassCall<'_>| {
             let Some((value, trust)) = passes.call(definition, before, found)? else {
                 return Ok(None);
             };

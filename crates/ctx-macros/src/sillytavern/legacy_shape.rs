@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use crate::passes::Found;
+use crate::passes::PassCall;
 
 /// What follows the name of a macro.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl<'n> Search<'n> {
     }
 
     /// Returns the first match that begins at `at` or behind it.
-    pub(super) fn next<'t>(&mut self, text: &'t str, at: usize) -> Option<Found<'t>> {
+    pub(super) fn next<'t>(&mut self, text: &'t str, at: usize) -> Option<PassCall<'t>> {
         let bytes = text.as_bytes();
         let opener: &[u8] = if self.shape == Shape::Angled { b"<" } else { b"{{" };
         for found in memchr_iter(opener[0], bytes.get(at..)?) {
@@ -98,18 +98,18 @@ impl<'n> Search<'n> {
     }
 
     /// Returns the match that begins with the braces at `start`; to be asked for places that only grow.
-    pub(super) fn at_braces<'t>(&mut self, text: &'t str, start: usize) -> Option<Found<'t>> {
+    pub(super) fn at_braces<'t>(&mut self, text: &'t str, start: usize) -> Option<PassCall<'t>> {
         self.at(text, start, b"{{")
     }
 
-    fn at<'t>(&mut self, text: &'t str, start: usize, opener: &[u8]) -> Option<Found<'t>> {
+    fn at<'t>(&mut self, text: &'t str, start: usize, opener: &[u8]) -> Option<PassCall<'t>> {
         let bytes = text.as_bytes();
         let name = start + opener.len();
         let end = name + self.name.len();
         let is_named = bytes.get(start..name) == Some(opener)
             && bytes.get(name..end).is_some_and(|found| found.eq_ignore_ascii_case(self.name.as_bytes()));
         let (arguments, end) = if is_named { self.read(text, end) } else { None }?;
-        Some(Found { range: start..end, arguments })
+        Some(PassCall { range: start..end, arguments })
     }
 
     /// Reads what follows the name.

@@ -15,7 +15,7 @@ use crate::token_limiter::is_one_of_several;
 /// them, shared ones by their address, and begins anew where they differ. A clone is O(1).
 #[derive(Clone, Debug, Default)]
 pub struct KeptCompression {
-    pub(super) made: Option<Arc<Made>>,
+    pub(super) made: Option<Arc<RewrittenHistory>>,
     /// What the stage gave in the last turn.
     pub(super) sent: Arc<Vec<Message>>,
 }
@@ -29,7 +29,7 @@ impl KeptCompression {
 
 /// A rewritten beginning.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct RewrittenHistory {
     pub(super) settings: Settings,
     /// The messages of the conversation that it was made from, oldest first.
     pub(super) covered: Vec<Covered>,
@@ -111,7 +111,7 @@ pub(super) fn is_free(message: &Message) -> bool {
     message.place == Place::History && !message.is_continuation_prefix && !is_summary(message)
 }
 
-impl Made {
+impl RewrittenHistory {
     /// Puts what was kept in the place of what it was made from; `None` if the draft begins with something else.
     ///
     /// Of what it was made from, the oldest may be missing if some of the conversation was not loaded. O(messages).

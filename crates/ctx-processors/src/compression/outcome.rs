@@ -9,12 +9,12 @@ use ctx_compress::request::{
 };
 use ctx_types::{Diagnostic, Message, Place};
 
-use crate::compression::kept::{Basis, Became, Covered, KeptCompression, Made, Origin, is_free};
+use crate::compression::kept::{Basis, Became, Covered, KeptCompression, Origin, RewrittenHistory, is_free};
 use crate::compression::settings::Settings;
 use crate::gap_ranks::GapRanks;
 
 /// What the stage is given.
-pub(crate) struct Given<'a> {
+pub(crate) struct StageInput<'a> {
     /// The messages of the draft, calls and results paired.
     pub(crate) draft: &'a [Message],
     /// The same, and what people pinned is marked as pinned.
@@ -58,7 +58,7 @@ pub(crate) struct Pass {
     pub(crate) prefix: PrefixStability,
 }
 
-impl Given<'_> {
+impl StageInput<'_> {
     /// Takes what was kept if it will do, else makes a pass.
     ///
     /// A pass begins from the messages themselves, as long as all are loaded that an earlier one saw; else from what
@@ -83,7 +83,7 @@ impl Given<'_> {
     }
 
     /// Sends what was kept, and what came after it.
-    fn keep(&self, basis: &Basis, made: &Arc<Made>) -> Outcome {
+    fn keep(&self, basis: &Basis, made: &Arc<RewrittenHistory>) -> Outcome {
         let mut writing = Writing::new(self, basis);
         (0..basis.messages.len()).for_each(|index| writing.keep(index));
         let mut outcome = writing.finish();
@@ -92,7 +92,7 @@ impl Given<'_> {
     }
 
     /// Makes a pass where what was kept is not enough; where it makes no progress, what was kept has to do.
-    fn pass_again(&self, basis: &Basis, made: &Arc<Made>) -> Outcome {
+    fn pass_again(&self, basis: &Basis, made: &Arc<RewrittenHistory>) -> Outcome {
         let outcome = match basis.is_whole {
             true => self.pass(&Basis::of(self.messages)),
             false => self.pass(basis),
@@ -122,7 +122,12 @@ impl Given<'_> {
     }
 
     /// Collects what is to be kept: everything up to the last message of settled history that is not as it was.
-    fn made(&self, plan: &CompressionPlan<'_>, basis: &Basis, outcome: &Outcome) -> Option<Arc<Made>> {
+    fn made(
+        &self,
+        plan: &CompressionPlan<'_>,
+        basis: &Basis,
+        outcome: &Outcome,
+    ) -> Option<Arc<RewrittenHistory>> {
         let is_settled = |step: &&PlanStep| {
             step.part == Part::History && !matches!(step.action, Action::Keep | Action::Write(_))
         };
@@ -149,7 +154,7 @@ impl Given<'_> {
             }
             _ => None,
         });
-        Some(Arc::new(Made {
+        Some(Arc::new(RewrittenHistory {
             settings: self.settings.without_budget(),
             covered: covered.collect(),
             notes: notes.collect(),
@@ -159,7 +164,7 @@ impl Given<'_> {
 
 /// The result under way.
 struct Writing<'a> {
-    given: &'a Given<'a>,
+    given: &'a StageInput<'a>,
     basis: &'a Basis,
     outcome: Outcome,
     /// Where in the draft each message of the result stands; a note stands nowhere.
@@ -167,7 +172,7 @@ struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    fn new(given: &'a Given<'a>, basis: &'a Basis) -> Self {
+    fn new(given: &'a StageInput<'a>, basis: &'a Basis) -> Self {
         let became = basis.became.iter().filter(|(_, became)| *became != Became::Itself).cloned().collect();
         let outcome = Outcome { became, ..Outcome::default() };
         Self { given, basis, outcome, places: Vec::new() }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::case::EXPECTED;
 use crate::error::{ProjectError, Result};
 use crate::files;
-use crate::folder::{self, Found};
+use crate::folder::{self, FolderEntry};
 
 /// The files, without their endings, one of which makes a folder a case.
 const MARKS: [&str; 3] = ["agent", "session", "case"];
@@ -26,14 +26,14 @@ pub fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)>> {
         for file in folder::files_and(folder, is_result) {
             match file {
                 // A file of that name is found only if it is a result.
-                Found::File(file) if is_mark(&file) || is_called_result(&file) => {
+                FolderEntry::File(file) if is_mark(&file) || is_called_result(&file) => {
                     found.extend(file.parent().map(|case| (case.to_owned(), None)));
                 }
-                Found::File(_) => {}
-                Found::Closed(closed, reason) if closed == *folder => {
+                FolderEntry::File(_) => {}
+                FolderEntry::Closed(closed, reason) if closed == *folder => {
                     return Err(ProjectError::Unusable(reason));
                 }
-                Found::Closed(closed, reason) => found.push((closed, Some(reason))),
+                FolderEntry::Closed(closed, reason) => found.push((closed, Some(reason))),
             }
         }
         if found.is_empty() {

@@ -8,7 +8,7 @@ use ctx_types::Diagnostic;
 use ctx_types::codes::MORE_FINDINGS;
 use serde_json::Value;
 
-use crate::edits::{self, Asked};
+use crate::edits::{self, RequestedEdit};
 use crate::locate::Places;
 
 /// Looks for what is wrong with the bytes of a file.
@@ -42,7 +42,7 @@ pub fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportEr
         let found = look(&now)?;
         let is_open = |finding: &&Diagnostic| {
             let is_here = finding.location.document.as_deref().is_none_or(|document| document == name);
-            is_here && Asked::of(finding).is_some() && !declined.contains(&identity(finding))
+            is_here && RequestedEdit::of(finding).is_some() && !declined.contains(&identity(finding))
         };
         let open: Vec<&Diagnostic> = found.iter().filter(is_open).collect();
         let Some(first) = open.first().copied() else {
@@ -112,7 +112,8 @@ impl Attempt<'_> {
 
     /// Makes edits all at once; else says why not.
     fn make(&self, asking: &[&Diagnostic]) -> Result<Vec<u8>, String> {
-        let mut asked: Vec<Asked<'_>> = asking.iter().filter_map(|finding| Asked::of(finding)).collect();
+        let mut asked: Vec<RequestedEdit<'_>> =
+            asking.iter().filter_map(|finding| RequestedEdit::of(finding)).collect();
         // Of one text, the edits at its end come first, so that the places of the others stay.
         asked.reverse();
         let limits = Limits::default();
@@ -131,14 +132,14 @@ impl Attempt<'_> {
         Ok(bytes)
     }
 
-    fn edited(&self, asked: &[Asked<'_>], is_yaml: bool) -> Result<Vec<u8>, &'static str> {
+    fn edited(&self, asked: &[RequestedEdit<'_>], is_yaml: bool) -> Result<Vec<u8>, &'static str> {
         const MARK: &[u8] = b"\xEF\xBB\xBF";
         let (mark, rest) = match self.bytes.strip_prefix(MARK) {
             Some(rest) => (MARK, rest),
             None => (&[][..], self.bytes),
         };
         let text = std::str::from_utf8(rest).map_err(|_| "the file is not UTF-8")?;
-        let pointers: Vec<String> = asked.iter().map(Asked::pointer).collect();
+        let pointers: Vec<String> = asked.iter().map(RequestedEdit::pointer).collect();
         let places = Places::find(text, pointers.iter().map(String::as_str));
         let replacements = asked.iter().map(|asked| asked.in_text(text, &places, is_yaml));
         let replacements = replacements.collect::<Result<Vec<_>, _>>()?;
@@ -150,7 +151,7 @@ impl Attempt<'_> {
     fn compare(
         &self,
         asking: &[&Diagnostic],
-        asked: &[Asked<'_>],
+        asked: &[RequestedEdit<'_>],
         after: &[Diagnostic],
     ) -> Result<(), String> {
         let mut left: BTreeMap<(u16, &str), isize> = BTreeMap::new();
@@ -163,7 +164,7 @@ impl Attempt<'_> {
         // Where not all are told, others move up.
         let is_cut = self.found.iter().any(|finding| finding.code == MORE_FINDINGS);
         let asking: BTreeSet<_> = asking.iter().map(|finding| kind(finding)).collect();
-        let revealed: Vec<String> = asked.iter().filter_map(Asked::reveals).collect();
+        let revealed: Vec<String> = asked.iter().filter_map(RequestedEdit::reveals).collect();
         for finding in after.iter().filter(|finding| finding.code != MORE_FINDINGS) {
             let left = left.entry(kind(finding)).or_default();
             *left -= 1;

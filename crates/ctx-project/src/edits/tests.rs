@@ -14,7 +14,7 @@ fn check(text: &str, fix: Fix, expected: Result<&str, &str>) {
     let span = matches!(fix.edit, Edit::Part { .. }).then(|| Span::new(2, 9));
     let mut finding = Diagnostic::warning(CODE, "odd").at_pointer("/a/b").with_fix(fix);
     finding.location.span = span;
-    let asked = Asked::of(&finding).unwrap();
+    let asked = RequestedEdit::of(&finding).unwrap();
     let pointer = asked.pointer();
     let places = Places::find(text, [pointer.as_str()]);
     let edited = asked.in_text(text, &places, is_yaml).map(|edit| replaced(text, vec![edit]).unwrap());

@@ -20,7 +20,7 @@ pub(super) fn find(source: &str, wanted: &Wanted) -> BTreeMap<String, Place> {
 }
 
 /// Follows a document to its end, or says what was found before it cannot be followed.
-fn follow(source: &str, wanted: &Wanted) -> Result<Vec<Found>, Vec<Found>> {
+fn follow(source: &str, wanted: &Wanted) -> Result<Vec<FoundValue>, Vec<FoundValue>> {
     let mut search = Search { wanted, path: Vec::new(), found: Vec::new() };
     for event in Parser::new_from_str(source) {
         let Ok((event, span)) = event else { return Err(search.found) };
@@ -47,7 +47,7 @@ pub fn properties_length(text: &str) -> usize {
 }
 
 /// A value that was found; the parser counts characters.
-struct Found {
+struct FoundValue {
     pointer: String,
     start: usize,
     end: usize,
@@ -57,7 +57,7 @@ struct Found {
     key: Option<(usize, usize)>,
 }
 
-impl Found {
+impl FoundValue {
     fn indexes(&self) -> impl Iterator<Item = usize> {
         let key = self.key.into_iter().flat_map(|(start, end)| [start, end]);
         [self.start, self.end].into_iter().chain(key)
@@ -86,7 +86,7 @@ enum At {
 struct Search<'w> {
     wanted: &'w Wanted,
     path: Vec<Level<'w>>,
-    found: Vec<Found>,
+    found: Vec<FoundValue>,
 }
 
 impl<'w> Search<'w> {
@@ -135,7 +135,7 @@ impl<'w> Search<'w> {
         };
         let text = text.filter(|_| wanted.is_leaf()).map(str::to_owned);
         let (start, end) = (span.start.index(), span.end.index());
-        self.found.push(Found { pointer: pointer.clone(), start, end, text, is_scalar, key });
+        self.found.push(FoundValue { pointer: pointer.clone(), start, end, text, is_scalar, key });
         Some((wanted, pointer))
     }
 
@@ -163,8 +163,8 @@ impl<'w> Search<'w> {
 }
 
 /// Turns characters into bytes, in one pass; of a key that stands twice the last value counts.
-fn in_bytes(source: &str, found: Vec<Found>) -> BTreeMap<String, Place> {
-    let mut indexes: Vec<usize> = found.iter().flat_map(Found::indexes).collect();
+fn in_bytes(source: &str, found: Vec<FoundValue>) -> BTreeMap<String, Place> {
+    let mut indexes: Vec<usize> = found.iter().flat_map(FoundValue::indexes).collect();
     indexes.sort_unstable();
     indexes.dedup();
     let mut bytes = BTreeMap::new();
@@ -174,7 +174,7 @@ fn in_bytes(source: &str, found: Vec<Found>) -> BTreeMap<String, Place> {
         bytes.insert(index, byte.map_or(source.len(), |(_, byte)| byte));
     }
     let byte = |index: &usize| bytes.get(index).copied().unwrap_or(source.len());
-    let place = |found: Found| {
+    let place = |found: FoundValue| {
         let start = byte(&found.start);
         let end = byte(&found.end).max(start);
         let end = match source.get(start..end).filter(|_| found.is_scalar) {

@@ -141,7 +141,7 @@ impl<'a> Machine<'a> {
                 self.put_back(self.room.frames[*look].branches);
                 false
             }
-            Op::Group { number, before } => self.group_again(*number, *before, steps)?,
+            Op::Group { number, before } => self.group_repeated(*number, *before, steps)?,
         };
         Ok(if holds { Next::Op(at + 1) } else { Next::Back })
     }

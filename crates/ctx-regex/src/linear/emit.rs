@@ -23,7 +23,7 @@ const NOTHING: &str = r"[^\x{0}-\x{10FFFF}]";
 
 /// A pattern for an engine whose time is linear in the text.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct LinearPattern {
     pub(super) pattern: String,
     /// Whether `^` and `$` occur where they match at lines.
     ///
@@ -36,9 +36,9 @@ pub(super) struct Written {
 }
 
 /// Writes `root`; nothing if a linear engine cannot match the same, or it would take more than `limit` bytes.
-pub(super) fn write(root: &Node, flags: Flags, limit: usize) -> Option<Written> {
+pub(super) fn write(root: &Node, flags: Flags, limit: usize) -> Option<LinearPattern> {
     let mut writer = Writer {
-        written: Written {
+        written: LinearPattern {
             pattern: String::new(),
             starts_lines: false,
             ends_lines: false,
@@ -56,7 +56,7 @@ pub(super) fn write(root: &Node, flags: Flags, limit: usize) -> Option<Written> 
 struct Unfit;
 
 struct Writer {
-    written: Written,
+    written: LinearPattern,
     /// Whether `^` and `$` match at lines.
     lines: bool,
     /// Whether more than ASCII belongs to the words of `\b`, for which the engine has no assertion.

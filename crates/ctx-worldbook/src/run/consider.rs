@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ctx_types::{SelectiveLogic, excerpt};
 
 use super::Run;
-use super::find::Found;
+use super::find::SearchOutcome;
 use crate::decorators::Condition;
 use crate::hits::View;
 use crate::input::{Part, ScanInput};
@@ -167,9 +167,9 @@ impl<'r> Run<'r, '_> {
             Condition::AnyKey(keys) => {
                 let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
                 match self.first(number, member, view, keys) {
-                    Found::Hit(_) => None,
-                    Found::Absent => Some("none of its additional keys was found".to_owned()),
-                    Found::Unknown(key, why) => Some(Reason::KeyGaveUp { key, why }.to_string()),
+                    SearchOutcome::Hit(_) => None,
+                    SearchOutcome::Absent => Some("none of its additional keys was found".to_owned()),
+                    SearchOutcome::Unknown(key, why) => Some(Reason::KeyGaveUp { key, why }.to_string()),
                 }
             }
             Condition::NoKey(keys) => {
@@ -182,9 +182,9 @@ impl<'r> Run<'r, '_> {
 
     fn find_keys(&mut self, number: usize, member: &'r Member, view: View) -> Result<Cause, Reason> {
         let primary = match self.first(number, member, view, (0..member.keys.len()).map(Part::Key)) {
-            Found::Hit(primary) => primary,
-            Found::Absent => return Err(Reason::NoKeyFound),
-            Found::Unknown(key, why) => return Err(Reason::KeyGaveUp { key, why }),
+            SearchOutcome::Hit(primary) => primary,
+            SearchOutcome::Absent => return Err(Reason::NoKeyFound),
+            SearchOutcome::Unknown(key, why) => return Err(Reason::KeyGaveUp { key, why }),
         };
         let logic = member.entry.logic;
         if !member.entry.is_selective || member.secondary.is_empty() {
@@ -214,9 +214,11 @@ impl<'r> Run<'r, '_> {
         let mut secondary = Secondary::default();
         for key in 0..member.secondary.len() {
             match self.find(number, member, Part::SecondaryKey(key), view) {
-                Found::Hit(hit) => secondary.first = secondary.first.or(Some(hit)),
-                Found::Absent => secondary.is_absent = true,
-                Found::Unknown(key, why) => secondary.unknown = secondary.unknown.or(Some((key, why))),
+                SearchOutcome::Hit(hit) => secondary.first = secondary.first.or(Some(hit)),
+                SearchOutcome::Absent => secondary.is_absent = true,
+                SearchOutcome::Unknown(key, why) => {
+                    secondary.unknown = secondary.unknown.or(Some((key, why)));
+                }
             }
             let is_decided = match member.entry.logic {
                 SelectiveLogic::AndAny => secondary.first.is_some(),
@@ -237,13 +239,15 @@ impl<'r> Run<'r, '_> {
         member: &'r Member,
         view: View,
         parts: impl Iterator<Item = Part>,
-    ) -> Found {
-        let mut first_unknown = Found::Absent;
+    ) -> SearchOutcome {
+        let mut first_unknown = SearchOutcome::Absent;
         for part in parts {
             match self.find(number, member, part, view) {
-                Found::Hit(hit) => return Found::Hit(hit),
-                unknown @ Found::Unknown(..) if first_unknown == Found::Absent => first_unknown = unknown,
-                Found::Absent | Found::Unknown(..) => {}
+                SearchOutcome::Hit(hit) => return SearchOutcome::Hit(hit),
+                unknown @ SearchOutcome::Unknown(..) if first_unknown == SearchOutcome::Absent => {
+                    first_unknown = unknown;
+                }
+                SearchOutcome::Absent | SearchOutcome::Unknown(..) => {}
             }
         }
         first_unknown

@@ -36,8 +36,14 @@ impl<'r> Run<'r, '_> {
     }
 
     /// Finds a key of an entry.
-    pub(super) fn find(&mut self, number: usize, member: &'r Member, part: Part, view: View) -> Found {
-        let Some((key, text)) = key_of(member, part) else { return Found::Absent };
+    pub(super) fn find(
+        &mut self,
+        number: usize,
+        member: &'r Member,
+        part: Part,
+        view: View,
+    ) -> SearchOutcome {
+        let Some((key, text)) = key_of(member, part) else { return SearchOutcome::Absent };
         let found = match key {
             Key::Blank => Ok(None),
             Key::Literal(literal) => Ok(self.texts.hits.place(*literal, view)),
@@ -48,9 +54,11 @@ impl<'r> Run<'r, '_> {
             Key::Dynamic { is_bad } => self.find_dynamic(number, (member, part), *is_bad, view),
         };
         match found {
-            Ok(Some(found)) => Found::Hit(KeyHit { key: text.clone(), place: self.texts.place(found) }),
-            Ok(None) => Found::Absent,
-            Err(why) => Found::Unknown(text.clone(), why),
+            Ok(Some(found)) => {
+                SearchOutcome::Hit(KeyHit { key: text.clone(), place: self.texts.place(found) })
+            }
+            Ok(None) => SearchOutcome::Absent,
+            Err(why) => SearchOutcome::Unknown(text.clone(), why),
         }
     }
 
@@ -114,10 +122,10 @@ impl<'r> Run<'r, '_> {
     pub(super) fn share_steps(&mut self) {
         let anywhere = View { depth: usize::MAX, sources: u8::MAX, has_recursion: true };
         let is_new = |pattern: &&Arc<Pattern>| {
-            !self.purse.has_share(pattern.number) && is_possible(&self.texts.hits, pattern, anywhere)
+            !self.step_budget.has_share(pattern.number) && is_possible(&self.texts.hits, pattern, anywhere)
         };
         let new = self.set.patterns().iter().filter(is_new).count();
-        self.purse.begin_pass(new + self.set.dynamic_keys());
+        self.step_budget.begin_pass(new + self.set.dynamic_keys());
     }
 
     /// Finds a pattern, known by its number; where texts of entries were added since it was searched in vain, in
@@ -165,10 +173,10 @@ impl<'r> Run<'r, '_> {
         start: usize,
     ) -> Result<Option<usize>, (GaveUp, ctx_regex::Error)> {
         let limit = self.set.limits().key_steps + haystack.text.len() as u64 / 8;
-        let allowed = self.purse.allowed(number).min(limit);
+        let allowed = self.step_budget.allowed(number).min(limit);
         let mut steps = Steps::new(allowed);
         let found = regex.find_from_within(&haystack.text, start, &mut steps);
-        self.purse.spend(number, allowed - steps.left());
+        self.step_budget.spend(number, allowed - steps.left());
         let is_spent = allowed < limit && matches!(found, Err(ctx_regex::Error::TooManySteps));
         let why = if is_spent { GaveUp::StepsSpent } else { GaveUp::TooHard };
         found.map(|found| found.map(|range| range.start)).map_err(|error| (why, error))
@@ -208,7 +216,7 @@ impl<'r> Run<'r, '_> {
 
 /// What a search for a key gave.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum SearchOutcome {
     /// It was found.
     Hit(KeyHit),
     /// It was searched in vain.
@@ -217,7 +225,7 @@ pub(super) enum Found {
     Unknown(Arc<str>, GaveUp),
 }
 
-impl Found {
+impl SearchOutcome {
     pub(super) fn hit(self) -> Option<KeyHit> {
         match self {
             Self::Hit(hit) => Some(hit),

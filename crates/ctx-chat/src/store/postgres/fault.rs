@@ -10,7 +10,7 @@ use crate::store::{StoreError, StoreFault};
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
         let state = error.code().cloned();
-        let fault = StoreFault::new(Told(error));
+        let fault = StoreFault::new(ServerError(error));
         let Some(state) = state else { return Self::Unreachable(fault) };
         match state {
             SqlState::LOCK_NOT_AVAILABLE
@@ -34,9 +34,9 @@ impl From<tokio_postgres::Error> for StoreError {
 }
 
 /// An error in the words of the server, else with its causes.
-struct Told(tokio_postgres::Error);
+struct ServerError(tokio_postgres::Error);
 
-impl fmt::Display for Told {
+impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(told) = self.0.as_db_error() {
             return f.write_str(told.message());
@@ -54,10 +54,10 @@ impl fmt::Display for Told {
     }
 }
 
-impl fmt::Debug for Told {
+impl fmt::Debug for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl Error for Told {}
+impl Error for ServerError {}

@@ -14,10 +14,10 @@ use crate::show::{self, Bar};
 use ctx_project::Sources;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Once};
-use ctx_project::folder::{self, Found};
+use ctx_project::folder::{self, FolderEntry};
 
 /// What came of one conversation.
-pub(super) struct Done {
+pub(super) struct PassResult {
     pub(super) outcome: &'static str,
     /// What is printed if there is no other conversation.
     pub(super) text: String,
@@ -38,7 +38,7 @@ pub(super) struct Done {
 pub(super) fn run(
     paths: &[PathBuf],
     is_json: bool,
-    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<Done>,
+    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<PassResult>,
 ) -> Result<Exit> {
     match Conversations::of(paths)? {
         Conversations::One(path) => one(&path, is_json, each),
@@ -49,7 +49,7 @@ pub(super) fn run(
 fn one(
     path: &Path,
     is_json: bool,
-    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<Done>,
+    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<PassResult>,
 ) -> Result<Exit> {
     let mut sources = show::sources();
     let done = each(path, &mut sources)?;
@@ -65,25 +65,25 @@ fn one(
 }
 
 fn many(
-    found: Vec<Found>,
+    found: Vec<FolderEntry>,
     is_json: bool,
-    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<Done>,
+    each: &mut dyn FnMut(&Path, &mut Sources) -> Result<PassResult>,
 ) -> Result<Exit> {
     let bar = Bar::new(found.len());
     let (mut rows, mut totals) = (Vec::new(), Totals::default());
     for found in found {
         let (name, done, sources) = match &found {
-            Found::File(path) => {
+            FolderEntry::File(path) => {
                 let name = files::name(path);
                 bar.show(&name);
                 let mut sources = show::sources();
                 (name, each(path, &mut sources), sources)
             }
-            Found::Closed(folder, reason) => {
+            FolderEntry::Closed(folder, reason) => {
                 (files::name(folder), Err(anyhow!(reason.clone())), show::sources())
             }
         };
-        let done = done.unwrap_or_else(|error| Done::failed(&error));
+        let done = done.unwrap_or_else(|error| PassResult::failed(&error));
         bar.done();
         bar.suspend(|| {
             show::findings(&sources, &done.found);
@@ -118,7 +118,7 @@ fn many(
 /// The titles of the table of several conversations.
 const HEADER: [&str; 4] = ["outcome", "conversation", "messages", "tokens"];
 
-impl Default for Done {
+impl Default for PassResult {
     fn default() -> Self {
         Self {
             outcome: "",
@@ -134,7 +134,7 @@ impl Default for Done {
     }
 }
 
-impl Done {
+impl PassResult {
     fn failed(error: &anyhow::Error) -> Self {
         let text = show::plain(error);
         let exit = Exit::of(error);
@@ -171,7 +171,7 @@ impl Default for Totals {
 }
 
 impl Totals {
-    fn add(&mut self, done: &Done) {
+    fn add(&mut self, done: &PassResult) {
         match self.counts.iter_mut().find(|(outcome, _)| *outcome == done.outcome) {
             Some((_, count)) => *count += 1,
             None => self.counts.push((done.outcome, 1)),
@@ -200,7 +200,7 @@ enum Conversations {
     /// One file, or standard input.
     One(PathBuf),
     /// What several paths, a pattern or a folder lead to.
-    Many(Vec<Found>),
+    Many(Vec<FolderEntry>),
 }
 
 impl Conversations {
@@ -219,14 +219,14 @@ impl Conversations {
                 }
                 () if path.is_dir() => found.extend(folder::files(path).into_iter().filter(is_conversation)),
                 () if !path.exists() && is_pattern(path) => found.extend(matching(path)?),
-                () => found.push(Found::File(path.clone())),
+                () => found.push(FolderEntry::File(path.clone())),
             }
         }
         let mut seen = Once::default();
         found.retain(|found| match found {
             // A file that is named in two ways is done once.
-            Found::File(file) => seen.is_new(file),
-            Found::Closed(..) => true,
+            FolderEntry::File(file) => seen.is_new(file),
+            FolderEntry::Closed(..) => true,
         });
         match found.is_empty() {
             true => {
@@ -254,28 +254,28 @@ fn is_pattern(path: &Path) -> bool {
 }
 
 /// Returns what a pattern matches, in the order of names.
-fn matching(pattern: &Path) -> Result<Vec<Found>> {
+fn matching(pattern: &Path) -> Result<Vec<FolderEntry>> {
     let name = files::name(pattern);
     let wrong =
         |error: &dyn std::fmt::Display| ProjectError::Usage(format!("`{name}` is no pattern: {error}"));
     let paths = glob::glob(&pattern.to_string_lossy()).map_err(|error| wrong(&error.msg))?;
     let found = paths.map(|path| match path {
-        Ok(path) => Found::File(path),
+        Ok(path) => FolderEntry::File(path),
         Err(error) => {
             let reason = format!(
                 "cannot read the folder `{}`: {}",
                 files::name(error.path()),
                 files::reason(error.error())
             );
-            Found::Closed(error.path().to_owned(), reason)
+            FolderEntry::Closed(error.path().to_owned(), reason)
         }
     });
-    Ok(found.filter(|found| !matches!(found, Found::File(path) if path.is_dir())).collect())
+    Ok(found.filter(|found| !matches!(found, FolderEntry::File(path) if path.is_dir())).collect())
 }
 
 /// Tells whether a file of a folder holds a conversation; one that cannot be read is told of later.
-fn is_conversation(found: &Found) -> bool {
-    let Found::File(path) = found else { return true };
+fn is_conversation(found: &FolderEntry) -> bool {
+    let FolderEntry::File(path) = found else { return true };
     let Ok(bytes) = files::read(path) else { return true };
     match detect(&bytes, &files::name(path), &Limits::default()) {
         Ok(format) => format.is_some_and(Format::is_conversation),

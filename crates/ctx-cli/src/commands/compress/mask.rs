@@ -11,7 +11,7 @@ use ctx_types::{NodeId, Session, plural};
 use serde_json::{Value, json};
 
 use crate::args::{MaskArguments, OutputArguments, PassArguments, RunArguments};
-use crate::commands::compress::batch::{self, Done};
+use crate::commands::compress::batch::{self, PassResult};
 use crate::commands::compress::writer::Writer;
 use crate::commands::compress::{conversations, settings};
 use crate::exit::Exit;
@@ -108,7 +108,7 @@ impl<'a> Work<'a> {
     }
 
     /// Compresses one conversation.
-    fn compress(&self, path: &Path, writer: &mut Writer, sources: &mut Sources) -> Result<Done> {
+    fn compress(&self, path: &Path, writer: &mut Writer, sources: &mut Sources) -> Result<PassResult> {
         let mut file = SessionFile::open(path, &self.target, sources)?;
         let plan = match self.plan(&file)? {
             Planned::Nothing(reason) => return Ok(self.nothing(&file, reason)),
@@ -134,7 +134,7 @@ impl<'a> Work<'a> {
         draft: &MaskDraft,
         commit: MaskCommit,
         sources: &Sources,
-    ) -> Result<Done> {
+    ) -> Result<PassResult> {
         let MaskCommit { op, id, notice } = commit;
         let before = MaskTotals::of(&file.session, &self.counting.counter);
         let label = label(notice.messages, notice.summaries);
@@ -160,14 +160,14 @@ impl<'a> Work<'a> {
             + &format!("\n{}\n{}\n", lang::text(&notice.to_string()), masks::statistics(&statistics))
             + &masks::written(&self.target, &file.name, written);
         let done = self.done(&file, "compacted", text, json);
-        Ok(Done {
+        Ok(PassResult {
             messages: (before.messages, done.messages.1),
             tokens: (before.tokens, done.tokens.1),
             ..done
         })
     }
 
-    fn planned(&self, file: &SessionFile, plan: &MaskPlan) -> Done {
+    fn planned(&self, file: &SessionFile, plan: &MaskPlan) -> PassResult {
         let totals = MaskTotals::of(&file.session, &self.counting.counter);
         let trigger = MaskTrigger::check(&self.settings.config, totals);
         let json = json!({
@@ -182,7 +182,7 @@ impl<'a> Work<'a> {
         done
     }
 
-    fn nothing(&self, file: &SessionFile, (kind, reason): (&'static str, String)) -> Done {
+    fn nothing(&self, file: &SessionFile, (kind, reason): (&'static str, String)) -> PassResult {
         let json = json!({ "outcome": { "kind": "notNeeded", "reason": kind, "detail": reason } });
         self.done(
             file,
@@ -192,7 +192,7 @@ impl<'a> Work<'a> {
         )
     }
 
-    fn failed(&self, file: &SessionFile, plan: &Value, failure: &SummaryFailure) -> Done {
+    fn failed(&self, file: &SessionFile, plan: &Value, failure: &SummaryFailure) -> PassResult {
         let kind = match failure {
             SummaryFailure::WindowTooSmall { .. } | SummaryFailure::TooManyParts { .. } => "infeasible",
             SummaryFailure::NoProgress | SummaryFailure::NoExtract(_) => "noProgress",
@@ -203,7 +203,7 @@ impl<'a> Work<'a> {
             "plan": plan,
             "written": false,
         });
-        Done {
+        PassResult {
             error: Some(format!("{failure}; `{}` is as it was", file.name)),
             exit: Exit::of_summary(failure),
             stops: *failure == SummaryFailure::Stopped,
@@ -211,29 +211,29 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn stale(&self, file: &SessionFile, plan: &Value, stale: &StaleMask) -> Done {
+    fn stale(&self, file: &SessionFile, plan: &Value, stale: &StaleMask) -> PassResult {
         let json = json!({
             "outcome": { "kind": "stale", "reason": stale.as_str(), "detail": stale.to_string() },
             "plan": plan,
             "written": false,
         });
-        Done {
+        PassResult {
             error: Some(format!("{stale}; `{}` is as it was", file.name)),
             exit: Exit::Unreadable,
             ..self.done(file, "stale", String::new(), json)
         }
     }
 
-    fn done(&self, file: &SessionFile, outcome: &'static str, text: String, json: Value) -> Done {
+    fn done(&self, file: &SessionFile, outcome: &'static str, text: String, json: Value) -> PassResult {
         let totals = MaskTotals::of(&file.session, &self.counting.counter);
-        Done {
+        PassResult {
             outcome,
             text,
             json,
             messages: (totals.messages, totals.messages),
             tokens: (totals.tokens, totals.tokens),
             found: file.found.clone(),
-            ..Done::default()
+            ..PassResult::default()
         }
     }
 }

@@ -77,14 +77,19 @@ pub(super) fn import(arguments: &ImportArguments) -> Result<Exit> {
 }
 
 /// A conversation that is in the store now.
-struct Taken {
+struct StoredConversation {
     path: PathBuf,
     id: String,
     format: String,
     messages: usize,
 }
 
-fn take(store: &SqliteStore, path: &Path, id: Option<&str>, sources: &mut Sources) -> Result<Taken> {
+fn take(
+    store: &SqliteStore,
+    path: &Path,
+    id: Option<&str>,
+    sources: &mut Sources,
+) -> Result<StoredConversation> {
     let file = InputFile::from(path);
     let name = file.name.clone();
     let imported = inputs::conversation(&file, sources)?;
@@ -99,7 +104,12 @@ fn take(store: &SqliteStore, path: &Path, id: Option<&str>, sources: &mut Source
     let now = jiff::Timestamp::now().as_millisecond();
     let stored = store::wait(Conversation::import(store, &id, session, Some(now)))?;
     match stored {
-        Ok(_) => Ok(Taken { path: path.to_owned(), id, format: imported.format.to_string(), messages }),
+        Ok(_) => Ok(StoredConversation {
+            path: path.to_owned(),
+            id,
+            format: imported.format.to_string(),
+            messages,
+        }),
         Err(error @ StoreError::Exists { .. }) => {
             Err(ProjectError::Usage(format!("`{name}`: {error}; name another with `--id`")).into())
         }
@@ -112,15 +122,15 @@ fn count(session: &Session) -> usize {
     session.nodes().count().saturating_sub(1)
 }
 
-fn tell(rows: &[Taken], is_json: bool) -> Result<()> {
+fn tell(rows: &[StoredConversation], is_json: bool) -> Result<()> {
     if is_json {
-        let row = |taken: &Taken| {
+        let row = |taken: &StoredConversation| {
             json!({ "file": files::name(&taken.path), "id": taken.id, "form": taken.format,
                 "messages": taken.messages })
         };
         return show::json(&json!({ "imported": rows.iter().map(row).collect::<Value>() }));
     }
-    let line = |taken: &Taken| {
+    let line = |taken: &StoredConversation| {
         let (name, messages) = (files::name(&taken.path), plural(taken.messages, "message"));
         format!("imported: {} ({messages}, {name}: {})\n", taken.id, taken.format)
     };

@@ -13,12 +13,12 @@ use crate::exit::Exit;
 use crate::lang;
 use crate::project;
 use crate::show;
-use crate::show::entries::{EntryRow, Found, scan_table};
+use crate::show::entries::{EntryRow, ScanFigures, scan_table};
 use ctx_project::Sources;
 use ctx_project::check::{finding_json, placed};
 use ctx_project::codes;
 use ctx_project::inputs::InputFile;
-use ctx_project::scan::{self, Probe, Seen};
+use ctx_project::scan::{self, ObservedScan, Probe};
 use ctx_project::sources::Position;
 use ctx_project::turn::{self, Turn};
 
@@ -87,7 +87,7 @@ fn nothing(
 /// What came of a scan.
 struct Scanned<'a> {
     turn: &'a Turn,
-    seen: &'a Seen,
+    seen: &'a ObservedScan,
     /// What keeps the timed effects with the conversation.
     effects: Option<SessionOp>,
     /// The file that they were written to.
@@ -159,7 +159,7 @@ impl<'a> Scanned<'a> {
             }
             _ => None,
         };
-        scan_table(&Found {
+        scan_table(&ScanFigures {
             books: self.turn.books().list().count(),
             entries: scan.statuses.len(),
             tokens: self.tokens(),
@@ -224,7 +224,7 @@ impl<'a> Scanned<'a> {
 }
 
 /// One line for each timed effect that holds from now on.
-fn timed(seen: &Seen) -> Vec<String> {
+fn timed(seen: &ObservedScan) -> Vec<String> {
     let state = &seen.scan.scan.state;
     let line = |(id, effect): (&Arc<str>, &Effect), verb: &str| {
         lang::text(&format!("`{}` {verb} {}", show::clean_line(id), effect.until())).into_owned()
@@ -245,7 +245,7 @@ fn books(turn: &Turn) -> Vec<Value> {
 }
 
 /// Where a key was found: in a message, in the text of an entry, or in another text.
-fn hit_json(seen: &Seen, hit: &KeyHit) -> Value {
+fn hit_json(seen: &ObservedScan, hit: &KeyHit) -> Value {
     let id = |member: usize| seen.scan.set.members().get(member).map(|member| member.id.clone());
     match hit.place {
         KeyPlace::Message(newest) => {

@@ -21,7 +21,7 @@ const LONGEST: usize = 40;
 /// A term is a capitalised name within a sentence, or what stands between backticks or in quotation marks; names
 /// count if two messages have them. O(text).
 pub(super) fn terms(material: &Unpacked, room: u64, language: Language) -> Option<String> {
-    let mut found = Found::default();
+    let mut found = TermList::default();
     for (at, message) in material.messages.iter().enumerate().filter(|(_, one)| one.role != Role::Tool) {
         let text = message.text();
         let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= LOOKED_AT).unwrap_or(text.len());
@@ -47,12 +47,12 @@ pub(super) fn terms(material: &Unpacked, room: u64, language: Language) -> Optio
 
 /// Terms in the order in which they came up.
 #[derive(Debug, Default)]
-struct Found {
+struct TermList {
     terms: Vec<Term>,
     known: HashMap<String, usize>,
 }
 
-impl Found {
+impl TermList {
     /// Counts a term of the message at an index.
     fn add(&mut self, term: &str, message: usize, is_marked: bool) {
         let terms = &mut self.terms;

@@ -27,7 +27,7 @@ pub(super) struct Draft<'a> {
 
 /// A text with what is known about its lines.
 #[derive(Default)]
-struct Written {
+struct NoteText {
     text: String,
     note: Note,
     segments: Vec<Segment>,
@@ -48,7 +48,7 @@ impl Draft<'_> {
         if by_passage.is_empty() {
             return None;
         }
-        let mut written = Written::default();
+        let mut written = NoteText::default();
         for line in self.head {
             written.add_head(line);
         }
@@ -70,7 +70,7 @@ impl Draft<'_> {
         Some(written.finish(role))
     }
 
-    fn write_line(&self, passage: u32, ordinals: &[u32], into: &mut Written) {
+    fn write_line(&self, passage: u32, ordinals: &[u32], into: &mut NoteText) {
         let Some(entry) = self.index.passages.get(passage as usize) else { return };
         let Some(message) = self.messages.get(entry.message as usize) else { return };
         let passages = passages(message);
@@ -129,7 +129,7 @@ impl Line {
     }
 }
 
-impl Written {
+impl NoteText {
     fn add_head(&mut self, line: &str) {
         self.push(line, own_source(), Vec::new());
         self.note.head += 1;

@@ -9,7 +9,7 @@ const FOLDING_STEPS: u64 = 16;
 
 impl Machine<'_> {
     /// Takes what a group has matched once more; nothing, if it has not matched.
-    pub(super) fn group_again(
+    pub(super) fn group_repeated(
         &mut self,
         number: usize,
         before: bool,

@@ -18,9 +18,9 @@ const MOST_MEMBERS: usize = 8;
 /// Returns texts in lower case of which every match holds one in its lower-case form; none if there are no such
 /// texts. O(n).
 pub(crate) fn of(root: &Node) -> Vec<Box<str>> {
-    let needles = required(root).unwrap_or_default();
-    let are_long = needles.iter().all(|needle| needle.len() >= SHORTEST);
-    if are_long { needles.into_iter().map(String::into_boxed_str).collect() } else { Vec::new() }
+    let required_literals = required(root).unwrap_or_default();
+    let are_long = required_literals.iter().all(|literal| literal.len() >= SHORTEST);
+    if are_long { required_literals.into_iter().map(String::into_boxed_str).collect() } else { Vec::new() }
 }
 
 /// Recursion is as deep as groups nest, which the parser has limited.
@@ -39,9 +39,9 @@ fn required(node: &Node) -> Option<Vec<String>> {
 fn in_sequence(nodes: &[Node]) -> Option<Vec<String>> {
     let mut best: Option<Vec<String>> = None;
     let mut run = String::new();
-    let mut offer = |needles: Vec<String>| {
-        if length(&needles) > best.as_deref().map_or(0, length) {
-            best = Some(needles);
+    let mut offer = |required_literals: Vec<String>| {
+        if length(&required_literals) > best.as_deref().map_or(0, length) {
+            best = Some(required_literals);
         }
     };
     for node in nodes {
@@ -69,8 +69,8 @@ fn in_alternatives(nodes: &[Node]) -> Option<Vec<String>> {
     Some(all)
 }
 
-fn length(needles: &[String]) -> usize {
-    needles.iter().map(String::len).min().unwrap_or_default()
+fn length(required_literals: &[String]) -> usize {
+    required_literals.iter().map(String::len).min().unwrap_or_default()
 }
 
 /// The lower case that every character has which a piece matches.
@@ -107,7 +107,7 @@ mod tests {
         let flags = Flags::parse(flags).unwrap();
         let parsed = parser::parse(pattern, flags, &Limits::default()).unwrap();
         assert_eq!(
-            of(&parsed.root).iter().map(|needle| &**needle).collect::<Vec<_>>(),
+            of(&parsed.root).iter().map(|literal| &**literal).collect::<Vec<_>>(),
             expected,
             "{pattern}"
         );

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// expressions that may be searched for, so that those that take for ever never use up what others need: where an entry
 /// stands among them decides nothing for a key that gets along with its share.
 #[derive(Debug)]
-pub(super) struct Purse {
+pub(super) struct StepBudget {
     common: u64,
     /// What is not shared out yet.
     reserve: u64,
@@ -18,7 +18,7 @@ pub(super) struct Purse {
     shares: BTreeMap<usize, u64>,
 }
 
-impl Purse {
+impl StepBudget {
     pub(super) fn new(steps: u64) -> Self {
         let common = steps / 4;
         Self { common, reserve: steps - common, share: 0, shares: BTreeMap::new() }
@@ -61,23 +61,23 @@ mod tests {
 
     #[test]
     fn a_share_is_left_whatever_others_spend() {
-        let mut purse = Purse::new(1_000);
-        purse.begin_pass(10);
+        let mut step_budget = StepBudget::new(1_000);
+        step_budget.begin_pass(10);
         for number in 0..9 {
-            let allowed = purse.allowed(number);
-            purse.spend(number, allowed);
+            let allowed = step_budget.allowed(number);
+            step_budget.spend(number, allowed);
         }
-        assert_eq!((purse.allowed(9), purse.allowed(0)), (56, 0));
-        purse.begin_pass(1);
-        assert_eq!(purse.allowed(10), 143, "the next pass has most of what is left");
+        assert_eq!((step_budget.allowed(9), step_budget.allowed(0)), (56, 0));
+        step_budget.begin_pass(1);
+        assert_eq!(step_budget.allowed(10), 143, "the next pass has most of what is left");
     }
 
     #[test]
     fn one_that_is_alone_has_most() {
-        let mut purse = Purse::new(1_000);
-        purse.begin_pass(1);
-        assert_eq!(purse.allowed(7), 813);
-        purse.spend(7, 300);
-        assert_eq!(purse.allowed(7), 513);
+        let mut step_budget = StepBudget::new(1_000);
+        step_budget.begin_pass(1);
+        assert_eq!(step_budget.allowed(7), 813);
+        step_budget.spend(7, 300);
+        assert_eq!(step_budget.allowed(7), 513);
     }
 }

@@ -4,8 +4,8 @@ use crate::ast::Node;
 
 /// Tells whether a pattern matches in no text at all, as far as its form shows it: `(?!)`, `[]`, `a^`, and what is
 /// made of them. O(n · nesting).
-pub(crate) fn is_never(root: &Node, is_multiline: bool) -> bool {
-    Form { is_multiline }.never(root)
+pub(crate) fn is_unsatisfiable(root: &Node, is_multiline: bool) -> bool {
+    Form { is_multiline }.is_unsatisfiable(root)
 }
 
 /// How the form of a pattern is read.
@@ -16,23 +16,25 @@ struct Form {
 
 impl Form {
     /// Tells whether a node matches nowhere. Recursion is as deep as groups nest, which the parser has limited.
-    fn never(self, node: &Node) -> bool {
+    fn is_unsatisfiable(self, node: &Node) -> bool {
         match node {
             Node::Set(set) => set.is_empty(),
             Node::Char(_) | Node::Start | Node::End | Node::WordBoundary { .. } | Node::Backreference(_) => {
                 false
             }
-            Node::Group(body) | Node::Capture { body, .. } => self.never(body),
+            Node::Group(body) | Node::Capture { body, .. } => self.is_unsatisfiable(body),
             Node::Look { body, negated, .. } => {
                 if *negated {
                     self.always(body)
                 } else {
-                    self.never(body)
+                    self.is_unsatisfiable(body)
                 }
             }
-            Node::Repeat(repeat) => repeat.min > 0 && self.never(&repeat.body),
-            Node::Sequence(nodes) => nodes.iter().any(|node| self.never(node)) || self.leaves_text(nodes),
-            Node::Alternatives(nodes) => nodes.iter().all(|node| self.never(node)),
+            Node::Repeat(repeat) => repeat.min > 0 && self.is_unsatisfiable(&repeat.body),
+            Node::Sequence(nodes) => {
+                nodes.iter().any(|node| self.is_unsatisfiable(node)) || self.leaves_text(nodes)
+            }
+            Node::Alternatives(nodes) => nodes.iter().all(|node| self.is_unsatisfiable(node)),
         }
     }
 
@@ -48,7 +50,7 @@ impl Form {
             Node::Group(body) | Node::Capture { body, .. } => self.always(body),
             Node::Look { body, negated, .. } => {
                 if *negated {
-                    self.never(body)
+                    self.is_unsatisfiable(body)
                 } else {
                     self.always(body)
                 }
@@ -95,7 +97,7 @@ mod tests {
     fn check(pattern: &str, flags: &str, expected: bool) {
         let flags = Flags::parse(flags).unwrap();
         let parsed = parser::parse(pattern, flags, &Limits::default()).unwrap();
-        assert_eq!(is_never(&parsed.root, flags.contains(Flags::MULTILINE)), expected, "{pattern}");
+        assert_eq!(is_unsatisfiable(&parsed.root, flags.contains(Flags::MULTILINE)), expected, "{pattern}");
     }
 
     #[test]
