@@ -159,7 +159,7 @@ fn wants_colours() -> bool {
 }
 
 /// The columns of standard output.
-fn stdout_width() -> usize {
+pub(crate) fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0))
 }
 

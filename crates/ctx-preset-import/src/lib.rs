@@ -64,5 +64,5 @@ pub use limits::Limits;
 pub use migrate::{MigratedDocument, migrate, migrate_document};
 pub use profile::read_profile;
 pub use regex_scripts::read_regex_scripts;
-pub use report::{FieldCounts, FieldReport, FieldReports, FieldStatus, FileReport, ImportReport};
+pub use report::{FieldCounts, FieldGroup, FieldReport, FieldReports, FieldStatus, FileReport, ImportReport};
 pub use worldbook::{WorldbookOrigin, read_worldbook, read_worldbook_with_origin};

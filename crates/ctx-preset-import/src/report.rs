@@ -2,6 +2,7 @@
 
 mod expect;
 mod fields;
+mod groups;
 mod rules;
 mod written;
 
@@ -13,6 +14,7 @@ use serde::Serialize;
 pub(crate) use expect::Expect;
 pub use fields::FieldReports;
 pub(crate) use fields::{Change, Extent, Target};
+pub use groups::FieldGroup;
 pub(crate) use rules::{Link, Making, NOT_READ, NOWHERE, Rule, RuleSet, SAME, approximated, kept, mapped};
 
 use crate::format::Format;
@@ -58,6 +60,9 @@ pub struct FieldReport<'a> {
     /// How it differs there, or why it is not there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
+    /// Whether it holds nothing: null, or an empty text, list or object.
+    #[serde(skip)]
+    pub is_empty: bool,
 }
 
 /// What became of a field.

@@ -19,9 +19,11 @@ use ctx_engine::Format;
 #[command(after_help = "Examples:\n  \
     ctx import card.png\n  \
     ctx import card.png preset.json book.json --out ada\n  \
-    ctx import card.png --out ada --report report.json --strict\n  \
+    ctx import card.png --report\n  \
+    ctx import card.png --out ada --report-file report.json --strict\n  \
     ctx import Actor.json --as sysprompt --out actor\n  \
     ctx assemble ada/agent.yaml --session chat.jsonl")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct AgentImportArguments {
     /// The files
     #[arg(required = true, value_name = "FILE")]
@@ -32,9 +34,15 @@ pub(crate) struct AgentImportArguments {
     /// The folder to write to; files that have the names of new ones are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write what became of each field (JSON) to a file too
+    /// Show what became of the fields, grouped by their places
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) report: bool,
+    /// Show what became of each field
+    #[arg(long, conflicts_with_all = ["json", "report"])]
+    pub(crate) report_fields: bool,
+    /// Write what became of each field to a file (JSON)
     #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
+    pub(crate) report_file: Option<PathBuf>,
     /// Print what became of each field, and the written files, as JSON
     #[arg(long)]
     pub(crate) json: bool,

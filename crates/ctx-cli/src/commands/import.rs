@@ -2,12 +2,13 @@
 
 mod names;
 mod outputs;
+mod screen;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use ctx_engine::Format;
-use ctx_preset_import::{FieldStatus, FileReport, ImportOptions, ImportReport, SourceFile, import};
+use ctx_preset_import::{FieldStatus, Import, ImportOptions, ImportReport, SourceFile, import};
 use ctx_types::{Diagnostic, Severity, plural};
 use serde::Serialize;
 
@@ -37,7 +38,7 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
         show::findings(&sources, &findings);
     }
     let mut written = outputs::of(&made, &given, out);
-    if let (Some(path), Some(out)) = (&arguments.report, &arguments.out) {
+    if let (Some(path), Some(out)) = (&arguments.report_file, &arguments.out) {
         outputs::refuse_twice(path, &written, out)?;
     }
     let refusal = Refusal::of(&made.report, &findings, &written, arguments);
@@ -45,21 +46,21 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
     if refusal.is_some() || arguments.out.is_none() {
         written.clear();
     }
-    if let Some(path) = &arguments.report {
+    if let Some(path) = &arguments.report_file {
         written.push((path.clone(), files::pretty_json(&made.report).into()));
     }
     outputs::write(arguments.out.as_deref(), &written, &sources)?;
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
     match arguments.json {
         true => show::json(&Answer { report: &made.report, written: &names })?,
-        false => show::result(&summary(&made.report, &names))?,
+        false => show::drawn(&summary(&made, &names, arguments))?,
     }
     if let Some(refusal) = refusal {
         show::failure(&anyhow!(refusal.why));
         return Ok(refusal.exit);
     }
-    if left > 0 {
-        show::note(&format!("nothing is written: add `--out DIR` to write {}", plural(left, "file")));
+    if !arguments.json || left > 0 {
+        show::note(&next(arguments, left, &made));
     }
     Ok(if unread(&made.report).next().is_some() { Exit::Unreadable } else { Exit::Success })
 }
@@ -135,30 +136,35 @@ impl Refusal {
 }
 
 /// How many written files are named.
-const SHOWN: usize = 20;
+const SHOWN: usize = 5;
 
-fn summary(report: &ImportReport, names: &[String]) -> String {
-    let rows = report.files.iter().map(|file| {
-        let count = |status| file.count(status).to_string();
-        let format = file.format.map_or_else(|| lang::text(nameless(file)), |format| format.id().into());
-        let [mapped, approximated, kept, unsupported] = FieldStatus::ALL.map(count);
-        [file.path.clone(), format.into_owned(), mapped, approximated, kept, unsupported]
-    });
-    let header = ["file", "format", "mapped", "approximated", "kept", "unsupported"];
-    let table = show::listing(header, rows);
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("wrote {name}")).collect();
-    let shown = shown.join("\n");
+/// Writes what was made, or what became of the fields if that is wanted, and which files were written.
+fn summary(made: &Import, names: &[String], arguments: &AgentImportArguments) -> String {
+    let text = match () {
+        () if arguments.report => screen::groups(&made.report),
+        () if arguments.report_fields => screen::fields(&made.report),
+        () => screen::made(made),
+    };
+    let shown = names.iter().take(SHOWN).map(|name| format!("wrote {name}\n"));
+    let shown: Vec<String> = shown.collect();
     let more = match names.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!("and {more} more\n"),
     };
     match names.is_empty() {
-        true => format!("{table}\n"),
-        false => format!("{table}\n\n{}", lang::lines(&format!("{shown}\n{more}"))),
+        true => text,
+        false => format!("{text}\n{}", lang::lines(&format!("{}{more}", shown.concat()))),
     }
 }
 
-/// Says what a file without a format is: its fields were read, or not even these.
-fn nameless(file: &FileReport) -> &'static str {
-    if file.fields.is_empty() { "unreadable" } else { "unknown" }
+/// Says what to do next: write the files, or look at what the model would receive.
+fn next(arguments: &AgentImportArguments, left: usize, made: &Import) -> String {
+    match &arguments.out {
+        None => format!("nothing is written: add `--out DIR` to write {}", plural(left, "file")),
+        Some(out) if made.agent.is_some() => {
+            let agent = files::name(&out.join(AGENT));
+            format!("next: `ctx assemble {agent} --input \"Hello\"` shows what a model would receive")
+        }
+        Some(out) => format!("next: `ctx check {}` says whether all is well", files::name(out)),
+    }
 }

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::lang;
 use crate::show::masks;
-use crate::show::stdout_width;
 use crate::show::table::{fitted, summary};
+use crate::show::width;
 use ctx_project::counting::TokenCounting;
 use ctx_project::session_file::SessionFile;
 
@@ -69,9 +69,9 @@ pub(super) fn text(session: &Session, id: &NodeId, node: &Node) -> String {
     let message = node.to_message(id);
     match node.is_summary() {
         true => {
-            format!("{} {}", stands_for(session, id, node), masks::first_line(&message, stdout_width()))
+            format!("{} {}", stands_for(session, id, node), masks::first_line(&message, width()))
         }
-        false => summary(&message, stdout_width()),
+        false => summary(&message, width()),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::show::clean::{clean, clean_line};
 use crate::show::diff::diff;
 use crate::show::explanation::decision;
 use crate::show::table::{first_line, fitted, share};
-use crate::show::{cut_line, plural, stdout_width};
+use crate::show::{cut_line, plural, width};
 
 /// How many lines of a text are shown before the rest is counted.
 const MAX_LINES: usize = 100;
@@ -98,7 +98,7 @@ fn pieces(message: &SentMessage) -> String {
         let bytes = if span.is_empty() { String::new() } else { format!("{}..{}", span.start, span.end) };
         let source = format!("{}{}", piece.segment.source, via(piece));
         let text = first_line(message.text.get(span.start..span.end).unwrap_or_default());
-        [bytes, share(piece.tokens, !span.is_empty()), cut_line(&source, stdout_width() / 2), text]
+        [bytes, share(piece.tokens, !span.is_empty()), cut_line(&source, width() / 2), text]
     };
     let mut rows: Vec<[String; 4]> = message.pieces.iter().take(MAX_PIECES).map(row).collect();
     if let Some(more) = message.pieces.len().checked_sub(MAX_PIECES).filter(|more| *more > 0) {

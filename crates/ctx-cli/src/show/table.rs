@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::lang;
 use crate::show::clean::{clean, clean_line};
-use crate::show::{plural, stdout_width};
+use crate::show::{plural, width};
 
 /// The fewest columns in which the text of a message is shown.
 const MIN_TEXT: usize = 24;
@@ -32,7 +32,7 @@ const MAX_JOINED: usize = 50;
 pub(crate) fn context(context: &Context) -> String {
     let rows = match context.messages.is_empty() {
         true => lang::text("no messages").into_owned() + "\n",
-        false => rows(context, stdout_width()),
+        false => rows(context, width()),
     };
     let changes: Vec<&Decision> = context.report.changes().collect();
     rows + &decisions(&changes)
@@ -56,7 +56,7 @@ pub(crate) fn listing<const N: usize>(
 ) -> String {
     let mut table = empty();
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(stdout_width()).unwrap_or(u16::MAX));
+    table.set_width(u16::try_from(width()).unwrap_or(u16::MAX));
     table.set_header(header.map(lang::text));
     for row in rows {
         table.add_row(row.map(|cell| clean(&cell).into_owned()));
@@ -75,7 +75,7 @@ pub(crate) fn fitted<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, 
         cells.max().unwrap_or(0).max(header.get(column).map_or(0, |title| title.width()))
     };
     let taken = (0..N.saturating_sub(1)).map(|column| widest(column) + GAP).sum::<usize>();
-    let last_width = stdout_width().saturating_sub(taken + GAP).max(MIN_TEXT);
+    let last_width = width().saturating_sub(taken + GAP).max(MIN_TEXT);
     let mut table = empty();
     table.set_header(header);
     for mut row in rows {

@@ -11,7 +11,6 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::conversation::{state_name, steps, text};
-use crate::show::stdout_width;
 use crate::show::table::cut;
 use ctx_project::counting::TokenCounting;
 use ctx_project::session_file::SessionFile;
@@ -33,7 +32,7 @@ pub(crate) fn tree(file: &SessionFile, counting: &TokenCounting) -> String {
     let heads: Vec<String> = lines.iter().map(|line| head(line, &states)).collect();
     let places = session.path().len().max(1).to_string().len();
     let width = heads.iter().map(|head| head.width()).max().unwrap_or(0).min(MAX_ID);
-    let room = stdout_width().saturating_sub(places + width + COLUMNS).max(MIN_TEXT);
+    let room = crate::show::width().saturating_sub(places + width + COLUMNS).max(MIN_TEXT);
     let mut drawn = format!("{}{}\n", file.name, title(session, &lines));
     for (line, head) in lines.iter().zip(&heads) {
         let tokens = thousands(counting.tokens(line.id, line.node));

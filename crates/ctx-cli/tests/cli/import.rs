@@ -68,7 +68,7 @@ fn what_is_imported_is_checked_and_assembled() {
     let chat = "{\"user_name\":\"Kim\",\"character_name\":\"Ada\"}\n{\"name\":\"Kim\",\"is_user\":true,\"mes\":\"The moon?\"}";
     fs::write(folder.path().join("chat.jsonl"), chat).unwrap();
     let (code, table, errors) =
-        ctx_in(folder.path(), "import card.json preset.json --out out --report report.json");
+        ctx_in(folder.path(), "import card.json preset.json --out out --report-file report.json");
     assert_eq!(code, 0, "{table}{errors}");
     assert!(table.contains("card_v2") && table.contains("preset_cc"), "{table}");
     let report: Value =
@@ -110,9 +110,9 @@ fn without_a_folder_nothing_is_written_but_the_report() {
     let (code, _, errors) = ctx_in(folder.path(), "import package.json");
     assert_eq!(code, 3);
     assert!(errors.contains("leave it out, or say what it is with `--as`"), "{errors}");
-    let (code, _, errors) = ctx_in(folder.path(), "import card.json --report new/report.json");
+    let (code, _, errors) = ctx_in(folder.path(), "import card.json --report-file new/report.json");
     assert_eq!((code, errors.contains("new/report.json")), (3, true), "{errors}");
-    let (code, answer, _) = ctx_in(folder.path(), "import card.json --report report.json --json");
+    let (code, answer, _) = ctx_in(folder.path(), "import card.json --report-file report.json --json");
     assert_eq!((code, names().contains(&"report.json".into())), (0, true));
     assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["written"], json!(["report.json"]));
 }
@@ -324,6 +324,74 @@ fn migrate_takes_every_kind_of_aio_hub_and_names_what_it_does_not() {
     assert!(folder.path().join("v1.json.bak").is_file() && !folder.path().join("session.json.bak").exists());
     let again = ctx_in(folder.path(), &format!("migrate {files} --write")).1;
     assert!(again.contains("0 of 5 files changed"), "{again}");
+}
+
+#[test]
+fn fields_are_reported_by_their_places_or_one_by_one() {
+    let book = json!({ "entries": {
+        "0": { "uid": 0, "key": ["moon"], "content": "Hollow.", "automationId": "" },
+        "1": { "uid": 1, "key": ["sea"], "content": "Salt.", "automationId": "" },
+    } });
+    let folder = folder(&[("book.json", book)]);
+    let (code, screen, errors) = ctx_in(folder.path(), "import book.json");
+    assert_eq!(code, 0, "{errors}");
+    insta::assert_snapshot!(screen, @r"
+    book.json  lorebook
+
+    Made
+      prompts on   before_main, main, author_note, worldInfoBefore, personaDescription, charDescription, charPersonality,
+                   scenario, worldInfoAfter, dialogueExamples, New chat, chatHistory
+      books        book (2 entries)
+
+    Has no effect here
+      /entries/*/automationId ×2: there are no quick replies; all empty
+    ");
+    let (_, groups, _) = ctx_in(folder.path(), "import book.json --report");
+    insta::assert_snapshot!(groups, @r"
+    book.json
+     became   count   fields                    example                                why
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     mapped   2       /entries/*/uid            /entries/0/uid →
+                                                /worldbooks/0/entries/0/uid
+     mapped   2       /entries/*/key/*          /entries/0/key/0 →
+                                                /worldbooks/0/entries/0/key/0
+     mapped   2       /entries/*/content        /entries/0/content →
+                                                /worldbooks/0/entries/0/content
+     kept     2       /entries/*/automationId   /entries/0/automationId →              there are no quick replies; all
+                                                /worldbooks/0/entries/0/automationId   empty
+    ");
+    let (_, fields, _) = ctx_in(folder.path(), "import book.json --report-fields");
+    insta::assert_snapshot!(fields, @r"
+    book.json
+    mapped /entries/0/uid → /worldbooks/0/entries/0/uid
+    mapped /entries/0/key/0 → /worldbooks/0/entries/0/key/0
+    mapped /entries/0/content → /worldbooks/0/entries/0/content
+    kept /entries/0/automationId → /worldbooks/0/entries/0/automationId  (there are no quick replies; empty)
+    mapped /entries/1/uid → /worldbooks/0/entries/1/uid
+    mapped /entries/1/key/0 → /worldbooks/0/entries/1/key/0
+    mapped /entries/1/content → /worldbooks/0/entries/1/content
+    kept /entries/1/automationId → /worldbooks/0/entries/1/automationId  (there are no quick replies; empty)
+    ");
+    assert_eq!(ctx_in(folder.path(), "import book.json --report --json").0, 2);
+}
+
+/// The names of a list take three lines, however many there are, and nothing in them is obeyed.
+#[test]
+fn a_long_import_is_still_one_screen() {
+    let prompts: Vec<Value> = (0..300)
+        .map(|n| json!({ "identifier": format!("p{n}"), "name": format!("Prompt \u{1b}[31m{n}"), "content": "x" }))
+        .collect();
+    let order: Vec<Value> =
+        (0..300).map(|n| json!({ "identifier": format!("p{n}"), "enabled": n % 2 == 0 })).collect();
+    let extra: serde_json::Map<String, Value> = (0..300).map(|n| (format!("x{n}"), json!(n))).collect();
+    let mut preset =
+        json!({ "prompts": prompts, "prompt_order": [{ "character_id": 100_001, "order": order }] });
+    preset.as_object_mut().unwrap().extend(extra);
+    let folder = folder(&[("preset.json", preset)]);
+    let (code, screen, errors) = ctx_in(folder.path(), "import preset.json");
+    assert_eq!(code, 0, "{errors}");
+    assert!(screen.lines().count() <= 40 && !screen.contains('\u{1b}'), "{screen}");
+    assert!(screen.contains("prompts off") && screen.contains(", and 13"), "{screen}");
 }
 
 #[test]

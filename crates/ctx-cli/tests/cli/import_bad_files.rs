@@ -57,18 +57,18 @@ fn where_nothing_can_be_imported_nothing_is_written() {
     let unknown = "error[CTX0622]: the file is nothing that can be imported";
     let nothing = "error: nothing can be imported";
     for (name, content, row, found) in [
-        ("a.json", JUNK, "a.json unknown 0 0 0 1", unknown),
-        ("a.yaml", "a: 1\nb: 2\n", "a.yaml unknown 0 0 0 2", unknown),
+        ("a.json", JUNK, "a.json unknown", unknown),
+        ("a.yaml", "a: 1\nb: 2\n", "a.yaml unknown", unknown),
         (
             "a.json",
             NOVEL,
-            "a.json unknown 0 0 0 2",
+            "a.json unknown",
             "error[CTX0607]: expected a worldbook (an object with `entries`), found a lorebook of another application",
         ),
-        ("a.json", BROKEN, "a.json unreadable 0 0 0 0", "--> a.json"),
+        ("a.json", BROKEN, "a.json unreadable", "--> a.json"),
     ] {
         check(&[(name, content)], &format!("import {name} --out out"), (3, &[row, found, nothing], &[]));
-        let command = format!("import {name} --out out --report report.json");
+        let command = format!("import {name} --out out --report-file report.json");
         check(&[(name, content)], &command, (3, &[row, nothing, "wrote report.json"], &["report.json"]));
     }
 }
@@ -86,10 +86,10 @@ fn a_file_of_which_nothing_has_an_effect_is_told() {
 
 #[test]
 fn what_is_unknown_is_kept_where_there_is_an_agent() {
-    let rows = ["junk.json unknown 0 0 1 0", "card.json card_v2 2 0 1 0"];
+    let rows = ["junk.json unknown", "card.json card_v2"];
     let files = [("junk.json", JUNK), ("card.json", CARD)];
     check(&files, "import junk.json card.json --out out", (3, &rows, &["out/agent.yaml"]));
-    let rows = ["junk.json unknown 0 0 0 1", "chat.json chat_messages 2 0 0 0"];
+    let rows = ["junk.json unknown", "chat.json chat_messages"];
     let files = [("junk.json", JUNK), ("chat.json", CHAT)];
     check(&files, "import junk.json chat.json --out out", (3, &rows, &["out/conversations/chat.json"]));
 }
@@ -115,7 +115,7 @@ fn strict_writes_nothing_but_the_report() {
     for bad in [BROKEN, JUNK, NOVEL, CARD] {
         let files = [("card.json", CARD), ("bad.json", bad), ("out/agent.yaml", "mine: 1\n")];
         check(&files, "import card.json bad.json --out out --strict", (1, &said, &[]));
-        let command = "import card.json bad.json --out new --strict --report report.json";
+        let command = "import card.json bad.json --out new --strict --report-file report.json";
         check(&files, command, (1, &["wrote report.json"], &["report.json"]));
     }
     check(&[("card.json", CARD)], "import card.json --out out --strict", (0, &[], &["out/agent.yaml"]));

@@ -183,7 +183,7 @@ fn links_in_the_folder_are_not_followed() {
 fn a_report_is_not_written_onto_the_agent() {
     let folder = Folder::with(&[("card.json", card().to_string().as_str())]);
     for report in ["out/agent.yaml", "./out/agent.yaml"] {
-        let (code, errors) = import(&folder, &format!("card.json --out out --report {report}"));
+        let (code, errors) = import(&folder, &format!("card.json --out out --report-file {report}"));
         assert!(code == 2 && errors.contains("the import makes"), "{code} {errors}");
         assert!(!folder.path().join("out").exists());
     }
@@ -196,7 +196,7 @@ fn a_report_is_not_written_onto_the_agent_of_another_import() {
     assert_eq!(import(&folder, "card.json --out out").0, 0);
     let agent = || std::fs::read(folder.path().join("out/agent.yaml")).unwrap();
     let before = agent();
-    let (code, errors) = import(&folder, "chat.json --out out --report out/agent.yaml");
+    let (code, errors) = import(&folder, "chat.json --out out --report-file out/agent.yaml");
     let expected =
         "error: `out/agent.yaml` is where an import has its agent; name another file for the report\n";
     assert!(code == 2 && errors.ends_with(expected), "{code} {errors}");

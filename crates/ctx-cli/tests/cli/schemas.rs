@@ -324,7 +324,7 @@ fn reports_follow_their_schema() {
 #[test]
 fn reports_of_imports_follow_their_schema() {
     let folder = Folder::with(&[("agent.json", r#"{ "name": "Ada", "presetMessages": [{ "role": "x" }] }"#)]);
-    folder.ctx("import agent.json --out ada --report report.json");
+    folder.ctx("import agent.json --out ada --report-file report.json");
     let report = std::fs::read(folder.path().join("report.json")).unwrap();
     assert_eq!(faults(&validator("import-report"), &serde_json::from_slice(&report).unwrap()), [""; 0]);
 }

@@ -30,6 +30,7 @@ struct Row {
     note: u16,
     status: FieldStatus,
     is_sure: bool,
+    is_empty: bool,
 }
 
 /// Instead of the length of a place that is nowhere.
@@ -45,6 +46,8 @@ pub(super) struct Said {
     pub(super) note: Option<&'static str>,
     /// Whether it is where it goes whatever else is imported.
     pub(super) is_sure: bool,
+    /// Whether it holds nothing.
+    pub(super) is_empty: bool,
 }
 
 /// What becomes of a row after all.
@@ -102,9 +105,9 @@ impl FieldReports {
         let between = self.text.len();
         let is_somewhere = to(&mut self.text);
         let to = if is_somewhere { length(self.text.len() - between) } else { NONE };
-        let Said { status, note, is_sure } = said;
+        let Said { status, note, is_sure, is_empty } = said;
         let note = self.note(note);
-        self.rows.push(Row { start, pointer: length(between - start), to, note, status, is_sure });
+        self.rows.push(Row { start, pointer: length(between - start), to, note, status, is_sure, is_empty });
     }
 
     /// Returns the number of a note. O(notes), of which a format has a few.
@@ -169,7 +172,13 @@ impl FieldReports {
         let text = |start: usize, end: usize| self.text.get(start..end).unwrap_or_default();
         let to = (row.to != NONE).then(|| text(between, between + row.to as usize));
         let note = self.notes.get(usize::from(row.note)).copied();
-        FieldReport { pointer: text(row.start, between), status: row.status, to, note }
+        FieldReport {
+            pointer: text(row.start, between),
+            status: row.status,
+            to,
+            note,
+            is_empty: row.is_empty,
+        }
     }
 }
 

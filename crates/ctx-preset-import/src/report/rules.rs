@@ -289,6 +289,17 @@ fn rank(name: &str) -> u32 {
     u32::from(length) << 16 | u32::from(end(bytes.first())) << 8 | u32::from(end(bytes.last()))
 }
 
+/// Tells whether a leaf holds nothing.
+fn is_empty(leaf: &Value) -> bool {
+    match leaf {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+        // Lists and objects are leaves where nothing is in them.
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
 /// Where a link leads.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -409,14 +420,16 @@ impl<'a> Walk<'a> {
     }
 
     fn leaf(&mut self, value: &Value, rule: Option<Below<'_>>) {
-        let (way, place) = (&self.way, self.place);
+        let (way, place, is_empty) = (&self.way, self.place, is_empty(value));
         if let Some(rule) = rule.filter(|(rule, _)| rule.expect.fits(value)) {
             let (&Rule { status, note, has_steps, making, .. }, _) = rule;
             let is_sure = place.making.min(making).is_of(value, has_steps);
-            self.rows.push(&way.pointer, Said { status, note, is_sure }, |text| place.write(text, way, rule));
+            self.rows.push(&way.pointer, Said { status, note, is_sure, is_empty }, |text| {
+                place.write(text, way, rule)
+            });
         } else {
             let (note, is_sure) = (rule.map(|_| NOT_READ), place.making.is_of(value, false));
-            let said = Said { status: FieldStatus::Kept, note, is_sure };
+            let said = Said { status: FieldStatus::Kept, note, is_sure, is_empty };
             self.rows.push(&way.pointer, said, |text| place.write_kept(text, way));
         }
     }

@@ -1,0 +1,281 @@
+//! What an import made, on one screen; and the fields of its report, for whoever wants to know more.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use ctx_preset_import::codes::GUESSED_FORMAT;
+use ctx_preset_import::{FieldGroup, FieldReport, FieldStatus, FileReport, Import, ImportReport, NamedBook};
+use ctx_types::{Agent, PresetMessage, plural};
+
+use crate::lang;
+use crate::show;
+
+/// How many lines the names of one list take.
+const MAX_NAME_LINES: usize = 3;
+
+/// How many reasons of one kind are told.
+const MAX_REASONS: usize = 9;
+
+/// How many files are named.
+const MAX_FILES: usize = 5;
+
+/// How far lines below a title are indented.
+const INDENT: usize = 2;
+
+/// The columns that the titles of a list take.
+const TITLE: usize = 11;
+
+/// Writes what was made, what is otherwise here, what has no effect, and what was guessed.
+pub(super) fn made(made: &Import) -> String {
+    let report = &made.report;
+    let mut parts = vec![files(report)];
+    parts.push(section("Made", &made_lines(made)));
+    parts.push(section("Differs here", &reasons(report, FieldStatus::Approximated)));
+    parts.push(section("Has no effect here", &reasons(report, FieldStatus::Kept)));
+    parts.push(section("Is lost", &reasons(report, FieldStatus::Unsupported)));
+    let guesses = made.diagnostics().filter(|found| found.code == GUESSED_FORMAT);
+    let guesses = guesses.map(|found| lang::of_finding(found.code, &found.message).into_owned());
+    parts.push(section("Guessed", &first(guesses.collect(), MAX_FILES)));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// Writes the fields of each file by the patterns of their pointers: how many, what became of them, and an example.
+pub(super) fn groups(report: &ImportReport) -> String {
+    per_file(report, |file| {
+        let row = |group: FieldGroup<'_>| {
+            let status = lang::text(group.status.as_str()).into_owned();
+            let count = group.count.to_string();
+            let arrow = group.example.to.map(|to| format!(" → {to}")).unwrap_or_default();
+            let example = match group.count {
+                1 => arrow.trim_start().to_owned(),
+                _ => format!("{}{arrow}", group.example.pointer),
+            };
+            [status, count, pattern(&group), example, note(group.note, empty(group.are_empty, group.count))]
+        };
+        show::listing(["became", "count", "fields", "example", "why"], file.groups().into_iter().map(row))
+    })
+}
+
+/// Writes each field of each file: what became of it, and where it is.
+pub(super) fn fields(report: &ImportReport) -> String {
+    per_file(report, |file| {
+        let line = |field: FieldReport<'_>| {
+            let to = field.to.map(|to| format!(" → {to}")).unwrap_or_default();
+            let why = note(field.note, empty(field.is_empty, 1));
+            let why = if why.is_empty() { why } else { format!("  ({why})") };
+            show::clean_line(&format!("{} {}{to}{why}", field.status, field.pointer))
+        };
+        file.fields.iter().map(line).collect::<Vec<_>>().join("\n")
+    })
+}
+
+fn per_file(report: &ImportReport, text: impl Fn(&FileReport) -> String) -> String {
+    let part = |file: &FileReport| format!("{}\n{}\n", show::clean_line(&file.path), text(file).trim_end());
+    report.files.iter().map(part).collect::<Vec<_>>().join("\n")
+}
+
+/// Names the files, with what each was taken for.
+fn files(report: &ImportReport) -> String {
+    let name = |file: &FileReport| show::clean_line(&file.path);
+    let widest = report.files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
+    let line = |file: &FileReport| {
+        let format = file.format.map_or_else(|| lang::text(nameless(file)), |format| format.id().into());
+        let inside = file.container.as_ref().map(|container| format!(" ({container})")).unwrap_or_default();
+        cut(&format!("{:widest$}  {format}{inside}", name(file)))
+    };
+    first(report.files.iter().map(line).collect(), 2 * MAX_FILES).concat()
+}
+
+/// Says what a file without a format is: its fields were read, or not even these.
+fn nameless(file: &FileReport) -> &'static str {
+    if file.fields.is_empty() { "unreadable" } else { "unknown" }
+}
+
+fn section(title: &str, lines: &[String]) -> String {
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("{}\n{}", lang::text(title), lines.concat()),
+    }
+}
+
+fn made_lines(made: &Import) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut add = |title: &str, names: Vec<String>| {
+        if !names.is_empty() {
+            lines.extend(list(&lang::text(title), &names));
+        }
+    };
+    if let Some(agent) = &made.agent {
+        add("agent", agent.name.iter().map(ToString::to_string).collect());
+        let [on, off] = prompts(agent);
+        add("prompts on", on);
+        add("prompts off", off);
+        add(
+            "greetings",
+            Some(agent.greetings.len()).filter(|count| *count > 0).map(count).into_iter().collect(),
+        );
+        add("scripts", scripts(agent));
+    }
+    add("books", made.worldbooks.iter().map(book).collect());
+    add(
+        "profile",
+        made.profile.iter().filter_map(|profile| Some(profile.name.as_ref()?.to_string())).collect(),
+    );
+    add("chats", made.conversations.iter().map(|chat| chat.name.clone()).collect());
+    add("template", made.template.iter().map(|_| "template.yaml".to_owned()).collect());
+    add("files", made.assets.iter().map(|asset| asset.path.clone()).collect());
+    lines
+}
+
+fn count(number: usize) -> String {
+    number.to_string()
+}
+
+/// Names the entries of a preset: those that are on, and those that are off.
+fn prompts(agent: &Agent) -> [Vec<String>; 2] {
+    let is_on = |entry: &&PresetMessage| entry.is_enabled != Some(false);
+    let (on, off): (Vec<_>, Vec<_>) = agent.preset_messages.iter().partition(is_on);
+    [on, off].map(|entries| entries.into_iter().map(prompt).collect())
+}
+
+fn prompt(entry: &PresetMessage) -> String {
+    let name = entry.name.as_deref().or(entry.id.as_deref()).or(entry.kind.as_deref());
+    name.map_or_else(|| "?".to_owned(), |name| name.trim().to_owned())
+}
+
+fn book(book: &NamedBook) -> String {
+    let entries = book.book.entries.len();
+    let is_off = |disable: &ctx_types::WorldbookEntry| disable.disable.is_some_and(|flag| flag.0);
+    let off = book.book.entries.iter().filter(|(_, entry)| is_off(entry)).count();
+    let off = if off > 0 { format!(", {off} {}", lang::phrase("off")) } else { String::new() };
+    let entries = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+    format!("{} ({}{off})", book.name, lang::phrase(&entries))
+}
+
+/// Names the regex rules, with those that are off marked.
+fn scripts(agent: &Agent) -> Vec<String> {
+    let presets = agent.regex_config.iter().flat_map(|config| &config.presets);
+    let rules = presets.flat_map(|preset| preset.rules.iter().map(move |rule| (preset, rule)));
+    let name = |(preset, rule): (&ctx_types::RegexPreset, &ctx_types::RegexRule)| {
+        let name = rule.name.as_deref().or(rule.id.as_deref()).unwrap_or("?").to_owned();
+        let is_off = rule.enabled == Some(false) || preset.enabled == Some(false);
+        if is_off { format!("{name} ({})", lang::phrase("off")) } else { name }
+    };
+    rules.map(name).collect()
+}
+
+/// Writes names behind a title, as far as some lines hold them.
+fn list(title: &str, names: &[String]) -> Vec<String> {
+    let width = show::width().saturating_sub(INDENT + TITLE + 2).max(24);
+    let names: Vec<String> = names.iter().map(|name| show::cut_line(name, width / 2)).collect();
+    let mut lines = vec![String::new()];
+    for (index, name) in names.iter().enumerate() {
+        let last = lines.len() - 1;
+        let is_full = lines[last].chars().count() + name.chars().count() + 2 > width;
+        if is_full && lines.len() == MAX_NAME_LINES {
+            let more = names.len() - index;
+            lines[last] += &lang::phrase(&format!("and {more} more"));
+            break;
+        }
+        if is_full && index > 0 {
+            lines.push(String::new());
+        }
+        let last = lines.len() - 1;
+        lines[last] += name;
+        if index + 1 < names.len() {
+            lines[last] += ", ";
+        }
+    }
+    let line = |(index, line): (usize, String)| {
+        let title = show::left(if index == 0 { title } else { "" }, TITLE);
+        format!("{:INDENT$}{title}  {}\n", "", line.trim_end())
+    };
+    lines.into_iter().enumerate().map(line).collect()
+}
+
+/// Says of the fields of a status why they have it, those with the same reason together.
+fn reasons(report: &ImportReport, status: FieldStatus) -> Vec<String> {
+    let mut reasons: Vec<Reason<'_>> = Vec::new();
+    for file in &report.files {
+        for group in file.groups().into_iter().filter(|group| group.status == status) {
+            let is_same = |reason: &&mut Reason<'_>| reason.note == group.note && reason.file == file.path;
+            match reasons.iter_mut().find(is_same) {
+                Some(reason) => reason.add(&group),
+                None => reasons.push(Reason::of(file, &group)),
+            }
+        }
+    }
+    // What is empty says nothing about what is sent.
+    reasons.sort_by_key(|reason| reason.are_empty);
+    let is_only = report.files.len() == 1;
+    let lines = reasons.iter().map(|reason| cut(&format!("{:INDENT$}{}", "", reason.told(is_only))));
+    first(lines.collect(), MAX_REASONS)
+}
+
+/// Fields of one file with the same reason.
+struct Reason<'a> {
+    file: &'a str,
+    note: Option<&'static str>,
+    patterns: Vec<String>,
+    count: usize,
+    are_empty: bool,
+}
+
+impl<'a> Reason<'a> {
+    fn of(file: &'a FileReport, group: &FieldGroup<'a>) -> Self {
+        let (count, are_empty) = (group.count, group.are_empty);
+        Self { file: &file.path, note: group.note, patterns: vec![pattern(group)], count, are_empty }
+    }
+
+    fn add(&mut self, group: &FieldGroup<'_>) {
+        self.patterns.push(pattern(group));
+        self.count += group.count;
+        self.are_empty &= group.are_empty;
+    }
+
+    fn told(&self, is_only: bool) -> String {
+        let first = self.patterns.first().map(String::as_str).unwrap_or_default();
+        let more = match self.patterns.len() - 1 {
+            0 => String::new(),
+            more => format!(" {}", lang::phrase(&format!("and {more} more"))),
+        };
+        let count =
+            if self.count > self.patterns.len() { format!(" ×{}", self.count) } else { String::new() };
+        let why = note(self.note, empty(self.are_empty, self.count));
+        let why = if why.is_empty() { why } else { format!(": {why}") };
+        let name = Path::new(self.file).file_name().map(std::ffi::OsStr::to_string_lossy);
+        let name = name.unwrap_or(Cow::Borrowed(self.file));
+        let of = if is_only { String::new() } else { format!("{name}  ") };
+        format!("{of}{first}{more}{count}{why}")
+    }
+}
+
+fn pattern(group: &FieldGroup<'_>) -> String {
+    if group.pattern.is_empty() { "/".to_owned() } else { group.pattern.clone() }
+}
+
+fn empty(is_empty: bool, count: usize) -> Option<&'static str> {
+    is_empty.then_some(if count == 1 { "empty" } else { "all empty" })
+}
+
+fn note(note: Option<&'static str>, empty: Option<&str>) -> String {
+    let note = note.map(|note| lang::text(note).into_owned());
+    let empty = empty.map(|empty| lang::phrase(empty).into_owned());
+    note.into_iter().chain(empty).collect::<Vec<_>>().join("; ")
+}
+
+fn cut(line: &str) -> String {
+    show::cut_line(line, show::width()) + "\n"
+}
+
+/// Takes the first lines, and says how many others there are.
+fn first(mut lines: Vec<String>, most: usize) -> Vec<String> {
+    let more = lines.len().saturating_sub(most);
+    if more > 0 {
+        lines.truncate(most);
+        let told = format!("and {}; `--report` lists them", plural(more, "more line"));
+        lines.push(format!("{:INDENT$}{}\n", "", lang::text(&told)));
+    }
+    lines
+}
