@@ -137,6 +137,9 @@ pub(crate) struct AssembleArguments {
     /// Print JSON: short for `--format json`
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+    /// Show each message of the conversation in the table; else of a long run the first and the last
+    #[arg(long)]
+    pub(crate) all: bool,
     /// How a text completion writes turns: the name of a template, or a file with one (JSON or YAML);
     /// by default what suits the model's name
     #[arg(long, value_name = "NAME|FILE", value_parser = NonEmptyStringValueParser::new())]
@@ -384,6 +387,9 @@ pub(crate) struct CountArguments {
     /// A table of models, whose rows are tried before the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(crate) models: Option<PathBuf>,
+    /// Show each message in the table; else of a long run the first and the last
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,

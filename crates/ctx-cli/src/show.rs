@@ -29,7 +29,7 @@ use ctx_project::files;
 
 pub(crate) use bar::Bar;
 pub(crate) use clean::{clean, clean_line};
-pub(crate) use columns::{left, right, widest};
+pub(crate) use columns::{cut_middle, left, right, widest};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, size, timings};

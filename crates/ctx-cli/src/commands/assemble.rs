@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &AssembleArguments) -> Result<Exit> {
         files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
     }
     match format {
-        Format::Table => show::result(&show::context(&context))?,
+        Format::Table => show::result(&show::context(&context, arguments.all))?,
         Format::Json => show::json(&context.to_json())?,
         Format::Text => show::result(&show::messages(&context.messages))?,
         Format::Snapshot => show::result(&context.to_snapshot())?,

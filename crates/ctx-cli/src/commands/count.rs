@@ -32,7 +32,10 @@ pub(crate) fn run(arguments: &CountArguments) -> Result<Exit> {
     let name = files::name(file);
     let bytes = sources.read(file, &name)?;
     let counted = match is_conversation(&bytes, &name) {
-        true => conversation(InputFile { bytes: Some(bytes), ..file.into() }, models, model, &mut sources)?,
+        true => {
+            let file = InputFile { bytes: Some(bytes), ..file.into() };
+            conversation(&as_sent(file, models, model, &mut sources)?, model, arguments.all)
+        }
         false => text(&bytes, file, models, model, &mut sources)?,
     };
     match arguments.json {
@@ -153,13 +156,7 @@ fn of_text(
 }
 
 /// Counts each message by itself as it would be sent.
-fn conversation(
-    file: InputFile,
-    models: Option<InputFile>,
-    model: Option<&str>,
-    sources: &mut Sources,
-) -> Result<Counted> {
-    let context = as_sent(file, models, model, sources)?;
+fn conversation(context: &Context, model: Option<&str>, all: bool) -> Counted {
     let usage = context.report.usage.as_ref();
     let way = Way {
         model,
@@ -167,10 +164,10 @@ fn conversation(
         is_exact: usage.is_some_and(|usage| usage.is_exact),
     };
     let tokens: u64 = context.tokens().into_iter().map(u64::from).sum();
-    Ok(Counted {
-        text: format!("{}\n{}\n", show::context(&context), lang::text(&way.explained())),
-        json: way.json(json!({ "kind": "conversation", "tokens": tokens, "messages": messages(&context) })),
-    })
+    Counted {
+        text: format!("{}\n{}\n", show::context(context, all), lang::text(&way.explained())),
+        json: way.json(json!({ "kind": "conversation", "tokens": tokens, "messages": messages(context) })),
+    }
 }
 
 /// Assembles a conversation without joining or leaving out any message.

@@ -1,8 +1,10 @@
 //! Tables: a context with what was moved or left out, and plain listings.
 
+use std::ops::Range;
+
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ctx_engine::{Context, TokenShare};
-use ctx_types::{Content, ContentPart, Decision, Message, Source, SourceKind, Span};
+use ctx_types::{Content, ContentPart, Decision, Message, Source, SourceKind, Span, thousands};
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -25,14 +27,19 @@ const PADDING: usize = 14;
 /// How many decisions are shown before the rest is counted.
 const MAX_DECISIONS: usize = 50;
 
+/// How many messages of a run between its first and its last one are worth a row of their own each.
+const MAX_RUN: usize = 10;
+
 /// How many pieces of a joined message are shown before the rest is counted.
 const MAX_JOINED: usize = 50;
 
 /// Writes the messages of a context as a table, one line each, and below it what was moved or left out.
-pub(crate) fn context(context: &Context) -> String {
+///
+/// Of a long run of messages of the conversation the first and the last are shown, unless `all` are wanted.
+pub(crate) fn context(context: &Context, all: bool) -> String {
     let rows = match context.messages.is_empty() {
         true => lang::text("no messages").into_owned() + "\n",
-        false => rows(context, width()),
+        false => rows(context, all, width()),
     };
     let changes: Vec<&Decision> = context.report.changes().collect();
     rows + &decisions(&changes)
@@ -95,23 +102,29 @@ pub(crate) fn fitted<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, 
 /// What a column takes beside its contents.
 const GAP: usize = 3;
 
-fn rows(context: &Context, width: usize) -> String {
+fn rows(context: &Context, all: bool, width: usize) -> String {
     let counts = context.tokens();
     let header = HEADER.map(lang::text);
     let source_width = MIN_SOURCE.max(width / 3);
-    let head = |(index, (message, tokens)): (usize, (&Message, &u32))| {
-        let (index, role, tokens) = (index.to_string(), message.role.to_string(), tokens.to_string());
-        [index, role, tokens, cut(&source(message), source_width)]
-    };
-    let heads: Vec<[String; 4]> = context.messages.iter().zip(&counts).enumerate().map(head).collect();
-    let joined: Vec<Vec<[String; 3]>> = context
-        .messages
-        .iter()
-        .zip(context.token_shares())
-        .map(|(message, shares)| joined(message, &shares))
-        .collect();
+    let shares = context.token_shares();
+    let joined: Vec<Vec<[String; 3]>> =
+        context.messages.iter().zip(shares).map(|(message, shares)| joined(message, &shares)).collect();
+    let folds = if all { Vec::new() } else { folds(&context.messages) };
+    let mut heads: Vec<Head<'_>> = Vec::new();
+    let messages = context.messages.iter().zip(&counts).zip(&joined).enumerate();
+    for (index, ((message, tokens), joined)) in messages {
+        match folds.iter().find(|fold| fold.contains(&index)) {
+            Some(fold) if fold.start == index => heads.push(folded(context, fold, &counts)),
+            Some(_) => {}
+            None => {
+                let (index, role) = (index.to_string(), message.role.to_string());
+                let cells = [index, role, tokens.to_string(), cut(&source(message), source_width)];
+                heads.push(Head { cells, of: Rows::Message(message, joined) });
+            }
+        }
+    }
     let widest = |column: usize| {
-        let cells = heads.iter().map(|head| head[column].width());
+        let cells = heads.iter().map(|head| head.cells[column].width());
         let sources = joined.iter().flatten().map(|[_, source, _]| source.width());
         let sources = sources.max().filter(|_| column == 3).map_or(0, |widest| widest.min(source_width));
         cells.max().unwrap_or(0).max(header[column].width()).max(sources)
@@ -120,20 +133,66 @@ fn rows(context: &Context, width: usize) -> String {
     let text_width = width.saturating_sub(taken).max(MIN_TEXT);
     let mut table = empty();
     table.set_header(header);
-    for (([index, role, tokens, source], message), joined) in
-        heads.into_iter().zip(&context.messages).zip(joined)
-    {
+    for Head { cells: [index, role, tokens, source], of } in heads {
+        let (message, joined) = match of {
+            Rows::Message(message, joined) => (message, joined),
+            Rows::Folded(count) => {
+                let told = format!("… {}", lang::phrase(&plural(count, "message")));
+                table.add_row([index, role, tokens, source, told]);
+                continue;
+            }
+        };
         let line = if joined.is_empty() { summary(message, text_width) } else { String::new() };
         table.add_row([index, role, tokens, source, line]);
         for [tokens, source, line] in joined {
-            let (source, line) = (cut(&source, source_width), cut(&line, text_width));
-            table.add_row([String::new(), String::new(), tokens, source, line]);
+            let (source, line) = (cut(source, source_width), cut(line, text_width));
+            table.add_row([String::new(), String::new(), tokens.clone(), source, line]);
         }
     }
     if let Some(tokens) = table.column_mut(2) {
         tokens.set_cell_alignment(CellAlignment::Right);
     }
     format!("{}\n{}\n", text(&table), total(context, counts.into_iter().map(u64::from).sum()))
+}
+
+/// The first cells of a row, and the message that it is about with what was joined to it; none for several messages.
+struct Head<'a> {
+    cells: [String; 4],
+    of: Rows<'a>,
+}
+
+/// What a row is about.
+enum Rows<'a> {
+    /// A message, and what was joined to it.
+    Message(&'a Message, &'a [[String; 3]]),
+    /// So many messages of the conversation.
+    Folded(usize),
+}
+
+/// Returns which messages are folded: those between the first and the last of a long run of the conversation.
+fn folds(messages: &[Message]) -> Vec<Range<usize>> {
+    let is_history = |message: &Message| message.source.kind == SourceKind::History;
+    let mut start = 0;
+    let runs = messages.chunk_by(|a, b| is_history(a) && is_history(b)).map(|run| {
+        start += run.len();
+        start - run.len()..start
+    });
+    let inner = runs.map(|run| run.start + 1..run.end.saturating_sub(1));
+    inner.filter(|inner| inner.len() > MAX_RUN).collect()
+}
+
+/// Writes what stands for folded messages: their places, their tokens, and their ids.
+fn folded<'a>(context: &Context, fold: &Range<usize>, counts: &[u32]) -> Head<'a> {
+    let last = fold.end - 1;
+    let tokens: u64 = counts.get(fold.clone()).unwrap_or_default().iter().copied().map(u64::from).sum();
+    let id = |index: usize| context.messages.get(index).and_then(|message| message.source.id.as_deref());
+    let ids = match (id(fold.start), id(last)) {
+        (Some(first), Some(last)) => clean_line(&format!("history:{first}–{last}")),
+        _ => "history".to_owned(),
+    };
+    let index = format!("{}–{last}", fold.start);
+    let cells = [index, String::new(), thousands(tokens), cut(&ids, MIN_SOURCE)];
+    Head { cells, of: Rows::Folded(fold.len()) }
 }
 
 /// What was joined to a message: the tokens of each piece, its source, and the first line of its text.

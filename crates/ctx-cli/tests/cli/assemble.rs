@@ -308,3 +308,39 @@ fn entries_of_worldbooks_come_in_where_the_conversation_speaks_of_them() {
     let reason = ctx("explain agent.yaml --session chat.json --worldbook sky.json", &files);
     assert!(reason.contains("moon"), "{reason}");
 }
+
+/// Assembles a conversation of so many messages.
+fn long(count: usize, arguments: &str) -> String {
+    let message = |n: usize| {
+        let role = if n % 2 == 1 { "user" } else { "assistant" };
+        format!("{{ \"role\": \"{role}\", \"content\": \"Message {n}\" }}")
+    };
+    let chat = (1..=count).map(message).collect::<Vec<_>>().join(",");
+    let agent = "presetMessages: [{ id: head, role: system, content: Be brief. }, { type: chat_history }]";
+    ctx(
+        &format!("assemble a.yaml --session c.json {arguments}"),
+        &[("a.yaml", agent), ("c.json", &format!("[{chat}]"))],
+    )
+}
+
+#[test]
+fn long_runs_of_the_conversation_are_folded() {
+    assert_snapshot!(long(40, ""), @r"
+    exit code 0
+    === output
+     #      role        tokens   source           text
+    ────────────────────────────────────────────────────────────
+     0      system           6   preset:head      Be brief.
+     1      user             6   history:n1       Message 1
+     2–39                  228   history:n2–n39   … 38 messages
+     40     assistant        6   history:n40      Message 40
+
+    41 messages, about 246 tokens
+    ");
+}
+
+#[test]
+fn short_runs_and_all_messages_are_shown() {
+    assert!(!long(12, "").contains("messages  ") && long(12, "").contains("Message 6"));
+    assert_eq!((1..=40).filter(|n| long(40, "--all").contains(&format!("Message {n}\n"))).count(), 40);
+}

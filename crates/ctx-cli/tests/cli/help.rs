@@ -129,6 +129,8 @@ fn help_of_assemble() {
           --format <FORMAT>        What is printed [default: table] [possible values: table, json, text,
                                    snapshot, openai, openai-responses, anthropic, gemini, completion]
           --json                   Print JSON: short for `--format json`
+          --all                    Show each message of the conversation in the table; else of a long
+                                   run the first and the last
           --template <NAME|FILE>   How a text completion writes turns: the name of a template, or a file
                                    with one (JSON or YAML); by default what suits the model's name
           --cache-marks <POLICY>   Where marks ask the provider to keep the beginning of the request
@@ -398,6 +400,7 @@ fn help_of_count() {
                            values: en, zh]
           --model <NAME>   The model whose tokens are counted
           --models <FILE>  A table of models, whose rows are tried before the built-in ones
+          --all            Show each message in the table; else of a long run the first and the last
           --json           Print the figures as JSON
           --no-config      Ignore `ctx.toml`, which in this folder or one above gives defaults
       -h, --help           Print help (see more with '--help')

@@ -314,7 +314,7 @@ impl Talk<'_> {
         let turn = TurnInput { preview: true, ..self.setup.request("").turn };
         let ports = Ports { memory: Some(&self.setup.memory), ..Ports::default() };
         match self.setup.agent.assemble_with(session, &turn, ports).await {
-            Ok(context) => show::result(&show::context(&context)),
+            Ok(context) => show::result(&show::context(&context, false)),
             Err(error) => {
                 show::note(&error.to_string());
                 Ok(())

@@ -102,7 +102,7 @@ fn many(
             }
             bar.suspend(|| show::json_line(&line))?;
         } else {
-            rows.push(done.row(name));
+            rows.push(done.row(show::cut_middle(&name, show::width() / 2)));
         }
         if stops {
             break;

@@ -77,7 +77,7 @@ fn per_file(report: &ImportReport, text: impl Fn(&FileReport) -> String) -> Stri
 
 /// Names the files, with what each was taken for.
 fn files(report: &ImportReport) -> String {
-    let name = |file: &FileReport| show::clean_line(&file.path);
+    let name = |file: &FileReport| show::cut_middle(&show::clean_line(&file.path), show::width() / 2);
     let widest = report.files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
     let line = |file: &FileReport| {
         let format = file.format.map_or_else(|| lang::text(nameless(file)), |format| format.id().into());
