@@ -94,6 +94,54 @@ fn letters_that_nobody_knows_are_told() {
 }
 
 #[test]
+fn what_a_text_says_about_objects_makes_none() {
+    check(
+        &of_lines(&["see 3 0 obj << >> endobj", "and 2 0 obj, trailer << /Root 9 0 R >>"]),
+        PDF,
+        "see 3 0 obj << >> endobj\n\nand 2 0 obj, trailer << /Root 9 0 R >>",
+    );
+    let title = b"<< /Title (of 4 0 obj) >>".to_vec();
+    check(&of_contents(HELVETICA, &[b"BT /F 10 Tf (x) Tj ET"], &[title]), PDF, "x");
+}
+
+#[test]
+fn objects_without_an_end_do_not_swallow_the_others() {
+    for broken in ["<< /Title (of", "<< /Kids [ 1 0 R", "<< >> stream\nBT"] {
+        let mut file = format!("%PDF-1.5\n9 0 obj\n{broken}\nendobj\n").into_bytes();
+        file.extend(of_lines(&["x"]));
+        check(&file, PDF, "x");
+    }
+}
+
+/// A file with these objects, and a catalogue of the pages in 2.
+fn of_objects(objects: &[(u32, Vec<u8>)]) -> Vec<u8> {
+    let mut file = b"%PDF-1.5\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n".to_vec();
+    for (number, object) in objects {
+        file.extend(format!("{number} 0 obj\n").into_bytes());
+        file.extend(object);
+        file.extend(b"\nendobj\n");
+    }
+    file.extend(b"99 0 obj\n<< /Type /XRef /Root 1 0 R >>\nstream\n\nendstream\nendobj\n");
+    file
+}
+
+#[test]
+fn of_two_versions_of_an_object_the_later_counts() {
+    let packed = |page: &str| {
+        let object = format!("<< /Type /Page /Parent 2 0 R /Contents {page} 0 R >>");
+        stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", &zlib(format!("4 0 {object}").as_bytes()))
+    };
+    let pages = b"<< /Type /Pages /Kids [4 0 R] /Resources << /Font << /F 3 0 R >> >> >>".to_vec();
+    let content = |text: &str| stream("", format!("BT /F 10 Tf ({text}) Tj ET").as_bytes());
+    let common = [(2, pages), (3, HELVETICA.into()), (5, content("old")), (6, content("new"))];
+    let with = |versions: [(u32, Vec<u8>); 2]| of_objects(&[common.as_slice(), versions.as_slice()].concat());
+    check(&with([(7, packed("5")), (8, packed("6"))]), PDF, "new");
+    let plain = |page: u32| format!("<< /Type /Page /Parent 2 0 R /Contents {page} 0 R >>").into_bytes();
+    check(&with([(4, plain(5)), (7, packed("6"))]), PDF, "new");
+    check(&with([(7, packed("5")), (4, plain(6))]), PDF, "new");
+}
+
+#[test]
 fn packed_objects_and_contents_are_read() {
     let objects = b"2 0 4 48 << /Type /Pages /Kids [4 0 R] /Count 1        >> << /Type /Page /Parent 2 0 R /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >> >>";
     let packed = stream("/Type /ObjStm /N 2 /First 9 /Filter /FlateDecode", &zlib(objects));

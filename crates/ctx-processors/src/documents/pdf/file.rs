@@ -1,6 +1,7 @@
 //! The objects of a file: where they stand, and what they are.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::filters::unpack;
@@ -19,7 +20,7 @@ const MAX_STREAM: usize = 16 << 20;
 /// A file, of which objects are read when they are asked for.
 pub(super) struct File<'a> {
     bytes: &'a [u8],
-    places: BTreeMap<u32, Place>,
+    places: BTreeMap<u32, Version>,
     /// What objects that are packed together unpack to.
     packed: Vec<Rc<[u8]>>,
     /// The number of the catalogue.
@@ -27,6 +28,14 @@ pub(super) struct File<'a> {
     pub(super) is_encrypted: bool,
     /// How many bytes may still be unpacked.
     pub(super) left: usize,
+}
+
+/// Where an object is. As files grow at their end, of two with one number the later counts.
+#[derive(Clone, Copy)]
+struct Version {
+    /// Where in the file it begins, or the stream in which it is packed.
+    start: usize,
+    place: Place,
 }
 
 #[derive(Clone, Copy)]
@@ -43,30 +52,34 @@ impl<'a> File<'a> {
     /// O(bytes of the file and of packed objects).
     pub(super) fn open(bytes: &'a [u8], max_unpacked: usize) -> Self {
         let found = find_objects(bytes);
-        let places = found.iter().map(|(at, number)| (*number, Place::At(*at))).collect();
+        let version = |object: &FoundObject| Version { start: object.start, place: Place::At(object.start) };
+        let places = found.iter().map(|object| (object.number, version(object))).collect();
         let mut file =
             Self { bytes, places, packed: Vec::new(), root: None, is_encrypted: false, left: max_unpacked };
-        for at in memchr::memmem::find_iter(bytes, b"trailer") {
+        let owner = |at: usize| {
+            let object = found.get(found.partition_point(|object| object.start <= at).checked_sub(1)?)?;
+            (at < object.end).then_some(object)
+        };
+        // What stands in an object, such as a text about files of this kind, says nothing about this one.
+        for at in memchr::memmem::find_iter(bytes, b"trailer").filter(|at| owner(*at).is_none()) {
             file.read_trailer(at + b"trailer".len());
         }
-        let owner = |at: usize| found.get(found.partition_point(|(start, _)| *start <= at).checked_sub(1)?);
-        for at in memchr::memmem::find_iter(bytes, b"/XRef") {
-            if let Some((start, _)) = owner(at) {
-                file.read_trailer(*start);
-            }
+        for object in memchr::memmem::find_iter(bytes, b"/XRef").filter_map(owner) {
+            file.read_trailer(object.start);
         }
         if file.root.is_none() {
             // A file that is cut off has lost its end, where that would be said.
             let catalogue = memchr::memmem::find(bytes, b"/Catalog").and_then(owner);
-            file.root = catalogue.map(|(_, number)| *number);
+            file.root = catalogue.map(|object| object.number);
         }
         if !file.is_encrypted {
-            let streams: Vec<u32> = memchr::memmem::find_iter(bytes, b"/ObjStm")
+            let mut streams: Vec<usize> = memchr::memmem::find_iter(bytes, b"/ObjStm")
                 .filter_map(owner)
-                .map(|(_, number)| *number)
+                .map(|object| object.start)
                 .collect();
-            for number in streams {
-                file.unpack_objects(number);
+            streams.dedup();
+            for start in streams {
+                file.unpack_objects(start);
             }
         }
         file
@@ -82,8 +95,8 @@ impl<'a> File<'a> {
     }
 
     /// Unpacks a stream of objects: pairs of number and place, then the objects.
-    fn unpack_objects(&mut self, number: u32) {
-        let Some((dict, bytes)) = self.stream(number).filter(|(dict, _)| dict.is("Type", "ObjStm")) else {
+    fn unpack_objects(&mut self, start: usize) {
+        let Some((dict, bytes)) = self.stream_at(start).filter(|(dict, _)| dict.is("Type", "ObjStm")) else {
             return;
         };
         let count = dict.get("N").and_then(Object::index).unwrap_or_default() as usize;
@@ -98,7 +111,11 @@ impl<'a> File<'a> {
         self.packed.push(bytes.into());
         for (number, at) in places {
             let at = first.saturating_add(at as usize);
-            self.places.entry(number).or_insert(Place::In { packed, at });
+            let version = Version { start, place: Place::In { packed, at } };
+            let place = self.places.entry(number).or_insert(version);
+            if place.start <= start {
+                *place = version;
+            }
         }
     }
 
@@ -109,7 +126,7 @@ impl<'a> File<'a> {
 
     /// Returns an object by its number.
     pub(super) fn object(&self, number: u32) -> Option<Object> {
-        match *self.places.get(&number)? {
+        match self.places.get(&number)?.place {
             Place::At(at) => Lexer::new(self.bytes, at).object(),
             Place::In { packed, at } => Lexer::new(self.packed.get(packed)?, at).object(),
         }
@@ -138,7 +155,11 @@ impl<'a> File<'a> {
 
     /// Returns a stream with its dictionary, unpacked as far as limits allow.
     pub(super) fn stream(&mut self, number: u32) -> Option<(Dict, Vec<u8>)> {
-        let Place::At(at) = *self.places.get(&number)? else { return None };
+        let Place::At(at) = self.places.get(&number)?.place else { return None };
+        self.stream_at(at)
+    }
+
+    fn stream_at(&mut self, at: usize) -> Option<(Dict, Vec<u8>)> {
         let mut lexer = Lexer::new(self.bytes, at);
         let Object::Dict(dict) = lexer.object()? else { return None };
         let Some(Token::Word(b"stream")) = lexer.next() else { return None };
@@ -160,31 +181,88 @@ impl<'a> File<'a> {
 
     /// Returns the bytes of a stream whose keyword ends at a place: as many as it says, if `endstream` follows them.
     fn raw(&self, dict: &Dict, at: usize) -> Option<&'a [u8]> {
-        let rest = self.bytes.get(at..)?;
-        let rest = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")).unwrap_or(rest);
         let said = self.get(dict, "Length").and_then(|length| length.index());
-        let by_length = said.and_then(|length| rest.split_at_checked(usize::try_from(length).ok()?));
-        let is_whole = |after: &[u8]| {
-            let blanks = after.iter().take_while(|byte| is_blank(**byte)).count();
-            after.get(blanks..).is_some_and(|after| after.starts_with(b"endstream"))
-        };
-        match by_length {
-            Some((stream, after)) if is_whole(after) => Some(stream),
-            _ => rest.get(..memchr::memmem::find(rest, b"endstream").unwrap_or(rest.len())),
-        }
+        stream_bytes(self.bytes, at, said).map(|range| self.bytes.get(range).unwrap_or_default())
     }
 }
 
-/// Finds `12 0 obj` everywhere; returns where each object begins, in order, and its number.
-fn find_objects(bytes: &[u8]) -> Vec<(usize, u32)> {
-    let found = memchr::memmem::find_iter(bytes, b"obj").filter_map(|at| {
-        let before = bytes.get(at.saturating_sub(24)..at)?;
-        let before = strip_blank(before)?;
-        let (before, _) = strip_number(before)?;
-        let (_, number) = strip_number(strip_blank(before)?)?;
-        Some((at + b"obj".len(), number))
-    });
-    found.take(MAX_OBJECTS).collect()
+/// Returns where the bytes of a stream are, whose keyword ends at a place: as many as it says, if `endstream` follows
+/// them.
+fn stream_bytes(bytes: &[u8], at: usize, said: Option<u32>) -> Option<Range<usize>> {
+    let rest = bytes.get(at..)?;
+    let rest = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")).unwrap_or(rest);
+    let start = bytes.len() - rest.len();
+    let by_length = said.and_then(|length| rest.split_at_checked(usize::try_from(length).ok()?));
+    let is_whole = |after: &[u8]| {
+        let blanks = after.iter().take_while(|byte| is_blank(**byte)).count();
+        after.get(blanks..).is_some_and(|after| after.starts_with(b"endstream"))
+    };
+    let len = match by_length {
+        Some((stream, after)) if is_whole(after) => stream.len(),
+        _ => memchr::memmem::find(rest, b"endstream").unwrap_or(rest.len()),
+    };
+    Some(start..start + len)
+}
+
+/// An object in the file.
+struct FoundObject {
+    number: u32,
+    /// Where it begins, behind its `obj`.
+    start: usize,
+    /// Where it ends, with its stream if it has one.
+    end: usize,
+}
+
+/// Finds `12 0 obj` wherever it does not stand in another object; in the order of the file. O(bytes).
+fn find_objects(bytes: &[u8]) -> Vec<FoundObject> {
+    let mut found = Vec::new();
+    // Objects that do not end would be read again from each place on in which one begins.
+    let mut left = bytes.len().saturating_mul(4);
+    let mut from = 0;
+    while found.len() < MAX_OBJECTS
+        && let Some(rest) = bytes.get(from..)
+        && let Some(at) = memchr::memmem::find(rest, b"obj")
+    {
+        let start = from + at + b"obj".len();
+        from = start;
+        let Some(number) = number_before(bytes, start - b"obj".len()) else { continue };
+        let end = if left > 0 { end_of(bytes, start, &mut left) } else { start };
+        // The next one may begin right where this one ends.
+        from = end.max(start);
+        found.push(FoundObject { number, start, end: from });
+    }
+    found
+}
+
+/// Returns the number of the object whose `obj` stands at a place.
+fn number_before(bytes: &[u8], at: usize) -> Option<u32> {
+    let before = strip_blank(bytes.get(at.saturating_sub(24)..at)?)?;
+    let (before, _) = strip_number(before)?;
+    strip_number(strip_blank(before)?).map(|(_, number)| number)
+}
+
+/// Returns where the object ends that begins at a place; there, if it does not end.
+fn end_of(bytes: &[u8], start: usize, left: &mut usize) -> usize {
+    let mut lexer = Lexer::new(bytes, start);
+    let object = lexer.object();
+    *left = left.saturating_sub(lexer.at.saturating_sub(start));
+    let end = lexer.at;
+    let Some(object) = object.filter(|_| is_closed(bytes, start, end)) else { return start };
+    let Object::Dict(dict) = object else { return end };
+    let Some(Token::Word(b"stream")) = lexer.next() else { return end };
+    let said = dict.get("Length").and_then(Object::index);
+    let stream = stream_bytes(bytes, lexer.at, said);
+    // A stream without an end is no reason to take all that follows for its bytes.
+    let is_said = |stream: &Range<usize>| said.is_some_and(|said| said as usize == stream.len());
+    let stream = stream.filter(|stream| is_said(stream) || is_closed(bytes, stream.start, stream.end));
+    *left = left.saturating_sub(stream.as_ref().map_or(0, ExactSizeIterator::len));
+    stream.map_or(end, |stream| stream.end)
+}
+
+/// Tells whether a value ends before the file does and before the next object begins: a bracket may be missing.
+fn is_closed(bytes: &[u8], start: usize, end: usize) -> bool {
+    let value = bytes.get(start..end).unwrap_or_default();
+    end < bytes.len() && memchr::memmem::find(value, b"endobj").is_none()
 }
 
 /// Takes blanks off the end; there must be some.
