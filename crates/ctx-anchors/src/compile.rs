@@ -10,11 +10,24 @@ use ctx_types::{
 
 use crate::check;
 use crate::model_match::{ModelRule, Patterns};
-use crate::preset::{Entry, Part, Switch};
+use crate::preset::{Entry, Part, Preset, Switch};
 use crate::registry::AnchorRegistry;
 
+impl Preset {
+    /// Compiles the preset of an agent and reports everything that is wrong with it at once.
+    ///
+    /// Diagnostics have JSON pointers into the agent's unified form, such as `/presetMessages/3`.
+    /// O(entries · log entries).
+    pub fn compile(agent: &Agent, registry: &AnchorRegistry) -> (Self, Vec<Diagnostic>) {
+        let (entries, mut diagnostics) = entries(agent, registry);
+        check::preset(agent, &entries, registry, &mut diagnostics);
+        let unplaced = agent.unplaced_history();
+        (Self { entries, unplaced, omits_at_switched_off: false, sends_white_space: false }, diagnostics)
+    }
+}
+
 /// Compiles the entries of an agent's preset, with what is wrong with each of them by itself.
-pub(crate) fn entries(agent: &Agent, registry: &AnchorRegistry) -> (Vec<Entry>, Vec<Diagnostic>) {
+fn entries(agent: &Agent, registry: &AnchorRegistry) -> (Vec<Entry>, Vec<Diagnostic>) {
     let mut compiler = Compiler::new(agent, registry);
     let files = agent.preset_messages.iter().enumerate();
     let mut entries: Vec<Entry> = files.map(|(index, file)| compiler.entry(index, file)).collect();

@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use ctx_types::{
-    Agent, Attachment, CHAT_HISTORY, Content, Diagnostic, Placement, Role, Source, UnplacedHistory,
-};
+use ctx_types::{Attachment, CHAT_HISTORY, Content, Placement, Role, Source, UnplacedHistory};
 
 use crate::model_match::{ModelRule, Target};
-use crate::registry::AnchorRegistry;
-use crate::{check, compile};
 
 /// A preset, ready to be assembled with any number of conversations. `Send + Sync`.
 ///
@@ -88,17 +84,6 @@ pub(crate) enum Switch {
 }
 
 impl Preset {
-    /// Compiles the preset of an agent and reports everything that is wrong with it at once.
-    ///
-    /// Diagnostics have JSON pointers into the agent's unified form, such as `/presetMessages/3`.
-    /// O(entries · log entries).
-    pub fn compile(agent: &Agent, registry: &AnchorRegistry) -> (Self, Vec<Diagnostic>) {
-        let (entries, mut diagnostics) = compile::entries(agent, registry);
-        check::preset(agent, &entries, registry, &mut diagnostics);
-        let unplaced = agent.unplaced_history();
-        (Self { entries, unplaced, omits_at_switched_off: false, sends_white_space: false }, diagnostics)
-    }
-
     /// Has injections left out whose anchor takes no part in a turn; otherwise they stand somewhere near.
     ///
     /// An anchor that the preset does not have at all always has something else stand in for it.

@@ -2,7 +2,6 @@
 
 mod attempt;
 mod endpoint;
-mod error;
 mod events;
 mod key;
 mod transcriber;
@@ -20,10 +19,10 @@ use reqwest::Url;
 use tracing::Instrument as _;
 
 pub use endpoint::{Endpoint, RetryPolicy, TimeLimits};
-pub use error::{ClientError, Phase};
 pub use key::ApiKey;
 pub use transcriber::AudioTranscriber;
 
+use crate::error::ClientError;
 use crate::model::{AskFailure, ChatModel, Progress, Watch};
 use attempt::Attempt;
 

@@ -25,6 +25,7 @@ mod client;
 pub mod codes;
 mod conversation;
 mod deadline;
+mod error;
 mod folder;
 #[cfg(doctest)]
 mod guide;
@@ -39,9 +40,10 @@ mod tools;
 mod turn;
 
 pub use briefing::{Briefing, Mode, Persona, data_context, extra_message, run_directive, user_input};
-pub use client::{ApiKey, AudioTranscriber, Client, ClientError, Endpoint, Phase, RetryPolicy, TimeLimits};
+pub use client::{ApiKey, AudioTranscriber, Client, Endpoint, RetryPolicy, TimeLimits};
 pub use conversation::Conversation;
 pub use deadline::TokioDeadline;
+pub use error::{ClientError, Phase};
 pub use folder::FolderTools;
 pub use learned::LearnedLimits;
 pub use model::{AskFailure, ChatModel, Progress, Watch};

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ctx_pipeline::Cancel;
 use ctx_wire::{Delta, Dialect, Reply};
 
-use crate::client::ClientError;
+use crate::error::ClientError;
 
 /// Answers requests, usually through a provider's API.
 ///

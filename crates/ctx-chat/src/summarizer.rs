@@ -10,7 +10,7 @@ use ctx_types::{
 use ctx_wire::{FailureKind, Finish, Options, Reply};
 use serde_json::Value;
 
-use crate::client::ClientError;
+use crate::error::ClientError;
 use crate::model::{AskFailure, ChatModel};
 use crate::turn::{RequestShape, Target};
 

@@ -14,12 +14,9 @@ mod scripts;
 mod settings;
 
 pub use agent::export_agent;
-pub(crate) use agent::is_of_export;
 pub use book::{export_card_book, export_lorebook, export_worldbook};
-pub(crate) use card::CARD_RULES;
 pub use card::{card_book, export_card};
 pub use picture::export_card_picture;
-pub(crate) use preset::PRESET_RULES;
 pub use preset::export_preset;
 pub use scripts::export_regex_scripts;
 

@@ -18,8 +18,6 @@ use crate::format::Format;
 use crate::limits::Limits;
 use crate::report::ImportReport;
 
-pub(crate) use bundled::BUNDLED;
-
 /// A file that is imported.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceFile<'a> {

@@ -22,6 +22,7 @@
 #![warn(clippy::disallowed_methods)]
 
 mod agent;
+mod aio_hub;
 pub mod codes;
 mod container;
 mod conversation;

@@ -65,3 +65,9 @@ pub(crate) fn role(name: Option<&str>) -> &'static str {
         _ => "system",
     }
 }
+
+/// The name of the regex rules that came with a card.
+pub(crate) const CARD_RULES: &str = "Scripts of the card";
+
+/// The name of the regex rules that came with a preset.
+pub(crate) const PRESET_RULES: &str = "Scripts of the preset";

@@ -6,10 +6,10 @@ use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 
 use crate::client::Client;
-use crate::client::error::{ClientError, Phase};
 use crate::client::events::Events;
 use crate::client::transport::{is_untrusted, words};
 use crate::client::wait::{Until, asked_wait};
+use crate::error::{ClientError, Phase};
 use crate::model::{AskFailure, Progress, Watch};
 
 /// How much of the body of an error is read, in bytes.

@@ -8,8 +8,8 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::client::error::ClientError;
 use crate::client::key::{ApiKey, redact};
+use crate::error::ClientError;
 
 /// The version of Anthropic's API that its dialect is written for.
 const ANTHROPIC_VERSION: &str = "2023-06-01";

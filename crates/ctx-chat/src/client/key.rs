@@ -7,7 +7,7 @@ use std::path::Path;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::client::error::ClientError;
+use crate::error::ClientError;
 
 /// The largest file that is taken for a key, in bytes.
 const MAX_BYTES: u64 = 8 << 10;

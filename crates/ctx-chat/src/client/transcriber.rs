@@ -12,8 +12,8 @@ use reqwest::{Response, Url};
 use serde_json::Value;
 
 use crate::client::endpoint::Endpoint;
-use crate::client::error::ClientError;
 use crate::client::transport::{self, words};
+use crate::error::ClientError;
 
 /// The largest file that OpenAI takes, in bytes.
 const MAX_FILE: usize = 25 << 20;

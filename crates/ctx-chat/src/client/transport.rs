@@ -9,7 +9,7 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use crate::client::endpoint::Endpoint;
-use crate::client::error::ClientError;
+use crate::error::ClientError;
 
 /// Opens the way to an endpoint; nothing is connected yet.
 pub(super) fn open(endpoint: &Endpoint, url: &Url) -> Result<reqwest::Client, ClientError> {

@@ -7,7 +7,7 @@ use ctx_pipeline::Cancel;
 use reqwest::header::HeaderMap;
 use tokio::time::{Instant, sleep_until};
 
-use crate::client::error::{ClientError, Phase};
+use crate::error::{ClientError, Phase};
 
 /// A moment until which something must have happened.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use ctx_engine::AssembleError;
 use ctx_types::{NodeId, Text};
 use ctx_wire::ReplyUsage;
 
-use crate::client::ClientError;
+use crate::error::ClientError;
 use crate::model::AskFailure;
 use crate::store::StoreError;
 use crate::turn::{Running, TurnEvent};

@@ -3,24 +3,9 @@
 use ctx_types::{Agent, Persist as _, Worldbook};
 use serde_json::{Map, Value};
 
-use crate::import::BUNDLED;
+use crate::aio_hub::{BUNDLED, EXPORT_TYPE, EXPORT_VERSION};
 use crate::kept;
 use crate::loose::Object;
-
-/// The `type` by which an export of AIO Hub is told.
-const EXPORT_TYPE: &str = "AIO_Agent_Export";
-
-/// The version of that form.
-const EXPORT_VERSION: u64 = 1;
-
-/// Tells whether every export says this around its agents.
-pub(crate) fn is_of_export(key: &str, value: &Value) -> bool {
-    match key {
-        "type" => value == EXPORT_TYPE,
-        "version" => value.as_u64() == Some(EXPORT_VERSION),
-        _ => false,
-    }
-}
 
 /// Returns an agent as AIO Hub writes it, which is our own form; what it was imported from stays beside.
 ///

@@ -8,6 +8,7 @@ use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, text_at};
 use crate::kept;
 use crate::loose::Object;
+use crate::sillytavern::CARD_RULES;
 use crate::sillytavern::arrange::AT_DEPTH;
 use crate::sillytavern::card::{Card, MIRRORS};
 
@@ -25,9 +26,6 @@ const TEXTS: [(&str, &str); 11] = [
     ("/character/nickname", "nickname"),
     ("/creator", "creator"),
 ];
-
-/// The name of the rules that came with a card.
-pub(crate) const CARD_RULES: &str = "Scripts of the card";
 
 /// Writes an agent as a character card of version 2, or of the version that it was imported from.
 ///

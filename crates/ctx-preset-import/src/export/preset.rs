@@ -9,15 +9,13 @@ use super::prompts::{Around, Entry, Prompts};
 use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, settings};
 use crate::loose::{Object, object};
+use crate::sillytavern::PRESET_RULES;
 use crate::sillytavern::arrange::{Arrangement, Preferences};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::parameters;
 use crate::sillytavern::person::{Persona, PersonaPlace};
 use crate::sillytavern::preset::ChatPreset;
 use crate::sillytavern::processors;
-
-/// The name of the rules that came with a preset.
-pub(crate) const PRESET_RULES: &str = "Scripts of the preset";
 
 /// The key of a preset's regex scripts, below `extensions`.
 const SCRIPTS: &str = "regex_scripts";

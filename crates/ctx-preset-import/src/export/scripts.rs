@@ -3,9 +3,10 @@
 use ctx_types::{Agent, Persist as _, RegexPreset, RegexRule};
 use serde_json::{Map, Value, json};
 
-use super::{CARD_RULES, PRESET_RULES, imported};
+use super::imported;
 use crate::kept::IMPORTED;
 use crate::regex_scripts::read_regex_scripts;
+use crate::sillytavern::{CARD_RULES, PRESET_RULES};
 
 /// Writes rules as scripts, a list of them.
 ///

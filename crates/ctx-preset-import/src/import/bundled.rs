@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::NamedBook;
 use super::sources::stem;
+use crate::aio_hub::BUNDLED;
 use crate::format::{self, Format};
 use crate::imported::{Imported, Moved, relocate};
 use crate::loose::{Object, said, text};
@@ -14,9 +15,6 @@ use crate::report::{
     Change, Expect, FieldStatus, FileReport, Link, RuleSet, SAME, Target, approximated, mapped,
 };
 use crate::worldbook;
-
-/// The field of an agent for such books: `[{id, name, fileName?, content?}]`.
-pub(crate) const BUNDLED: &str = "bundledWorldbooks";
 
 /// What the items of an agent's books came to.
 pub(super) struct Brought {

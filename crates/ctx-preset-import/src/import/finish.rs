@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, Given};
 use super::{Import, bundled, rows};
-use crate::export::{CARD_RULES, PRESET_RULES};
 use crate::format::Format;
 use crate::imported::{Moved, relocate};
 use crate::kept;
@@ -18,6 +17,7 @@ use crate::sillytavern::card::Card;
 use crate::sillytavern::preset::{ChatPreset, IN_USE, in_use};
 use crate::sillytavern::rows::preset::{self, Made};
 use crate::sillytavern::rows::scripts::LIST;
+use crate::sillytavern::{CARD_RULES, PRESET_RULES};
 use crate::sillytavern::{parameters, processors, templates};
 use crate::{codes, read_regex_scripts, risu};
 

@@ -11,8 +11,8 @@ use ctx_types::{
 };
 use serde_json::Value;
 
-use super::bundled::{self, BUNDLED};
-use crate::export::is_of_export;
+use super::bundled;
+use crate::aio_hub::{BUNDLED, is_of_export};
 use crate::format::Format;
 use crate::kept::{IMPORTED, has_room};
 use crate::loose::Object;
