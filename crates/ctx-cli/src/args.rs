@@ -24,8 +24,7 @@ pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName, S
 pub(crate) use compress::{
     BudgetArguments, CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments,
     MaskArguments, MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments,
-    ReportArguments, RunArguments, SummarizerArguments, SummarizerChoice, SummaryArguments,
-    SwitchSummaryArguments,
+    ReportArguments, RunArguments, SummarizerArguments, SummaryArguments, SwitchSummaryArguments,
 };
 pub(crate) use diff::DiffArguments;
 pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, MigrateArguments};

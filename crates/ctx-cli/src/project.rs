@@ -5,7 +5,9 @@ use std::io::{BufRead as _, IsTerminal as _};
 use anyhow::Result;
 use ctx_engine::{Context, Engine, Switches};
 use ctx_project::config::{Answer, Beside, Config, Untrusted, Withheld};
-use ctx_project::options::{ConfigOptions, CountingOptions, EndpointOptions, TurnOptions};
+use ctx_project::options::{
+    ConfigOptions, CountingOptions, EndpointOptions, SummarizerOptions, SummaryOptions, TurnOptions,
+};
 use ctx_project::session_file::Target;
 use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
@@ -13,8 +15,8 @@ use ctx_types::GenerationKind;
 use ctx_wire::Dialect;
 
 use crate::args::{
-    ConfigArguments, Counting, CountingArguments, DialectName, EndpointArguments, Kind, OutputArguments,
-    SwitchArguments, TurnArguments,
+    ConfigArguments, Counting, CountingArguments, DialectName, EndpointArguments, Kind, MaskSettingArguments,
+    OutputArguments, SummarizerArguments, SwitchArguments, TurnArguments,
 };
 use crate::{lang, show};
 
@@ -129,6 +131,25 @@ impl From<&CountingArguments> for CountingOptions {
     fn from(arguments: &CountingArguments) -> Self {
         let CountingArguments { counter, model, models } = arguments.clone();
         Self { is_of_model: counter == Counting::Model, model, models }
+    }
+}
+
+impl From<&MaskSettingArguments> for SummaryOptions {
+    fn from(arguments: &MaskSettingArguments) -> Self {
+        let MaskSettingArguments { settings, agent, set } = arguments.clone();
+        Self { settings, agent, set }
+    }
+}
+
+impl From<&SummarizerArguments> for SummarizerOptions {
+    fn from(arguments: &SummarizerArguments) -> Self {
+        Self {
+            by: arguments.summarizer.clone(),
+            model: arguments.summarizer_model.clone(),
+            endpoint: (&arguments.endpoint()).into(),
+            timeout: arguments.summarizer_timeout,
+            window: arguments.summarizer_window,
+        }
     }
 }
 

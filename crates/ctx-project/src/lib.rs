@@ -26,6 +26,7 @@ pub mod books;
 pub mod case;
 pub mod check;
 pub mod codes;
+pub mod compress;
 pub mod config;
 pub mod counting;
 pub mod edits;

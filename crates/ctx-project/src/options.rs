@@ -81,3 +81,60 @@ pub struct CountingOptions {
     /// The file of a table of models.
     pub models: Option<PathBuf>,
 }
+
+/// Which settings summaries are made by. What is absent is taken from `ctx.toml`.
+#[derive(Clone, Debug, Default)]
+pub struct SummaryOptions {
+    /// The file of the settings for all conversations.
+    pub settings: Option<PathBuf>,
+    /// The file of the agent whose settings count over them.
+    pub agent: Option<PathBuf>,
+    /// Single settings that count over all, as `key=value`.
+    pub set: Vec<String>,
+}
+
+/// Who writes summaries, and within which limits.
+#[derive(Clone, Debug)]
+pub struct SummarizerOptions {
+    /// Who writes them.
+    pub by: SummarizerChoice,
+    /// The model that is asked.
+    pub model: Option<String>,
+    /// Where it is reached.
+    pub endpoint: EndpointOptions,
+    /// How many seconds one answer may take; 0 sets no limit.
+    pub timeout: Option<u32>,
+    /// How many tokens a prompt and its answer may have.
+    pub window: Option<u32>,
+}
+
+/// Who writes a summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SummarizerChoice {
+    /// The messages' own sentences.
+    Extractive,
+    /// A program with its arguments.
+    Program(String),
+    /// A model, asked in this dialect.
+    Model(Dialect),
+}
+
+impl std::str::FromStr for SummarizerChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(dialect) = Dialect::parse(text) {
+            return Ok(Self::Model(dialect));
+        }
+        match text.split_once(':') {
+            None if text == "extractive" => Ok(Self::Extractive),
+            Some(("cmd", program)) if !program.trim().is_empty() => {
+                Ok(Self::Program(program.trim().to_owned()))
+            }
+            _ => {
+                let dialects = Dialect::ALL.map(Dialect::name).join("`, `");
+                Err(format!("expected `extractive`, `cmd:PROGRAM`, or a dialect: `{dialects}`"))
+            }
+        }
+    }
+}

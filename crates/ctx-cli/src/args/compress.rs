@@ -1,11 +1,10 @@
 //! What describes a compression: of one request, or by a summary in the conversation's file.
 
+use ctx_project::options::SummarizerChoice;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
-
-use ctx_engine::Dialect;
 
 use crate::args::{ConfigArguments, EndpointArguments};
 
@@ -215,37 +214,6 @@ impl SummarizerArguments {
             dialect: None,
             key_env: self.key_env.clone(),
             key_file: self.key_file.clone(),
-        }
-    }
-}
-
-/// Who writes a summary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SummarizerChoice {
-    /// The messages' own sentences.
-    Extractive,
-    /// A program with its arguments.
-    Program(String),
-    /// A model, asked in this dialect.
-    Model(Dialect),
-}
-
-impl std::str::FromStr for SummarizerChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(dialect) = Dialect::parse(text) {
-            return Ok(Self::Model(dialect));
-        }
-        match text.split_once(':') {
-            None if text == "extractive" => Ok(Self::Extractive),
-            Some(("cmd", program)) if !program.trim().is_empty() => {
-                Ok(Self::Program(program.trim().to_owned()))
-            }
-            _ => {
-                let dialects = Dialect::ALL.map(Dialect::name).join("`, `");
-                Err(format!("expected `extractive`, `cmd:PROGRAM`, or a dialect: `{dialects}`"))
-            }
         }
     }
 }

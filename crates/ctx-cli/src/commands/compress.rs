@@ -4,9 +4,7 @@ mod batch;
 mod budget;
 mod mask;
 mod plan;
-mod program;
 mod report;
-mod settings;
 mod summaries;
 mod waiting;
 mod writer;
@@ -17,22 +15,23 @@ use anyhow::Result;
 use ctx_compress::request::{
     CompressionPipeline, PassOutcome, Protection, RequestConfig, STRATEGIES, strategy,
 };
-use ctx_types::{Diagnostic, Message, Node, Note, Place, Session, closest};
-use serde_json::{Map, Value, json};
+use ctx_types::{Diagnostic, Message, closest};
+use serde_json::{Value, json};
 
 use crate::args::{
     CompressArguments, CompressCommand, CountingArguments, MaskArguments, PassArguments, RunArguments,
-    SummarizerChoice,
 };
 use crate::commands::compress::batch::PassResult;
 use crate::exit::Exit;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::compress::{message_to_json, messages};
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
 use ctx_project::error::ProjectError;
 use ctx_project::inputs::{self, InputFile};
+use ctx_project::options::SummarizerChoice;
 
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
 pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
@@ -149,7 +148,7 @@ fn compress(arguments: &RunArguments) -> Result<Exit> {
             show::findings(sources, &found);
             return Err((*overflow).into());
         }
-        let fitted: Vec<Value> = compression.messages.iter().map(to_json).collect();
+        let fitted: Vec<Value> = compression.messages.iter().map(message_to_json).collect();
         let mut json = json!({ "messages": fitted, "report": report });
         if arguments.loop_start.is_some() {
             json["loopStart"] = json!(compression.new_loop_start);
@@ -242,16 +241,6 @@ fn unknown(name: &str) -> ProjectError {
     ProjectError::Usage(format!("there is no strategy `{name}`{near}"))
 }
 
-/// Returns what is sent of a conversation.
-fn messages(session: &Session) -> Vec<Message> {
-    let sent = (0..session.sent_len()).filter_map(|position| session.sent_node(position));
-    let message = |node: &Node, message: Message| match node.kept.get("pinned") {
-        Some(Value::Bool(true)) => message.with(|message| message.place = Place::Pinned),
-        _ => message,
-    };
-    sent.map(|(id, node)| message(node, node.to_message(id))).collect()
-}
-
 /// Points findings about the list of messages at the file.
 fn in_conversation(found: &[Diagnostic], path: &Path) -> Vec<Diagnostic> {
     let name = ctx_project::files::name(path);
@@ -261,50 +250,4 @@ fn in_conversation(found: &[Diagnostic], path: &Path) -> Vec<Diagnostic> {
         found.in_document(name.as_str())
     };
     found.iter().cloned().map(at_file).collect()
-}
-
-/// Writes a message as chat completions have it, with its id, and for a note what a later pass needs.
-fn to_json(message: &Message) -> Value {
-    let mut map = Map::new();
-    if let Some(id) = &message.source.id {
-        map.insert("id".to_owned(), json!(id));
-    }
-    map.insert("role".to_owned(), json!(message.role));
-    map.insert("content".to_owned(), content(message));
-    if !message.tool_calls.is_empty() {
-        let call = |call: &ctx_types::ToolCall| json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } });
-        map.insert("tool_calls".to_owned(), message.tool_calls.iter().map(call).collect());
-    }
-    let texts = [("tool_call_id", &message.tool_call_id), ("name", &message.name)];
-    for (key, text) in texts.into_iter().filter_map(|(key, text)| Some((key, text.as_ref()?))) {
-        map.insert(key.to_owned(), json!(text));
-    }
-    if let Some(text) = message.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref()) {
-        map.insert("reasoning_content".to_owned(), json!(text));
-    }
-    if !message.attachments.is_empty() {
-        let files = message.attachments.iter().map(|file| (*file.kept).clone());
-        map.insert("attachments".to_owned(), files.collect());
-    }
-    if message.place == Place::Pinned && !message.role.is_instruction() {
-        map.insert("pinned".to_owned(), Value::Bool(true));
-    }
-    if let Some(note) = &message.note {
-        map.insert(Note::KEY.to_owned(), json!(note));
-    }
-    Value::Object(map)
-}
-
-/// Writes content: null for calls without a text, a list where there is more than text.
-fn content(message: &Message) -> Value {
-    use ctx_types::{Content, ContentPart};
-    let part = |part: &ContentPart| match part {
-        ContentPart::Text(text) => json!({ "type": "text", "text": text }),
-        ContentPart::Other(other) => (**other).clone(),
-    };
-    match &message.content {
-        Content::Text(text) if text.is_empty() && !message.tool_calls.is_empty() => Value::Null,
-        Content::Text(text) => json!(text),
-        Content::Parts(parts) => parts.iter().map(part).collect(),
-    }
 }

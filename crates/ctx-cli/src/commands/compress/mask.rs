@@ -12,18 +12,20 @@ use serde_json::{Value, json};
 
 use crate::args::{MaskArguments, OutputArguments, PassArguments, RunArguments};
 use crate::commands::compress::batch::{self, PassResult};
+use crate::commands::compress::conversations;
 use crate::commands::compress::writer::Writer;
-use crate::commands::compress::{conversations, settings};
 use crate::exit::Exit;
 use crate::lang;
 use crate::project;
 use crate::show;
 use crate::show::masks;
 use ctx_project::Sources;
+use ctx_project::compress;
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
 use ctx_project::error::ProjectError;
 use ctx_project::inputs;
+use ctx_project::options::SummarizerOptions;
 use ctx_project::session_file::{SessionFile, Target};
 use ctx_project::turn::time;
 
@@ -82,7 +84,12 @@ impl<'a> Work<'a> {
         let mut found = config.found.clone();
         let counting = TokenCounting::of(&(&pass.counting).into(), &config, &mut sources, &mut found)?;
         let summarizer = run.map(|run| &run.summarizer);
-        let settings = settings::read(settings, summarizer, &config, &mut sources)?;
+        let settings = compress::settings(
+            &settings.into(),
+            summarizer.map(SummarizerOptions::from).as_ref(),
+            &config,
+            &mut sources,
+        )?;
         found.extend(settings.diagnostics.iter().cloned());
         show::findings(&sources, &found);
         let output = run.map(|run| &run.output);

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::args::{EditArguments, RegenerateArguments, SummaryArguments, SwitchSummaryArguments};
 use crate::commands::compress::mask::{at_millis, notice_json};
-use crate::commands::compress::settings;
 use crate::commands::compress::writer::Writer;
 use crate::exit::Exit;
 use crate::lang;
 use crate::project;
 use crate::show::{self, masks};
 use ctx_project::Sources;
+use ctx_project::compress;
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
 use ctx_project::error::ProjectError;
@@ -87,7 +87,12 @@ pub(super) fn regenerate(arguments: &RegenerateArguments) -> Result<Exit> {
     let is_session_given = arguments.summary.session.is_some();
     let given = [("agent", settings.agent.is_some()), ("session", is_session_given)];
     project::tell_beside(work.config.beside(&given).as_ref());
-    let settings = settings::read(settings, Some(&arguments.summarizer), &work.config, &mut work.sources)?;
+    let settings = compress::settings(
+        &settings.into(),
+        Some(&(&arguments.summarizer).into()),
+        &work.config,
+        &mut work.sources,
+    )?;
     show::findings(&work.sources, &settings.diagnostics);
     let mut writer = Writer::of(&arguments.summarizer, &settings.config, &work.config)?;
     let counter = work.counting.counter;

@@ -12,7 +12,7 @@ use ctx_types::{
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
-use ctx_project::error::ProjectError;
+use crate::error::ProjectError;
 
 /// The longest answer, in bytes.
 const MAX_ANSWER: u64 = 1024 * 1024;
@@ -25,14 +25,14 @@ const MAX_COMPLAINT: usize = 4 * 1024;
 
 /// A program with its arguments.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub struct SummaryProgram {
     words: Vec<OsString>,
     window: Option<u32>,
 }
 
-impl Program {
+impl SummaryProgram {
     /// Reads a command: the name of a file, else words as a shell splits them. No shell is started.
-    pub(super) fn parse(command: &str, window: Option<u32>) -> Result<Self, ProjectError> {
+    pub fn parse(command: &str, window: Option<u32>) -> Result<Self, ProjectError> {
         let words = match Path::new(command).is_file() {
             true => Some(vec![command.to_owned()]),
             false => shlex::split(command).filter(|words| words.first().is_some_and(|word| !word.is_empty())),
@@ -74,7 +74,7 @@ impl Program {
             let (kind, reason) = match error.kind() {
                 ErrorKind::NotFound => (PortErrorKind::NotFound, "there is no such program".to_owned()),
                 ErrorKind::PermissionDenied => (PortErrorKind::Denied, "it may not be started".to_owned()),
-                _ => (PortErrorKind::Unavailable, ctx_project::files::reason(&error)),
+                _ => (PortErrorKind::Unavailable, crate::files::reason(&error)),
             };
             PortError::new(kind, format!("`{}`: {reason}", self.name()))
         })?;
@@ -153,7 +153,7 @@ impl Program {
     }
 }
 
-impl Summarizer for Program {
+impl Summarizer for SummaryProgram {
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
@@ -212,7 +212,8 @@ mod tests {
 
     /// Asks a shell script for a summary.
     fn summarize(script: &str) -> Result<String, String> {
-        let program = Program { words: ["sh", "-c", script].map(OsString::from).to_vec(), window: None };
+        let program =
+            SummaryProgram { words: ["sh", "-c", script].map(OsString::from).to_vec(), window: None };
         let request = SummaryRequest {
             prompt: "the prompt".into(),
             model: None,
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_program_that_does_not_exist_is_named() {
-        let program = Program::parse("no-such-program-here -x", None).unwrap();
+        let program = SummaryProgram::parse("no-such-program-here -x", None).unwrap();
         let request = SummaryRequest { prompt: "p".into(), model: None, temperature: None, max_tokens: None };
         let error = runtime().block_on(program.summarize(&request)).unwrap_err();
         assert_eq!(error.to_string(), "not found: `no-such-program-here`: there is no such program");
@@ -278,7 +279,8 @@ mod tests {
     #[test]
     fn a_program_that_is_given_up_ends_with_its_children() {
         let script = "sh -c 'echo begun; exec sleep 1000' & wait";
-        let program = Program { words: ["sh", "-c", script].map(OsString::from).to_vec(), window: None };
+        let program =
+            SummaryProgram { words: ["sh", "-c", script].map(OsString::from).to_vec(), window: None };
         let request = SummaryRequest { prompt: "p".into(), model: None, temperature: None, max_tokens: None };
         runtime().block_on(async {
             let mut running = program.start(&request).unwrap();
@@ -294,7 +296,9 @@ mod tests {
     #[test]
     fn commands_are_split_as_in_a_shell() {
         let words = |command| {
-            Program::parse(command, None).map(|program| program.words).map_err(|error| error.to_string())
+            SummaryProgram::parse(command, None)
+                .map(|program| program.words)
+                .map_err(|error| error.to_string())
         };
         let expected = ["python3", "a b.py", "-m", "x"].map(OsString::from).to_vec();
         assert_eq!(words("python3 'a b.py' -m x"), Ok(expected));

@@ -1,42 +1,41 @@
 //! The settings of summaries, from their layers.
 
-use anyhow::{Result, bail};
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
 use ctx_engine::Engine;
 use ctx_types::Persist as _;
 use serde_json::{Map, Value};
 
-use crate::args::{MaskSettingArguments, SummarizerArguments};
-use ctx_project::Sources;
-use ctx_project::config::Config;
-use ctx_project::error::ProjectError;
-use ctx_project::inputs::{self, AgentFile, InputFile};
+use crate::config::Config;
+use crate::error::{ProjectError, Result, unusable};
+use crate::inputs::{self, AgentFile, InputFile};
+use crate::options::{SummarizerOptions, SummaryOptions};
+use crate::sources::Sources;
 
 /// The key under which applications keep these settings.
 const KEY: &str = "contextCompression";
 
 /// Reads and merges all layers; what is odd about them is among the result's diagnostics.
-pub(super) fn read(
-    arguments: &MaskSettingArguments,
-    summarizer: Option<&SummarizerArguments>,
+pub fn settings(
+    options: &SummaryOptions,
+    summarizer: Option<&SummarizerOptions>,
     config: &Config,
     sources: &mut Sources,
 ) -> Result<MaskSettings> {
     let mut layers = Vec::new();
     let mut found = Vec::new();
     let mut names = Vec::new();
-    if let Some(path) = &arguments.settings {
+    if let Some(path) = &options.settings {
         let file = InputFile::from(path);
         let (value, odd) = inputs::document(&file, sources)?;
         found.extend(odd);
         if !value.is_object() {
-            bail!("`{}` is not an object with settings of compression", file.name);
+            return Err(unusable!("`{}` is not an object with settings of compression", file.name));
         }
         let (value, pointer) = below(&value, &[KEY]).unwrap_or((value, String::new()));
         layers.push(MaskLayer { level: MaskLevel::Global, value, pointer });
         names.push((MaskLevel::Global, file.name));
     }
-    if let Some(path) = config.file("agent", arguments.agent.clone(), sources)? {
+    if let Some(path) = config.file("agent", options.agent.clone(), sources)? {
         let file = InputFile::from(path);
         let name = file.name.clone();
         let agent = AgentFile::read(file, &Engine::new(), sources)?;
@@ -46,7 +45,7 @@ pub(super) fn read(
             names.push((MaskLevel::Agent, name));
         }
     }
-    layers.push(MaskLayer::new(MaskLevel::Call, call(&arguments.set, summarizer)?));
+    layers.push(MaskLayer::new(MaskLevel::Call, call(&options.set, summarizer)?));
     // One by one, so that each finding is known to be about its own file.
     for layer in &layers {
         let name = names.iter().find(|(level, _)| *level == layer.level).map(|(_, name)| name.as_str());
@@ -54,7 +53,7 @@ pub(super) fn read(
         match (name, odd.first()) {
             (Some(name), _) => found.extend(odd.into_iter().map(|odd| odd.in_document(name))),
             (None, Some(odd)) => {
-                return Err(ProjectError::Usage(format!("`--set`: {}{}", odd.message, help(odd))).into());
+                return Err(ProjectError::Usage(format!("`--set`: {}{}", odd.message, help(odd))));
             }
             (None, None) => {}
         }
@@ -73,7 +72,7 @@ fn below(value: &Value, keys: &[&str]) -> Option<(Value, String)> {
 }
 
 /// Makes an object of `key=value` pairs; a value that is no JSON is a text.
-fn call(pairs: &[String], summarizer: Option<&SummarizerArguments>) -> Result<Value, ProjectError> {
+fn call(pairs: &[String], summarizer: Option<&SummarizerOptions>) -> Result<Value, ProjectError> {
     let mut map = Map::new();
     for pair in pairs {
         let Some((key, value)) = pair.split_once('=') else {
@@ -84,9 +83,9 @@ fn call(pairs: &[String], summarizer: Option<&SummarizerArguments>) -> Result<Va
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         map.insert(key.trim().to_owned(), value);
     }
-    let timeout = summarizer.and_then(|summarizer| summarizer.summarizer_timeout);
+    let timeout = summarizer.and_then(|summarizer| summarizer.timeout);
     map.extend(timeout.map(|seconds| ("summaryTimeout".to_owned(), Value::from(seconds))));
-    let model = summarizer.and_then(|summarizer| summarizer.summarizer_model.as_deref());
+    let model = summarizer.and_then(|summarizer| summarizer.model.as_deref());
     map.extend(model.map(|model| ("summaryModel".to_owned(), Value::from(model))));
     Ok(Value::Object(map))
 }
