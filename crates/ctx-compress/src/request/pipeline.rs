@@ -227,10 +227,11 @@ impl Pass<'_> {
         let material = Material { messages, groups: &groups, room, room_for_messages, target, config, meter };
         let mut selection = self.pipeline.strategy.choose(&material);
         let (tokens, kept) = (selection.tokens(&material), selection.kept_tokens(&material));
-        let is_over = tokens > room || kept > room_for_messages;
-        if is_over || selection.fates.len() != groups.len() {
+        let mut figures = [(tokens, room), (kept, room_for_messages)].into_iter();
+        let over = figures.find(|(tokens, room)| tokens > room);
+        if over.is_some() || selection.fates.len() != groups.len() {
             let name = self.pipeline.strategy.name();
-            let (tokens, room) = if tokens > room { (tokens, room) } else { (kept, room_for_messages) };
+            let (tokens, room) = over.unwrap_or((kept, room_for_messages));
             let message =
                 format!("the strategy `{name}` kept {tokens} tokens where there is room for {room}");
             self.diagnostics.push(Diagnostic::warning(codes::STRATEGY_OVERRUN, message));

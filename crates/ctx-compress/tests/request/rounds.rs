@@ -21,6 +21,15 @@ fn check(messages: &[Message], setting: Setting, rounds: usize) {
             && members(step.range.clone()).iter().any(|message| message.note.is_some())
     });
     assert!(!is_shortened_note, "a note stays as it is, or goes");
+    for step in history() {
+        let Action::Shorten(now) = &step.action else { continue };
+        let changed = now.iter().zip(members(step.range.clone())).filter(|(now, whole)| now != whole);
+        let mut roles = changed.map(|(_, whole)| whole.role);
+        match &*step.reason {
+            "long tool results" => assert!(roles.all(|role| role == Role::Tool), "texts are whole as yet"),
+            reason => assert_eq!(reason, "long texts"),
+        }
+    }
     if !plan.changes() || !history().any(|step| step.action == Action::Drop) {
         return;
     }
