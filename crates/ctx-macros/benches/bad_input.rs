@@ -4,7 +4,7 @@
 //! run once.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
 
-#[path = "../tests/bad_input/cases.rs"]
+#[path = "../tests/macros/bad_input/cases.rs"]
 mod cases;
 
 use std::hint::black_box;

@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
 #![expect(clippy::expect_used, reason = "rows are valid patterns")]
 
-#[path = "../tests/catastrophic/cases.rs"]
+#[path = "../tests/regex/catastrophic/cases.rs"]
 mod cases;
 
 use std::hint::black_box;

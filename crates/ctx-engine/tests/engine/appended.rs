@@ -1,0 +1,90 @@
+//! What comes to a context beside the conversation: messages of the turn, and those of its tool loop.
+use ctx_engine::{Compile, CompiledAgent, Engine, Ports};
+use ctx_types::{
+    Agent, Message, Node, Persist as _, Reader, Role, Session, Source, SourceKind, Trust, TurnInput,
+};
+use serde_json::{Value, json};
+
+fn compile(agent: &Value) -> CompiledAgent {
+    Engine::new().compile(&Agent::read(agent.clone(), &mut Reader::new()), &Compile::default())
+}
+
+fn data(text: &str) -> Message {
+    Message::new(Role::User, text, Source::new(SourceKind::File, Trust::File))
+}
+
+/// Assembles a turn with further messages, and compares the texts in their order.
+#[track_caller]
+fn check(conversation: &[&str], input: Option<&str>, further: &[&str], expected: &[&str]) {
+    let compiled = compile(&json!({
+        "presetMessages": [{ "type": "chat_history" }, { "role": "system", "content": "Last." }],
+        "parameters": { "processors": [
+            { "id": "merge-consecutive-roles", "enabled": false },
+            { "id": "merge-system-to-head", "enabled": false },
+        ] },
+    }));
+    let nodes = conversation.iter().map(|text| Node::new(Role::User, *text));
+    let (session, _) = Session::linear("s", nodes);
+    let turn = TurnInput {
+        input: input.map(Into::into),
+        further: further.iter().map(|text| data(text)).collect(),
+        ..TurnInput::default()
+    };
+    let context = compiled.assemble_blocking(&session, &turn).unwrap();
+    let texts: Vec<_> = context.messages.iter().map(|message| message.text()).collect();
+    assert_eq!(texts, expected);
+}
+
+#[test]
+fn further_messages_follow_the_input() {
+    check(&["a"], Some("b"), &["c", "d"], &["a", "b", "c", "d", "Last."]);
+}
+
+#[test]
+fn without_an_input_further_messages_follow_the_conversation() {
+    check(&["a"], None, &["c"], &["a", "c", "Last."]);
+    check(&["a"], Some(" "), &[" "], &["a", "Last."]);
+}
+
+#[test]
+fn macros_in_further_messages_are_data() {
+    check(&[], None, &["{{time}} {{user}}"], &["{{time}} {{user}}", "Last."]);
+}
+
+#[test]
+fn further_messages_are_never_dropped() {
+    let compiled = compile(&json!({}));
+    let (session, _) = Session::linear("s", (0..50).map(|_| Node::new(Role::User, "word ".repeat(20))));
+    let turn =
+        TurnInput { further: vec![data("the file")], context_tokens: Some(500), ..TurnInput::default() };
+    let context = compiled.assemble_blocking(&session, &turn);
+    let error = context.unwrap_err();
+    assert!(
+        error.to_string().starts_with("no context fits"),
+        "users' messages before it are pending too: {error}"
+    );
+    let (session, _) = Session::linear(
+        "s",
+        (0..50).map(|n| Node::new(if n % 2 == 0 { Role::User } else { Role::Assistant }, "word ".repeat(20))),
+    );
+    let context = compiled.assemble_blocking(&session, &turn).unwrap();
+    assert!(context.messages.len() < 40);
+    assert!(context.messages.last().unwrap().text().ends_with("the file"));
+}
+
+#[test]
+fn appended_messages_pass_only_what_works_on_each() {
+    let compiled = compile(&json!({
+        "presetMessages": [{ "role": "system", "content": "First." }, { "type": "chat_history" }],
+        "regexConfig": { "presets": [{ "id": "p", "name": "p", "enabled": true, "rules": [{
+            "id": "r", "regex": "secret", "replacement": "***", "flags": "g", "enabled": true,
+            "applyTo": { "render": false, "request": true }, "targetRoles": ["assistant", "user"],
+        }] }] },
+    }));
+    let answer = Message::new(Role::Assistant, "the secret", Source::history("n9", Role::Assistant));
+    let (session, turn) = (Session::new("s"), TurnInput::default());
+    let appended = compiled.append(&session, &turn, vec![answer], Ports::default());
+    let appended = pollster::block_on(appended).unwrap();
+    let texts: Vec<_> = appended.messages.iter().map(|message| message.text()).collect();
+    assert_eq!(texts, ["the ***"]);
+}

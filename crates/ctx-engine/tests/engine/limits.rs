@@ -1,0 +1,269 @@
+//! Budgets and settings of every kind, sound and absurd: what is sent fits, or the result says why not.
+use crate::generate;
+
+use std::sync::{Arc, LazyLock};
+
+use async_trait::async_trait;
+use ctx_engine::{AssembleError, Compile, CompiledAgent, Context, Engine};
+use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_processors::WindowSize;
+use ctx_types::{Agent, Node, Outcome, Persist, Reader, Role, Session, Severity, TurnInput, is_partition};
+use generate::turn::turn;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Has everything loaded, whatever the engine asks for.
+struct LoadsEverything;
+
+#[async_trait]
+impl ContextProcessor for LoadsEverything {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor { priority: 50, ..Descriptor::new("loads-everything", "", "") }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        cx.blackboard.insert(WindowSize { tokens: u64::MAX, is_final: false });
+        Ok(())
+    }
+}
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
+static LOADING: LazyLock<Engine> = LazyLock::new(|| {
+    let mut engine = Engine::new();
+    engine.register(Arc::new(LoadsEverything)).unwrap();
+    engine
+});
+
+fn total(context: &Context) -> u64 {
+    context.tokens().into_iter().map(u64::from).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_sent_fits_or_the_error_says_why(turn in turn()) {
+        match turn.run(&ENGINE, &turn.input()) {
+            Ok(context) => {
+                let available = context.report.usage.as_ref().unwrap().available;
+                prop_assert!(available.is_none_or(|available| total(&context) <= u64::from(available)), "{}", context.to_snapshot());
+            }
+            Err(AssembleError::Infeasible(infeasible)) => {
+                prop_assert!(infeasible.needed() > u64::from(infeasible.available), "{}", infeasible);
+            }
+            Err(error) => prop_assert!(matches!(error, AssembleError::Budget(_)), "{}", error),
+        }
+    }
+
+    #[test]
+    fn a_window_gives_what_everything_gives(turn in turn()) {
+        let (windowed, whole) = (turn.run(&ENGINE, &turn.input()), turn.run(&LOADING, &turn.input()));
+        match (windowed, whole) {
+            (Ok(windowed), Ok(whole)) => prop_assert_eq!(windowed.messages, whole.messages),
+            (windowed, whole) => prop_assert_eq!(windowed.unwrap_err().to_string(), whole.unwrap_err().to_string()),
+        }
+    }
+
+    #[test]
+    fn every_byte_and_every_token_has_its_segment(turn in turn()) {
+        let Ok(context) = turn.run(&ENGINE, &turn.input()) else { return Ok(()) };
+        for message in &context.messages {
+            prop_assert!(is_partition(&message.segments(), message.content.len()), "{:?}", message);
+        }
+        let shares = context.token_shares().into_iter();
+        let shares: Vec<u32> = shares.map(|shares| shares.iter().map(|share| share.tokens).sum()).collect();
+        prop_assert_eq!(shares, context.tokens());
+    }
+}
+
+/// Assembles a question with settings of the user and a budget.
+#[track_caller]
+fn assemble(user: Value, turn: &TurnInput) -> (CompiledAgent, Result<Context, AssembleError>) {
+    let agent = Agent::read(
+        json!({ "presetMessages": [{ "role": "system", "content": "You help." }, { "type": "chat_history" }] }),
+        &mut Reader::new(),
+    );
+    let with = Compile { user_parameters: Some(user), ..Compile::default() };
+    let compiled = ENGINE.compile(&agent, &with);
+    let session = Session::linear("s", [Node::new(Role::User, "Well?")]).0;
+    let context = compiled.assemble_blocking(&session, turn);
+    (compiled, context)
+}
+
+/// Assembles with ten thousand settings; compares how many findings there are and what the last one says.
+#[track_caller]
+fn check_many(setting: impl Fn(usize) -> Value, findings: usize, last: &str) {
+    let settings: Vec<Value> = (0..10_000).map(setting).collect();
+    let (compiled, context) = assemble(json!({ "processors": settings }), &TurnInput::default());
+    let found = compiled.diagnostics();
+    assert_eq!((found.len(), found.last().map_or("", |found| found.message.as_str())), (findings, last));
+    assert_eq!(context.unwrap().messages.len(), 2);
+}
+
+#[test]
+fn ten_thousand_settings_of_unknown_processors_are_counted() {
+    let more = "9000 more findings in settings of processors are not shown";
+    check_many(|at| json!({ "id": format!("nobody-{at}"), "enabled": false }), 1_001, more);
+}
+
+#[test]
+fn ten_thousand_settings_of_one_processor_are_counted() {
+    let more = "8999 more findings in settings of processors are not shown";
+    check_many(|at| json!({ "id": "token-limiter", "config": { "retainedCharacters": at } }), 1_001, more);
+}
+
+#[test]
+fn ten_thousand_keys_of_one_setting_are_counted() {
+    let keys = || (0..10_000).map(|at| (format!("key {at}"), json!(at))).collect();
+    let config = Value::Object(keys());
+    let user = json!({ "processors": [{ "id": "token-limiter", "config": config }] });
+    let (compiled, context) = assemble(user, &TurnInput::default());
+    assert_eq!(compiled.diagnostics().len(), 1_001);
+    assert_eq!(context.unwrap().messages.len(), 2);
+}
+
+#[test]
+fn settings_that_nobody_could_mean_are_findings() {
+    for user in [
+        json!(null),
+        json!(5),
+        json!([[[]]]),
+        json!({ "processors": { "processors": [] } }),
+        json!({ "processors": [null, [], {}, { "id": null }, { "id": "" }, { "id": " " }] }),
+        json!({ "processors": [{ "id": "token-limiter", "config": { "retainedCharacters": 1e300 } }] }),
+        json!({ "contextManagement": { "enabled": "yes", "maxContextTokens": [], "retainedCharacters": {} } }),
+        json!({ "contextManagement": { "enabled": true, "maxContextTokens": 0.5 } }),
+        json!({ "contextManagement": { "enabled": true, "maxContextTokens": "x".repeat(100_000) } }),
+        json!({ "contextPostProcessing": { "rules": [1, null, { "type": 5 }] } }),
+        json!({ "processors": [{ "id": "x".repeat(100_000) }, { "id": "x".repeat(100_000) }] }),
+        json!({ "processors": [{ "id": "token-limiter", "config": { "x".repeat(100_000): 1 }, "y".repeat(9_000): 1 }] }),
+    ] {
+        let (compiled, context) = assemble(user.clone(), &TurnInput::default());
+        assert_eq!(context.unwrap().messages.len(), 2);
+        assert_eq!(compiled.diagnostics().is_empty(), user.is_null(), "{:?}", compiled.diagnostics());
+        assert!(compiled.diagnostics().iter().all(|found| found.message.len() < 500));
+    }
+}
+
+/// Assembles a question with a budget; compares the error.
+#[track_caller]
+fn check_error(context_tokens: i64, reserve: Option<u32>, expected: &str) {
+    let turn = TurnInput { context_tokens: Some(context_tokens), reserve, ..TurnInput::default() };
+    assert_eq!(assemble(json!({}), &turn).1.unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn budgets_that_leave_nothing_are_refused() {
+    for tokens in [-1, i64::MIN, 1_000_000_001, i64::MAX] {
+        let range = "only 0 to 1000000000; 0 means the model's window";
+        check_error(tokens, None, &format!("the context cannot have `{tokens}` tokens, {range}"));
+    }
+    let account = "nothing is left for messages: allowed context 100, reserve for the answer -4294967295, beginning of the answer -3";
+    check_error(100, Some(u32::MAX), account);
+    check_error(1, None, "nothing is left for messages: allowed context 1, beginning of the answer -3");
+    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), pending turn 5 (history:n1)";
+    check_error(4, None, named);
+}
+
+/// Checks what is said about the limit of a context, and that nothing is said twice.
+#[track_caller]
+fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, expected: &[&str]) {
+    let turn = TurnInput { model: model.map(Into::into), context_tokens, ..TurnInput::default() };
+    let report = assemble(user, &turn).1.unwrap().report;
+    assert_eq!(report.diagnostics.iter().map(|found| &*found.message).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
+    let known = Some("gpt-4");
+    let unknown = Some("nobody-7b");
+    let not_known = "the model `nobody-7b` is not known: its tokens are estimated";
+    let no_window = "the window of `nobody-7b` is not known, so that nothing limits the context";
+    let unnamed = "no model is named, so that no window limits the context";
+    let zero = || json!({ "contextManagement": { "enabled": true, "maxContextTokens": 0 } });
+    for tokens in [None, Some(0), Some(100)] {
+        check_said(json!({}), known, tokens, &[]);
+    }
+    for tokens in [None, Some(0)] {
+        check_said(json!({}), unknown, tokens, &[not_known, no_window]);
+    }
+    check_said(json!({}), unknown, Some(100), &[not_known]);
+    check_said(json!({}), None, None, &[]);
+    check_said(json!({}), None, Some(0), &[unnamed]);
+    check_said(zero(), None, None, &[unnamed]);
+    check_said(zero(), None, Some(100), &[]);
+    check_said(zero(), known, None, &[]);
+}
+
+/// As on a command line, but in the files of users what cannot be is reported, and the work goes on.
+#[test]
+fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
+    for number in ["-1", "1000000001", "1e30", "0.5", "\"8000\""] {
+        let value: Value = serde_json::from_str(number).unwrap();
+        let parameters = json!({ "contextManagement": { "enabled": true, "maxContextTokens": value } });
+        let file = json!({ "parameters": parameters });
+        let with = Compile {
+            user_parameters: Some(parameters.clone()),
+            model_parameters: Some(parameters),
+            ..Compile::default()
+        };
+        let compiled = ENGINE.compile(&Agent::read(file, &mut Reader::new()), &with);
+        let found = compiled.diagnostics();
+        assert_eq!(found.len(), 3, "{found:?}");
+        let message =
+            format!("expected a whole number from 0 to 1000000000 as `maxContextTokens`, found `{value}`");
+        for finding in found {
+            assert_eq!((finding.severity, &finding.message), (Severity::Error, &message));
+        }
+    }
+}
+
+#[test]
+fn a_model_that_nobody_knows_has_no_limit() {
+    let turn = TurnInput { model: Some("\u{0}nobody\n-7b".into()), ..TurnInput::default() };
+    let context = assemble(json!({}), &turn).1.unwrap();
+    assert_eq!(context.report.usage.as_ref().unwrap().available, None);
+    assert_eq!(context.report.diagnostics.len(), 2);
+}
+
+/// What was counted for another turn is remembered in the texts; it must not show in the report of this one.
+#[test]
+fn what_was_counted_before_changes_nothing() {
+    let words = "word ".repeat(520);
+    let file =
+        json!({ "presetMessages": [{ "role": "system", "content": words }, { "type": "chat_history" }] });
+    let compiled = ENGINE.compile(&Agent::read(file, &mut Reader::new()), &Compile::default());
+    let session = || {
+        let line = "one of several lines of a conversation, not very long";
+        let nodes = (0..9).map(|at| Node::new(if at % 2 == 0 { Role::User } else { Role::Assistant }, line));
+        Session::linear("s", nodes).0
+    };
+    let turn = |context_tokens| TurnInput { context_tokens: Some(context_tokens), ..TurnInput::default() };
+    let (fresh, used) = (session(), session());
+    compiled.assemble_blocking(&used, &turn(2_000)).unwrap().tokens();
+    let first = compiled.assemble_blocking(&fresh, &turn(600)).unwrap();
+    assert!(first.messages.len() < 8);
+    assert_eq!(first, compiled.assemble_blocking(&used, &turn(600)).unwrap());
+}
+
+/// A long conversation of which little fits, in no time.
+#[test]
+fn a_single_huge_message_costs_no_more_than_the_budget() {
+    let huge = |role| Node::new(role, "word ".repeat(400_000));
+    let nodes = [huge(Role::User), huge(Role::Assistant), Node::new(Role::User, "Well?")];
+    let session = Session::linear("s", nodes).0;
+    let turn = TurnInput { context_tokens: Some(1_000), ..TurnInput::default() };
+    let compiled = ENGINE.compile(&Agent::default(), &Compile::default());
+    let context = compiled.assemble_blocking(&session, &turn).unwrap();
+    assert_eq!(context.messages.len(), 1);
+    let decision = context.report.decisions.first().unwrap();
+    assert_eq!((decision.outcome, decision.count, decision.bytes), (Outcome::Dropped, 2, Some(4_000_000)));
+}
+
+#[test]
+fn messages_over_the_budget_without_a_limiter_give_no_context() {
+    let user = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
+    let turn = TurnInput { context_tokens: Some(10), ..TurnInput::default() };
+    let error = assemble(user, &turn).1.unwrap_err();
+    insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is switched off (user): preset 6 (preset#0), pending turn 5 (history:n1); switch it on, or allow more tokens");
+}

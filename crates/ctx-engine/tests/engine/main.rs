@@ -1,0 +1,15 @@
+//! Agents compiled and assembled.
+
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+
+mod appended;
+mod attachments;
+mod catastrophic_patterns;
+mod determinism;
+mod generate;
+mod imported;
+mod limits;
+mod pipeline;
+mod properties;
+mod repeats;
+mod stable;

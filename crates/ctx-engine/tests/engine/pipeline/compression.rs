@@ -1,0 +1,263 @@
+//! Compression over many turns: a beginning that was rewritten stays so, and is rewritten again when it has to be.
+
+use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
+use ctx_types::{
+    Agent, Content, Message, Node, NodeEdit, NodeId, Outcome, Persist, Reader, Role, Session, SessionOp,
+    SourceKind, TurnInput,
+};
+use serde_json::{Value, json};
+
+use crate::pipeline::case::{log, texts, total};
+
+/// A conversation, what compresses it, and what its turns keep.
+struct Chat {
+    compiled: CompiledAgent,
+    session: Session,
+    memory: ConversationMemory,
+    turn: TurnInput,
+}
+
+impl Chat {
+    /// A conversation of `count` messages with 2,000 tokens for a context.
+    fn new(count: usize, config: &Value) -> Self {
+        Self {
+            compiled: compile(config),
+            session: Session::linear("s", (0..count).map(said)).0,
+            memory: ConversationMemory::default(),
+            turn: TurnInput { context_tokens: Some(2_000), ..TurnInput::default() },
+        }
+    }
+
+    fn assemble(&self) -> Context {
+        let ports = Ports { memory: Some(&self.memory), ..Ports::default() };
+        pollster::block_on(self.compiled.assemble_with(&self.session, &self.turn, ports)).unwrap()
+    }
+
+    /// Appends an answer and the next question.
+    fn go_on(&mut self) {
+        for _ in 0..2 {
+            let count = self.session.nodes().count() - 1;
+            let parent = self.session.active_leaf_id().clone();
+            self.session.apply(&SessionOp::Append { parent, node: Box::new(said(count)) }).unwrap();
+        }
+    }
+
+    fn edit(&mut self, id: &str, text: &str) {
+        let edit = Box::new(NodeEdit::content(Content::Text(text.into())));
+        self.session.apply(&SessionOp::Edit { id: NodeId::from(id), edit }).unwrap();
+    }
+}
+
+fn compile(config: &Value) -> CompiledAgent {
+    let file = json!({
+        "presetMessages": [
+            { "role": "system", "content": "You help." },
+            { "type": "chat_history" },
+            { "role": "system", "content": "Answer briefly.", "injectionStrategy": { "type": "depth", "depth": 1 } },
+        ],
+        "parameters": { "processors": [{ "id": "request-compressor", "enabled": true, "config": config }] },
+    });
+    let agent = Agent::read(file, &mut Reader::new());
+    // The formatters would join notes with instructions.
+    let disable = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
+    let switches = Switches { disable, ..Switches::default() };
+    let compiled = Engine::new().compile(&agent, &Compile { switches, ..Compile::default() });
+    assert_eq!(compiled.diagnostics(), []);
+    compiled
+}
+
+/// What is said at a place of the conversation: of each hundredth a code that only it has.
+fn said(at: usize) -> Node {
+    let role = if at.is_multiple_of(2) { Role::User } else { Role::Assistant };
+    let text = format!(
+        "I saw lamp X{at}Q on the pier at {}:{:02}, and it was rather dim, as I think.",
+        at % 24,
+        at % 60
+    );
+    Node::new(role, text).with_id(format!("n{}", at + 1))
+}
+
+fn note(context: &Context) -> Option<&Message> {
+    context.messages.iter().find(|message| message.note.is_some())
+}
+
+/// Tells whether the last turn rewrote the beginning.
+fn is_rewritten(context: &Context) -> bool {
+    log(context, "request-compressor").starts_with("compacted")
+}
+
+/// How many messages two contexts have in common at their beginning.
+fn common(before: &Context, after: &Context) -> usize {
+    before.messages.iter().zip(&after.messages).take_while(|(before, after)| before == after).count()
+}
+
+#[test]
+fn what_was_rewritten_stays_until_the_request_comes_near_its_budget_again() {
+    let mut chat = Chat::new(81, &json!({}));
+    let mut before = chat.assemble();
+    assert!(is_rewritten(&before));
+    let mut rewrites = 0;
+    for _ in 0..100 {
+        chat.go_on();
+        let after = chat.assemble();
+        assert!(total(&after) <= 1_997);
+        if is_rewritten(&after) {
+            rewrites += 1;
+        } else {
+            assert_eq!(note(&after), note(&before));
+            // All but the instruction that moves with the newest message.
+            assert!(common(&before, &after) >= before.messages.len() - 2);
+        }
+        before = after;
+    }
+    assert!((2..=20).contains(&rewrites), "{rewrites}");
+}
+
+#[test]
+fn a_turn_that_goes_on_says_how_much_is_as_before() {
+    let mut chat = Chat::new(81, &json!({}));
+    chat.assemble();
+    chat.go_on();
+    let context = chat.assemble();
+    let stage = context.report.stages.iter().find(|stage| stage.id == "request-compressor").unwrap();
+    insta::assert_snapshot!(stage.log[0], @r#"what was made of 75 messages still does: 1026 of 1997 tokens {"sinceLastTurn":{"messages":7,"tokens":936,"bytes":2596,"rewrittenTokens":90}}"#);
+    let gone: usize = context
+        .report
+        .decisions
+        .iter()
+        .filter(|one| one.outcome == Outcome::Merged)
+        .map(|one| one.count)
+        .sum();
+    assert_eq!(gone + texts(&context).len() - 3, 83, "each message is sent, or a decision says why not");
+}
+
+#[test]
+fn without_a_memory_each_turn_begins_anew() {
+    let mut chat = Chat::new(81, &json!({}));
+    let first = chat.assemble();
+    chat.go_on();
+    chat.memory.forget();
+    assert!(!chat.memory.is_compressed());
+    let anew = chat.assemble();
+    assert!(is_rewritten(&anew), "{}", log(&anew, "request-compressor"));
+    assert_ne!(note(&anew).unwrap().text(), note(&first).unwrap().text());
+    assert_eq!(anew, chat.compiled.assemble_blocking(&chat.session, &chat.turn).unwrap());
+}
+
+#[test]
+fn an_edit_of_what_was_rewritten_is_seen() {
+    let mut chat = Chat::new(81, &json!({}));
+    let first = chat.assemble();
+    chat.go_on();
+    chat.edit("n5", "I saw lamp Z9999Z, to be honest.");
+    let after = chat.assemble();
+    assert!(is_rewritten(&after) && note(&after) != note(&first));
+    // What follows the note may be edited without a rewrite.
+    chat.go_on();
+    chat.edit("n84", "I saw nothing.");
+    let later = chat.assemble();
+    assert!(!is_rewritten(&later));
+    assert_eq!(note(&later), note(&after));
+    assert!(texts(&later).iter().any(|text| text == "I saw nothing."));
+}
+
+#[test]
+fn another_branch_begins_anew() {
+    let mut chat = Chat::new(81, &json!({}));
+    chat.assemble();
+    let node = Box::new(said(2).with_id("other"));
+    chat.session.apply(&SessionOp::Append { parent: "n10".into(), node }).unwrap();
+    let other = chat.assemble();
+    assert_eq!(note(&other), None);
+    assert!(!chat.memory.is_compressed());
+}
+
+#[test]
+fn other_settings_begin_anew() {
+    let mut chat = Chat::new(81, &json!({}));
+    let first = chat.assemble();
+    chat.compiled = compile(&json!({ "strategy": "sentences" }));
+    let after = chat.assemble();
+    assert!(is_rewritten(&after) && note(&after) != note(&first));
+}
+
+#[test]
+fn a_preview_is_what_is_sent_and_keeps_nothing() {
+    let mut chat = Chat::new(81, &json!({}));
+    chat.turn.preview = true;
+    let preview = chat.assemble();
+    assert!(!chat.memory.is_compressed());
+    chat.turn.preview = false;
+    assert_eq!(chat.assemble().messages, preview.messages);
+    chat.go_on();
+    chat.turn.preview = true;
+    let preview = chat.assemble();
+    chat.turn.preview = false;
+    assert_eq!(chat.assemble(), preview);
+}
+
+#[test]
+fn whole_messages_that_were_chosen_stay_too() {
+    let mut chat = Chat::new(81, &json!({ "strategy": "key-message", "minRecentMessages": 4 }));
+    let before = chat.assemble();
+    assert!(is_rewritten(&before));
+    chat.go_on();
+    let after = chat.assemble();
+    assert!(!is_rewritten(&after));
+    assert!(common(&before, &after) >= before.messages.len() - 2);
+}
+
+#[test]
+fn what_is_no_longer_loaded_lives_on_in_the_note() {
+    let config = json!({ "compressWindow": 2_000 });
+    let mut chat = Chat::new(41, &config);
+    let mut rewrites = 0;
+    while rewrites < 3 {
+        chat.go_on();
+        rewrites += usize::from(is_rewritten(&chat.assemble()));
+    }
+    let context = chat.assemble();
+    let left =
+        context.report.decisions.iter().find(|decision| decision.outcome == Outcome::NotLoaded).unwrap();
+    assert!(left.count > 20, "{left}");
+    let text = note(&context).unwrap().text().into_owned();
+    assert!(text.starts_with("U: I saw lamp X0Q"), "what was said first is pinned: {text}");
+    chat.memory.forget();
+    let anew = chat.assemble();
+    assert!(!note(&anew).unwrap().text().contains("X0Q"), "without a memory it is not known");
+}
+
+#[test]
+fn later_stages_are_made_room_for_in_each_turn() {
+    let mut chat = Chat::new(81, &json!({ "triggerThreshold": 1.0, "targetUsage": 0.9 }));
+    chat.turn.context_tokens = Some(1_000);
+    for _ in 0..30 {
+        let context = chat.assemble();
+        assert!(total(&context) <= 997);
+        chat.go_on();
+    }
+}
+
+#[test]
+fn pins_and_summaries_within_the_rewritten_part_stay_in_place() {
+    let mut chat = Chat::new(81, &json!({}));
+    let mut file = json!(chat.session);
+    file["nodes"]["n9"]["pinned"] = json!(true);
+    file["nodes"]["n12"]["metadata"] =
+        json!({ "isCompressionNode": true, "compressedNodeIds": ["n10", "n11"] });
+    chat.session = Session::read(file, &mut Reader::new());
+    let before = chat.assemble();
+    assert!(is_rewritten(&before));
+    chat.go_on();
+    let after = chat.assemble();
+    assert!(!is_rewritten(&after));
+    for context in [&before, &after] {
+        let ids: Vec<&str> =
+            context.messages.iter().filter_map(|message| message.source.id.as_deref()).collect();
+        let place = |id: &str| ids.iter().position(|found| *found == id);
+        assert!(ids[0].starts_with("note-"), "{ids:?}");
+        assert_eq!((place("n9"), place("n12")), (Some(1), Some(2)));
+        let kinds = context.messages.iter().filter(|message| message.source.kind == SourceKind::Summary);
+        assert_eq!(kinds.count(), 2);
+    }
+}

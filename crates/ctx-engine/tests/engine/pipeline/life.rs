@@ -1,0 +1,112 @@
+//! Traces, and the lives of messages that are read from them.
+
+use ctx_engine::{Context, EventKind, Life, Lives, Ports};
+use ctx_types::Session;
+use serde_json::json;
+
+use crate::pipeline::case::{Case, plugin, rewrite, stages, written};
+
+/// Assembles with a trace.
+#[track_caller]
+fn traced(case: &Case) -> (Context, Session) {
+    let session = case.session.clone().unwrap();
+    let ports = Ports { is_traced: true, ..Ports::default() };
+    let context = pollster::block_on(case.compile().assemble_with(&session, &case.turn, ports)).unwrap();
+    (context, session)
+}
+
+/// What the stages did to a message: the stage, the kind, the numbers before and after.
+fn events(life: &Life) -> Vec<String> {
+    let steps = life.steps.iter().flat_map(|step| step.events.iter().map(move |event| (step, event)));
+    let event = |(step, event): (&ctx_engine::Step, &ctx_engine::Event)| {
+        format!("{} {} {:?} {:?}", step.stage, event.kind.as_str(), event.from, event.to)
+    };
+    steps.map(event).collect()
+}
+
+#[track_caller]
+fn check(case: &Case, wanted: &str, expected: &[&str]) -> Life {
+    let (context, session) = traced(case);
+    let life = Lives::of(&context, &session).unwrap().find(wanted).unwrap();
+    assert_eq!(events(&life), expected);
+    life
+}
+
+/// A plug-in that writes so much that the stages run again.
+fn long() -> Case {
+    Case::talk(40, 400).with(plugin("adds", 900, |cx| {
+        cx.draft.messages_mut().push(written(&"more ".repeat(100)));
+    }))
+}
+
+#[test]
+fn a_trace_changes_no_context() {
+    for case in [Case::talk(5, 400), long(), Case::talk(40, 100)] {
+        let (context, _) = traced(&case);
+        let without = case.context();
+        assert_eq!(context, without);
+        assert!(without.trace.is_none());
+    }
+}
+
+#[test]
+fn a_trace_has_each_stage_once_as_it_ran_last() {
+    let (context, _) = traced(&long());
+    let trace = context.trace.as_ref().unwrap();
+    assert_eq!(trace.stages().map(|(id, _)| id).collect::<Vec<_>>(), stages(&context));
+    for ((_, draft), stage) in trace.stages().zip(&context.report.stages) {
+        assert_eq!(draft.messages().len(), stage.messages_after);
+    }
+    let decided: Vec<_> = (0..context.report.decisions.len()).map(|at| trace.decided_by(at)).collect();
+    assert_eq!(decided, [Some("token-limiter")]);
+}
+
+#[test]
+fn equal_inputs_have_equal_lives() {
+    let lives = || {
+        let (context, session) = traced(&long());
+        let lives = Lives::of(&context, &session).unwrap();
+        (0..context.messages.len()).map(|number| json!(lives.sent(number))).collect::<Vec<_>>()
+    };
+    assert_eq!(lives(), lives());
+}
+
+#[test]
+fn what_a_plug_in_does_is_an_event() {
+    let case = Case::talk(3, 400)
+        .with(plugin("rewrites", 410, |cx| rewrite(&mut cx.draft.messages_mut()[1], "Changed.".to_owned())))
+        .with(plugin("swaps", 420, |cx| cx.draft.messages_mut().swap(2, 3)))
+        .with(plugin("removes", 430, |cx| drop(cx.draft.messages_mut().remove(1))))
+        .with(plugin("adds", 900, |cx| cx.draft.messages_mut().push(written("Noted."))));
+    let expected =
+        ["session-loader made [] Some(0)", "rewrites changed [1] Some(1)", "removes gone [1] None"];
+    let life = check(&case, "history:n1", &expected);
+    assert_eq!((life.messages.len(), life.end()), (0, None));
+    assert_eq!(life.steps[1].events[0].after.as_deref(), Some("Changed."));
+    check(&case, "plugin", &["adds made [] Some(3)"]);
+    let (context, session) = traced(&case);
+    let lives = Lives::of(&context, &session).unwrap();
+    let moved = ["history:n2", "history:n3"].map(|id| {
+        let life = lives.find(id).unwrap();
+        life.steps.iter().flat_map(|step| &step.events).filter(|event| event.kind == EventKind::Moved).count()
+    });
+    assert_eq!(moved.iter().sum::<usize>(), 1, "of two that change places one has moved");
+}
+
+#[test]
+fn of_one_source_at_several_places_each_has_its_own_life() {
+    let mut case = Case::talk(5, 400);
+    case.agent["presetMessages"].as_array_mut().unwrap().push(json!({
+        "id": "often", "role": "system", "content": "Again.",
+        "injectionStrategy": { "type": "advanced_depth", "depthConfig": "1, 3" },
+    }));
+    let (context, session) = traced(&case);
+    let lives = Lives::of(&context, &session).unwrap();
+    let numbers: Vec<usize> =
+        lives.find("preset:often").unwrap().messages.iter().map(|message| message.number).collect();
+    assert_eq!(numbers, [3, 6]);
+    for number in numbers {
+        let life = lives.sent(number).unwrap();
+        assert_eq!(events(&life), [format!("injection-assembler made [] Some({number})")]);
+    }
+}

@@ -1,0 +1,168 @@
+//! Stages after the limiter that write: the messages are counted again, and room is made for what they wrote.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ctx_engine::AssembleError;
+use ctx_processors::Cause;
+use ctx_types::{Node, Role, Session, SessionOp};
+use serde_json::json;
+
+use crate::pipeline::case::{Case, Plugin, failing, plugin, texts, total, written};
+
+/// Writes a message of about as many tokens below all others, after the formatters.
+fn adds(tokens: usize) -> Plugin {
+    plugin("adds", 900, move |cx| cx.draft.messages_mut().push(written(&"more ".repeat(tokens))))
+}
+
+/// Counts how often it runs.
+fn counts(priority: i64) -> (Plugin, Arc<AtomicUsize>) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = runs.clone();
+    let plugin = plugin("counts", priority, move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    (plugin, runs)
+}
+
+#[test]
+fn what_a_plug_in_adds_drops_as_much_history() {
+    let (without, with) = (Case::talk(40, 400).context(), Case::talk(40, 400).with(adds(100)).context());
+    assert!(total(&with) <= 397);
+    assert!(total(&with) > 397 - 30, "no more is dropped than has to be: {}", total(&with));
+    assert!(with.messages.len() < without.messages.len());
+    let added = texts(&with).pop().unwrap();
+    assert!(added.starts_with("more more"));
+}
+
+#[test]
+fn what_fits_beside_what_a_plug_in_adds_runs_once() {
+    let (counts, runs) = counts(410);
+    Case::talk(4, 400).with(adds(100)).with(counts).context();
+    assert_eq!(runs.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_limiter_that_left_much_room_makes_more_of_it() {
+    // The second message is all that fits beside the question: the first one leaves most of the budget free.
+    let words = |count: usize| "word ".repeat(count);
+    let nodes = [
+        Node::new(Role::User, words(700)),
+        Node::new(Role::Assistant, words(390)),
+        Node::new(Role::User, "So?"),
+    ];
+    let case = Case { session: Some(Session::linear("s", nodes).0), ..Case::talk(1, 1_000) };
+    assert_eq!(case.context().messages.len(), 3);
+    let context = case.with(adds(650)).context();
+    assert_eq!(texts(&context)[..2], ["You help.", "So?"]);
+    assert!(total(&context) <= 997);
+}
+
+#[test]
+fn the_stages_run_at_most_three_times() {
+    let (counts, runs) = counts(410);
+    Case::talk(40, 400).with(adds(100)).with(counts).context();
+    assert_eq!(runs.load(Ordering::Relaxed), 2);
+    let (counts, runs) = self::counts(410);
+    let (early, earlier) = self::counts(350);
+    let early = Plugin::renamed(early, "early");
+    let error = Case::talk(40, 400).with(fills()).with(counts).with(early).assemble().unwrap_err();
+    let AssembleError::Infeasible(infeasible) = &error else { panic!("{error}") };
+    assert_eq!((infeasible.available, infeasible.cause), (397, Cause::Overgrown));
+    assert_eq!((runs.load(Ordering::Relaxed), earlier.load(Ordering::Relaxed)), (3, 1));
+}
+
+/// Fills up whatever room there is, and then some.
+fn fills() -> Plugin {
+    failing("fills", 900, |cx| {
+        let used: u32 = cx
+            .draft
+            .messages()
+            .iter()
+            .map(|message| ctx_tokens::message_cost(message, cx.inputs.model, cx.inputs.counter).total())
+            .sum();
+        let room = 400_usize.saturating_sub(used as usize);
+        cx.draft.messages_mut().push(written(&"more ".repeat(room + 5)));
+        Ok(())
+    })
+}
+
+#[test]
+fn what_never_fits_is_an_error_that_says_so() {
+    let error = Case::talk(40, 400).with(fills()).assemble().unwrap_err();
+    insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since stages after `token-limiter` go on adding: preset 6 (preset#0), conversation 315 (history:n25 21, history:n26 21, history:n27 21 and 12 more), pending turn 21 (history:n40), later stages 67 (fills)");
+}
+
+#[test]
+fn stages_that_make_the_messages_shorter_are_in_the_account_too() {
+    let mut case = Case::talk(3, 90).with(adds(60));
+    case.agent["presetMessages"] = json!([
+        { "id": "one", "role": "system", "content": "You help." },
+        { "id": "two", "role": "system", "content": "Be kind." },
+        { "type": "chat_history" },
+    ]);
+    let on = json!([{ "id": "merge-system-to-head", "config": { "separator": "" } }]);
+    case.agent["parameters"] = json!({ "processors": on });
+    insta::assert_snapshot!(case.assemble().unwrap_err(), @"no context fits the budget: 87 tokens are available, but 93 cannot be dropped: preset 12 (preset:one 6, preset:two 6), pending turn 21 (history:n3), later stages 60 (adds 64, merge-system-to-head -4)");
+}
+
+#[test]
+fn a_limiter_before_the_loader_is_told_from_one_that_fails() {
+    let mut case = Case::talk(400, 3_000);
+    case.agent["parameters"] = json!({ "processors": [
+        { "id": "token-limiter", "priority": 50 },
+        { "id": "ensure-alternating-roles", "enabled": true },
+    ] });
+    let AssembleError::Infeasible(infeasible) = case.unchecked().unwrap_err() else { panic!("it is over") };
+    assert_eq!(infeasible.cause, Cause::TooEarly { limiter: 50, loader: 100 });
+    insta::assert_snapshot!(infeasible, @"2997 tokens are available, but the messages have 8406, and `token-limiter` (at 50) runs before `session-loader` (at 100) has loaded them: preset 6 (preset#0), conversation 8379 (history:n1 21, history:n2 21, history:n3 21 and 396 more), pending turn 21 (history:n400); let it run after `injection-assembler`, or allow more tokens");
+    let found = case.compile().diagnostics().iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        found,
+        [
+            "warning[CTX0705]: `token-limiter` (at 50) limits nothing: it runs before `session-loader` (at 100) has loaded anything"
+        ]
+    );
+    // What fits is sent.
+    case.turn.context_tokens = Some(30_000);
+    assert_eq!(case.unchecked().unwrap().messages.len(), 401);
+}
+
+#[test]
+fn a_plug_in_that_leaves_no_room_is_named_beside_what_cannot_be_dropped() {
+    let error = Case::talk(3, 60).with(adds(50)).assemble().unwrap_err();
+    let AssembleError::Infeasible(infeasible) = &error else { panic!("{error}") };
+    assert_eq!(infeasible.available, 57);
+    insta::assert_snapshot!(infeasible, @"57 tokens are available, but 81 cannot be dropped: preset 6 (preset#0), pending turn 21 (history:n3), later stages 54 (adds)");
+    assert!(infeasible.needed() > 57);
+}
+
+#[test]
+fn each_repetition_begins_from_what_was_saved() {
+    let marks = plugin("marks", 395, |cx| {
+        let seen = cx.blackboard.json("marks", "seen").is_some();
+        cx.blackboard.set_json("marks", "seen", json!(true));
+        cx.log(format!("seen {seen}"));
+        cx.draft.effect(SessionOp::Toggle { id: "n1".into(), enabled: false });
+    });
+    let context = Case::talk(40, 400).with(adds(100)).with(marks).context();
+    let stage = context.report.stages.iter().find(|stage| stage.id == "marks").unwrap();
+    assert_eq!(stage.log, ["seen false".into()]);
+    assert_eq!(context.effects.len(), 1);
+    let mut ids: Vec<&str> = context.report.stages.iter().map(|stage| stage.id.as_str()).collect();
+    ids.dedup();
+    assert_eq!(ids.len(), context.report.stages.len());
+    assert_eq!(ids.iter().filter(|id| **id == "token-limiter").count(), 1);
+}
+
+#[test]
+fn history_that_a_plug_in_adds_to_is_recounted() {
+    let longer = plugin("longer", 450, |cx| {
+        for message in cx.draft.messages_mut() {
+            let text = format!("{} (said on the way)", message.text());
+            crate::pipeline::case::rewrite(message, text);
+        }
+    });
+    let context = Case::talk(40, 400).with(longer).context();
+    assert!((300..=397).contains(&total(&context)), "{}", total(&context));
+}

@@ -1,0 +1,98 @@
+//! The report as JSON: what others parse.
+
+use std::collections::BTreeSet;
+
+use ctx_types::{LogLine, Outcome, TokenFigure};
+use serde_json::{Value, json};
+
+use crate::pipeline::case::{Case, plugin, written};
+
+/// Returns the keys of all objects of a value but of details, which are a processor's own.
+fn keys(value: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let below: Vec<&Value> = match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(map) => {
+            found.extend(map.keys().cloned());
+            map.iter().filter(|(key, _)| *key != "details").map(|(_, value)| value).collect()
+        }
+        _ => Vec::new(),
+    };
+    found.extend(below.into_iter().flat_map(keys));
+    found
+}
+
+/// A report with everything that one can have.
+fn report() -> Value {
+    let notes = plugin("notes", 900, |cx| {
+        cx.log(LogLine::warn("the sky is grey").with_details(json!({ "sky_colour": "grey" })));
+        cx.draft.messages_mut().push(written("Noted."));
+    });
+    let mut case = Case::talk(40, 400).with(notes);
+    case.agent["presetMessages"] = json!([
+        { "role": "system", "content": "You help {{nobody}}.", "name": "One" },
+        { "id": "b", "role": "system", "content": "Be kind." },
+        { "type": "chat_history" },
+    ]);
+    let context = case.unchecked().unwrap();
+    let dropped = context.report.decisions.iter().find(|decision| decision.outcome == Outcome::Dropped);
+    assert!(matches!(dropped.and_then(|dropped| dropped.tokens), Some(TokenFigure::AtMost(_))));
+    json!(context.report)
+}
+
+#[test]
+fn every_key_is_camel_case() {
+    let found = keys(&report());
+    let expected = [
+        "added",
+        "atMost",
+        "available",
+        "budget",
+        "bytes",
+        "changed",
+        "code",
+        "count",
+        "decisions",
+        "details",
+        "diagnostics",
+        "encoding",
+        "end",
+        "endedBy",
+        "exact",
+        "help",
+        "id",
+        "index",
+        "isExact",
+        "kind",
+        "level",
+        "location",
+        "log",
+        "message",
+        "messages",
+        "messagesAfter",
+        "messagesBefore",
+        "name",
+        "outcome",
+        "pointer",
+        "reason",
+        "removed",
+        "severity",
+        "source",
+        "span",
+        "stable",
+        "stages",
+        "start",
+        "tokens",
+        "trust",
+        "usage",
+    ];
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_line_of_a_log_has_its_level_and_details() {
+    let report = report();
+    let stage = report["stages"].as_array().unwrap().iter().rev().nth(1).unwrap();
+    let line = json!({ "level": "warn", "message": "the sky is grey", "details": { "sky_colour": "grey" } });
+    assert_eq!(stage["log"], json!([line]));
+}

@@ -1,0 +1,85 @@
+//! Plug-ins between the loader and the limiter that shorten the conversation: more of it fits.
+
+use ctx_types::{Outcome, Persist, Reader, Session};
+use serde_json::json;
+
+use crate::pipeline::case::{Case, Plugin, log, plugin, rewrite, talk, texts};
+
+/// Keeps the first two words of each text, as a rule could.
+fn shrinks(priority: i64) -> Plugin {
+    plugin("shrinks", priority, |cx| {
+        for message in cx.draft.messages_mut() {
+            let short = message.text().split(' ').take(2).collect::<Vec<_>>().join(" ");
+            rewrite(message, short);
+        }
+    })
+}
+
+/// The conversation as the plug-in leaves it.
+fn shrunk(session: &Session) -> Session {
+    let mut file = session.write();
+    for (_, node) in file["nodes"].as_object_mut().unwrap() {
+        let text =
+            node["content"].as_str().unwrap_or_default().split(' ').take(2).collect::<Vec<_>>().join(" ");
+        node["content"] = json!(text);
+    }
+    Session::read(file, &mut Reader::new())
+}
+
+#[test]
+fn the_window_grows_until_something_has_to_be_dropped() {
+    let case = Case::talk(400, 500);
+    let shortened = case.clone().with(shrinks(200)).context();
+    let stored = Case { session: Some(shrunk(&talk(400))), ..case }.context();
+    assert_eq!(texts(&shortened), texts(&stored));
+    assert_eq!(log(&shortened, "session-loader"), "95 messages loaded, 305 older ones not");
+    let dropped = |context: &ctx_engine::Context| {
+        let decisions =
+            context.report.decisions.iter().filter(|decision| decision.outcome == Outcome::Dropped);
+        decisions.map(|decision| (decision.source.clone(), decision.count)).collect::<Vec<_>>()
+    };
+    assert_eq!(dropped(&shortened), dropped(&stored));
+}
+
+#[test]
+fn the_window_grows_to_everything_if_everything_fits() {
+    let context = Case::talk(100, 800).with(shrinks(200)).context();
+    assert_eq!(context.messages.len(), 101);
+    assert_eq!(context.report.decisions, []);
+    assert_eq!(log(&context, "session-loader"), "100 messages loaded, 0 older ones not");
+}
+
+#[test]
+fn each_window_begins_anew() {
+    let counts = plugin("counts", 395, |cx| {
+        let seen = cx.blackboard.json("counts", "runs").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        cx.blackboard.set_json("counts", "runs", json!(seen + 1));
+        cx.log(format!("run {seen}"));
+    });
+    let context = Case::talk(400, 500).with(shrinks(200)).with(counts).context();
+    assert_eq!(log(&context, "counts"), "run 0");
+}
+
+#[test]
+fn a_conversation_that_the_preset_leaves_out_is_left_out_whole() {
+    let mut case = Case::talk(400, 500);
+    case.agent = json!({ "presetMessages": [{ "role": "system", "content": "You help." }], "historyWhenUnplaced": "omit" });
+    let context = case.context();
+    assert_eq!(texts(&context), ["You help."]);
+    assert_eq!(context.report.decisions[0].count, 400);
+}
+
+#[test]
+fn without_the_limiter_everything_is_loaded() {
+    let mut case = Case::talk(400, 20_000);
+    case.agent["parameters"] = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
+    let context = case.context();
+    assert_eq!(context.messages.len(), 401);
+    assert_eq!(context.report.diagnostics, []);
+    case.turn.context_tokens = Some(500);
+    let error = case.assemble().unwrap_err().to_string();
+    assert!(
+        error.contains(&format!("the messages have {}", crate::pipeline::case::total(&context))),
+        "{error}"
+    );
+}

@@ -1,0 +1,240 @@
+//! What holds for every agent and every conversation, from their files to the messages.
+use crate::generate;
+
+use std::sync::LazyLock;
+
+use ctx_anchors::Preset;
+use ctx_engine::{
+    Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation, read_profile,
+};
+use ctx_preset_import::Document;
+use ctx_types::{
+    Agent, Decision, Diagnostic, GenerationKind, Message, Outcome, Persist, Place, Placement, Reader, Role,
+    Session, SourceKind, TurnInput, groups, is_partition,
+};
+use generate::{Case, case, outlined_junk};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::Value;
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
+
+impl Case {
+    fn agent(&self) -> Agent {
+        let bytes = self.agent.to_string();
+        read_agent(bytes.as_bytes(), "", &Limits::default(), &ENGINE.anchors).unwrap().value
+    }
+
+    fn session(&self) -> Session {
+        read_conversation(self.session.to_string().as_bytes(), "", &Limits::default()).unwrap().value
+    }
+
+    fn turn(&self) -> TurnInput {
+        TurnInput {
+            input: self.input.map(Into::into),
+            kind: self.kind,
+            model: self.model.map(Into::into),
+            at_millis: Some(0),
+            ..TurnInput::default()
+        }
+    }
+
+    /// Assembles everything anew, formatters left out: what they join is not told apart any more.
+    fn run(&self) -> Context {
+        assemble(&compile(&self.agent()), &self.session(), &self.turn())
+    }
+
+    /// The conversation as it is sent without a preset.
+    fn conversation(&self) -> Vec<Message> {
+        assemble(&compile(&Agent::default()), &self.session(), &self.turn()).messages
+    }
+
+    /// The number of messages that a depth can count.
+    fn countable(&self) -> u64 {
+        let counts = |message: &&Message| message.place == Place::History && !message.is_continuation_prefix;
+        self.conversation().iter().filter(counts).count() as u64
+    }
+}
+
+fn compile(agent: &Agent) -> CompiledAgent {
+    let formatters = ["merge-system-to-head", "merge-consecutive-roles"];
+    let disable = formatters.map(str::to_owned).to_vec();
+    let switches = Switches { disable, ..Switches::default() };
+    ENGINE.compile(agent, &Compile { switches, ..Compile::default() })
+}
+
+fn assemble(compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Context {
+    compiled.assemble_blocking(session, turn).unwrap()
+}
+
+/// Names a message by what it came from and says.
+fn name(message: &Message) -> (String, String) {
+    (message.source.to_string(), message.text().into_owned())
+}
+
+/// Reads bytes as everything that can be read, and assembles what was read; nothing may panic.
+fn feed(bytes: &[u8], name: &str) {
+    let limits = Limits::default();
+    let agent = read_agent(bytes, name, &limits, &ENGINE.anchors).map(|agent| agent.value);
+    let session = read_conversation(bytes, name, &limits).map(|session| session.value);
+    let profile = read_profile(bytes, name, &limits).map(|profile| profile.value).ok();
+    if let Ok(agent) = &agent {
+        assert_eq!(Agent::read(agent.write(), &mut Reader::new()), *agent, "a saved agent reads as it was");
+    }
+    if let Ok(session) = &session {
+        let again = Session::read(session.write(), &mut Reader::new());
+        assert_eq!(again, *session, "a saved session reads as it was");
+    }
+    let compiled = ENGINE.compile(&agent.unwrap_or_default(), &Compile { profile, ..Compile::default() });
+    let session = session.unwrap_or_else(|_| Session::new("empty"));
+    for kind in [GenerationKind::Normal, GenerationKind::Continue] {
+        let turn = TurnInput { kind, ..TurnInput::default() };
+        // Settings of the file may ask for a budget that nothing fits.
+        if let Ok(context) = compiled.assemble_blocking(&session, &turn) {
+            context.to_json();
+            context.to_snapshot();
+        }
+    }
+}
+
+/// Tells whether a pointer leads to a value of a document, or to a key that is missing in one.
+fn resolves(document: &Value, diagnostic: &Diagnostic) -> bool {
+    let Some(pointer) = &diagnostic.location.pointer else { return false };
+    let parent = pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+    document.pointer(pointer).is_some() || document.pointer(parent).is_some()
+}
+
+/// The points of an entry that are accounted for: sent, or dropped with a decision.
+fn accounted(context: &Context, index: usize) -> (usize, usize) {
+    let is_of =
+        |source: &ctx_types::Source| source.kind == SourceKind::Preset && source.index() == Some(index);
+    let sent = context.messages.iter().filter(|message| is_of(&message.source)).count();
+    let is_final = |decision: &&Decision| is_of(&decision.source) && decision.outcome != Outcome::Moved;
+    let left_out = context.report.decisions.iter().filter(is_final).map(|decision| decision.count).sum();
+    (sent, left_out)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn equal_files_and_turns_give_equal_contexts(case in case()) {
+        let compiled = compile(&case.agent());
+        let (session, turn) = (case.session(), case.turn());
+        let context = assemble(&compiled, &session, &turn);
+        prop_assert_eq!(&context, &assemble(&compiled, &session, &turn));
+        prop_assert_eq!(&context, &case.run());
+        prop_assert_eq!(context.to_json().to_string(), case.run().to_json().to_string());
+    }
+
+    #[test]
+    fn every_entry_is_sent_once_at_each_point_or_has_a_reason(case in case()) {
+        let context = case.run();
+        let (preset, _) = Preset::compile(&case.agent(), &ENGINE.anchors);
+        for entry in preset.entries().iter().filter(|entry| entry.has_own_content()) {
+            let (sent, left_out) = accounted(&context, entry.index);
+            let points = match &entry.placement {
+                Placement::Depth { points, .. } => points.within(case.countable()).len(),
+                _ => 1,
+            };
+            if sent == 0 {
+                prop_assert!(left_out > 0, "{:?}\n{}", entry, context.to_snapshot());
+            } else {
+                prop_assert!(sent <= points && sent + left_out >= points, "{:?}\n{}", entry, context.to_snapshot());
+            }
+        }
+    }
+
+    #[test]
+    fn history_keeps_its_order_and_loses_nothing(case in case()) {
+        let context = case.run();
+        let found: Vec<_> =
+            context.messages.iter().filter(|message| message.source.kind.is_history()).map(name).collect();
+        let expected: Vec<_> = case.conversation().iter().map(name).collect();
+        let omitted = context.report.decisions.iter().any(|decision| decision.reason.contains("`omit`"));
+        if omitted {
+            prop_assert_eq!(found, []);
+        } else {
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn history_texts_are_never_expanded(case in case()) {
+        let context = case.run();
+        for message in context.messages.iter().filter(|message| message.source.kind.is_history()) {
+            let text = message.text();
+            prop_assert!(message.written.is_empty());
+            prop_assert_eq!(message.role == Role::Assistant && !text.is_empty(), text.starts_with("answer"));
+            prop_assert_eq!(text.starts_with("question"), text.ends_with("{{setvar::a::2}}"));
+        }
+    }
+
+    #[test]
+    fn no_group_is_separated(case in case()) {
+        let context = case.run();
+        let conversation = case.conversation();
+        for group in groups(&conversation).into_iter().filter(|group| group.len() > 1) {
+            let members: Vec<_> = conversation[group].iter().map(name).collect();
+            let first = context.messages.iter().position(|message| name(message) == members[0]);
+            let Some(first) = first else { continue };
+            let found: Vec<_> = context.messages[first..].iter().take(members.len()).map(name).collect();
+            prop_assert_eq!(found, members);
+        }
+    }
+
+    #[test]
+    fn every_byte_belongs_to_one_segment(case in case()) {
+        for message in case.run().messages {
+            prop_assert!(is_partition(&message.segments(), message.content.len()), "{:?}", message);
+        }
+    }
+
+    #[test]
+    fn findings_point_into_the_agent(case in case()) {
+        let agent = case.agent();
+        let unified = agent.write();
+        let compiled = ENGINE.compile(&agent, &Compile::default());
+        for diagnostic in compiled.diagnostics() {
+            prop_assert!(resolves(&unified, diagnostic), "{}", diagnostic);
+        }
+    }
+
+    #[test]
+    fn findings_of_junk_point_into_its_document(junk in outlined_junk()) {
+        let bytes = junk.to_string();
+        let limits = Limits::default();
+        let agent = read_agent(bytes.as_bytes(), "", &limits, &ENGINE.anchors);
+        let session = read_conversation(bytes.as_bytes(), "", &limits);
+        let Ok(document) = Document::read(bytes.as_bytes(), "", &limits) else {
+            // A text in quotes alone is read as YAML, which refuses control characters.
+            prop_assert!(agent.is_err() && session.is_err(), "an unreadable document is unreadable to all");
+            return Ok(());
+        };
+        let document = document.value;
+        if let Ok(agent) = &agent {
+            let unified = agent.value.write();
+            let compiled = ENGINE.compile(&agent.value, &Compile::default());
+            for diagnostic in compiled.diagnostics() {
+                prop_assert!(resolves(&unified, diagnostic), "{}", diagnostic);
+            }
+        }
+        let found = agent.map_or_else(|_| Vec::new(), |agent| agent.diagnostics);
+        let found = found.into_iter().chain(session.map_or_else(|_| Vec::new(), |session| session.diagnostics));
+        for diagnostic in found {
+            prop_assert!(resolves(&document, &diagnostic), "{}", diagnostic);
+        }
+    }
+
+    #[test]
+    fn junk_never_panics(junk in outlined_junk()) {
+        feed(junk.to_string().as_bytes(), "");
+    }
+
+    #[test]
+    fn bytes_never_panic(bytes in vec(any::<u8>(), 0..64), text in "[-{}\\[\\]:,\"'&*!#|> \\na-c0\u{feff}\u{0}]{0,40}") {
+        feed(&bytes, "a.json");
+        feed(text.as_bytes(), "a.yaml");
+        feed(text.as_bytes(), "a.txt");
+    }
+}

@@ -1,0 +1,133 @@
+//! Runs that repeat another: a preview and its request, formatters over what they gave.
+use crate::generate;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ctx_engine::{Context, Engine, Ports, Request, openai_chat};
+use ctx_macros::Scope;
+use ctx_pipeline::{
+    Cancel, ContextProcessor, Descriptor, Draft, Inputs, PipelineContext, ProcessorError, Run,
+};
+use ctx_tokens::{Budget, Counter, ModelFacts};
+use ctx_types::{Node, Role, SessionOp, Stopwatch, TurnInput};
+use generate::turn::turn;
+use proptest::prelude::*;
+use serde_json::Map;
+
+/// Has the host keep what macros set: a message for each variable.
+struct KeepsVariables;
+
+#[async_trait]
+impl ContextProcessor for KeepsVariables {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor { priority: 350, ..Descriptor::new(KEEPER, "", "") }
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let parent = cx.inputs.session.active_leaf_id().clone();
+        let variables = cx.draft.macros().into_iter().flat_map(|state| state.variables(Scope::Local));
+        let kept = variables.map(|(name, value)| {
+            let node = Node::new(Role::System, format!("{name} = {value}")).with_id(format!("kept-{name}"));
+            SessionOp::Append { parent: parent.clone(), node: Box::new(node) }
+        });
+        let kept: Vec<SessionOp> = kept.collect();
+        cx.log(kept.len().to_string());
+        for op in kept {
+            cx.draft.effect(op);
+        }
+        Ok(())
+    }
+}
+
+const KEEPER: &str = "keeps-variables";
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let mut engine = Engine::new();
+    engine.register(Arc::new(KeepsVariables)).unwrap();
+    engine
+});
+
+/// Each look at it is a second later.
+#[derive(Default)]
+struct Seconds(AtomicU64);
+
+impl Stopwatch for Seconds {
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The bytes that a provider gets.
+fn body(context: &Context) -> Vec<u8> {
+    let request = Request { model: "m", tools: &[], parameters: &Map::new() };
+    openai_chat::encode(&context.messages, &request).to_bytes()
+}
+
+/// How many variables the keeper found.
+fn found(context: &Context) -> usize {
+    let keeper = context.report.stages.iter().find(|stage| stage.id == KEEPER);
+    keeper.and_then(|stage| stage.log.first()).map_or(0, |line| line.message.parse().unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The preview and a request after it are made by one agent of one conversation, which are counted then; the
+    /// other request by an agent and of a conversation that are new, and in another way.
+    #[test]
+    fn a_preview_gives_the_bytes_of_the_request_and_no_effects(turn in turn()) {
+        let (input, preview) = (turn.input(), TurnInput { preview: true, ..turn.input() });
+        let (kept, session) = (turn.compile(&ENGINE), turn.session());
+        let shown = kept.assemble_blocking(&session, &preview);
+        let after = kept.assemble_blocking(&session, &input);
+        let (new, (cancel, clock)) = (turn.compile(&ENGINE), (Cancel::default(), Seconds::default()));
+        let ports = Ports { cancel: Some(&cancel), stopwatch: Some(&clock), ..Ports::default() };
+        let sent = pollster::block_on(new.assemble_with(&turn.session(), &input, ports));
+        match (shown, after, sent) {
+            (Ok(shown), Ok(after), Ok(sent)) => {
+                prop_assert_eq!(body(&shown), body(&sent));
+                prop_assert_eq!(shown.to_snapshot(), sent.to_snapshot());
+                prop_assert_eq!((&shown.messages, &shown.report), (&sent.messages, &sent.report));
+                prop_assert_eq!(&after, &sent);
+                prop_assert_eq!((found(&shown), shown.effects.len()), (sent.effects.len(), 0));
+                prop_assert!(shown.timings.is_empty() && !sent.timings.is_empty());
+            }
+            (shown, after, sent) => {
+                let error = sent.unwrap_err().to_string();
+                prop_assert_eq!(shown.unwrap_err().to_string(), error.clone());
+                prop_assert_eq!(after.unwrap_err().to_string(), error);
+            }
+        }
+    }
+
+    #[test]
+    fn formatters_change_nothing_of_what_they_gave(turn in turn()) {
+        let (compiled, session, input) = (turn.compile(&ENGINE), turn.session(), turn.input());
+        let Ok(context) = compiled.assemble_blocking(&session, &input) else { return Ok(()) };
+        let model = ModelFacts::unknown("m");
+        let inputs = Inputs {
+            agent: compiled.agent(),
+            profile: None,
+            session: &session,
+            turn: &input,
+            model: &model,
+            counter: &Counter::for_model(&model).0,
+            budget: &Budget { available: None, lines: Vec::new() },
+            cancel: &Cancel::default(),
+            attachments: ctx_types::AttachmentPorts::default(),
+            deadline: None,
+            stopwatch: None,
+        };
+        let mut run = Run { draft: Draft::of_messages(context.messages.clone()), ..Run::default() };
+        pollster::block_on(compiled.pipeline().run(&mut run, inputs, FORMATTERS)).unwrap();
+        prop_assert_eq!(run.draft.messages(), &context.messages[..]);
+        prop_assert_eq!(run.draft.decisions(), &[]);
+        prop_assert_eq!(run.diagnostics, []);
+    }
+}
+
+/// The priorities of the formatters.
+const FORMATTERS: std::ops::RangeInclusive<i64> = 500..=800;

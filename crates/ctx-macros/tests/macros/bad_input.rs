@@ -1,0 +1,187 @@
+//! What becomes of texts that are wrong, or made to do harm: text and findings, within the limits.
+
+mod cases;
+use crate::support;
+
+use cases::Case;
+use ctx_macros::{Dialect, Env, Expansion, Limits, Registry, Scope, State, Template, codes};
+use ctx_types::{Code, Text, is_partition};
+use support::{env, origin};
+
+/// Expands in every dialect and checks the text and the codes of all findings; a dialect that is not named has no
+/// such macro.
+#[track_caller]
+fn check(env: &Env, text: &str, expected: &[(Dialect, &str, &[Code])]) {
+    for (dialect, result, found) in expected {
+        let (expansion, codes) = expanded(env, text, *dialect, &mut State::new(Limits::default()));
+        let name = dialect.as_str();
+        assert_eq!(expansion.text, *result, "{name}");
+        assert_eq!(codes, *found, "{name}");
+    }
+}
+
+/// Checks that a text stays as it is in every dialect, with one finding.
+#[track_caller]
+fn check_kept(text: &str, expected: [Code; 4]) {
+    for (dialect, code) in Dialect::ALL.into_iter().zip(expected) {
+        check(&env(), text, &[(dialect, text, &[code])]);
+    }
+}
+
+fn expanded(env: &Env, text: &str, dialect: Dialect, state: &mut State) -> (Expansion, Vec<Code>) {
+    let template = Template::parse(&Text::from(text), dialect, &Registry::builtin());
+    let expansion = template.expand(env, state, &origin());
+    let found = template.diagnostics().iter().chain(&expansion.diagnostics).map(|found| found.code).collect();
+    (expansion, found)
+}
+
+#[test]
+fn a_call_that_is_not_closed_is_text() {
+    let unclosed = codes::UNCLOSED_CALL;
+    check(
+        &env(),
+        "{{setvar::a::{{user}} {{nobody {{char}",
+        &[
+            (Dialect::Aio, "{{setvar::a::Mei {{nobody {{char}", &[unclosed, unclosed]),
+            // In passes the first braces are closed by the only ones that close.
+            (Dialect::AioPhased, " {{nobody {{char}", &[codes::NESTED_CALL, unclosed]),
+            (Dialect::SillyTavern, "{{setvar::a::Mei {{nobody {{char}", &[unclosed, unclosed]),
+            (Dialect::SillyTavernLegacy, " {{nobody {{char}", &[codes::NESTED_CALL, unclosed]),
+        ],
+    );
+    for dialect in Dialect::ALL {
+        check(&env(), "{{user", &[(dialect, "{{user", &[unclosed])]);
+        check(&env(), "{{user} }", &[(dialect, "{{user} }", &[unclosed])]);
+    }
+}
+
+#[test]
+fn braces_alone_are_text() {
+    for text in
+        ["{{".repeat(10_000), "}}".repeat(10_000), format!("{}{}", "{{".repeat(10_000), "}}".repeat(10_000))]
+    {
+        for dialect in Dialect::ALL {
+            check(&env(), &text, &[(dialect, &text, &[])]);
+        }
+    }
+}
+
+#[test]
+fn calls_are_nested_up_to_a_depth() {
+    let text = format!("{}x{}", "{{setvar::a::".repeat(10_000), "}}".repeat(10_000));
+    check(
+        &env(),
+        &text,
+        &[(Dialect::Aio, &text, &[codes::DEPTH_LIMIT]), (Dialect::SillyTavern, &text, &[codes::DEPTH_LIMIT])],
+    );
+    let blocks = format!("{}x{}", "{{if 1}}".repeat(10_000), "{{/if}}".repeat(10_000));
+    check(&env(), &blocks, &[(Dialect::SillyTavern, &blocks, &[codes::DEPTH_LIMIT])]);
+}
+
+#[test]
+fn repetition_has_a_limit() {
+    let (bad, unknown) = (codes::BAD_ARGUMENT, codes::UNKNOWN_MACRO);
+    check_kept("{{repeat::x::1000000000}}", [bad, bad, unknown, unknown]);
+    let nested = "{{repeat::{{repeat::{{repeat::x::1000}}::1000}}::1000}}";
+    check(&env(), nested, &[(Dialect::Aio, nested, &[codes::OUTPUT_LIMIT])]);
+    let spaces = "{{space::99999999999}}";
+    check(&env(), spaces, &[(Dialect::SillyTavern, spaces, &[codes::OUTPUT_LIMIT])]);
+}
+
+#[test]
+fn a_variable_can_hold_the_call_that_reads_it() {
+    let mut state = State::new(Limits::default());
+    state.set_variable(Scope::Local, "a", "{{getvar::a}}".into(), ctx_types::Trust::User).unwrap();
+    for dialect in Dialect::ALL {
+        let (expansion, found) = expanded(&env(), "{{getvar::a}}", dialect, &mut state);
+        assert_eq!((expansion.text.as_str(), found), ("{{getvar::a}}", vec![]), "{}", dialect.as_str());
+    }
+}
+
+#[test]
+fn dice_have_a_limit() {
+    let text = "{{roll::1000000000d6}}";
+    let (bad, failed) = (codes::BAD_ARGUMENT, codes::MACRO_FAILED);
+    check(
+        &env(),
+        text,
+        &[
+            (Dialect::Aio, text, &[bad]),
+            (Dialect::AioPhased, text, &[bad]),
+            (Dialect::SillyTavern, text, &[failed]),
+            // The older engine takes one colon, and what follows is no formula.
+            (Dialect::SillyTavernLegacy, "", &[bad]),
+        ],
+    );
+    check(
+        &env(),
+        "{{roll 1000000000d6}}",
+        &[(Dialect::SillyTavernLegacy, "{{roll 1000000000d6}}", &[failed])],
+    );
+}
+
+#[test]
+fn an_unknown_zone_is_utc() {
+    let env = Env { zone: Some("Nowhere/Land".into()), ..env() };
+    for dialect in Dialect::ALL {
+        check(&env, "{{time}} {{time}}", &[(dialect, "10:30 PM 10:30 PM", &[codes::UNKNOWN_ZONE])]);
+    }
+    check(
+        &env,
+        "{{time::UTC+x}}",
+        &[(Dialect::SillyTavern, "10:30 PM", &[codes::UNKNOWN_ZONE, codes::UNKNOWN_ZONE])],
+    );
+}
+
+#[test]
+fn a_format_that_is_not_closed_is_text() {
+    check(
+        &env(),
+        "{{datetime_format::[YYYY}}",
+        &[
+            (Dialect::Aio, "[2025", &[codes::BAD_PATTERN]),
+            (Dialect::AioPhased, "[2025", &[codes::BAD_PATTERN]),
+        ],
+    );
+    check(
+        &env(),
+        "{{datetimeformat [YYYY}}",
+        &[
+            (Dialect::SillyTavern, "[2025", &[codes::BAD_PATTERN]),
+            (Dialect::SillyTavernLegacy, "[2025", &[codes::BAD_PATTERN]),
+        ],
+    );
+    let locale = "{{datetime_locale::xx}}";
+    check(&env(), locale, &[(Dialect::Aio, locale, &[codes::UNKNOWN_LOCALE])]);
+}
+
+#[test]
+fn whatever_a_text_does_it_ends_within_the_limits() {
+    let limits = Limits::default();
+    for case in cases::all(10) {
+        for dialect in Dialect::ALL {
+            check_limits(&case, dialect, limits);
+        }
+    }
+}
+
+fn check_limits(case: &Case, dialect: Dialect, limits: Limits) {
+    let name = format!("{} in {}", case.name, dialect.as_str());
+    let mut state = State::new(limits);
+    case.set_up(&mut state);
+    let (expansion, found) = expanded(&case.env, &case.text, dialect, &mut state);
+    assert!(expansion.text.len() <= case.text.len() + limits.output_bytes, "{name}");
+    let segments = expansion.segments();
+    assert!(segments.is_empty() || is_partition(&segments, expansion.text.len()), "{name}");
+    let held: usize = [Scope::Local, Scope::Global]
+        .into_iter()
+        .flat_map(|scope| {
+            state.variables(scope).map(|(name, value)| name.len() + value.len()).collect::<Vec<_>>()
+        })
+        .sum();
+    assert!(held <= limits.variable_bytes, "{name}");
+    // Of each kind the first 64 and how many more there are.
+    assert!(found.len() <= 2 * 65 + 1, "{name}: {}", found.len());
+    let used = state.steps_left() < limits.steps || state.output_left() < limits.output_bytes;
+    assert!(used || expansion.text.len() <= case.text.len(), "{name}: nothing is for free");
+}

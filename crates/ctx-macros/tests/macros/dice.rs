@@ -1,0 +1,63 @@
+//! Dice with something added to them, in each dialect and spelling.
+
+use crate::support;
+
+use std::collections::BTreeSet;
+
+use ctx_macros::{Dialect, Env, Limits, State, codes};
+use support::{env, expand, origin, parse};
+
+/// Checks everything that comes up under many seeds, and that a seed always gives the same.
+#[track_caller]
+fn check(dialect: Dialect, text: &str, expected: &[&str]) {
+    let roll = |seed: u64| {
+        let expansion = parse(text, dialect).expand(
+            &Env { seed, ..env() },
+            &mut State::new(Limits::default()),
+            &origin(),
+        );
+        assert_eq!(expansion.diagnostics, [], "{text}");
+        expansion.text.to_string()
+    };
+    let rolled: Vec<String> = (0..200).map(roll).collect();
+    assert_eq!(rolled, (0..200).map(roll).collect::<Vec<_>>(), "{text}");
+    let rolled: BTreeSet<&str> = rolled.iter().map(String::as_str).collect();
+    assert_eq!(rolled, expected.iter().copied().collect(), "{text}");
+}
+
+#[test]
+fn sums_are_added_to_what_was_rolled() {
+    for text in ["{{roll::2d2+3}}", "{{roll:2d2+3}}", "{{roll 2d2+3}}", "{{ roll :: 2D2+3 }}"] {
+        check(Dialect::SillyTavern, text, &["5", "6", "7"]);
+    }
+    check(Dialect::SillyTavern, "{{roll::2d2-3}}", &["-1", "0", "1"]);
+    check(Dialect::SillyTavern, "{{roll::d3+10}}", &["11", "12", "13"]);
+    check(Dialect::SillyTavern, "{{roll::{{noop}}3d1+{{getvar::n}}0}}", &["3"]);
+    for text in ["{{roll:2d2+3}}", "{{roll 2d2+3}}"] {
+        check(Dialect::SillyTavernLegacy, text, &["5", "6", "7"]);
+    }
+    check(Dialect::SillyTavernLegacy, "{{roll 2d2-3}}", &["-1", "0", "1"]);
+}
+
+#[test]
+fn three_dice_stay_within_their_sum() {
+    for dialect in [Dialect::SillyTavern, Dialect::SillyTavernLegacy] {
+        for seed in 0..50 {
+            let env = Env { seed, ..env() };
+            let text = parse("{{roll 3d6+2}}", dialect);
+            let sum = text.expand(&env, &mut State::new(Limits::default()), &origin()).text;
+            assert!((5..=20).contains(&sum.parse::<i64>().unwrap()), "{sum}");
+        }
+    }
+}
+
+#[test]
+fn aio_hub_adds_nothing() {
+    for dialect in [Dialect::Aio, Dialect::AioPhased] {
+        let expansion = expand("{{roll::3d6+2}}", dialect);
+        assert_eq!(expansion.text, "{{roll::3d6+2}}");
+        assert_eq!(expansion.diagnostics[0].code, codes::BAD_ARGUMENT);
+    }
+    let colon = expand("{{roll::3d6+2}}", Dialect::SillyTavernLegacy);
+    assert_eq!((colon.text.as_str(), colon.diagnostics[0].code), ("", codes::BAD_ARGUMENT));
+}

@@ -1,0 +1,156 @@
+//! What is reported, and where.
+
+use crate::support;
+
+use ctx_macros::{Dialect, Env, Limits, State, codes};
+use ctx_types::{Code, Diagnostic, Severity, Span};
+use support::{env, expand, origin, parse};
+
+/// Checks the findings of compiling: code, place, help.
+#[track_caller]
+fn check(text: &str, expected: &[(Code, &str, Option<&str>)]) {
+    let template = parse(text, Dialect::Aio);
+    let found: Vec<_> =
+        template.diagnostics().iter().map(|f| (f.code, place(f, text), f.help.as_deref())).collect();
+    assert_eq!(found, expected, "{text:?}");
+}
+
+/// What is said where no name is near.
+const LISTED: &str = "`ctx macros list` names them all";
+
+fn place<'t>(finding: &Diagnostic, text: &'t str) -> &'t str {
+    finding.location.span.map_or("", |Span { start, end }| &text[start..end])
+}
+
+#[test]
+fn a_good_text_has_no_findings() {
+    check("{{user}} { } }} {{ {{}} {{setvar::a::{{char}}}} {{setvar::a::}}", &[]);
+}
+
+#[test]
+fn an_unknown_macro_is_reported_with_its_place() {
+    check("a {{nobody::x}} b", &[(codes::UNKNOWN_MACRO, "{{nobody::x}}", Some(LISTED))]);
+}
+
+#[test]
+fn a_near_name_is_suggested() {
+    check("{{usr}}", &[(codes::UNKNOWN_MACRO, "{{usr}}", Some("did you mean `user`?"))]);
+    check("{{User}}", &[(codes::UNKNOWN_MACRO, "{{User}}", Some("did you mean `user`?"))]);
+    check(
+        "{{discription}}",
+        &[(codes::UNKNOWN_MACRO, "{{discription}}", Some("did you mean `description`?"))],
+    );
+}
+
+#[test]
+fn a_macro_of_another_dialect_is_known_there() {
+    check("{{banned}}", &[(codes::UNKNOWN_MACRO, "{{banned}}", Some("the dialect `sillytavern` has it"))]);
+}
+
+#[test]
+fn findings_are_in_the_order_of_the_text() {
+    check(
+        "{{aaa::{{bbb}}}} {{ccc}}",
+        &[
+            (codes::UNKNOWN_MACRO, "{{aaa::{{bbb}}}}", Some(LISTED)),
+            (codes::UNKNOWN_MACRO, "{{bbb}}", Some(LISTED)),
+            (codes::UNKNOWN_MACRO, "{{ccc}}", Some(LISTED)),
+        ],
+    );
+}
+
+#[test]
+fn a_wrong_number_of_arguments_is_reported() {
+    let help = Some("write it like `{{setvar::mood::calm}}`");
+    check("{{setvar::a}}", &[(codes::MISSING_ARGUMENT, "{{setvar::a}}", help)]);
+    check("{{user::a}}", &[(codes::EXTRA_ARGUMENT, "{{user::a}}", Some("write it like `{{user}}`"))]);
+}
+
+#[test]
+fn a_call_that_is_not_closed_is_reported() {
+    let help = Some("close it with `}}`");
+    check("hi {{user", &[(codes::UNCLOSED_CALL, "{{user", help)]);
+    check("{{user} x", &[(codes::UNCLOSED_CALL, "{{user", help)]);
+    check("{{setvar::a::b", &[(codes::UNCLOSED_CALL, "{{setvar", help)]);
+    check("{{setvar::a::{{user}}", &[(codes::UNCLOSED_CALL, "{{setvar", help)]);
+    check("{{nobody", &[]);
+}
+
+#[test]
+fn many_findings_are_counted() {
+    let template = parse(&"{{x}}".repeat(1000), Dialect::Aio);
+    let last = template.diagnostics().last().unwrap();
+    assert_eq!(template.diagnostics().len(), 65);
+    assert_eq!(last.to_string(), "info[CTX0101]: 936 more findings in this text are not shown");
+}
+
+#[test]
+fn expanding_does_not_repeat_findings_of_compiling() {
+    assert_eq!(expand("{{nobody}} {{setvar::a}}", Dialect::Aio).diagnostics, []);
+}
+
+#[test]
+fn without_a_time_its_macros_stay() {
+    check_run(
+        &Env { at_millis: None, ..env() },
+        "{{ time }}, {{user}}",
+        "{{ time }}, Mei",
+        &[(codes::NO_TIME, "{{ time }}")],
+    );
+    let far = Env { at_millis: Some(i64::MAX), ..env() };
+    check_run(&far, "{{date}}", "{{date}}", &[(codes::NO_TIME, "{{date}}")]);
+}
+
+#[test]
+fn an_unknown_zone_is_reported_once() {
+    let env = Env { zone: Some("Mars/Olympus".into()), ..env() };
+    let expected = "10:30 PM November 7, 2025";
+    check_run(&env, "{{time}} {{date}}", expected, &[(codes::UNKNOWN_ZONE, "{{time}}")]);
+}
+
+#[test]
+fn counting_with_something_else_is_reported() {
+    let text = "{{setvar::n::abc}}{{incvar::n}}";
+    check_run(&env(), text, "", &[(codes::NOT_A_NUMBER, "{{incvar::n}}")]);
+}
+
+/// Checks the text and the findings of one expansion: code, place.
+#[track_caller]
+fn check_run(env: &Env, text: &str, expected: &str, findings: &[(Code, &str)]) {
+    let template = parse(text, Dialect::Aio);
+    let expansion = template.expand(env, &mut State::new(Limits::default()), &origin());
+    assert_eq!(expansion.text, expected);
+    assert!(expansion.diagnostics.iter().all(|finding| finding.severity == Severity::Warning));
+    let found: Vec<_> = expansion.diagnostics.iter().map(|f| (f.code, place(f, text))).collect();
+    assert_eq!(found, findings);
+}
+
+#[test]
+fn the_calls_of_a_template_are_listed() {
+    let template = parse("{{agent}} {{setvar::a::{{time}}}} {{nobody::{{date}}}}", Dialect::Aio);
+    let uses: Vec<_> = template.macros().map(|used| (used.name, used.volatile, used.changes_state)).collect();
+    assert_eq!(uses, [("char", false, false), ("setvar", false, true), ("time", true, false)]);
+    assert_eq!(template.macros().next().unwrap().span, Span::new(0, 9));
+}
+
+#[test]
+fn what_a_host_of_sillytavern_does_not_give_is_told() {
+    let names =
+        ["summary", "authorsNote", "chatStart", "instructInput", "defaultSystemPrompt", "systemPrompt"];
+    for name in names.into_iter().chain(["firstIncludedMessageId", "firstDisplayedMessageId", "maxContext"]) {
+        for dialect in [Dialect::SillyTavern, Dialect::SillyTavernLegacy] {
+            let expansion = expand(&format!("[{{{{{name}}}}}]"), dialect);
+            let codes: Vec<Code> = expansion.diagnostics.iter().map(|found| found.code).collect();
+            assert_eq!(
+                (expansion.text.as_str(), codes),
+                ("[]", vec![codes::NOT_PROVIDED]),
+                "{name} {dialect:?}"
+            );
+        }
+    }
+    let mut host = env();
+    host.texts.insert("summary".into(), "".into());
+    let mut state = State::new(Limits::default());
+    let expansion = parse("[{{summary}}]", Dialect::SillyTavern).expand(&host, &mut state, &origin());
+    assert_eq!((expansion.text.as_str(), expansion.diagnostics), ("[]", vec![]));
+}

@@ -1,0 +1,132 @@
+//! What a run may do, and what happens when it would do more.
+
+use crate::support;
+
+use ctx_macros::{Dialect, Limits, Scope, State, codes};
+use ctx_types::{Code, Severity};
+use support::{expand_in, parse};
+
+#[track_caller]
+fn check(limits: Limits, text: &str, expected: &str, code: Code) {
+    let expansion = expand_in(text, Dialect::Aio, &mut State::new(limits));
+    assert_eq!(expansion.text, expected);
+    let found: Vec<_> = expansion.diagnostics.iter().map(|f| (f.code, f.severity)).collect();
+    assert_eq!(found, [(code, Severity::Error)]);
+}
+
+#[test]
+fn steps_are_limited_over_all_texts_of_a_run() {
+    let limits = Limits { steps: 3, ..Limits::default() };
+    check(limits, "{{user}} {{user}} {{user}} {{user}} x", "Mei Mei Mei {{user}} x", codes::STEP_LIMIT);
+    let mut state = State::new(limits);
+    for _ in 0..3 {
+        assert_eq!(expand_in("{{user}}", Dialect::Aio, &mut state).text, "Mei");
+    }
+    assert_eq!(state.steps_left(), 0);
+    assert_eq!(expand_in("a {{user}}", Dialect::Aio, &mut state).text, "a {{user}}");
+    assert_eq!(expand_in("plain", Dialect::Aio, &mut state).diagnostics, []);
+}
+
+#[test]
+fn the_rest_of_the_text_stays_from_the_outermost_call_on() {
+    let limits = Limits { steps: 2, ..Limits::default() };
+    let text = r"{{user}} {{setvar::a:: {{char}} }} \{{ {{user}}";
+    check(limits, text, r"Mei {{setvar::a:: {{char}} }} \{{ {{user}}", codes::STEP_LIMIT);
+}
+
+#[test]
+fn depth_is_limited() {
+    let nested = |depth: usize| format!("{}x{}", "{{setvar::a::".repeat(depth), "}}".repeat(depth));
+    let fine = expand_in(&nested(64), Dialect::Aio, &mut State::new(Limits::default()));
+    assert_eq!(fine.text, "");
+    check(Limits::default(), &nested(65), &nested(65), codes::DEPTH_LIMIT);
+    let greedy = Limits { depth: usize::MAX, ..Limits::default() };
+    check(greedy, &nested(129), &nested(129), codes::DEPTH_LIMIT);
+}
+
+#[test]
+fn output_is_limited_and_literal_text_is_not_output() {
+    let limits = Limits { output_bytes: 7, ..Limits::default() };
+    let literal = "a".repeat(100);
+    let text = format!("{literal}{{{{user}}}}{{{{user}}}}{{{{user}}}}!");
+    check(limits, &text, &format!("{literal}MeiMei{{{{user}}}}!"), codes::OUTPUT_LIMIT);
+    check(Limits { output_bytes: 2, ..limits }, "{{user}}", "{{user}}", codes::OUTPUT_LIMIT);
+}
+
+#[test]
+fn variables_are_limited_in_number_and_size() {
+    let limits = Limits { variables: 1, ..Limits::default() };
+    let text = "{{setvar::a::1}}{{setvar::a::2}}{{getvar::a}}{{setvar::b::1}}";
+    check(limits, text, "2{{setvar::b::1}}", codes::VARIABLE_LIMIT);
+    let text = "{{setvar::a::1}}{{setvar::b::2}}{{setvar::a::3}}{{getvar::a}} {{user}}";
+    check(limits, text, "{{setvar::b::2}}3 Mei", codes::VARIABLE_LIMIT);
+    let limits = Limits { variable_bytes: 4, ..Limits::default() };
+    let text = "{{setvar::a::123}}{{setvar::a::12}}{{setvar::b::}}{{setvar::a::123}}";
+    check(limits, text, "{{setvar::a::123}}", codes::VARIABLE_LIMIT);
+}
+
+#[test]
+fn a_limit_of_variables_stops_one_call_only() {
+    let limits = Limits { variables: 1, ..Limits::default() };
+    for (dialect, text, expected) in [
+        (Dialect::Aio, "{{incvar::a}}{{incvar::b}}{{user}}", "{{incvar::b}}Mei"),
+        (Dialect::AioPhased, "{{incvar::a}}{{incvar::b}}{{user}}", "{{incvar::b}}Mei"),
+        (Dialect::SillyTavern, "{{.a = 1}}{{.b = {{user}}}}{{$c++}}{{.a}}", "{{.b = Mei}}{{$c++}}1"),
+        (Dialect::SillyTavern, "{{incvar::a}}{{setvar::b}}x{{/setvar}}{{.a}}", "1{{setvar::b}}x{{/setvar}}1"),
+        (Dialect::SillyTavernLegacy, "{{setvar::a::1}}{{setvar::b::2}}{{getvar::a}}", "{{setvar::b::2}}1"),
+    ] {
+        let expansion = expand_in(text, dialect, &mut State::new(limits));
+        assert_eq!(expansion.text, expected, "{text} {dialect:?}");
+        assert!(expansion.diagnostics.iter().all(|found| found.code == codes::VARIABLE_LIMIT), "{text}");
+    }
+}
+
+#[test]
+fn doubling_a_variable_ends() {
+    let bomb = format!(
+        "{{{{setvar::a::0123456789}}}}{}",
+        "{{setvar::a::{{getvar::a}}{{getvar::a}}}}".repeat(10_000)
+    );
+    let mut state = State::new(Limits::default());
+    let expansion = expand_in(&bomb, Dialect::Aio, &mut state);
+    assert_eq!(expansion.diagnostics[0].code, codes::OUTPUT_LIMIT);
+    assert!(state.variable(Scope::Local, "a").unwrap().len() < 8 << 20);
+    assert!(expansion.text.len() < bomb.len());
+}
+
+#[test]
+fn appending_ends() {
+    let bomb = "{{addvar::a::x{{getvar::a}}}}".repeat(30_000);
+    let expansion = expand_in(&bomb, Dialect::Aio, &mut State::new(Limits::default()));
+    assert_eq!(expansion.diagnostics[0].code, codes::OUTPUT_LIMIT);
+}
+
+#[test]
+fn a_megabyte_of_braces_is_parsed() {
+    for pattern in
+        ["{", "}", "{}", "{{a", "{{a::", "{{setvar::a::", "{{setvar::", "\\{", "{{ {", "::{{", "}}{{"]
+    {
+        for dialect in [Dialect::Aio, Dialect::SillyTavern] {
+            let text = pattern.repeat((1 << 20) / pattern.len());
+            let expansion = expand_in(&text, dialect, &mut State::new(Limits::default()));
+            let is_escape = pattern == "\\{" && dialect == Dialect::SillyTavern;
+            assert!(is_escape || expansion.text == text.as_str(), "{pattern} {dialect:?}");
+        }
+    }
+}
+
+#[test]
+fn a_megabyte_of_nested_calls_fits_a_small_stack() {
+    let text = format!("{}{}", "{{setvar::a::".repeat(70_000), "}}".repeat(70_000));
+    let run = move || {
+        let limits = Limits { depth: Limits::MAX_DEPTH, ..Limits::default() };
+        let expansion = expand_in(&text, Dialect::Aio, &mut State::new(limits));
+        assert_eq!(expansion.text, text.as_str());
+        let unknown = text.replace("setvar", "x");
+        for dialect in [Dialect::Aio, Dialect::SillyTavern] {
+            assert_eq!(expand_in(&unknown, dialect, &mut State::new(limits)).text, unknown.as_str());
+            drop(parse(&unknown, dialect));
+        }
+    };
+    std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap().join().unwrap();
+}

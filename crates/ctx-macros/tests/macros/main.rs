@@ -1,0 +1,23 @@
+//! Texts with macros, in all dialects.
+
+#![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+
+mod aio;
+mod aio_host;
+mod aio_phased;
+mod aio_random;
+mod aio_time;
+mod allocations;
+mod bad_arguments;
+mod bad_input;
+mod dice;
+mod env_file;
+mod findings;
+mod limits;
+mod properties;
+mod provenance;
+mod registration;
+mod sillytavern;
+mod sillytavern_legacy;
+mod sillytavern_macros;
+mod support;

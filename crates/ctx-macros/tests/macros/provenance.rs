@@ -1,0 +1,109 @@
+//! Who wrote which bytes, and how far they may be trusted.
+
+use crate::support;
+
+use ctx_macros::{Dialect, Env, Limits, State};
+use ctx_types::{Source, SourceKind, Text, Trust, is_partition};
+use support::{env, expand, origin, parse};
+
+/// Checks the segments as `source|trust|bytes` each.
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    check_from(&origin(), &env(), text, expected);
+}
+
+#[track_caller]
+fn check_from(origin: &Source, env: &Env, text: &str, expected: &[&str]) {
+    let template = parse(text, Dialect::Aio);
+    let expansion = template.expand(env, &mut State::new(Limits::default()), origin);
+    let segments = expansion.segments();
+    assert!(segments.is_empty() || is_partition(&segments, expansion.text.len()));
+    let found: Vec<String> = segments
+        .iter()
+        .map(|segment| {
+            let bytes = &expansion.text[segment.span.start..segment.span.end];
+            let via =
+                if segment.source.kind == SourceKind::Macro { vec![origin.clone()] } else { Vec::new() };
+            assert_eq!(segment.via, via);
+            format!("{}|{:?}|{bytes}", segment.source, segment.source.trust)
+        })
+        .collect();
+    assert_eq!(found, expected, "{text:?}");
+}
+
+#[test]
+fn values_and_literal_bytes_are_segments() {
+    check(
+        "Hi {{user}}, I am {{agent}}{{char}}.",
+        &[
+            "preset:p1|Preset|Hi ",
+            "macro:user|User|Mei",
+            "preset:p1|Preset|, I am ",
+            "macro:char|Preset|Alice",
+            "macro:char|Preset|Alice",
+            "preset:p1|Preset|.",
+        ],
+    );
+}
+
+#[test]
+fn literal_bytes_around_an_empty_value_are_one_segment() {
+    check(
+        "a{{setvar::x::1}}b{{nobody}}\\{{c {{user}}",
+        &["preset:p1|Preset|ab{{nobody}}{{c ", "macro:user|User|Mei"],
+    );
+}
+
+#[test]
+fn a_text_without_written_bytes_has_no_segments() {
+    check("a{{setvar::x::1}}b", &[]);
+    check("{{nobody}}", &[]);
+    check("{{setvar::x::1}}", &[]);
+}
+
+#[test]
+fn trim_moves_the_borders() {
+    check("a {{newline}} {{trim}} {{newline}} {{user}}", &["preset:p1|Preset|a", "macro:user|User|Mei"]);
+    check("{{user}} {{trim}}\n b", &["macro:user|User|Mei", "preset:p1|Preset|b"]);
+    check("{{user}}{{newline}}{{trim}}", &["macro:user|User|Mei"]);
+}
+
+#[test]
+fn trust_sinks_with_what_a_value_was_made_of() {
+    check("{{setvar::a::x}}{{getvar::a}}", &["macro:getvar|Preset|x"]);
+    check("{{setvar::a::x{{user}}}}{{getvar::a}}", &["macro:getvar|User|xMei"]);
+    check("{{setvar::a::{{user}}}}{{addvar::a::!}}{{getvar::a}}", &["macro:getvar|User|Mei!"]);
+}
+
+#[test]
+fn an_imported_text_taints_what_it_stores() {
+    let import = Source::new(SourceKind::Preset, Trust::Import);
+    check_from(&import, &env(), "{{setvar::a::x}}{{getvar::a}}", &["macro:getvar|Import|x"]);
+    let agent = Env { agent_trust: Trust::Import, ..env() };
+    check_from(
+        &origin(),
+        &agent,
+        "{{description}}{{user}}",
+        &["macro:description|Import|DESC", "macro:user|User|Mei"],
+    );
+}
+
+#[test]
+fn a_plain_text_is_shared() {
+    let text = Text::from("no calls { } here");
+    let template = ctx_macros::Template::parse(&text, Dialect::Aio, &ctx_macros::Registry::builtin());
+    let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
+    assert!(template.is_plain());
+    assert!(expansion.text.is_shared_with(&text));
+    assert!(!parse("\\{{", Dialect::Aio).is_plain());
+}
+
+#[test]
+fn a_value_that_is_the_whole_result_is_shared() {
+    let env = env();
+    let template = parse("{{description}}", Dialect::Aio);
+    let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin());
+    assert!(expansion.text.is_shared_with(env.description.as_ref().unwrap()));
+    assert_eq!(expansion.segments().len(), 1);
+    assert_eq!(expand("{{trim}}", Dialect::Aio).text, "");
+}

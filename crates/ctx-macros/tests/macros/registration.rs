@@ -1,0 +1,154 @@
+//! Macros of plug-ins.
+
+use crate::support;
+
+use ctx_macros::{
+    Definition, Dialect, DialectSet, Failure, Limits, RegisterError, Registry, Scope, State, Template, codes,
+};
+use ctx_types::{Span, Text};
+use support::{env, origin};
+
+#[track_caller]
+fn check(definition: Definition, expected: &Result<(), RegisterError>) {
+    assert_eq!(&Registry::builtin().register(definition), expected);
+}
+
+fn nothing(name: &str) -> Definition {
+    Definition::new(name, |_| Ok("".into()))
+}
+
+#[test]
+fn a_new_name_is_registered() {
+    check(nothing("weather"), &Ok(()));
+    check(nothing("天气").alias("tianqi"), &Ok(()));
+}
+
+#[test]
+fn a_taken_name_is_refused_in_any_case() {
+    let duplicate = |name: &str| Err(RegisterError::Duplicate { name: name.to_owned() });
+    check(nothing("user"), &duplicate("user"));
+    check(nothing("weather").alias("AGENT"), &duplicate("AGENT"));
+    check(nothing("weather").alias("Weather"), &duplicate("Weather"));
+}
+
+#[test]
+fn a_name_that_cannot_be_called_is_refused() {
+    for name in ["", " ", "a b", "a::b", "{x", "1x", "/x"] {
+        check(nothing(name), &Err(RegisterError::BadName { name: name.to_owned() }));
+    }
+}
+
+#[test]
+fn an_impossible_arity_is_refused() {
+    check(nothing("x").arity(2, 1), &Err(RegisterError::BadArity { name: "x".to_owned() }));
+}
+
+#[test]
+fn a_closure_sees_arguments_and_variables() {
+    let mut registry = Registry::new();
+    let prefix = String::from("> ");
+    registry
+        .register(
+            Definition::new("quote", move |call| {
+                let all: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
+                let count = call.variable(Scope::Local, "quotes").map_or(1, |old| old.len() + 1);
+                call.set_variable(Scope::Local, "quotes", "i".repeat(count))?;
+                Ok(format!("{prefix}{}", all.join("/")).into())
+            })
+            .arity(1, None),
+        )
+        .unwrap();
+    let mut state = State::new(Limits::default());
+    let template = Template::parse(&Text::from("{{quote::a::b}} {{quote::c}}"), Dialect::Aio, &registry);
+    assert_eq!(template.expand(&env(), &mut state, &origin()).text, "> a/b > c");
+    assert_eq!(state.variables(Scope::Local).collect::<Vec<_>>(), [("quotes", &Text::from("ii"))]);
+}
+
+#[test]
+fn a_failure_keeps_the_call_and_says_why() {
+    let mut registry = Registry::new();
+    registry.register(Definition::new("net", |_| Err(Failure::because("offline")))).unwrap();
+    let template = Template::parse(&Text::from("a {{ net }} b"), Dialect::Aio, &registry);
+    let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
+    assert_eq!(expansion.text, "a {{ net }} b");
+    let finding = &expansion.diagnostics[0];
+    assert_eq!((finding.code, finding.message.as_str()), (codes::MACRO_FAILED, "offline"));
+    assert_eq!(finding.location.span, Some(Span::new(2, 11)));
+}
+
+#[test]
+fn a_template_keeps_the_macros_that_it_was_compiled_with() {
+    let mut registry = Registry::new();
+    registry.register(nothing("a")).unwrap();
+    let template = Template::parse(&Text::from("{{a}}{{b}}"), Dialect::Aio, &registry);
+    registry.register(nothing("b")).unwrap();
+    let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
+    assert_eq!(expansion.text, "{{b}}");
+}
+
+#[test]
+fn templates_can_be_sent_to_other_threads() {
+    fn check<T: Send + Sync + Clone>() {}
+    check::<Template>();
+    check::<Registry>();
+}
+
+#[test]
+fn every_built_in_macro_is_described_and_its_example_is_a_call() {
+    let registry = Registry::builtin();
+    for definition in registry.iter() {
+        assert!(!definition.description.is_empty(), "{definition:?}");
+        for dialect in definition.dialects.iter() {
+            let template = example(definition, dialect, &registry);
+            // These two have no value of their own, and so no call in a template.
+            let is_called = !matches!(&*definition.name, "else" | "//");
+            let mut used = template.macros().map(|used| used.name);
+            assert!(!is_called || used.any(|name| *name == *definition.name), "{definition:?}");
+            assert_eq!(template.diagnostics(), []);
+        }
+    }
+}
+
+/// Returns a macro's example, as a finding says that the dialect writes it where it has a form of its own.
+fn example(definition: &Definition, dialect: Dialect, registry: &Registry) -> Template {
+    let parse = |text: &str| Template::parse(&Text::from(text), dialect, registry);
+    let template = parse(&definition.example);
+    match template.diagnostics() {
+        [finding] if finding.code == codes::UNREAD_CALL => {
+            let help = finding.help.as_deref().unwrap_or_default();
+            parse(help.trim_start_matches("write it like `").trim_end_matches('`'))
+        }
+        _ => template,
+    }
+}
+
+#[test]
+fn two_dialects_may_give_a_name_to_two_macros() {
+    let mut registry = Registry::new();
+    registry.register(nothing("tea").dialects(DialectSet::AIO)).unwrap();
+    registry.register(nothing("Tea").dialects(DialectSet::SILLYTAVERN)).unwrap();
+    let taken = registry.register(nothing("tea"));
+    assert_eq!(taken, Err(RegisterError::Duplicate { name: "tea".to_owned() }));
+    let name = |dialect| registry.get("Tea", dialect).map(|known| &*known.name);
+    assert_eq!(name(Dialect::Aio), None);
+    assert_eq!(name(Dialect::SillyTavern), Some("Tea"));
+}
+
+#[test]
+fn a_draw_depends_on_the_seed_and_on_the_draws_of_the_same_text() {
+    let mut registry = Registry::new();
+    registry.register(Definition::always("d6", |call| (call.draw(6) + 1).to_string().into())).unwrap();
+    let template = Template::parse(&Text::from("{{d6}}".repeat(20).as_str()), Dialect::Aio, &registry);
+    let roll = |seed, id: &str, state: &mut State| {
+        let env = ctx_macros::Env { seed, ..env() };
+        template.expand(&env, state, &origin().with_id(id)).text.to_string()
+    };
+    let fresh = || State::new(Limits::default());
+    let first = roll(1, "a", &mut fresh());
+    assert!(first.bytes().all(|byte| (b'1'..=b'6').contains(&byte)));
+    let mut state = fresh();
+    roll(1, "b", &mut state);
+    assert_eq!(roll(1, "a", &mut state), first);
+    assert_ne!(roll(1, "a", &mut state), first);
+    assert_ne!(roll(2, "a", &mut fresh()), first);
+}

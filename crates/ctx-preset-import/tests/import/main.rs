@@ -1,0 +1,25 @@
+//! Files of other applications, read and written.
+
+#![allow(
+    clippy::field_reassign_with_default,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a broken expectation is a failed test"
+)]
+#![recursion_limit = "256"]
+
+mod agent;
+mod containers;
+mod conversation;
+mod corpus;
+mod document;
+mod export;
+mod honest;
+mod import;
+mod profile;
+mod regex_scripts;
+mod templates;
+mod worldbook;

@@ -1,0 +1,45 @@
+//! Patterns that take a backtracking engine for ever, on ten thousand characters.
+//!
+//! What is checked is how each search ends, not how long it takes: the steps bound that, and
+//! `cargo bench -p ctx-regex --bench catastrophic` says what they come to.
+
+mod cases;
+
+use cases::End;
+use ctx_regex::{Error, Flags, Limits, Regex, Steps};
+
+fn compile(pattern: &str, flags: &str) -> Regex {
+    Regex::new(pattern, Flags::parse(flags).unwrap(), &Limits::default()).unwrap()
+}
+
+#[test]
+fn every_search_ends_as_it_should() {
+    let cases = cases::all();
+    assert!(cases.len() >= 30, "{}", cases.len());
+    for case in cases {
+        let regex = compile(case.pattern, case.flags);
+        let mut steps = Steps::new(Limits::default().steps);
+        let end = match regex.is_match_within(&case.text, &mut steps) {
+            Ok(found) => End::Linear(found),
+            Err(error) => {
+                assert_eq!(error, Error::TooManySteps);
+                End::GivenUp
+            }
+        };
+        assert_eq!((end, regex.is_linear()), (case.end, case.end != End::GivenUp), "/{}/", case.pattern);
+    }
+}
+
+#[test]
+fn what_stays_small_is_answered() {
+    let text = "a".repeat(10_000);
+    let check = |pattern, expected| {
+        let regex = compile(pattern, "");
+        assert_eq!((regex.is_match(&text), regex.is_linear()), (Ok(expected), false), "/{pattern}/");
+    };
+    check("^(?=.*x)a", false);
+    check("(?=a{3})a{2}(?!a)", false);
+    check(r"(a)\1(?!a)", true);
+    check(r"^((?!b).)*$", true);
+    check("(?<=a{3})b", false);
+}

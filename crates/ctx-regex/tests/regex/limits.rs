@@ -1,0 +1,149 @@
+//! What happens at the limits.
+
+use ctx_regex::{Error, Flags, Limits, Regex, Replacement, Steps};
+
+#[track_caller]
+fn compile(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
+    Regex::new(pattern, Flags::NONE, limits)
+}
+
+#[track_caller]
+fn check_too_complex(pattern: &str, flags: &str) {
+    let limits = Limits::default();
+    let refused = Regex::new(pattern, Flags::parse(flags).unwrap(), &limits).unwrap_err();
+    assert_eq!(refused, Error::TooComplex { limit: limits.compiled_bytes });
+}
+
+#[test]
+fn a_pattern_may_be_as_long_as_its_limit() {
+    let limits = Limits { pattern_bytes: 3, ..Limits::default() };
+    assert!(compile("abc", &limits).is_ok());
+    assert_eq!(compile("abcd", &limits).unwrap_err(), Error::PatternTooLong { length: 4, limit: 3 });
+    assert_eq!(compile("中a", &limits).unwrap_err(), Error::PatternTooLong { length: 4, limit: 3 });
+}
+
+#[test]
+fn groups_may_nest_as_deep_as_their_limit() {
+    let nested = |depth: usize| format!("{}a{}", "(?:".repeat(depth), ")*".repeat(depth));
+    assert!(compile(&nested(128), &Limits::default()).is_ok());
+    let refused = compile(&nested(129), &Limits::default()).unwrap_err();
+    assert_eq!(refused, Error::NestsTooDeep { offset: 3 * 128, limit: 128 });
+}
+
+#[test]
+fn nested_classes_count_as_nesting() {
+    let limits = Limits { nest: 2, ..Limits::default() };
+    let refused = Regex::new("([[a]])", Flags::UNICODE_SETS, &limits).unwrap_err();
+    assert_eq!(refused, Error::NestsTooDeep { offset: 2, limit: 2 });
+}
+
+#[test]
+fn an_open_bracket_a_thousand_times_is_no_recursion() {
+    let refused = compile(&"(".repeat(60_000), &Limits::default()).unwrap_err();
+    assert_eq!(refused, Error::NestsTooDeep { offset: 128, limit: 128 });
+}
+
+#[test]
+fn repetitions_do_not_make_a_pattern_larger() {
+    for pattern in ["((a{100}){100}){100}", "a{1000000}", "(?:a{0,4294967295}){4294967295}", "[ab]{0,10000}c"]
+    {
+        let regex = compile(pattern, &Limits::default()).unwrap();
+        assert!(!regex.is_linear(), "{pattern}");
+    }
+    let counted = compile("^[ab]{3000}c", &Limits::default()).unwrap();
+    assert_eq!(counted.is_match(&"ab".repeat(2_000)), Ok(false));
+    assert_eq!(counted.is_match(&format!("{}c", "ab".repeat(1_500))), Ok(true));
+}
+
+#[test]
+fn many_large_classes_are_too_complex() {
+    check_too_complex(&r"\p{L}".repeat(1_000), "u");
+    check_too_complex(&r"\P{L}".repeat(1_000), "iu");
+    check_too_complex(&r"[\Wa]".repeat(10_000), "i");
+}
+
+#[test]
+fn a_search_that_takes_too_many_steps_is_given_up() {
+    let limits = Limits { steps: 1_000, ..Limits::default() };
+    let regex = compile(r"(a+)+\1b", &limits).unwrap();
+    assert_eq!(regex.is_match("aab"), Ok(true));
+    let text = "a".repeat(100);
+    assert_eq!(regex.is_match(&text), Err(Error::TooManySteps));
+    assert_eq!(regex.find(&text).unwrap_err(), Error::TooManySteps);
+    assert_eq!(regex.replace(&text, &Replacement::parse("")), Err(Error::TooManySteps));
+    let mut matches = regex.find_iter(&text);
+    assert_eq!(matches.next().unwrap().unwrap_err(), Error::TooManySteps);
+    assert!(matches.next().is_none(), "a search that was given up is the last");
+    assert!(!Error::TooManySteps.is_of_pattern());
+}
+
+#[test]
+fn all_matches_of_a_text_share_the_steps() {
+    let regex = compile("(?=(b?))a", &Limits { steps: 100, ..Limits::default() }).unwrap();
+    assert_eq!(regex.find_iter("aaa").count(), 3);
+    let text = "a".repeat(100);
+    let found: Vec<_> = regex.find_iter(&text).collect();
+    assert!(found.len() < 50);
+    assert_eq!(found.last().unwrap().as_ref().unwrap_err(), &Error::TooManySteps);
+}
+
+#[test]
+fn steps_can_be_lent_to_several_searches() {
+    let regex = compile(r"(a)\1", &Limits::default()).unwrap();
+    let mut steps = Steps::new(1_000);
+    let before = steps.left();
+    assert_eq!(regex.is_match_within("aa", &mut steps), Ok(true));
+    let once = before - steps.left();
+    assert!(once > 0);
+    assert_eq!(regex.find_iter_within("aa", &mut steps).count(), 1);
+    assert!(steps.left() < before - once);
+    let mut none = Steps::new(0);
+    assert_eq!(regex.is_match_within("aa", &mut none), Err(Error::TooManySteps));
+}
+
+/// Each search of the linear engine is charged with the rest of the text, at worst a square.
+#[test]
+fn a_linear_search_is_charged_too() {
+    let regex = compile("a[^b]*b|a", &Limits { steps: 10_000, ..Limits::default() }).unwrap();
+    assert!(regex.is_linear());
+    assert_eq!(regex.find_iter(&"a".repeat(100)).count(), 100);
+    let text = "a".repeat(100_000);
+    let found: Vec<_> = regex.find_iter(&text).collect();
+    assert_eq!(found.last().unwrap().as_ref().unwrap_err(), &Error::TooManySteps);
+}
+
+#[test]
+fn looking_at_a_text_once_is_never_too_much() {
+    let limits = Limits { steps: 10, ..Limits::default() };
+    assert_eq!(compile("x", &limits).unwrap().is_match(&"a".repeat(1 << 20)), Ok(false));
+    assert_eq!(compile("x(?=y)", &limits).unwrap().is_match(&"a".repeat(1 << 20)), Ok(false));
+}
+
+#[test]
+fn a_search_keeps_no_more_ways_in_mind_than_the_limit() {
+    let limits = Limits { branches: 10, ..Limits::default() };
+    let regex = compile(r"(?:a|b)*(?=c)", &limits).unwrap();
+    assert_eq!(regex.is_match("abac"), Ok(true));
+    assert_eq!(regex.is_match(&"ab".repeat(20)), Err(Error::TooManyBranches { limit: 10 }));
+}
+
+#[test]
+fn a_replaced_text_may_be_as_long_as_its_limit() {
+    let limits = Limits { output_bytes: 6, ..Limits::default() };
+    let regex = Regex::new("a", Flags::GLOBAL, &limits).unwrap();
+    let replace = |text, with| regex.replace(text, &Replacement::parse(with)).map(String::from);
+    assert_eq!(replace("aa", "xyz"), Ok("xyzxyz".to_owned()));
+    assert_eq!(replace("aaa", "xyz"), Err(Error::OutputTooLong { limit: 6 }));
+    assert_eq!(replace("abcdefg", "x"), Err(Error::OutputTooLong { limit: 6 }));
+    assert_eq!(replace("bcdefgh", "x"), Ok("bcdefgh".to_owned()), "nothing was replaced");
+}
+
+/// Without a bound this would need a terabyte.
+#[test]
+fn texts_around_matches_do_not_multiply_without_bound() {
+    let regex =
+        Regex::new("", Flags::GLOBAL, &Limits { output_bytes: 1 << 16, ..Limits::default() }).unwrap();
+    let replacement = Replacement::parse(&"$'".repeat(1_000));
+    let text = "x".repeat(1 << 15);
+    assert_eq!(regex.replace(&text, &replacement), Err(Error::OutputTooLong { limit: 1 << 16 }));
+}

@@ -1,0 +1,16 @@
+//! Expressions, against what JavaScript does.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a broken expectation is a failed test"
+)]
+
+mod catastrophic;
+mod errors;
+mod limits;
+mod literal;
+mod node;
+mod properties;
+mod replacement;

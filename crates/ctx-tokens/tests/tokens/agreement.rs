@@ -1,0 +1,92 @@
+//! Both tokenizers give every text the same count: each is the other's oracle.
+#![cfg(all(feature = "tiktoken", feature = "bpe"))]
+use ctx_tokens::{Counter, Encoding};
+use ctx_types::TokenCounter;
+use proptest::prelude::*;
+
+#[track_caller]
+fn check(text: &str) {
+    for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {
+        let tiktoken = Counter::tiktoken(encoding).unwrap().count(text);
+        let bpe = Counter::bpe(encoding).unwrap().count(text);
+        assert_eq!(tiktoken, bpe, "{encoding}: {text:?}");
+    }
+}
+
+/// Pieces of text in the scripts and forms that conversations have.
+const PIECES: [&str; 34] = [
+    "",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "   \n  ",
+    "\u{a0}",
+    "\u{3000}",
+    "\u{2028}",
+    "Hello",
+    "WORLD",
+    "camelCase",
+    "don't",
+    "I'LL",
+    "it's",
+    "12345678",
+    "3.14",
+    "你好，世界",
+    "角色扮演",
+    "こんにちは",
+    "안녕하세요",
+    "Привет",
+    "مرحبا",
+    "e\u{301}",
+    "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}",
+    "\u{1F1E9}\u{1F1EA}",
+    "{{user}}",
+    "*smiles*",
+    "<|endoftext|>",
+    "```rust\nfn main() {}\n```",
+    "https://example.org/a?b=c#d",
+    "!!!???",
+    "//\n/",
+];
+
+#[test]
+fn pairs_of_pieces_have_the_same_count() {
+    for (index, first) in PIECES.iter().enumerate() {
+        // Some 200 of all the pairs, each piece first and second.
+        for step in [0, 1, 5, 11, 17, 23] {
+            let second = PIECES[(index + step) % PIECES.len()];
+            check(&format!("{first}{second}"));
+            check(&format!("{first} {second}\n{first}"));
+        }
+    }
+}
+
+#[test]
+fn long_runs_have_the_same_count() {
+    for unit in ["a", "A", " ", "!", "\n", "\t", "0", "你", "é", "ab ", " \n", "\n/", "\u{301}"] {
+        check(&unit.repeat(10_000));
+        check(&format!("{}x", unit.repeat(999)));
+    }
+}
+
+#[test]
+fn a_long_text_that_is_cut_into_pieces_has_the_same_count() {
+    check(&"He said: \"it's 3 o'clock\"\n\n  /// 你好 \r\n\t".repeat(15_000));
+    check(&"one two three ".repeat(50_000));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_text_has_the_same_count(text in any::<String>()) {
+        check(&text);
+    }
+
+    #[test]
+    fn any_mixture_has_the_same_count(text in "([a-zA-Z0-9]{1,4}|[ \\t\\r\\n\u{a0}]{1,3}|[你好世界ぁ-ん가-힣а-яé\u{301}]|[!'/.,]){0,40}") {
+        check(&text);
+    }
+}

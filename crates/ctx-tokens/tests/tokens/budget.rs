@@ -1,0 +1,169 @@
+//! Budgets and the account of how they came about.
+use ctx_tokens::{Budget, BudgetError, BudgetRequest, MAX_TOKENS, ModelFacts, read_tokens};
+use serde_json::json;
+
+/// A model with a window of 10,000 and answers of 2,000 tokens.
+fn model() -> ModelFacts {
+    ModelFacts { context_window: Some(10_000), max_output: Some(2_000), ..ModelFacts::unknown("mine") }
+}
+
+fn request(context_tokens: Option<i64>, reserve: Option<u32>) -> BudgetRequest {
+    BudgetRequest { context_tokens, reserve, ..BudgetRequest::default() }
+}
+
+/// Checks what is available, and the codes of the diagnostics.
+#[track_caller]
+fn check(model: &ModelFacts, request: &BudgetRequest, available: Option<u32>, codes: &[u16]) {
+    let (budget, diagnostics) = Budget::compute(model, request).unwrap();
+    assert_eq!(budget.available, available, "{budget:?}");
+    assert_eq!(diagnostics.iter().map(|found| found.code.number()).collect::<Vec<_>>(), codes);
+    if let Some(available) = available {
+        assert_eq!(budget.lines.iter().map(|line| line.tokens).sum::<i64>(), i64::from(available));
+    }
+}
+
+#[test]
+fn a_window_minus_the_longest_answer_is_the_default() {
+    check(&model(), &request(None, None), Some(7_997), &[]);
+}
+
+#[test]
+fn the_default_reserve_is_a_quarter_of_the_window_at_most() {
+    let model = ModelFacts { max_output: Some(10_000), ..model() };
+    check(&model, &request(None, None), Some(7_497), &[]);
+    let model = ModelFacts { max_output: None, ..model };
+    check(&model, &request(None, None), Some(9_997), &[]);
+}
+
+#[test]
+fn the_longest_answer_that_is_asked_for_is_kept_free() {
+    let asked = |answer| BudgetRequest { answer: Some(answer), ..BudgetRequest::default() };
+    check(&model(), &asked(300), Some(9_697), &[]);
+    check(&model(), &asked(9_000), Some(4_997), &[]);
+    check(&model(), &BudgetRequest { reserve: Some(100), ..asked(300) }, Some(9_897), &[]);
+    check(&model(), &BudgetRequest { context_tokens: Some(5_000), ..asked(300) }, Some(4_997), &[]);
+}
+
+#[test]
+fn what_the_user_allows_is_for_the_context_alone() {
+    check(&model(), &request(Some(5_000), None), Some(4_997), &[]);
+    check(&model(), &request(Some(5_000), Some(1_000)), Some(3_997), &[]);
+}
+
+#[test]
+fn zero_means_the_window_of_the_model() {
+    check(&model(), &request(Some(0), Some(0)), Some(9_997), &[]);
+    check(&model(), &request(Some(0), None), Some(7_997), &[]);
+}
+
+#[test]
+fn a_number_that_no_context_can_have_is_an_error() {
+    for context_tokens in [-1, i64::MIN, i64::from(MAX_TOKENS) + 1, i64::from(u32::MAX) + 1, i64::MAX] {
+        let error = Budget::compute(&model(), &request(Some(context_tokens), None)).unwrap_err();
+        assert_eq!(error, BudgetError::OutOfRange { context_tokens });
+    }
+    check(
+        &ModelFacts::unknown("mine"),
+        &request(Some(i64::from(MAX_TOKENS)), None),
+        Some(MAX_TOKENS - 3),
+        &[],
+    );
+}
+
+#[test]
+fn more_than_the_window_is_taken_with_a_warning() {
+    check(&model(), &request(Some(10_001), None), Some(9_998), &[411]);
+    check(&model(), &request(Some(10_000), None), Some(9_997), &[]);
+}
+
+#[test]
+fn without_a_window_nothing_is_limited() {
+    let unknown = ModelFacts::unknown("mine");
+    check(&unknown, &request(None, None), None, &[410]);
+    check(&unknown, &request(Some(0), Some(500)), None, &[410]);
+    check(&unknown, &request(Some(100), None), Some(97), &[]);
+}
+
+#[test]
+fn that_nothing_limits_is_said_of_the_model_that_is_meant() {
+    let said = |name| {
+        let (_, found) = Budget::compute(&ModelFacts::unknown(name), &request(None, None)).unwrap();
+        (found[0].message.clone(), found[0].help.clone().unwrap())
+    };
+    let (message, help) = said("mine");
+    assert_eq!(message, "the window of `mine` is not known, so that nothing limits the context");
+    assert_eq!(
+        help,
+        "say how many tokens the context may have, or give the model's window in a table of models"
+    );
+    let (message, help) = said("");
+    assert_eq!(message, "no model is named, so that no window limits the context");
+    assert_eq!(help, "name the model, or say how many tokens the context may have");
+}
+
+/// One rule for numbers of tokens wherever they stand.
+#[test]
+fn a_number_of_tokens_is_whole_and_in_range() {
+    for (value, expected) in [
+        (json!(0), Some(0)),
+        (json!(8_000), Some(8_000)),
+        (json!(8e3), Some(8_000)),
+        (json!(MAX_TOKENS), Some(MAX_TOKENS)),
+        (json!(MAX_TOKENS + 1), None),
+        (json!(u64::MAX), None),
+        (json!(1e300), None),
+        (json!(-1), None),
+        (json!(0.5), None),
+        (json!("8000"), None),
+        (json!(null), None),
+    ] {
+        assert_eq!(read_tokens(&value), expected, "{value}");
+    }
+}
+
+#[test]
+fn everything_that_goes_off_is_a_line() {
+    let request = BudgetRequest {
+        context_tokens: None,
+        reserve: Some(1_000),
+        answer: None,
+        tools: 250,
+        fixed: vec![("summary prompt".to_owned(), 50), ("nothing".to_owned(), 0)],
+    };
+    let (budget, _) = Budget::compute(&model(), &request).unwrap();
+    let lines: Vec<_> = budget.lines.iter().map(|line| (line.name.as_str(), line.tokens)).collect();
+    assert_eq!(
+        lines,
+        [
+            ("window of `mine`", 10_000),
+            ("reserve for the answer", -1_000),
+            ("tools", -250),
+            ("beginning of the answer", -3),
+            ("summary prompt", -50),
+        ]
+    );
+    assert_eq!(budget.available, Some(8_697));
+}
+
+#[test]
+fn a_budget_of_nothing_names_what_took_it() {
+    let error = Budget::compute(&model(), &request(Some(100), Some(97))).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "nothing is left for messages: allowed context 100, reserve for the answer -97, \
+         beginning of the answer -3"
+    );
+    assert!(Budget::compute(&model(), &request(Some(100), Some(96))).is_ok());
+}
+
+#[test]
+fn the_largest_numbers_do_not_overflow() {
+    let request = BudgetRequest {
+        context_tokens: Some(1),
+        reserve: Some(u32::MAX),
+        answer: None,
+        tools: u32::MAX,
+        fixed: vec![("more".to_owned(), u32::MAX)],
+    };
+    assert!(matches!(Budget::compute(&model(), &request), Err(BudgetError::NothingLeft { .. })));
+}

@@ -1,0 +1,161 @@
+//! Counting plain text: known figures, limits, and what holds for every counter.
+use ctx_tokens::{Counter, Encoding, ModelFacts, estimate};
+use ctx_types::{Text, TokenCounter};
+use proptest::prelude::*;
+
+/// Every counter that is compiled in.
+fn counters() -> Vec<Counter> {
+    let mut counters = vec![Counter::estimate()];
+    for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {
+        counters.extend(Counter::new(encoding));
+        #[cfg(feature = "tiktoken")]
+        counters.extend(Counter::tiktoken(encoding));
+        #[cfg(feature = "bpe")]
+        counters.extend(Counter::bpe(encoding));
+    }
+    // `Counter::new` is one of the others where a tokenizer is compiled in.
+    counters.sort_by_key(|counter| (counter.kind(), counter.engine_name()));
+    counters.dedup();
+    counters
+}
+
+/// Checks the count in `encoding` with every counter that has it.
+#[track_caller]
+fn check(encoding: Encoding, text: &str, expected: u32) {
+    for counter in counters().into_iter().filter(|counter| counter.kind() == encoding) {
+        let name = counter.engine_name();
+        assert_eq!(counter.count(text), expected, "{name}: {text:?}");
+        assert_eq!(counter.count_till_limit(text, expected), Some(expected), "{name}: {text:?}");
+        if let Some(below) = expected.checked_sub(1) {
+            assert_eq!(counter.count_till_limit(text, below), None, "{name}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_has_no_tokens() {
+    for encoding in Encoding::ALL {
+        check(encoding, "", 0);
+    }
+}
+
+#[test]
+fn counts_are_those_that_openai_publishes() {
+    // From the comparison of encodings in the "How to count tokens" notebook.
+    check(Encoding::Cl100kBase, "antidisestablishmentarianism", 6);
+    check(Encoding::O200kBase, "antidisestablishmentarianism", 6);
+    check(Encoding::Cl100kBase, "2 + 2 = 4", 7);
+    check(Encoding::O200kBase, "2 + 2 = 4", 7);
+    check(Encoding::Cl100kBase, "お誕生日おめでとう", 9);
+    check(Encoding::O200kBase, "お誕生日おめでとう", 8);
+    check(Encoding::Cl100kBase, "tiktoken is great!", 6);
+}
+
+#[test]
+fn special_tokens_are_plain_text() {
+    check(Encoding::O200kBase, "<|endoftext|>", 7);
+    check(Encoding::Cl100kBase, "<|endoftext|>", 7);
+}
+
+#[test]
+fn the_estimate_is_a_quarter_of_ascii_and_all_else_rounded_up() {
+    check(Encoding::Estimate, "a", 1);
+    check(Encoding::Estimate, "abcd", 1);
+    check(Encoding::Estimate, "abcde", 2);
+    check(Encoding::Estimate, "你", 1);
+    check(Encoding::Estimate, "你好", 2);
+    check(Encoding::Estimate, "你好abc", 3);
+    check(Encoding::Estimate, "é", 1);
+    check(Encoding::Estimate, "\u{1F600}", 1);
+    check(Encoding::Estimate, "\u{1F600} ok", 2);
+    check(Encoding::Estimate, "\n\n\n\n\n\n\n\n", 2);
+}
+
+#[test]
+fn a_count_is_remembered_by_all_clones_of_a_text() {
+    for counter in counters() {
+        let text = Text::from("remember me");
+        let count = counter.count_text(&text.clone());
+        assert_eq!(text.known_tokens(counter.encoding()), Some(count));
+    }
+}
+
+#[test]
+fn one_letter_or_blank_over_and_over_is_counted_in_reasonable_time() {
+    for counter in counters() {
+        for unit in ["a", " ", "!", "\n", "你", "a\n", "\u{301}"] {
+            let text = unit.repeat(50_000);
+            let count = counter.count(&text) as usize;
+            assert!(count > 0 && count <= text.len(), "{counter} {unit:?} {count}");
+        }
+    }
+}
+
+#[test]
+fn a_million_blanks_do_not_panic() {
+    let text = format!("x{}x", " ".repeat(1_100_000));
+    for counter in counters().into_iter().filter(|counter| counter.kind() == Encoding::O200kBase) {
+        // Exactly 8,596; each cut into pieces for tiktoken-rs may add or save one.
+        let count = counter.count(&text);
+        assert!((8_594..8_599).contains(&count), "{} {count}", counter.engine_name());
+        assert_eq!(counter.count_till_limit(&text, 10), None);
+    }
+}
+
+#[test]
+fn encodings_have_stable_identities() {
+    let table = Encoding::ALL.map(|encoding| (encoding.name(), encoding.id().0));
+    assert_eq!(table, [("estimate", 1), ("cl100k_base", 2), ("o200k_base", 3)]);
+    for encoding in Encoding::ALL {
+        assert_eq!(Encoding::parse(encoding.name()), Some(encoding));
+    }
+    assert_eq!(Encoding::parse("p50k_base"), None);
+}
+
+#[test]
+fn a_counter_says_whether_it_is_exact() {
+    let mut model = ModelFacts::unknown("mine");
+    let (counter, diagnostic) = Counter::for_model(&model);
+    assert_eq!(diagnostic.is_none(), Encoding::O200kBase.is_available());
+    assert!(!counter.is_exact());
+    if diagnostic.is_none() {
+        assert_eq!(counter.to_string(), "o200k_base as an estimate");
+        model.is_exact = true;
+        let (counter, _) = Counter::for_model(&model);
+        assert!(counter.is_exact());
+        assert_eq!(counter.to_string(), "o200k_base");
+    }
+    model.encoding = Encoding::Estimate;
+    assert_eq!(Counter::for_model(&model), (Counter::estimate(), None));
+}
+
+#[test]
+fn warming_is_only_a_matter_of_time() {
+    for counter in counters() {
+        counter.warm();
+        assert_eq!(counter.count("a"), 1);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_text_has_more_tokens_than_bytes(text in "\\PC{0,80}|[ \\t\\r\\n\\PC]{0,80}") {
+        for counter in counters() {
+            let count = counter.count(&text);
+            prop_assert!(count as usize <= text.len(), "{} {:?}", counter, text);
+            prop_assert_eq!(count == 0, text.is_empty());
+        }
+        prop_assert!(estimate(&text) as usize >= text.len() / 4);
+    }
+
+    #[test]
+    fn a_limited_count_is_the_count_or_nothing(text in "\\PC{0,80}", limit in 0..60_u32) {
+        for counter in counters() {
+            let count = counter.count(&text);
+            let expected = (count <= limit).then_some(count);
+            prop_assert_eq!(counter.count_till_limit(&text, limit), expected, "{} {:?}", counter, text);
+        }
+    }
+}

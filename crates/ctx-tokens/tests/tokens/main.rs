@@ -1,0 +1,11 @@
+//! What messages cost, and what fits.
+
+#![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+
+mod agreement;
+mod budget;
+mod cost;
+mod counting;
+mod fit;
+mod media;
+mod models;

@@ -1,0 +1,17 @@
+//! The nouns and their files.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a broken expectation is a failed test"
+)]
+
+mod config_field;
+mod misspelt;
+mod persist;
+mod persist_property;
+mod placement;
+mod preset_op;
+mod session;
+mod worldbook;

@@ -1,0 +1,166 @@
+//! Keys that are nearly known ones are told, and keys of other applications are not.
+use ctx_types::{
+    Agent, Diagnostic, Edit, Persist, Reader, UserProfile, Worldbook, misspelt_in_agent, misspelt_in_profile,
+    misspelt_in_worldbook,
+};
+use serde_json::{Map, Value, json};
+
+/// Checks where misspelt keys are found, and which they get for it; else what is said about them.
+#[track_caller]
+fn check(found: &[Diagnostic], expected: &[(&str, &str)]) {
+    let told = found.iter().map(|finding| {
+        let pointer = finding.location.pointer.as_deref().unwrap();
+        let Some(fix) = &finding.fix else { return (pointer, finding.help.as_deref().unwrap()) };
+        let key = match &fix.edit {
+            Edit::Key(key) => key,
+            edit => unreachable!("{edit:?}"),
+        };
+        assert_eq!(finding.help, Some(format!("did you mean `{key}`?")));
+        (pointer, key.as_str())
+    });
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+fn in_agent(file: Value) -> Vec<Diagnostic> {
+    misspelt_in_agent(&Agent::read(file, &mut Reader::new()))
+}
+
+fn in_profile(file: Value) -> Vec<Diagnostic> {
+    misspelt_in_profile(&UserProfile::read(file, &mut Reader::new()))
+}
+
+fn in_entry(entry: &Value) -> Vec<Diagnostic> {
+    misspelt_in_worldbook(&Worldbook::read(json!({ "entries": { "a/b": entry } }), &mut Reader::new()))
+}
+
+#[test]
+fn a_key_near_an_absent_one_is_told() {
+    let file = json!({
+        "paramters": {}, "regexconfig": {}, "preset_groups": [],
+        "presetMessages": [
+            { "rol": "system", "contnt": "x", "content": "y", "anchorTaget": "chat_history", "isEnable": false },
+            { "injectionStrategy": { "dept": 1 }, "modelMatch": { "patern": [] }, "Role": "user" },
+        ],
+    });
+    check(
+        &in_agent(file),
+        &[
+            ("/paramters", "parameters"),
+            ("/regexconfig", "regexConfig"),
+            ("/preset_groups", "presetGroups"),
+            ("/presetMessages/0/rol", "role"),
+            ("/presetMessages/0/contnt", "`content` is there too; remove one of the two"),
+            ("/presetMessages/0/anchorTaget", "anchorTarget"),
+            ("/presetMessages/0/isEnable", "isEnabled"),
+            ("/presetMessages/1/Role", "role"),
+            ("/presetMessages/1/injectionStrategy/dept", "depth"),
+        ],
+    );
+}
+
+#[test]
+fn a_key_beside_the_right_one_is_told_without_an_edit() {
+    let file = json!({ "presetMessages": [
+        { "isEnable": false, "isEnabled": true },
+        // Applications write one and several, and a switch under both its names.
+        { "role": "user", "roles": [], "id": "a", "ids": [], "enabled": true, "isEnabled": true },
+    ]});
+    check(
+        &in_agent(file),
+        &[("/presetMessages/0/isEnable", "`isEnabled` is there too; remove one of the two")],
+    );
+}
+
+#[test]
+fn a_switch_has_another_name_elsewhere() {
+    let file = json!({
+        "presetMessages": [{ "enabled": false }, { "enabled": false, "isEnabled": true }, { "enabled": null }],
+        "presetGroups": [{ "isEnabled": false }],
+        "regexConfig": { "presets": [{ "isEnabled": false, "rules": [{ "isEnabled": false, "regx": "a" }] }] },
+    });
+    check(
+        &in_agent(file),
+        &[
+            ("/presetMessages/0/enabled", "isEnabled"),
+            ("/presetGroups/0/isEnabled", "enabled"),
+            ("/regexConfig/presets/0/isEnabled", "enabled"),
+            ("/regexConfig/presets/0/rules/0/isEnabled", "enabled"),
+            ("/regexConfig/presets/0/rules/0/regx", "regex"),
+        ],
+    );
+}
+
+#[test]
+fn a_profile_with_keys_of_an_agent_is_told() {
+    check(
+        &in_profile(json!({ "name": "Robin", "presetMesages": [], "contnt": "" })),
+        &[("/contnt", "content"), ("/presetMesages", "presetMessages")],
+    );
+    check(&in_profile(json!({ "name": "Robin", "content": "", "tags": [] })), &[]);
+}
+
+#[test]
+fn an_entry_of_a_book_is_looked_at_unless_it_is_a_cards_too() {
+    check(
+        &in_entry(&json!({ "keys": ["a"], "contnt": "" })),
+        &[("/entries/a~1b/keys", "key"), ("/entries/a~1b/contnt", "content")],
+    );
+    check(&in_entry(&json!({ "keys": ["a"], "secondary_keys": [], "case_sensitive": true })), &[]);
+}
+
+/// What is kept for other applications is theirs.
+#[test]
+fn nothing_below_an_unknown_key_is_looked_at() {
+    let wrong = json!({ "presetMesages": [], "rol": "x" });
+    let file = json!({ "imported": wrong, "extensions": wrong, "presetMessages": [{ "metadata": wrong }] });
+    check(&in_agent(file), &[]);
+}
+
+/// Makes an object of names that other applications write.
+fn object(names: &str) -> Value {
+    Value::Object(names.split_whitespace().map(|name| (name.to_owned(), json!(1))).collect::<Map<_, _>>())
+}
+
+#[test]
+fn keys_that_other_applications_write_are_theirs() {
+    let mut agent = object(
+        "version icon defaultGreetingId displayPresetCount llmThinkRules richTextStyleOptions
+        richTextStyleBehavior defaultToolCallCollapsed tags category interactionConfig assetGroups
+        quickActionSetIds knowledgeBaseConfig knowledgeSettings toolCallConfig extensionConfig visualGuideline
+        avatarHistory profileId userProfileId createdAt lastUsedAt updatedAt metadata messages groups
+        persona context type imported extensions code",
+    );
+    agent["presetMessages"] = json!([object(
+        "parentId childrenIds lastSelectedChildId status timestamp createdAt updatedAt metadata children
+        identifier system_prompt marker injection_position injection_depth injection_order forbid_overrides
+        injection_trigger comment title text note tags position depth date tool_calls tool_call_id context rule
+        sourceType sourceIndex reasoningContent translation runId partType model"
+    )]);
+    agent["presetGroups"] = json!([object("order icon collapsed color isExpanded sortOrder version")]);
+    agent["greetings"] = json!([object("attachments metadata isDefault order createdAt")]);
+    agent["regexConfig"] = json!({
+        "version": 1,
+        "presets": [{
+            "description": "", "author": "", "version": "", "createdAt": "", "updatedAt": "",
+            "rules": [object(
+                "scriptContent applyInStreaming testInput findRegex replaceString scriptName disabled markdownOnly
+                promptOnly placement minDepth maxDepth substituteRegex description"
+            )],
+        }],
+    });
+    check(&in_agent(agent), &[]);
+    check(
+        &in_profile(object(
+            "name icon createdAt updatedAt lastUsedAt richTextStyleOptions richTextStyleBehavior
+            quickActionSetIds description avatar context position depth role",
+        )),
+        &[],
+    );
+    check(
+        &in_entry(&object(
+            "key id world hash decorators addMemo displayIndex automationId extensions enabled name tags
+            insertionOrder priority keywords secondaryKeys coldown title weight category folder",
+        )),
+        &[],
+    );
+}

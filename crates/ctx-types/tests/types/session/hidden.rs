@@ -1,0 +1,226 @@
+//! Which messages summaries stand for.
+
+use std::collections::BTreeSet;
+
+use ctx_types::{DisplayState, NodeId, Session, SessionOp, display_path, hidden_set, visible_path};
+use proptest::prelude::*;
+
+use crate::session::{ids, tree};
+
+/// Checks what each summary hides, as `node:summary`, and what is sent.
+#[track_caller]
+fn check(line: &str, hidden: &str, sent: &str) {
+    let session = tree(line);
+    let set = hidden_set(&session);
+    let found: Vec<String> = set.iter().map(|(id, by)| format!("{id}:{by}")).collect();
+    assert_eq!(found.join(" "), hidden, "{line}");
+    assert_eq!(ids(visible_path(&session)).join(" "), sent, "{line}");
+}
+
+#[test]
+fn a_summary_hides_what_it_lists() {
+    check("root(a(b(sS[a,b](c*))))", "a:s b:s", "s c");
+}
+
+#[test]
+fn a_disabled_summary_hides_nothing_and_is_not_sent() {
+    check("root(a(b(~sS[a,b](c*))))", "", "a b c");
+}
+
+#[test]
+fn disabled_messages_are_not_sent() {
+    check("root(a(~b(c*)))", "", "a c");
+}
+
+#[test]
+fn an_outer_summary_hides_an_inner_one_and_all_that_it_lists() {
+    check("root(a(b(sS[a,b](c(tS[s,c](d*))))))", "a:t b:t s:t c:t", "t d");
+    check("root(a(b(sS[a,b](c(tS[s,a,b,c](d*))))))", "a:t b:t s:t c:t", "t d");
+}
+
+#[test]
+fn a_chain_of_summaries_hides_through_all_links() {
+    check("root(a(sS[a](b(tS[s,b](c(uS[t,c](d*)))))))", "a:u s:u b:u t:u c:u", "u d");
+}
+
+#[test]
+fn a_disabled_outer_summary_shows_the_inner_one() {
+    check("root(a(b(sS[a,b](c(~tS[s,c](d*))))))", "a:s b:s", "s c d");
+}
+
+#[test]
+fn a_disabled_inner_summary_changes_nothing_below_an_enabled_outer_one() {
+    check("root(a(b(~sS[a,b](c(tS[s,c](d*))))))", "a:t b:t s:t c:t", "t d");
+}
+
+#[test]
+fn summaries_beside_each_other_hide_their_own() {
+    check("root(a(sS[a](b(tS[b](c*)))))", "a:s b:t", "s t c");
+}
+
+#[test]
+fn a_summary_of_nothing_but_hidden_messages_is_hidden() {
+    check("root(a(b(sS[a,b](c(tS[a,b,c](d*))))))", "a:t b:t s:t c:t", "t d");
+    check("root(a(sS[a](tS[a](b*))))", "a:t s:t", "t b");
+}
+
+#[test]
+fn overlapping_summaries_are_both_sent() {
+    check("root(a(b(sS[a,b](c(tS[b,c](d*))))))", "a:s b:t c:t", "s t d");
+}
+
+#[test]
+fn ids_off_the_path_are_ignored() {
+    check("root(a(b(sS[a,x,gone](c*)) x))", "a:s", "b s c");
+    check("root(a(sS[x](b*)) x)", "", "a s b");
+}
+
+#[test]
+fn a_branch_beside_the_summary_shows_the_originals() {
+    check("root(a(b(sS[a,b](c)) d*))", "", "a d");
+    check("root(a(b*(sS[a,b](c))))", "", "a b");
+}
+
+#[test]
+fn a_summary_never_hides_itself() {
+    check("root(a(sS[a,s](b*)))", "a:s", "s b");
+    check("root(a(sS[s](b*)))", "", "a s b");
+}
+
+#[test]
+fn of_summaries_that_list_each_other_the_newer_one_counts() {
+    check("root(a(sS[a,t](b(tS[s,b](c*)))))", "a:t s:t b:t", "t c");
+    check("root(a(sS[a,t](b(tS[b,u](uS[s](c*))))))", "a:u s:u b:u t:u", "u c");
+}
+
+#[test]
+fn a_summary_may_stand_above_what_it_lists() {
+    check("root(sS[a,b](a(b(c*))))", "a:s b:s", "s c");
+    check("root(uS[t,b](a(tS[a](b(c*)))))", "a:u t:u b:u", "u c");
+    check("root(vS[u](uS[t](a(tS[a](c*)))))", "u:v a:v t:v", "v c");
+}
+
+#[test]
+fn what_a_summary_hides_stays_hidden_if_that_summary_is_hidden_later() {
+    check("root(vS[t](sS[a](a(tS[a](c*)))))", "s:v a:v t:v", "v c");
+}
+
+#[test]
+fn an_empty_conversation_shows_nothing() {
+    check("root*", "", "");
+    check("root*(a)", "", "");
+}
+
+/// Checks what an application shows: `-` before what it does not, `!` what is switched off, `:summary`.
+#[track_caller]
+fn check_display(line: &str, expanded: &[&str], expected: &str) {
+    let session = tree(line);
+    let expanded: Vec<NodeId> = expanded.iter().map(|id| (*id).into()).collect();
+    let shown = display_path(&session, &expanded);
+    let shown = shown.iter().map(|shown| {
+        let sign = if shown.is_shown { "" } else { "-" };
+        match &shown.state {
+            DisplayState::Visible => format!("{sign}{}", shown.id),
+            DisplayState::Hidden { by } => format!("{sign}{}:{by}", shown.id),
+            DisplayState::Disabled => format!("{sign}!{}", shown.id),
+        }
+    });
+    assert_eq!(shown.collect::<Vec<_>>().join(" "), expected, "{line}");
+}
+
+#[test]
+fn an_expanded_summary_shows_what_it_hides() {
+    let line = "root(a(b(sS[a,b](c(tS[c](d*))))))";
+    check_display(line, &[], "-a:s -b:s s -c:t t d");
+    check_display(line, &["s"], "a:s b:s s -c:t t d");
+    check_display(line, &["s", "t"], "a:s b:s s c:t t d");
+    check(line, "a:s b:s c:t", "s t d");
+}
+
+#[test]
+fn an_expanded_outer_summary_shows_everything_inside() {
+    let line = "root(a(~b(sS[a,b](c(tS[s,c](~d*))))))";
+    check_display(line, &["t"], "a:t b:t s:t c:t t !d");
+    check_display(line, &["s"], "-a:t -b:t -s:t -c:t t !d");
+}
+
+/// Checks what is hidden after an operation, when it was asked for before.
+#[track_caller]
+fn check_after(line: &str, op: &SessionOp, hidden: &str) {
+    let mut session = tree(line);
+    let before = hidden_set(&session);
+    let undo = session.apply(op).unwrap();
+    let found: Vec<String> = hidden_set(&session).iter().map(|(id, by)| format!("{id}:{by}")).collect();
+    assert_eq!(found.join(" "), hidden, "{line}");
+    session.apply(&undo).unwrap();
+    assert_eq!(hidden_set(&session), before);
+}
+
+#[test]
+fn what_is_hidden_follows_every_operation() {
+    let append = |parent: &str, id: &str| SessionOp::Append {
+        parent: parent.into(),
+        node: Box::new(ctx_types::Node::new(ctx_types::Role::User, "").with_id(id)),
+    };
+    let toggle = |id: &str, enabled| SessionOp::Toggle { id: id.into(), enabled };
+    let line = "root(a(b(sS[a,b,n](c*))))";
+    check_after(line, &append("c", "d"), "a:s b:s");
+    check_after(line, &append("c", "n"), "a:s b:s n:s");
+    check_after(line, &append("a", "d"), "");
+    check_after(line, &toggle("s", false), "");
+    check_after(line, &toggle("a", false), "a:s b:s");
+    check_after(line, &SessionOp::ActivateLeaf { id: "b".into() }, "");
+    check_after(line, &SessionOp::Remove { id: "s".into() }, "");
+    check_after(line, &SessionOp::Remove { id: "a".into() }, "");
+    check_after("root(a(~sS[a](b*)))", &toggle("s", true), "a:s");
+}
+
+/// A path on which every node is a summary that lists some others, some switched off.
+fn summaries() -> impl Strategy<Value = Session> {
+    let node = (proptest::collection::vec(0_usize..9, 0..4), any::<bool>());
+    proptest::collection::vec(node, 1..9).prop_map(|nodes| {
+        let count = nodes.len();
+        let mut line = "root".to_owned();
+        for (index, (listed, enabled)) in nodes.into_iter().enumerate() {
+            let listed: Vec<String> = listed.iter().map(|id| format!("n{id}")).collect();
+            let (off, leaf) = (if enabled { "" } else { "~" }, if index + 1 == count { "*" } else { "" });
+            line = format!("{line}({off}n{index}S[{}]{leaf}", listed.join(","));
+        }
+        tree(&(line + &")".repeat(count)))
+    })
+}
+
+/// Everything that a summary lists, and what listed summaries list, itself left out.
+fn closure(session: &Session, id: &NodeId) -> BTreeSet<NodeId> {
+    let mut closure = BTreeSet::new();
+    let mut open = vec![id.clone()];
+    while let Some(next) = open.pop() {
+        let listed = session.node(&next).map(ctx_types::Node::summarized_ids).unwrap_or_default();
+        open.extend(
+            listed.iter().filter(|id| session.node(id).is_some() && closure.insert((*id).clone())).cloned(),
+        );
+    }
+    closure.remove(id);
+    closure
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_sent_and_what_is_hidden_are_consistent(session in summaries()) {
+        let set = hidden_set(&session);
+        let sent: BTreeSet<String> = ids(visible_path(&session)).into_iter().collect();
+        for (id, by) in set.iter() {
+            prop_assert!(sent.contains(&**by), "`{by}` hides `{id}` and is not sent");
+            let listed = session.node(id).unwrap().summarized_ids();
+            let mut others = listed.iter().filter(|other| *other != id && session.node(other).is_some()).peekable();
+            let is_redundant = others.peek().is_some() && others.all(|other| set.contains(other));
+            prop_assert!(closure(&session, by).contains(id) || is_redundant, "`{by}` does not list `{id}`");
+        }
+        for id in &sent {
+            let closure = closure(&session, &id.as_str().into());
+            prop_assert!(closure.iter().all(|listed| set.contains(listed)), "what `{id}` lists is sent");
+        }
+    }
+}

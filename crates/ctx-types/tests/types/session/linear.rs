@@ -1,0 +1,73 @@
+//! Conversations without branches, built from messages.
+
+use ctx_types::{Node, Persist, Reader, Role, Session};
+use serde_json::json;
+
+use crate::session::{assert_sound, bytes, ids, line};
+
+/// Builds a conversation from ids, `-` for none and `!` for a malformed node.
+fn build(words: &str) -> (Session, Vec<String>) {
+    let nodes = words.split_whitespace().map(|word| match word {
+        "-" => Node::new(Role::User, "text"),
+        "!" => Node::read(json!("broken"), &mut Reader::new()),
+        id => Node::new(Role::User, "text").with_id(id),
+    });
+    let (session, diagnostics) = Session::linear("s", nodes);
+    (session, diagnostics.iter().map(ToString::to_string).collect())
+}
+
+#[track_caller]
+fn check(words: &str, expected: &str, diagnostics: &[&str]) {
+    let (session, found) = build(words);
+    assert_eq!(line(&session), expected);
+    assert_eq!(found, diagnostics);
+    assert_sound(&session);
+    let reloaded: Session = serde_json::from_str(&bytes(&session)).unwrap();
+    assert_eq!(reloaded, session);
+}
+
+#[test]
+fn messages_without_ids_are_numbered() {
+    check("- - -", "root(>n1(>n2(>n3*)))", &[]);
+    check("", "root*", &[]);
+}
+
+#[test]
+fn numbers_that_are_taken_are_left_out() {
+    check("- n1 - n3 -", "root(>n2(>n1(>n4(>n3(>n5*)))))", &[]);
+}
+
+#[test]
+fn an_id_that_comes_again_is_replaced_and_reported() {
+    let message = "error[CTX0123]: the id `a` is used twice; the later message gets `n1` (at /2)";
+    check("a b a", "root(>a(>b(>n1*)))", &[message]);
+}
+
+#[test]
+fn a_message_may_be_named_like_the_root() {
+    check("root -", "root-2(>root(>n1*))", &[]);
+}
+
+#[test]
+fn a_malformed_message_keeps_its_place_and_takes_no_part() {
+    check("a ! b", "root(>a(>b*))", &[]);
+    let (session, _) = build("a ! b");
+    assert_eq!(session.write()["nodes"]["n1"], "broken");
+    assert_eq!(ids(session.path()), ["a", "b"]);
+}
+
+#[test]
+fn very_many_messages_are_built_and_walked_without_recursion() {
+    let count = 200_000;
+    let (mut session, _) = Session::linear("s", (0..count).map(|_| Node::default()));
+    assert_eq!(session.depth(session.active_leaf_id()), Some(count));
+    assert_eq!(session.path().len(), count);
+    let append = ctx_types::SessionOp::Append {
+        parent: session.active_leaf_id().clone(),
+        node: Box::new(Node::new(Role::User, "").with_id("last")),
+    };
+    for _ in 0..100 {
+        let undo = session.apply(&append).unwrap();
+        session.apply(&undo).unwrap();
+    }
+}

@@ -1,0 +1,288 @@
+//! What each operation makes of a tree; each is undone and stored, too.
+
+use ctx_types::{Change, Content, Node, NodeEdit, NodePatch, Patch, Role, Session, SessionError, SessionOp};
+
+use crate::session::{assert_sound, bytes, line, tree};
+
+#[track_caller]
+fn check(before: &str, op: &SessionOp, after: &str) {
+    let mut session = tree(before);
+    let original = bytes(&session);
+    let undo = session.apply(op).unwrap();
+    assert_eq!(line(&session), after);
+    assert_sound(&session);
+    let done = bytes(&session);
+    let reloaded: Session = serde_json::from_str(&done).unwrap();
+    assert_eq!(line(&reloaded), after, "after save and load");
+    let redo = session.apply(&stored(&undo)).unwrap();
+    assert_eq!(bytes(&session), original, "undone");
+    assert_sound(&session);
+    session.apply(&stored(&redo)).unwrap();
+    assert_eq!(bytes(&session), done, "done again");
+}
+
+/// Sends an operation through its stored form.
+#[track_caller]
+fn stored(op: &SessionOp) -> SessionOp {
+    let text = serde_json::to_string(op).unwrap();
+    let read: SessionOp = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, *op, "{text}");
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    read
+}
+
+#[track_caller]
+fn check_error(before: &str, op: &SessionOp, expected: &str) {
+    let mut session = tree(before);
+    let original = bytes(&session);
+    let error = session.apply(op).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(bytes(&session), original);
+    assert_eq!(session, tree(before));
+}
+
+fn append(parent: &str, id: &str) -> SessionOp {
+    SessionOp::Append { parent: parent.into(), node: Box::new(Node::new(Role::User, id).with_id(id)) }
+}
+
+fn insert(after: &str, id: &str) -> SessionOp {
+    SessionOp::Insert { after: after.into(), node: Box::new(Node::new(Role::System, id).with_id(id)) }
+}
+
+fn move_node(id: &str, parent: &str) -> SessionOp {
+    SessionOp::Move { id: id.into(), parent: parent.into() }
+}
+
+fn graft(id: &str, parent: &str) -> SessionOp {
+    SessionOp::Graft { id: id.into(), parent: parent.into() }
+}
+
+fn remove(id: &str) -> SessionOp {
+    SessionOp::Remove { id: id.into() }
+}
+
+fn toggle(id: &str, enabled: bool) -> SessionOp {
+    SessionOp::Toggle { id: id.into(), enabled }
+}
+
+fn activate(id: &str) -> SessionOp {
+    SessionOp::ActivateLeaf { id: id.into() }
+}
+
+#[test]
+fn an_appended_node_becomes_the_active_leaf() {
+    check("root*", &append("root", "a"), "root(>a*)");
+    check("root(>a*)", &append("a", "b"), "root(>a(>b*))");
+}
+
+#[test]
+fn a_branch_begins_where_a_node_has_a_child_already() {
+    check("root(>a(>b*))", &append("a", "c"), "root(>a(b >c*))");
+    check("root(>a(>b*) x)", &append("x", "c"), "root(a(>b) >x(>c*))");
+}
+
+#[test]
+fn nodes_above_come_to_select_the_way_where_the_file_did_not() {
+    check("root(a(b(c*) x) y)", &append("c", "d"), "root(>a(>b(>c(>d*)) x) y)");
+}
+
+#[test]
+fn an_inserted_node_adopts_all_children() {
+    check("root(>a(b >c*))", &insert("a", "s"), "root(>a(>s(b >c*)))");
+    check("root(a(b c) >x*)", &insert("a", "s"), "root(a(>s(b c)) >x*)");
+    check("root(>a*)", &insert("root", "s"), "root(>s(>a*))");
+}
+
+#[test]
+fn a_node_inserted_after_the_leaf_becomes_the_leaf() {
+    check("root(>a*)", &insert("a", "s"), "root(>a(>s*))");
+    check("root(>a*(b))", &insert("a", "s"), "root(>a(>s*(b)))");
+}
+
+#[test]
+fn a_moved_node_leaves_its_children_in_its_place() {
+    check("root(>a(x >b(c >d*) y) z)", &move_node("b", "z"), "root(>a(x c >d* y) z(b))");
+    check("root(>a(>b(>c*)))", &move_node("b", "root"), "root(>a(>c*) b)");
+    check("root(>a*)", &move_node("a", "root"), "root(>a*)");
+}
+
+#[test]
+fn a_moved_leaf_stays_active() {
+    check("root(>a(x >b*) z)", &move_node("b", "z"), "root(a(>x) >z(>b*))");
+}
+
+#[test]
+fn a_grafted_branch_comes_last_below_its_new_parent() {
+    check("root(>a(>b(>c*)) z(y))", &graft("b", "z"), "root(a >z(y >b(>c*)))");
+    check("root(a(b(>c)) >z*)", &graft("b", "root"), "root(a >z* b(>c))");
+}
+
+#[test]
+fn a_removed_branch_goes_as_a_whole() {
+    check("root(>a* b(c d))", &remove("b"), "root(>a*)");
+    check("root(a(>b c) >d*)", &remove("b"), "root(a(>c) >d*)");
+}
+
+#[test]
+fn the_leaf_goes_to_the_next_branch_else_the_previous_else_up() {
+    check("root(a >b(>c*) d(>e f))", &remove("b"), "root(a >d(>e* f))");
+    check("root(a >b* d(e f))", &remove("b"), "root(a >d(e >f*))");
+    check("root(x a(>e f) >b*)", &remove("b"), "root(x >a(>e* f))");
+    check("root(>a(>b(>c*)))", &remove("b"), "root(>a*)");
+    check("root(>a(>b*))", &remove("a"), "root*");
+}
+
+#[test]
+fn a_removed_summary_leaves_its_children_in_its_place() {
+    check("root(>a(x >sS[a](b >c*) y))", &remove("s"), "root(>a(x b >c* y))");
+    check("root(a(>sS[a](b(>d) c)) >z*)", &remove("s"), "root(a(b(>d) >c) >z*)");
+}
+
+#[test]
+fn a_removed_summary_that_was_the_leaf_gives_way_to_what_is_below_or_beside_it() {
+    check("root(>a(>sS[a]*))", &remove("s"), "root(>a*)");
+    check("root(>a(>sS[a]*(b >c)))", &remove("s"), "root(>a(b >c*))");
+    check("root(>a(>sS[a]* b))", &remove("s"), "root(>a(>b*))");
+}
+
+#[test]
+fn switching_writes_only_what_changes() {
+    check("root(>a*)", &toggle("a", false), "root(>~a*)");
+    check("root(>~a*)", &toggle("a", true), "root(>a*)");
+    check("root(>a*)", &toggle("a", true), "root(>a*)");
+    let mut session = tree("root(>a*)");
+    session.apply(&toggle("a", true)).unwrap();
+    assert_eq!(bytes(&session), bytes(&tree("root(>a*)")));
+}
+
+#[test]
+fn activating_a_leaf_selects_the_way_to_it() {
+    check("root(>a(>b*) c(d e))", &activate("d"), "root(a(>b) >c(>d* e))");
+    check("root(>a(>b*))", &activate("a"), "root(>a*(>b))");
+    check("root(>a*)", &activate("root"), "root*(>a)");
+}
+
+#[test]
+fn an_edit_changes_what_it_names_and_clears_what_it_clears() {
+    let edit = NodeEdit {
+        content: Change::Set(Content::Text("new".into())),
+        role: Change::Clear,
+        name: Change::Set("Ada".into()),
+        ..NodeEdit::default()
+    };
+    let op = SessionOp::Edit { id: "a".into(), edit: Box::new(edit) };
+    check("root(>a*)", &op, "root(>a*)");
+    let mut session = tree("root(>a*)");
+    session.apply(&op).unwrap();
+    let node = serde_json::json!(session.node("a").unwrap());
+    let expected = r#"{"id":"a","parentId":"root","childrenIds":[],"content":"new","name":"Ada"}"#;
+    assert_eq!(node.to_string(), expected);
+}
+
+#[test]
+fn operations_on_unknown_nodes_fail() {
+    let line = "root(>a*)";
+    for op in [append("x", "n"), insert("x", "n"), move_node("x", "a"), move_node("a", "x"), graft("x", "a")]
+    {
+        check_error(line, &op, "no node `x`");
+    }
+    for op in [graft("a", "x"), remove("x"), toggle("x", false), activate("x")] {
+        check_error(line, &op, "no node `x`");
+    }
+    check_error(line, &SessionOp::Edit { id: "x".into(), edit: Box::default() }, "no node `x`");
+}
+
+#[test]
+fn the_root_stays() {
+    let is_root = "`root` is the root, which can be neither removed nor moved nor switched";
+    let edit = NodeEdit { is_enabled: Change::Set(false), ..NodeEdit::default() };
+    let edit = SessionOp::Edit { id: "root".into(), edit: Box::new(edit) };
+    for op in [remove("root"), move_node("root", "a"), graft("root", "a"), toggle("root", true), edit] {
+        check_error("root(>a*)", &op, is_root);
+    }
+}
+
+#[test]
+fn a_node_never_goes_below_itself() {
+    for op in [move_node("a", "a"), move_node("a", "c"), graft("a", "a"), graft("a", "c")] {
+        check_error("root(>a(>b(>c*)))", &op, "`a` cannot go below itself");
+    }
+}
+
+#[test]
+fn a_new_node_needs_an_id_of_its_own() {
+    check_error("root(>a*)", &append("a", "a"), "there is a node `a` already");
+    check_error("root(>a*)", &insert("a", "root"), "there is a node `root` already");
+    let op = SessionOp::Append { parent: "a".into(), node: Box::default() };
+    check_error("root(>a*)", &op, "the new node below `a` has no id");
+}
+
+#[test]
+fn links_that_a_new_node_brings_do_not_count() {
+    let mut node = Node::new(Role::User, "n").with_id("n");
+    node.parent_id = Some("root".into());
+    node.children_ids = vec!["a".into()];
+    node.last_selected_child_id = Some("a".into());
+    let op = SessionOp::Append { parent: "a".into(), node: Box::new(node) };
+    check("root(>a*)", &op, "root(>a(>n*))");
+}
+
+#[track_caller]
+fn check_patch(patch: Patch, expected: &str) {
+    check_error("root(>a(>b*) c)", &SessionOp::Patch(patch), expected);
+}
+
+fn patch(id: &str, parent: Option<&str>, children: &[&str]) -> NodePatch {
+    let mut node = Node::new(Role::User, id).with_id(id);
+    node.parent_id = parent.map(Into::into);
+    node.children_ids = children.iter().map(|child| (*child).into()).collect();
+    NodePatch { id: id.into(), node: Some(Box::new(node)), ..NodePatch::default() }
+}
+
+fn removal(id: &str) -> NodePatch {
+    NodePatch { id: id.into(), ..NodePatch::default() }
+}
+
+#[test]
+fn a_patch_that_would_break_a_link_fails() {
+    let one = |node| Patch { nodes: vec![node], active_leaf: None };
+    let fault = |id: &str, fault: &str| format!("the patch does not fit node `{id}`: {fault}");
+    check_patch(one(patch("n", Some("a"), &[])), &fault("n", "its parent does not list it"));
+    check_patch(one(patch("c", Some("a"), &[])), &fault("c", "its parent does not list it"));
+    check_patch(one(patch("a", Some("root"), &[])), &fault("a", "a former child still points to it"));
+    check_patch(
+        one(patch("a", Some("root"), &["b", "x"])),
+        &fault("a", "it lists a child that does not point back"),
+    );
+    check_patch(one(patch("a", Some("root"), &["b", "b"])), &fault("b", "it is listed as a child twice"));
+    check_patch(one(patch("a", None, &["b"])), &fault("a", "only the root has no parent"));
+    check_patch(one(removal("b")), &fault("b", "its former parent still lists it"));
+    check_patch(one(removal("x")), "no node `x`");
+    check_patch(one(removal("root")), &SessionError::IsRoot { id: "root".into() }.to_string());
+    let twice = Patch { nodes: vec![removal("c"), removal("c")], active_leaf: None };
+    check_patch(twice, &fault("c", "it is set twice"));
+}
+
+#[test]
+fn a_patch_that_would_make_a_circle_fails() {
+    let nodes =
+        vec![patch("root", None, &["c"]), patch("a", Some("b"), &["b"]), patch("b", Some("a"), &["a"])];
+    check_patch(Patch { nodes, active_leaf: None }, "`a` cannot go below itself");
+}
+
+#[test]
+fn a_patch_that_removes_the_leaf_must_name_another() {
+    let nodes = vec![removal("b"), patch("a", Some("root"), &[])];
+    check_patch(Patch { nodes, active_leaf: None }, "no node `b`");
+}
+
+#[test]
+fn operations_are_stored_in_the_spelling_of_files() {
+    let op = stored(&append("root", "a"));
+    let expected = r#"{"op":"append","parent":"root","node":{"id":"a","content":"a","role":"user","status":"complete"}}"#;
+    assert_eq!(serde_json::to_string(&op).unwrap(), expected);
+    let edit = NodeEdit { attachments: Change::Clear, ..NodeEdit::content(Content::Text("x".into())) };
+    let op = stored(&SessionOp::Edit { id: "a".into(), edit: Box::new(edit) });
+    let expected = r#"{"op":"edit","id":"a","edit":{"content":"x","attachments":null}}"#;
+    assert_eq!(serde_json::to_string(&op).unwrap(), expected);
+}
