@@ -49,6 +49,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "--package",
         "ctx-wire",
         "--test",
+        "wire",
         "recorded",
     ]))?;
     let expected = expected(&workspace::root().join(CASES))?;

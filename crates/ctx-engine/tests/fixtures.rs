@@ -3,6 +3,7 @@
 //! `fixtures/README.md` says how a case is laid out. The snapshot shows the whole result: messages with
 //! sources, decisions, diagnostics, and what else the case asks for. Every case also has to keep the promises
 //! that hold for all: equal assemblies, files that come back as they were, segments that cover each text.
+
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

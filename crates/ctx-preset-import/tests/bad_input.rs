@@ -1,4 +1,5 @@
 //! Files that are made to hurt: each is refused or imported with a finding, and none asks for much memory.
+
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::io::Write as _;

@@ -1,4 +1,5 @@
 //! Small files that hold much: what would take too much memory is refused, and to find that out takes little.
+
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::io::{Cursor, Write as _};

@@ -1,4 +1,5 @@
 //! What comes to a context beside the conversation: messages of the turn, and those of its tool loop.
+
 use ctx_engine::{Compile, CompiledAgent, Engine, Ports};
 use ctx_types::{
     Agent, Message, Node, Persist as _, Reader, Role, Session, Source, SourceKind, Trust, TurnInput,

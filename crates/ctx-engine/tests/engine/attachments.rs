@@ -1,4 +1,5 @@
 //! What attached files cost before and after they are resolved.
+
 #[path = "../../../../xtask/suite/src/attached.rs"]
 mod attached;
 

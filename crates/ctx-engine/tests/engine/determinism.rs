@@ -1,4 +1,5 @@
 //! Equal inputs give equal bytes, also in another process, whose hash maps have another order.
+
 use crate::generate;
 
 use std::process::Command;

@@ -1,4 +1,5 @@
 //! What is sent for files of SillyTavern that were imported.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
 //! Budgets and settings of every kind, sound and absurd: what is sent fits, or the result says why not.
+
 use crate::generate;
 
 use std::sync::{Arc, LazyLock};

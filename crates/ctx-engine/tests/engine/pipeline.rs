@@ -1,4 +1,5 @@
 //! Plug-ins in an engine: when they run, what becomes of what they write, and how the budget is kept.
+
 mod case;
 mod compression;
 mod faults;

@@ -1,4 +1,5 @@
 //! What holds for every agent and every conversation, from their files to the messages.
+
 use crate::generate;
 
 use std::sync::LazyLock;

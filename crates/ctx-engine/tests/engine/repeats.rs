@@ -1,4 +1,5 @@
 //! Runs that repeat another: a preview and its request, formatters over what they gave.
+
 use crate::generate;
 
 use std::sync::atomic::{AtomicU64, Ordering};

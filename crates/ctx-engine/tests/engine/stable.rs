@@ -1,4 +1,5 @@
 //! The messages that a report calls stable are those that the next turn sends again.
+
 use crate::generate;
 
 use std::sync::LazyLock;

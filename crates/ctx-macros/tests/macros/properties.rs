@@ -1,4 +1,5 @@
 //! What holds for any text, in every dialect.
+
 use crate::support;
 
 use std::sync::LazyLock;

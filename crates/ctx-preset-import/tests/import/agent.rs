@@ -1,4 +1,5 @@
 //! Agents from every form, losslessly, and brought up to date.
+
 mod any;
 mod migration;
 

@@ -1,4 +1,5 @@
 //! Documents in pictures, archives and base64, and what is refused of them.
+
 use std::io::{Cursor, Write as _};
 
 use ctx_preset_import::{Import, ImportOptions, Limits, SourceFile, export_card_picture, import};

@@ -1,4 +1,5 @@
 //! Conversations from every form, losslessly.
+
 mod any;
 mod silly_tavern;
 mod tool_calls;

@@ -1,4 +1,5 @@
 //! Public files of the specification, where they are at hand: each is told for what it is, and each leaf has a row.
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

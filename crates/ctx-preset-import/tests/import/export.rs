@@ -1,4 +1,5 @@
 //! What was imported comes back, and what was changed since is written over it.
+
 mod prompts;
 mod settings;
 

@@ -1,5 +1,6 @@
 //! The report is true: each leaf has one row, what a row calls mapped or kept comes back, and what it calls mapped
 //! has an effect.
+
 mod aio;
 mod files;
 mod follow;

@@ -1,4 +1,5 @@
 //! Files of other applications as an agent.
+
 use ctx_preset_import::{FieldStatus, Format, Import, ImportOptions, SourceFile, import};
 use ctx_types::Persist as _;
 use serde_json::{Value, json};

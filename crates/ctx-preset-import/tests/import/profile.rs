@@ -1,4 +1,5 @@
 //! User profiles: objects, and plain texts.
+
 use ctx_preset_import::{Format, ImportError, Limits, codes, detect, read_profile};
 use ctx_types::Persist;
 use serde_json::{Value, json};

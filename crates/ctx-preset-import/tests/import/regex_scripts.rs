@@ -1,4 +1,5 @@
 //! `SillyTavern`'s regex scripts, as regex rules.
+
 use ctx_preset_import::read_regex_scripts;
 use ctx_types::Persist as _;
 use serde_json::{Value, json};

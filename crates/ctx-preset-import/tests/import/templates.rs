@@ -1,4 +1,5 @@
 //! Templates of text completion, files of RisuAI, and what pictures and archives of several applications hold.
+
 use std::io::{Cursor, Write as _};
 
 use base64::Engine as _;

@@ -1,4 +1,5 @@
 //! Worldbooks in every form that people have them in.
+
 use std::path::Path;
 
 use ctx_preset_import::{Format, Limits, detect, read_worldbook};

@@ -1,4 +1,5 @@
 //! Both tokenizers give every text the same count: each is the other's oracle.
+
 #![cfg(all(feature = "tiktoken", feature = "bpe"))]
 use ctx_tokens::{Counter, Encoding};
 use ctx_types::TokenCounter;

@@ -1,4 +1,5 @@
 //! Budgets and the account of how they came about.
+
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, MAX_TOKENS, ModelFacts, read_tokens};
 use serde_json::json;
 

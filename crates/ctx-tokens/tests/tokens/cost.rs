@@ -1,4 +1,5 @@
 //! What messages and tools cost, and how a figure is divided.
+
 use std::sync::Arc;
 
 use ctx_tokens::{Counter, MediaFamily, ModelFacts, message_cost, shares, tools_cost};

@@ -1,4 +1,5 @@
 //! Counting plain text: known figures, limits, and what holds for every counter.
+
 use ctx_tokens::{Counter, Encoding, ModelFacts, estimate};
 use ctx_types::{Text, TokenCounter};
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
 //! What fits a budget, from the newest on.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctx_tokens::{Fit, fit_newest};

@@ -1,4 +1,5 @@
 //! The model table: who is found under which name, and what a user's file changes.
+
 use ctx_tokens::{Encoding, MediaFamily, ModelFacts, ModelTable};
 use ctx_types::Diagnostic;
 

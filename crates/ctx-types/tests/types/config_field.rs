@@ -1,4 +1,5 @@
 //! Fields: what a settings page needs.
+
 use ctx_types::{ConfigField, FieldOption};
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
 //! Keys that are nearly known ones are told, and keys of other applications are not.
+
 use ctx_types::{
     Agent, Diagnostic, Edit, Persist, Reader, UserProfile, Worldbook, misspelt_in_agent, misspelt_in_profile,
     misspelt_in_worldbook,

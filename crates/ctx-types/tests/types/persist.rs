@@ -1,4 +1,5 @@
 //! Files are lossless: what is read comes back, and only what was set changes.
+
 use ctx_types::{
     Agent, Content, ContentPart, Diagnostic, Kept, Node, Persist, PresetMessage, Reader, Role, Severity,
     UserProfile, codes,

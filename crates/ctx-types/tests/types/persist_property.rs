@@ -1,4 +1,5 @@
 //! Load followed by save is the identity, whatever stands in place of any field.
+
 use ctx_types::{Agent, Node, Persist, PresetMessage, Reader, Session, Worldbook};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

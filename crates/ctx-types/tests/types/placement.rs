@@ -1,4 +1,5 @@
 //! How the placement of a preset entry is spelled in files, read and written.
+
 use ctx_types::{Diagnostic, Order, Persist as _, Placement, PresetMessage, Reader};
 use proptest::prelude::*;
 use serde_json::{Value, json};

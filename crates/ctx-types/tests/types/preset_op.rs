@@ -1,4 +1,5 @@
 //! Operations on presets, and their inverses.
+
 use ctx_types::{Agent, PresetMessage, PresetOp};
 use proptest::prelude::*;
 use serde_json::{Value, json};

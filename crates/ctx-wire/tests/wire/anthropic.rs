@@ -1,4 +1,5 @@
 //! Messages as Anthropic's API takes them.
+
 use std::sync::Arc;
 
 use ctx_types::{Content, ContentPart, Message, Reasoning, Role, Source, ToolCall};

@@ -1,4 +1,5 @@
 //! Messages as chat completions take them.
+
 use std::sync::Arc;
 
 use ctx_types::{Attachment, Content, ContentPart, Message, Reasoning, Role, Source, Text, ToolCall};

@@ -1,4 +1,5 @@
 //! Which tool calls and results belong together.
+
 use ctx_types::{Message, Role, Source, ToolCall};
 use ctx_wire::pairing;
 

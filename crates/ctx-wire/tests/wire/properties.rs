@@ -1,4 +1,5 @@
 //! What holds for every list of messages.
+
 use std::sync::Arc;
 
 use ctx_types::{

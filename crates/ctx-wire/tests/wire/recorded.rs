@@ -1,6 +1,7 @@
 //! Replies in full, as providers send them: the cases of `fixtures/replies/`, whole and as streams.
 //!
 //! `cargo xtask sdk` has the providers' own packages read the same files, and compares with the same results.
+
 use std::path::PathBuf;
 
 use ctx_types::Reasoning;

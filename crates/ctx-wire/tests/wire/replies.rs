@@ -1,4 +1,5 @@
 //! What comes back: whole replies, streams, and errors.
+
 use ctx_types::{Role, Source};
 use ctx_wire::{
     Delta, Dialect, Failure, FailureKind, Finish, Reply, ReplyLimits, ReplyStream, ReplyUsage, StreamError,

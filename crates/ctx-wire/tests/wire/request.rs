@@ -1,4 +1,5 @@
 //! What a request body holds beside its messages.
+
 use ctx_types::{Message, Role, Source};
 use ctx_wire::{Request, codes, openai_chat};
 use serde_json::{Value, json};
