@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::env::Env;
 use crate::findings::Findings;
 use crate::known_texts::TextForm;
-use crate::parse::markers;
+use crate::markers;
 use crate::space_set::SpaceSet;
 use crate::state::{Scope, State};
 use crate::template::Template;

@@ -169,11 +169,6 @@ impl<'a> Checker<'a> {
         self.findings.add(|| finding().with_help("in a block it is text: `{{name}}a|b{{/name}}`"));
     }
 
-    /// Forgets what was found: the text is read again.
-    pub(crate) fn forget(&mut self) {
-        self.findings = Findings::default();
-    }
-
     pub(crate) fn report_unknown(&mut self, span: Span, name: Span) {
         if name.is_empty() {
             return;

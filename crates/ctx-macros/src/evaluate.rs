@@ -1,4 +1,4 @@
-//! The evaluator: one walk over the ops, recursive for arguments and chosen branches only.
+//! The evaluator: one walk over the tree, into arguments and chosen branches.
 
 mod variable;
 
@@ -6,14 +6,14 @@ use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, Source, Span, Text, Trust};
 
-use crate::call::{Argument, Call, Failure, Place, Value};
+use crate::call::{self, Call, Failure, Place, Value};
 use crate::definition::Definition;
 use crate::env::Env;
 use crate::expansion::{self, Expansion, Output, Piece, Writer};
 use crate::findings::Findings;
-use crate::op::Op;
 use crate::state::State;
 use crate::template::Template;
+use crate::tree::{Argument, CallNode, Node, Target};
 use crate::{escape, random};
 
 /// Evaluates a template that has something to evaluate.
@@ -29,7 +29,6 @@ pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin
         original: env.original.clone(),
         is_card: false,
         has_escapes: template.has_escapes(),
-        at: 0,
         depth: 0,
         outermost: Outermost::default(),
         lone: Lone::default(),
@@ -53,8 +52,6 @@ struct Run<'a> {
     is_card: bool,
     /// The result may have escapes.
     has_escapes: bool,
-    /// The op that comes next.
-    at: usize,
     /// How many calls are being evaluated.
     depth: usize,
     outermost: Outermost,
@@ -93,15 +90,17 @@ struct Stop(Box<Diagnostic>);
 
 impl<'a> Run<'a> {
     fn text(&mut self) -> (Text, Vec<Piece>) {
-        let source = self.template.text();
-        let ops = self.template.ops();
-        self.lone.is_possible =
-            matches!(ops, [Op::Call { span, .. }, ..] if span.len() == source.len()) && !self.has_escapes;
+        let template = self.template;
+        let (source, nodes) = (template.text(), template.nodes());
+        let is_one_call = |call: &CallNode| {
+            matches!(call.target, Target::Macro(_)) && call.span.len() == source.len() && !self.has_escapes
+        };
+        self.lone.is_possible = matches!(nodes, [Node::Call(call)] if is_one_call(call));
         let mut output = match self.lone.is_possible {
             true => Output::default(),
-            false => Output::with_capacity(self.template.usual_len(), ops.len()),
+            false => Output::with_capacity(template.usual_len(), nodes.len()),
         };
-        let evaluated = self.sequence(&mut output);
+        let evaluated = self.sequence(nodes, &mut output);
         if let Some((text, writer)) = self.lone.value.take() {
             let pieces = Piece::whole(&text, writer);
             return (text, pieces);
@@ -112,47 +111,45 @@ impl<'a> Run<'a> {
             output.push(self.source(Span::new(self.outermost.start, source.len())), Writer::Template);
         }
         if self.has_escapes {
-            escape::remove(&mut output, self.template.registry());
+            escape::remove(&mut output, template.registry());
         }
         let (text, pieces) = output.into_parts();
         (Text::from(text), pieces)
     }
 
-    /// Evaluates ops up to the end of the template or of the argument.
-    fn sequence(&mut self, output: &mut Output) -> Result<(), Stop> {
-        let ops = self.template.ops();
-        while let Some(op) = ops.get(self.at) {
+    fn sequence(&mut self, nodes: &'a [Node], output: &mut Output) -> Result<(), Stop> {
+        for node in nodes {
             if self.depth == 0 {
                 self.outermost.output = output.len();
             }
-            match *op {
-                Op::Text { span, .. } => {
-                    output.push(self.source(span), Writer::Template);
-                    self.at += 1;
-                }
-                Op::Call { definition, span, arguments } => {
-                    self.call(definition, span, arguments, output)?;
-                }
-                Op::If { span, negated, .. } => self.condition(span, negated, output)?,
-                Op::Variable { access, span } => self.variable(access, span, output)?,
-                Op::Arg { .. } | Op::End => break,
+            match node {
+                Node::Text(span) => output.push(self.source(*span), Writer::Template),
+                Node::Call(call) => self.call(call, output)?,
             }
         }
         Ok(())
     }
 
-    fn call(&mut self, definition: usize, span: Span, count: usize, output: &mut Output) -> Result<(), Stop> {
-        self.enter(span)?;
-        if count == 0 {
-            self.leave(false);
-            return self.bare_call(definition, span, output);
+    fn call(&mut self, call: &'a CallNode, output: &mut Output) -> Result<(), Stop> {
+        let CallNode { span, ref arguments, .. } = *call;
+        if self.depth == 0 {
+            self.outermost.start = span.start;
         }
-        let mut arguments = Vec::with_capacity(count);
-        for _ in 0..count {
-            arguments.push(self.argument()?);
+        let depth = if call.target == Target::TooDeep { usize::MAX } else { self.depth + 1 };
+        self.state.take_step(depth).map_err(|finding| stop(finding, span))?;
+        match call.target {
+            Target::Macro(definition) if arguments.is_empty() => self.bare_call(definition, span, output),
+            Target::Macro(definition) => {
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(self.argument(argument)?);
+                }
+                self.invoke(definition, span, &values, output)
+            }
+            Target::If { negated, .. } => self.condition(arguments, negated, output),
+            Target::Variable(access) => self.variable(access, span, arguments.first(), output),
+            Target::TooDeep => Ok(()),
         }
-        self.leave(true);
-        self.invoke(definition, span, &arguments, output)
     }
 
     /// Makes a call without arguments, of a constant macro only the first time.
@@ -176,80 +173,50 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Steps over the first op of a call.
-    fn enter(&mut self, span: Span) -> Result<(), Stop> {
-        if self.depth == 0 {
-            self.outermost.start = span.start;
-        }
-        self.state.take_step(self.depth + 1).map_err(|finding| stop(finding, span))?;
-        self.at += 1;
-        self.depth += 1;
-        Ok(())
-    }
-
-    /// Steps over the end of a call.
-    fn leave(&mut self, has_end: bool) {
-        self.at += usize::from(has_end);
-        self.depth -= 1;
-    }
-
     /// Evaluates one branch of a condition; what trims at its ends trims around the condition.
-    fn condition(&mut self, span: Span, negated: bool, output: &mut Output) -> Result<(), Stop> {
-        self.enter(span)?;
-        let condition = self.argument()?;
-        let holds = is_true(&condition.text) != negated;
-        let mut is_chosen = holds;
-        while let Some(Op::Arg { next, trims, .. }) = self.template.ops().get(self.at) {
-            if is_chosen {
-                self.at += 1;
-                self.branch(*trims, output)?;
-            }
-            is_chosen = !holds;
-            self.at = *next;
+    fn condition(
+        &mut self,
+        arguments: &'a [Argument],
+        negated: bool,
+        output: &mut Output,
+    ) -> Result<(), Stop> {
+        let [condition, branches @ ..] = arguments else { return Ok(()) };
+        let condition = self.argument(condition)?;
+        let chosen = usize::from(is_true(&condition.text) == negated);
+        let Some(Argument { nodes, trims, .. }) = branches.get(chosen) else { return Ok(()) };
+        self.depth += 1;
+        if *trims {
+            let mut branch = Output::default();
+            self.sequence(nodes, &mut branch)?;
+            branch.trim_ends();
+            output.append(&branch);
+        } else {
+            self.sequence(nodes, output)?;
         }
-        self.leave(true);
+        self.depth -= 1;
         Ok(())
     }
 
-    fn branch(&mut self, trims: bool, output: &mut Output) -> Result<(), Stop> {
-        if !trims {
-            return self.sequence(output);
-        }
-        let mut branch = Output::default();
-        self.sequence(&mut branch)?;
-        branch.trim_ends();
-        output.append(&branch);
-        Ok(())
-    }
-
-    fn argument(&mut self) -> Result<Argument<'a>, Stop> {
-        let (span, trims, first, second) = match self.template.ops().get(self.at..) {
-            Some([Op::Arg { span, trims, .. }, first, rest @ ..]) => (*span, *trims, *first, rest.first()),
-            _ => (Span::new(0, 0), false, Op::End, None),
-        };
-        self.at += 1;
-        let is_last = matches!(second, Some(Op::Arg { .. } | Op::End));
-        match first {
-            Op::Arg { .. } | Op::End => {
-                Ok(Argument { text: Cow::Borrowed(""), span, trust: Trust::Preset, is_template: true })
-            }
-            Op::Text { span: literal, .. } if is_last => {
-                self.at += 1;
-                let text = Cow::Borrowed(self.source(literal));
-                Ok(Argument { text, span, trust: self.trust, is_template: true })
-            }
-            Op::Text { .. } | Op::Call { .. } | Op::If { .. } | Op::Variable { .. } => {
+    fn argument(&mut self, argument: &'a Argument) -> Result<call::Argument<'a>, Stop> {
+        let Argument { span, ref nodes, trims, .. } = *argument;
+        let (text, trust) = match nodes.as_slice() {
+            [] => ("", Trust::Preset),
+            [Node::Text(literal)] => (self.source(*literal), self.trust),
+            nodes => {
                 let mut output = Output::default();
-                self.sequence(&mut output)?;
+                self.depth += 1;
+                self.sequence(nodes, &mut output)?;
+                self.depth -= 1;
                 if trims {
                     output.trim_ends();
                 }
                 let (text, pieces) = output.into_parts();
                 let trust = expansion::least_trust(&pieces, self.trust).unwrap_or(Trust::Preset);
                 let is_template = expansion::is_all_template(&pieces);
-                Ok(Argument { text: Cow::Owned(text), span, trust, is_template })
+                return Ok(call::Argument { text: Cow::Owned(text), span, trust, is_template });
             }
-        }
+        };
+        Ok(call::Argument { text: Cow::Borrowed(text), span, trust, is_template: true })
     }
 
     /// Calls a macro and writes its value; a call without one stays as it is written.
@@ -257,7 +224,7 @@ impl<'a> Run<'a> {
         &mut self,
         definition: usize,
         span: Span,
-        arguments: &[Argument<'_>],
+        arguments: &[call::Argument<'_>],
         output: &mut Output,
     ) -> Result<(), Stop> {
         let template = self.template;
@@ -356,14 +323,13 @@ impl<'a> Run<'a> {
             original: None,
             is_card: true,
             has_escapes: template.has_escapes(),
-            at: 0,
             depth: self.depth + 1,
             outermost: Outermost::default(),
             lone: Lone::default(),
             constants: Vec::new(),
         };
         let mut output = Output::default();
-        run.sequence(&mut output).map_err(|Stop(finding)| stop(finding, span))?;
+        run.sequence(template.nodes(), &mut output).map_err(|Stop(finding)| stop(finding, span))?;
         if run.has_escapes {
             escape::remove(&mut output, template.registry());
         }
@@ -380,7 +346,7 @@ impl<'a> Run<'a> {
     fn keep(
         &self,
         span: Span,
-        arguments: &[Argument<'_>],
+        arguments: &[call::Argument<'_>],
         writer: impl Fn(Trust) -> Writer,
         output: &mut Output,
     ) {

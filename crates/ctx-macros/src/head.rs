@@ -4,9 +4,9 @@ use ctx_types::{Span, space};
 use memchr::memchr3;
 
 use crate::dialect::Dialect;
-use crate::op::Operator;
 use crate::registry::name_len;
 use crate::state::Scope;
+use crate::tree::Operator;
 
 /// The beginning of what may be a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,6 +26,7 @@
 
 mod aio;
 mod assets;
+mod blocks;
 mod builtins;
 mod call;
 mod check;
@@ -43,8 +44,8 @@ mod head;
 mod instant;
 mod known_texts;
 mod listing;
+mod markers;
 pub mod number;
-mod op;
 mod parse;
 mod passes;
 mod random;
@@ -55,6 +56,8 @@ mod space_set;
 mod state;
 mod string_hash;
 mod template;
+mod tokens;
+mod tree;
 mod virtual_time;
 mod volatility;
 
