@@ -40,9 +40,16 @@ pub(crate) struct Opener {
 /// An `{{else}}`.
 #[derive(Clone, Copy)]
 pub(crate) struct Alternative {
-    /// The node that is the first behind it, counted from the first of the text that it divides.
+    /// The node that is the first behind it.
     node: usize,
     span: Span,
+}
+
+impl Alternative {
+    /// Returns the word, and before which node it stands, counted from one of the text's.
+    pub(crate) const fn divider(self, first: usize) -> (usize, Span) {
+        (self.node - first, self.span)
+    }
 }
 
 impl Blocks {
@@ -70,17 +77,17 @@ impl Blocks {
         Some(candidate)
     }
 
-    /// Takes the `{{else}}`s from a node on.
-    fn take_alternatives(&mut self, node: usize) -> Vec<Alternative> {
-        let first = self.alternatives.partition_point(|alternative| alternative.node < node);
+    /// Takes the `{{else}}`s from a place in the source on.
+    fn take_alternatives(&mut self, from: usize) -> Vec<Alternative> {
+        let first = self.alternatives.partition_point(|alternative| alternative.span.start < from);
         self.alternatives.split_off(first)
     }
 
-    pub(crate) fn forget(&mut self, first: usize, node: usize) {
+    pub(crate) fn forget(&mut self, first: usize, from: usize) {
         while self.candidates.len() > first {
             self.pop();
         }
-        self.take_alternatives(node);
+        self.take_alternatives(from);
     }
 }
 
@@ -119,7 +126,7 @@ impl Parser<'_> {
     fn close_block(&mut self, Candidate { opener, lacking, inner }: Candidate, closer: Span) {
         let Opener { definition, span: call, keeps_space } = opener;
         let is_condition = self.check.form(Some(definition)) == Form::Condition;
-        let alternative = self.first_alternative(inner, is_condition);
+        let alternative = self.first_alternative(opener.span.end, is_condition);
         let mut nodes = self.nodes.split_off(inner);
         // The call, or the text at the end of one that lacks an argument.
         let node = self.nodes.pop();
@@ -140,42 +147,44 @@ impl Parser<'_> {
         arguments.push(Argument { span, nodes, dedent, trims: !keeps_space });
         let span = Span::new(call.start, closer.end);
         match is_condition {
-            true => self.push_condition(definition, span, arguments, alternative, keeps_space),
+            true => {
+                let divider = alternative.map(|alternative| alternative.divider(inner));
+                self.push_condition(Opener { span, ..opener }, arguments, divider);
+            }
             false => self.push_call(Target::Macro(definition), span, arguments),
         }
     }
 
     /// Returns the `{{else}}` in the last argument of a condition that is written in one call.
-    pub(crate) fn alternative(&mut self, first_block: usize, node: usize) -> Option<Alternative> {
+    pub(crate) fn alternative(&mut self, first_block: usize, from: usize) -> Option<Alternative> {
         self.end_candidates(first_block);
-        self.first_alternative(node, true)
+        self.first_alternative(from, true)
     }
 
-    /// Returns the first of the `{{else}}`s from a node on if it divides something; the others give nothing.
-    fn first_alternative(&mut self, node: usize, is_condition: bool) -> Option<Alternative> {
-        let mut alternatives = self.blocks.take_alternatives(node).into_iter();
+    /// Returns the first of the `{{else}}`s from a place on if it divides something; the others give nothing.
+    fn first_alternative(&mut self, from: usize, is_condition: bool) -> Option<Alternative> {
+        let mut alternatives = self.blocks.take_alternatives(from).into_iter();
         let first = if is_condition { alternatives.next() } else { None };
         for Alternative { span, .. } in alternatives {
             self.check.report_else(span);
         }
-        first.map(|first| Alternative { node: first.node - node, ..first })
+        first
     }
 
-    /// Adds a condition with its arguments, of which an `{{else}}` may divide the last.
+    /// Adds a condition with its whole span and its arguments; an `{{else}}` before one of its nodes may divide
+    /// the last.
     pub(crate) fn push_condition(
         &mut self,
-        definition: usize,
-        span: Span,
+        Opener { definition, span, keeps_space }: Opener,
         mut arguments: Vec<Argument>,
-        alternative: Option<Alternative>,
-        keeps_space: bool,
+        divider: Option<(usize, Span)>,
     ) {
         let [condition, then] = arguments.as_mut_slice() else {
             return self.push_call(Target::Macro(definition), span, arguments);
         };
         let negated = self.read_condition(&mut condition.nodes);
         then.trims = !keeps_space;
-        if let Some(Alternative { node, span: word }) = alternative {
+        if let Some((node, word)) = divider {
             let nodes = then.nodes.split_off(node.min(then.nodes.len()));
             let mut second = Argument { span: Span::new(word.end, then.span.end), nodes, ..*then };
             then.span.end = word.start;
@@ -221,9 +230,9 @@ impl Parser<'_> {
     }
 
     /// Ends an argument, a call or the text, with everything in it that was not closed.
-    pub(crate) fn end_blocks(&mut self, first: usize, node: usize) {
+    pub(crate) fn end_blocks(&mut self, first: usize, from: usize) {
         self.end_candidates(first);
-        self.first_alternative(node, false);
+        self.first_alternative(from, false);
     }
 
     /// Ends the candidates from one on: what lacks an argument stays text.

@@ -140,7 +140,7 @@ impl Parser<'_> {
         let gap = self.end_argument(span.start);
         if self.form(target) != Form::Comment {
             let current = self.open.last().and_then(|call| call.arguments.last());
-            self.end_blocks(first_block, current.map_or(0, |argument| argument.node));
+            self.end_blocks(first_block, current.map_or(0, |argument| argument.span.start));
         }
         self.begin_argument(gap, span.end);
     }
@@ -158,7 +158,7 @@ impl Parser<'_> {
         let Some(call) = self.open.pop() else { return };
         let span = Span::new(call.start, end);
         if let Some(target @ Target::Variable(_)) = call.target {
-            self.end_blocks(call.first_block, call.first_node);
+            self.end_blocks(call.first_block, call.start);
             let mut arguments = self.arguments(call.arguments);
             for argument in &mut arguments {
                 argument.trims = true;
@@ -181,7 +181,7 @@ impl Parser<'_> {
         let form = self.form(target);
         if form == Form::Comment {
             self.nodes.truncate(first_node);
-            self.blocks.forget(first_block, first_node);
+            self.blocks.forget(first_block, span.start);
             return;
         }
         let definition = match target {
@@ -194,15 +194,19 @@ impl Parser<'_> {
         } else {
             self.check.count(definition, span, head.name, arguments.len())
         };
-        let alternative = match (form, arguments.as_slice()) {
-            (Form::Condition, [_, last]) => self.alternative(first_block, last.node + 1),
+        let divider = match (form, arguments.as_slice()) {
+            (Form::Condition, [_, last]) => {
+                let alternative = self.alternative(first_block, last.span.start);
+                alternative.map(|alternative| alternative.divider(last.node + 1))
+            }
             _ => None,
         };
-        self.end_blocks(first_block, first_node);
+        self.end_blocks(first_block, span.start);
         match (definition, count) {
             (Some(definition), Count::Fits { .. }) if form == Form::Condition => {
                 let arguments = self.arguments(arguments);
-                self.push_condition(definition, span, arguments, alternative, head.keeps_space);
+                let opener = Opener { definition, span, keeps_space: head.keeps_space };
+                self.push_condition(opener, arguments, divider);
             }
             (Some(definition), Count::Fits { .. }) => {
                 let arguments = self.arguments(arguments);
