@@ -99,7 +99,7 @@ impl Parser<'_> {
         lacking: Option<Vec<OpenArgument>>,
         count: Count,
     ) {
-        if self.dialect.has_blocks() && count.takes_more() {
+        if self.dialect.syntax().has_blocks && count.takes_more() {
             self.blocks.push(Candidate { opener, lacking, inner: self.nodes.len() });
         }
     }

@@ -246,7 +246,7 @@ impl<'a> Call<'a> {
         }
         let before = self.text.get(self.place.bytes..self.span.start).unwrap_or_default();
         let units = if before.is_ascii() { before.len() } else { before.encode_utf16().count() };
-        let growth = if self.dialect.has_markers() { markers::growth(before) } else { 0 };
+        let growth = if self.dialect.syntax().has_markers { markers::growth(before) } else { 0 };
         self.place.bytes = self.span.start;
         self.place.units += units + growth;
         self.place.units

@@ -91,11 +91,11 @@ impl<'a> Checker<'a> {
         if arguments >= min && !is_extra {
             return Count::Fits { takes_more };
         }
-        if arguments + 1 == min && self.dialect.has_blocks() {
+        if arguments + 1 == min && self.dialect.syntax().has_blocks {
             return Count::OneMore;
         }
         self.findings.add(|| wrong_count(known, arguments).at_span(span));
-        match is_extra && self.dialect.ignores_extra_arguments() {
+        match is_extra && self.dialect.syntax().ignores_extra_arguments {
             true => Count::Fits { takes_more: false },
             false => Count::Wrong,
         }

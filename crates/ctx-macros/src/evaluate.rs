@@ -351,7 +351,7 @@ impl<'a> Run<'a> {
         output: &mut Output,
     ) {
         let mut from = span.start;
-        if self.template.dialect().expands_inside_text() {
+        if self.template.dialect().syntax().expands_inside_text {
             for argument in arguments {
                 let writer = match argument.is_template {
                     true => Writer::Template,

@@ -24,13 +24,13 @@ pub(crate) fn read(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<
     let is_first = |at: &usize| *at == 0 || bytes.get(at - 1) != Some(&b'{');
     for at in memmem::find_iter(bytes, b"{{").filter(is_first) {
         let braces = bytes.iter().skip(at).take_while(|byte| **byte == b'{').count();
-        if !(dialect.escapes_calls() && at > 0 && bytes.get(at - 1) == Some(&b'\\')) {
+        if !(dialect.syntax().escapes_calls && at > 0 && bytes.get(at - 1) == Some(&b'\\')) {
             listing.take(at + braces - 2);
         }
     }
     let Listing { mut calls, check, .. } = listing;
-    let is_plain =
-        calls.is_empty() && !source.contains("{{") && !(dialect.has_markers() && source.contains('<'));
+    // The older engine of SillyTavern reads `<USER>` and its like too.
+    let is_plain = !source.contains("{{") && (dialect != Dialect::SillyTavernLegacy || !source.contains('<'));
     if is_plain && !source.is_empty() {
         calls.push(Node::text(0, source.len()));
     }

@@ -56,8 +56,9 @@ pub(crate) fn growth(text: &str) -> usize {
     angled.sum::<usize>() + memmem::find_iter(text.as_bytes(), b"{{").filter(is_zoned).count()
 }
 
-fn angled(source: &str, at: usize, check: &Checker<'_>) -> Option<Marker> {
-    let (word, name) = angled_word(source.as_bytes().get(at + 1..)?)?;
+/// Reads `<USER>` and its like from the place of the first bracket.
+pub(crate) fn angled(source: &str, at: usize, check: &Checker<'_>) -> Option<Marker> {
+    let (word, name) = angled_word(source.as_bytes().get(at..)?.strip_prefix(b"<")?)?;
     let definition = check.find_name(name)?;
     Some(Marker { span: Span::new(at, at + word.len() + 2), definition, argument: None })
 }

@@ -10,7 +10,7 @@ use crate::check::{Checker, Count};
 use crate::definition::Form;
 use crate::dialect::Dialect;
 use crate::head::Head;
-use crate::markers::Marker;
+use crate::markers::{self, Marker};
 use crate::registry::Registry;
 use crate::settle::settle;
 use crate::tokens::{self, Token, TokenKind};
@@ -69,7 +69,14 @@ impl Parser<'_> {
         match kind {
             TokenKind::Escape => self.push_before(span),
             TokenKind::Braces(head) => self.check.report_text(span.start, &head),
-            TokenKind::Unclosed(head) => self.check.report_unclosed(span.start, head.name),
+            TokenKind::Unclosed(head) => {
+                self.check.report_unclosed(span.start, head.name);
+                // `{{.name<user>` compares nothing if it is not closed, and its end is an old spelling then.
+                let marker = markers::angled(self.source, span.end - 1, &self.check);
+                if let Some(marker) = marker.filter(|_| self.dialect.syntax().has_markers) {
+                    self.take_marker(marker);
+                }
+            }
             TokenKind::Bare(head) => self.take_bare_call(span, &head),
             TokenKind::Open(head) => self.take_open(span, head),
             TokenKind::Separator => self.take_separator(span),
@@ -219,7 +226,7 @@ impl Parser<'_> {
                 let opener = Opener { definition, span, keeps_space: head.keeps_space };
                 self.may_begin_block(opener, Some(arguments), count);
             }
-            _ if self.dialect.expands_inside_text() => self.push_text(inner_end, span.end),
+            _ if self.dialect.syntax().expands_inside_text => self.push_text(inner_end, span.end),
             _ => {
                 self.nodes.truncate(first_node);
                 self.nodes.push(Node::Text(span));
@@ -276,7 +283,7 @@ impl Parser<'_> {
             return;
         }
         self.nodes.push(Node::text(start, end));
-        if self.dialect.reserves_pipes()
+        if self.dialect.syntax().reserves_pipes
             && let Some(call) = self.open.last_mut()
             && !call.is_piped
         {

@@ -62,11 +62,11 @@ pub struct MacroUse<'t> {
 impl Template {
     /// Compiles a text with the macros of a registry.
     pub fn parse(text: &Text, dialect: Dialect, registry: &Registry) -> Self {
-        let (nodes, diagnostics) = match dialect.is_in_passes() {
+        let (nodes, diagnostics) = match dialect.syntax().is_in_passes {
             true => listing::read(text, dialect, registry),
             false => parse::parse(text, dialect, registry),
         };
-        let has_escapes = dialect.unescapes_at_the_end() && escape::is_in(text);
+        let has_escapes = dialect.syntax().unescapes_at_the_end && escape::is_in(text);
         let compiled = Compiled { nodes, diagnostics, has_escapes, hash: OnceLock::new() };
         Self { text: text.clone(), dialect, compiled: Arc::new(compiled), registry: registry.clone() }
     }

@@ -43,7 +43,8 @@ pub(crate) enum TokenKind {
 
 /// Returns the tokens of a text in their order; each `Open` has its `Close`.
 pub(crate) fn read(source: &str, dialect: Dialect, check: &Checker<'_>) -> Vec<Token> {
-    let markers = if dialect.has_markers() { markers::find(source, check) } else { Markers::default() };
+    let markers =
+        if dialect.syntax().has_markers { markers::find(source, check) } else { Markers::default() };
     let mut lexer = Lexer { source, dialect, check, markers, open: Vec::new(), tokens: Vec::new() };
     let mut at = 0;
     while let Some(next) = lexer.take(at) {
@@ -108,14 +109,14 @@ impl Lexer<'_, '_> {
     fn take_braces(&mut self, place: usize) -> usize {
         let bytes = self.source.as_bytes();
         let is_escaped = place > 0 && bytes.get(place - 1) == Some(&b'\\');
-        if is_escaped && self.dialect.escapes_calls() {
+        if is_escaped && self.dialect.syntax().escapes_calls {
             self.push(Span::new(place - 1, place), TokenKind::Escape);
             return place + 2;
         }
         let braces = bytes.iter().skip(place).take_while(|byte| **byte == b'{').count();
         let start = place + braces - 2;
         let head = head::read(self.source, start + 2, self.dialect);
-        if self.dialect.has_markers()
+        if self.dialect.syntax().has_markers
             && let Some(marker) = markers::zoned(self.source, start, head.name.start, self.check)
         {
             return self.push(marker.span, TokenKind::Marker(marker));

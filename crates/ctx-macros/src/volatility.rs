@@ -78,7 +78,7 @@ impl Template {
     /// name is made by a macro is not followed. O(bytes of the text), for calls that are not nested.
     pub fn volatile_macros(&self, variables: &mut VolatileVariables) -> Vec<MacroUse<'_>> {
         let uses: Vec<Use<'_>> = self.uses();
-        if !self.dialect().is_in_passes() {
+        if !self.dialect().syntax().is_in_passes {
             return shown(&uses, variables, true);
         }
         // There, a variable is read after all of the text was searched for what sets it.

@@ -23,14 +23,20 @@ struct Pass {
     macro_name: &'static str,
     /// What `Names` knows it by.
     key: Option<u64>,
+    /// It gives a text of the card or the profile, which no such text can hold.
+    is_of_card: bool,
 }
 
 const fn pass(name: &'static str, shape: Shape, macro_name: &'static str) -> Pass {
-    Pass { name, shape, macro_name, key: legacy_names::key(name, shape) }
+    Pass { name, shape, macro_name, key: legacy_names::key(name, shape), is_of_card: false }
 }
 
 const fn bare(name: &'static str) -> Pass {
     pass(name, Shape::Bare, name)
+}
+
+const fn card(name: &'static str) -> Pass {
+    Pass { is_of_card: true, ..bare(name) }
 }
 
 /// What a pass searches for and calls.
@@ -41,8 +47,8 @@ struct Sought<'n> {
     definition: usize,
 }
 
-/// The passes before those of the environment.
-const BEFORE: &[Pass] = &[
+/// The passes before the macros of a host.
+const BEFORE_HOSTS: &[Pass] = &[
     pass("USER", Shape::Angled, "user"),
     pass("BOT", Shape::Angled, "char"),
     pass("CHAR", Shape::Angled, "char"),
@@ -91,24 +97,21 @@ const BEFORE: &[Pass] = &[
     bare("trim"),
     bare("noop"),
     bare("input"),
-];
-
-/// The passes of the environment; user and agent come last, so that they are replaced in the texts of the card.
-const ENVIRONMENT: &[Pass] = &[
-    bare("original"),
-    bare("charPrompt"),
-    bare("charInstruction"),
-    bare("charJailbreak"),
-    bare("description"),
-    bare("personality"),
-    bare("scenario"),
-    bare("persona"),
-    bare("mesExamples"),
-    bare("mesExamplesRaw"),
-    bare("charVersion"),
-    bare("char_version"),
-    bare("charDepthPrompt"),
-    bare("creatorNotes"),
+    // User and agent come behind the texts of the card, so that they are replaced in them.
+    card("original"),
+    card("charPrompt"),
+    card("charInstruction"),
+    card("charJailbreak"),
+    card("description"),
+    card("personality"),
+    card("scenario"),
+    card("persona"),
+    card("mesExamples"),
+    card("mesExamplesRaw"),
+    card("charVersion"),
+    card("char_version"),
+    card("charDepthPrompt"),
+    card("creatorNotes"),
     bare("user"),
     bare("char"),
     bare("group"),
@@ -125,8 +128,8 @@ const ENVIRONMENT: &[Pass] = &[
     bare("defaultAuthorsNote"),
 ];
 
-/// The passes behind those of the environment.
-const AFTER: &[Pass] = &[
+/// The passes behind the macros of a host.
+const AFTER_HOSTS: &[Pass] = &[
     bare("maxPrompt"),
     bare("maxPromptTokens"),
     bare("maxContext"),
@@ -159,24 +162,6 @@ const AFTER: &[Pass] = &[
     pass("pick", Shape::List, "pick"),
 ];
 
-/// The texts of the card and the profile, which no text of the card can hold.
-const CARD: &[&str] = &[
-    "original",
-    "charPrompt",
-    "charInstruction",
-    "charJailbreak",
-    "description",
-    "personality",
-    "scenario",
-    "persona",
-    "mesExamples",
-    "mesExamplesRaw",
-    "charVersion",
-    "char_version",
-    "charDepthPrompt",
-    "creatorNotes",
-];
-
 /// Tells of each call in a text whether this engine has a pass that finds it, as far as the text itself shows.
 pub(crate) struct Shapes {
     /// By the keys of the names.
@@ -194,10 +179,10 @@ pub(crate) struct LegacyCall {
 }
 
 /// When the macros of a host are called, among the passes.
-pub(crate) const HOSTS_OWN: usize = BEFORE.len() + ENVIRONMENT.len();
+pub(crate) const HOSTS_OWN: usize = BEFORE_HOSTS.len();
 
 fn passes() -> impl Iterator<Item = &'static Pass> {
-    BEFORE.iter().chain(ENVIRONMENT).chain(AFTER)
+    BEFORE_HOSTS.iter().chain(AFTER_HOSTS)
 }
 
 impl Shapes {
@@ -246,11 +231,11 @@ pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin
 impl Passes<'_> {
     fn legacy(&mut self, output: &mut Output) -> Result<(), Stop> {
         let mut names = Names::default();
-        for pass in BEFORE.iter().chain(ENVIRONMENT) {
+        for pass in BEFORE_HOSTS {
             self.legacy_pass(pass, &mut names, output)?;
         }
         self.hosts_own(&mut names, output)?;
-        for pass in AFTER {
+        for pass in AFTER_HOSTS {
             self.legacy_pass(pass, &mut names, output)?;
         }
         Ok(())
@@ -262,7 +247,7 @@ impl Passes<'_> {
             "lastChatMessage" => !self.env.texts.contains_key("lastChatMessage"),
             _ => false,
         };
-        if is_absent || !names.may_hold(pass.key, output) || self.is_card && CARD.contains(&pass.name) {
+        if is_absent || !names.may_hold(pass.key, output) || self.is_card && pass.is_of_card {
             return Ok(());
         }
         let found = self.template.registry().find(pass.macro_name, Dialect::SillyTavernLegacy);
