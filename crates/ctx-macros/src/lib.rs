@@ -50,6 +50,7 @@ mod parse;
 mod passes;
 mod random;
 mod registry;
+mod run;
 mod settle;
 mod sillytavern;
 mod space_set;

@@ -2,11 +2,12 @@
 
 use ctx_types::{Diagnostic, Span, Text, Trust, excerpt};
 
-use super::{Run, Stop, is_true, stop};
+use super::{Evaluator, is_true};
 use crate::call::{self, Failure};
 use crate::codes;
 use crate::expansion::{Output, Writer};
 use crate::number;
+use crate::run::Stop;
 use crate::sillytavern::stored::{self, Added};
 use crate::state::Scope;
 use crate::tree::{Access, Argument, Operator};
@@ -19,7 +20,7 @@ struct Place<'a> {
     span: Span,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Evaluator<'a> {
     /// Carries an operator out and writes what it gives; one that fails stays as it is written.
     pub(super) fn variable(
         &mut self,
@@ -30,7 +31,7 @@ impl<'a> Run<'a> {
     ) -> Result<(), Stop> {
         let Access { scope, operator, name } = access;
         let place = Place { scope, name: self.source(name), span };
-        let old = stored::read(self.state, scope, place.name);
+        let old = stored::read(self.run.state, scope, place.name);
         // A value that is not needed is not evaluated.
         let needed = argument.filter(|_| needs_value(operator, old.as_ref().map(|(text, _)| &**text)));
         let value = needed.map(|argument| self.argument(argument)).transpose()?;
@@ -41,9 +42,9 @@ impl<'a> Run<'a> {
                 output.push(&text, Writer::Variable { trust });
             }
             Ok(None) => {}
-            Err(Failure { diagnostic, is_limit: true }) => return Err(stop(diagnostic, span)),
+            Err(Failure { diagnostic, is_limit: true }) => return Err(Stop::at(diagnostic, span)),
             Err(Failure { diagnostic, is_limit: false }) => {
-                self.findings.add(|| diagnostic.at_span(span));
+                self.run.findings.add(|| diagnostic.at_span(span));
                 self.keep(span, value.as_slice(), |trust| Writer::Variable { trust }, output);
             }
         }
@@ -84,14 +85,14 @@ impl<'a> Run<'a> {
     }
 
     fn set(&mut self, place: Place<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
-        self.state.take_output(value.text.len()).map_err(Failure::limit)?;
-        self.state.set_variable(place.scope, place.name, Text::from(value.text.as_ref()), value.trust)
+        self.run.state.take_output(value.text.len()).map_err(Failure::limit)?;
+        self.run.state.set_variable(place.scope, place.name, Text::from(value.text.as_ref()), value.trust)
     }
 
     fn add(&mut self, place: Place<'a>, added: Added<'_>, trust: Trust) -> Result<(Text, Trust), Failure> {
-        let sum = stored::add(self.state, place.scope, place.name, added, trust)?;
+        let sum = stored::add(self.run.state, place.scope, place.name, added, trust)?;
         if let Some(finding) = sum.finding {
-            self.findings.add(|| finding.at_span(place.span));
+            self.run.findings.add(|| finding.at_span(place.span));
         }
         Ok((sum.text, sum.trust))
     }
@@ -102,7 +103,7 @@ impl<'a> Run<'a> {
             let (name, value) = (excerpt(place.name), excerpt(&value.text));
             let message = format!("`{value}` is no number, so nothing is taken from `{name}`");
             let finding = || Diagnostic::warning(codes::NOT_A_NUMBER, message).at_span(place.span);
-            self.findings.add(finding);
+            self.run.findings.add(finding);
             return Ok(());
         };
         self.add(place, Added::Number(-less), value.trust).map(|_| ())

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use ctx_types::{Source, Text, Trust};
+use ctx_types::{Source, Span};
 
-use crate::call::{Place, Value};
+use crate::call::Value;
 use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
-use crate::expansion::{self, Expansion, Output, Writer};
-use crate::findings::Findings;
-use crate::passes::{PassCall, Passes, Stop};
+use crate::expansion::{Expansion, Output, Writer};
+use crate::passes::PassCall;
+use crate::run::{Run, Stop};
 use crate::sillytavern::legacy_names::{self, Names};
 use crate::sillytavern::legacy_shape::{Search, Shape, Spacing};
 use crate::state::State;
@@ -178,7 +178,7 @@ pub(crate) struct LegacyCall {
     pub(crate) order: usize,
 }
 
-/// When the macros of a host are called, among the passes.
+/// When the macros of a host are called, among the run.
 pub(crate) const HOSTS_OWN: usize = BEFORE_HOSTS.len();
 
 fn passes() -> impl Iterator<Item = &'static Pass> {
@@ -222,13 +222,13 @@ pub(crate) fn written_like(known: &Definition, has_arguments: bool) -> String {
 
 /// Evaluates a template that has something to evaluate.
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {
-    let mut passes = Passes::new(template, env, state, origin);
+    let mut run = Run::new(template, env, state, origin);
     let mut output = Output::of_template(template.text());
-    let stopped = passes.legacy(&mut output).err();
-    passes.finish(output, stopped, origin)
+    let stopped = run.legacy(&mut output).err();
+    run.finish(output, stopped, origin)
 }
 
-impl Passes<'_> {
+impl Run<'_> {
     fn legacy(&mut self, output: &mut Output) -> Result<(), Stop> {
         let mut names = Names::default();
         for pass in BEFORE_HOSTS {
@@ -289,50 +289,25 @@ impl Passes<'_> {
             return Ok(());
         }
         let mut search = Search::new(name, shape);
-        let write = |passes: &mut Self, before: &Output, found: &PassCall<'_>| {
-            let Some((value, trust)) = passes.call(definition, before, found)? else {
+        let write = |run: &mut Self, before: &Output, found: &PassCall<'_>| {
+            let Some((value, trust)) = run.call(definition, before, found)? else {
                 return Ok(None);
             };
             let (value, trust) = match value {
-                Value::Template(text) => passes.card_text(&text, trust)?,
+                Value::Template(text) => {
+                    let span = Span::new(found.range.start, found.range.end);
+                    let (text, trust) = run.card_text(&text, trust, span, |mut run| {
+                        let mut output = Output::of_template(run.template.text());
+                        run.legacy(&mut output)?;
+                        Ok((output, run.findings))
+                    })?;
+                    (Value::Text(text), trust)
+                }
                 value => (value, trust),
             };
             names.note(before.text(), found.range.start, &value);
             Ok(Some((value, Writer::of_macro(definition, trust))))
         };
         self.pass(output, |text, at| search.next(text, at), write)
-    }
-
-    /// Expands the macros of a card's text, as this engine does.
-    fn card_text(&mut self, text: &Text, trust: Trust) -> Result<(Value, Trust), Stop> {
-        if self.is_card {
-            return Ok((Value::EMPTY, trust));
-        }
-        let (dialect, registry) = (self.template.dialect(), self.template.registry());
-        let template = self.state.known_texts().template(text, dialect, registry);
-        if template.is_plain() {
-            return Ok((Value::Text(text.clone()), trust));
-        }
-        // Reading the text is work of the run, also where nothing is written.
-        self.state.take_output(text.len()).map_err(Stop)?;
-        let mut passes = Passes {
-            template: &template,
-            env: self.env,
-            state: self.state,
-            findings: Findings::default(),
-            trust,
-            source_key: self.source_key,
-            place: Place::default(),
-            original: None,
-            is_card: true,
-        };
-        let mut output = Output::of_template(text);
-        passes.legacy(&mut output)?;
-        for finding in passes.findings.finish() {
-            self.findings.add(|| finding);
-        }
-        let (text, pieces) = output.into_parts();
-        let trust = expansion::least_trust(&pieces, trust).unwrap_or(trust);
-        Ok((Value::from(text), trust))
     }
 }
