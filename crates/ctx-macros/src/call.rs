@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::env::Env;
 use crate::findings::Findings;
 use crate::known_texts::TextForm;
-use crate::parse::markers;
+use crate::markers;
 use crate::space_set::SpaceSet;
 use crate::state::{Scope, State};
 use crate::template::Template;
@@ -246,7 +246,7 @@ impl<'a> Call<'a> {
         }
         let before = self.text.get(self.place.bytes..self.span.start).unwrap_or_default();
         let units = if before.is_ascii() { before.len() } else { before.encode_utf16().count() };
-        let growth = if self.dialect.has_markers() { markers::growth(before) } else { 0 };
+        let growth = if self.dialect.syntax().has_markers { markers::growth(before) } else { 0 };
         self.place.bytes = self.span.start;
         self.place.units += units + growth;
         self.place.units

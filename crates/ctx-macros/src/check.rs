@@ -91,11 +91,11 @@ impl<'a> Checker<'a> {
         if arguments >= min && !is_extra {
             return Count::Fits { takes_more };
         }
-        if arguments + 1 == min && self.dialect.has_blocks() {
+        if arguments + 1 == min && self.dialect.syntax().has_blocks {
             return Count::OneMore;
         }
         self.findings.add(|| wrong_count(known, arguments).at_span(span));
-        match is_extra && self.dialect.ignores_extra_arguments() {
+        match is_extra && self.dialect.syntax().ignores_extra_arguments {
             true => Count::Fits { takes_more: false },
             false => Count::Wrong,
         }
@@ -167,11 +167,6 @@ impl<'a> Checker<'a> {
         let message = "`|` in an argument is reserved, so the call stays as it is written";
         let finding = || Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span);
         self.findings.add(|| finding().with_help("in a block it is text: `{{name}}a|b{{/name}}`"));
-    }
-
-    /// Forgets what was found: the text is read again.
-    pub(crate) fn forget(&mut self) {
-        self.findings = Findings::default();
     }
 
     pub(crate) fn report_unknown(&mut self, span: Span, name: Span) {

@@ -50,5 +50,3 @@ pub const UNKNOWN_LOCALE: Code = Code::new(342, "unknown language");
 pub const UNKNOWN_TOOL: Code = Code::new(343, "unknown tool");
 /// A macro gives what a host provides, and the host does not.
 pub const NOT_PROVIDED: Code = Code::new(344, "not provided by the host");
-/// An environment that was read from a file has something that is left out.
-pub const BAD_ENV: Code = Code::new(350, "unusable environment");

@@ -6,3 +6,5 @@ pub(crate) mod locale_table;
 pub(crate) mod lunar;
 pub(crate) mod old_english;
 pub(crate) mod pattern;
+
+pub use self::locale::language_of_dates;

@@ -62,54 +62,97 @@ impl Dialect {
     /// Whether the texts of a character's card and of the user's profile are templates too, expanded before
     /// anything that shows them; elsewhere the value of a macro is never read again.
     pub const fn expands_card_texts(self) -> bool {
-        matches!(self, Self::SillyTavern | Self::SillyTavernLegacy)
+        self.syntax().expands_card_texts
     }
 
-    /// Whether the whole text is rewritten for one macro after the other.
-    pub(crate) const fn is_in_passes(self) -> bool {
-        matches!(self, Self::AioPhased | Self::SillyTavernLegacy)
-    }
-
-    /// Whether names are spelled exactly as they are registered.
-    pub(crate) const fn is_case_sensitive(self) -> bool {
-        matches!(self, Self::Aio | Self::AioPhased)
-    }
-
-    /// Whether a backslash just before `{{` keeps it from opening a call.
-    pub(crate) const fn escapes_calls(self) -> bool {
-        matches!(self, Self::Aio | Self::AioPhased)
-    }
-
-    /// Whether a call can end in `{{/name}}`, with the text before that as its last argument.
-    pub(crate) const fn has_blocks(self) -> bool {
-        matches!(self, Self::SillyTavern)
-    }
-
-    /// Whether `<USER>` and its like are calls.
-    pub(crate) const fn has_markers(self) -> bool {
-        matches!(self, Self::SillyTavern)
-    }
-
-    /// Whether a `|` in an argument makes the call text.
-    pub(crate) const fn reserves_pipes(self) -> bool {
-        matches!(self, Self::SillyTavern)
-    }
-
-    /// Whether escapes are taken out of the result, not out of the text.
-    pub(crate) const fn unescapes_at_the_end(self) -> bool {
-        matches!(self, Self::SillyTavern)
-    }
-
-    /// Whether calls inside a call that stays as text are expanded.
-    pub(crate) const fn expands_inside_text(self) -> bool {
-        matches!(self, Self::SillyTavern)
-    }
-
-    /// Whether a call with more arguments than its macro takes is still a call.
-    pub(crate) const fn ignores_extra_arguments(self) -> bool {
-        matches!(self, Self::Aio | Self::AioPhased)
+    pub(crate) const fn syntax(self) -> &'static Syntax {
+        match self {
+            Self::Aio => &AIO,
+            Self::AioPhased => &AIO_PHASED,
+            Self::SillyTavern => &SILLYTAVERN,
+            Self::SillyTavernLegacy => &SILLYTAVERN_LEGACY,
+        }
     }
 }
+
+/// What a dialect reads, and what it does with it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and dialects mix them freely")]
+pub(crate) struct Syntax {
+    pub(crate) names: Names,
+    /// The whole text is rewritten for one macro after the other.
+    pub(crate) is_in_passes: bool,
+    /// Names are spelled exactly as they are registered.
+    pub(crate) is_case_sensitive: bool,
+    /// A backslash just before `{{` keeps it from opening a call.
+    pub(crate) escapes_calls: bool,
+    /// A call can end in `{{/name}}`, with the text before that as its last argument.
+    pub(crate) has_blocks: bool,
+    /// `<USER>` and its like are calls.
+    pub(crate) has_markers: bool,
+    /// A `|` in an argument makes the call text.
+    pub(crate) reserves_pipes: bool,
+    /// Escapes are taken out of the result, not out of the text.
+    pub(crate) unescapes_at_the_end: bool,
+    /// Calls inside a call that stays as text are expanded.
+    pub(crate) expands_inside_text: bool,
+    /// A call with more arguments than its macro takes is still a call.
+    pub(crate) ignores_extra_arguments: bool,
+    /// The texts of a card and of the user's profile are templates.
+    pub(crate) expands_card_texts: bool,
+}
+
+/// What the name of a macro is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Everything up to `::` or the closing braces.
+    ToSeparator,
+    /// An identifier, behind which come `::`, or `:` or white space and the only argument.
+    Identifier,
+    /// The same, perhaps behind flags; and variables behind `.` and `$`.
+    Flagged,
+}
+
+const AIO: Syntax = Syntax {
+    names: Names::ToSeparator,
+    is_in_passes: false,
+    is_case_sensitive: true,
+    escapes_calls: true,
+    has_blocks: false,
+    has_markers: false,
+    reserves_pipes: false,
+    unescapes_at_the_end: false,
+    expands_inside_text: false,
+    ignores_extra_arguments: true,
+    expands_card_texts: false,
+};
+
+const AIO_PHASED: Syntax = Syntax { is_in_passes: true, ..AIO };
+
+const SILLYTAVERN: Syntax = Syntax {
+    names: Names::Flagged,
+    is_in_passes: false,
+    is_case_sensitive: false,
+    escapes_calls: false,
+    has_blocks: true,
+    has_markers: true,
+    reserves_pipes: true,
+    unescapes_at_the_end: true,
+    expands_inside_text: true,
+    ignores_extra_arguments: false,
+    expands_card_texts: true,
+};
+
+/// What it reads besides names, its passes know.
+const SILLYTAVERN_LEGACY: Syntax = Syntax {
+    names: Names::Identifier,
+    is_in_passes: true,
+    has_blocks: false,
+    has_markers: false,
+    reserves_pipes: false,
+    unescapes_at_the_end: false,
+    expands_inside_text: false,
+    ..SILLYTAVERN
+};
 
 impl DialectSet {
     /// Every dialect.

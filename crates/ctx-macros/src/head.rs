@@ -3,10 +3,10 @@
 use ctx_types::{Span, space};
 use memchr::memchr3;
 
-use crate::dialect::Dialect;
-use crate::op::Operator;
+use crate::dialect::{Dialect, Names};
 use crate::registry::name_len;
 use crate::state::Scope;
+use crate::tree::Operator;
 
 /// The beginning of what may be a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +48,10 @@ pub(crate) const COMMENT: &str = "//";
 ///
 /// O(length of what is read), and reading goes on behind that.
 pub(crate) fn read(source: &str, from: usize, dialect: Dialect) -> Head {
-    match dialect {
-        Dialect::Aio | Dialect::AioPhased => read_to_separator(source, from),
-        Dialect::SillyTavern => read_flags(source, from),
-        Dialect::SillyTavernLegacy => read_identifier(source, from),
+    match dialect.syntax().names {
+        Names::ToSeparator => read_to_separator(source, from),
+        Names::Flagged => read_flags(source, from),
+        Names::Identifier => read_identifier(source, from),
     }
 }
 

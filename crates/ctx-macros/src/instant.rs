@@ -26,34 +26,33 @@ const MONTHS: [&str; 12] = [
 /// Returns the milliseconds since the Unix epoch that a date stands for, as files and people write it.
 ///
 /// Where the text names no zone, the zone of the given name counts; without one, or with one that does not exist,
-/// UTC. `None` for a text that is no date.
+/// UTC.
+///
+/// # Errors
+/// The text is no date, or one that is out of range.
 ///
 /// ```
-/// assert_eq!(ctx_macros::read_instant("1970-01-01T01:00:01+01:00", None), Some(1_000));
-/// assert_eq!(ctx_macros::read_instant("January 1, 1970 1:00 AM", Some("Europe/Paris")), Some(0));
-/// assert_eq!(ctx_macros::read_instant("soon", None), None);
+/// use ctx_macros::{NoInstant, read_instant};
+///
+/// assert_eq!(read_instant("1970-01-01T01:00:01+01:00", None), Ok(1_000));
+/// assert_eq!(read_instant("January 1, 1970 1:00 AM", Some("Europe/Paris")), Ok(0));
+/// assert_eq!(read_instant("soon", None), Err(NoInstant::NotADate));
 /// ```
-pub fn read_instant(text: &str, zone: Option<&str>) -> Option<i64> {
+pub fn read_instant(text: &str, zone: Option<&str>) -> Result<i64, NoInstant> {
     let zone = zone.and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
-    read(text, &zone.unwrap_or(TimeZone::UTC)).ok()
+    read(text, &zone.unwrap_or(TimeZone::UTC))
 }
 
-/// Why a text stands for no moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoInstant {
+/// Why a text stands for no moment; written, it says what the text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoInstant {
+    /// It is not a date.
+    #[error("no date and time")]
     NotADate,
-    /// A date that exists, beyond those that are counted.
+    /// It is a date that exists, beyond those that are counted.
+    #[error("outside of the range of dates (it ends at 9999-12-30T22:00Z)")]
     OutOfRange,
-}
-
-impl NoInstant {
-    /// Says what a text is, behind "is".
-    pub(crate) const fn problem(self) -> &'static str {
-        match self {
-            Self::NotADate => "no date and time",
-            Self::OutOfRange => "outside of the range of dates (it ends at 9999-12-30T22:00Z)",
-        }
-    }
 }
 
 /// Returns the milliseconds since the Unix epoch that a text stands for, in `zone` where it names none.

@@ -8,14 +8,14 @@ use crate::check::Checker;
 use crate::definition::Form;
 use crate::dialect::Dialect;
 use crate::head::{self, Follow, Head};
-use crate::op::Op;
 use crate::registry::Registry;
 use crate::sillytavern::legacy::{self, Shapes};
+use crate::tree::{CallNode, Node, Target};
 
 /// Returns a call for each name of a macro behind opening braces, and the findings about other names.
 ///
 /// A text without any is one text. Linear in the text.
-pub(crate) fn read(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<Op>, Vec<Diagnostic>) {
+pub(crate) fn read(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<Node>, Vec<Diagnostic>) {
     let shapes = (dialect == Dialect::SillyTavernLegacy && source.contains("{{")).then(Shapes::new);
     let closer = Closer { source, is_searched: false, found: None };
     let check = Checker::new(source, dialect, registry);
@@ -24,15 +24,15 @@ pub(crate) fn read(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<
     let is_first = |at: &usize| *at == 0 || bytes.get(at - 1) != Some(&b'{');
     for at in memmem::find_iter(bytes, b"{{").filter(is_first) {
         let braces = bytes.iter().skip(at).take_while(|byte| **byte == b'{').count();
-        if !(dialect.escapes_calls() && at > 0 && bytes.get(at - 1) == Some(&b'\\')) {
+        if !(dialect.syntax().escapes_calls && at > 0 && bytes.get(at - 1) == Some(&b'\\')) {
             listing.take(at + braces - 2);
         }
     }
     let Listing { mut calls, check, .. } = listing;
-    let is_plain =
-        calls.is_empty() && !source.contains("{{") && !(dialect.has_markers() && source.contains('<'));
+    // The older engine of SillyTavern reads `<USER>` and its like too.
+    let is_plain = !source.contains("{{") && (dialect != Dialect::SillyTavernLegacy || !source.contains('<'));
     if is_plain && !source.is_empty() {
-        calls.push(Op::text(0, source.len()));
+        calls.push(Node::text(0, source.len()));
     }
     (calls, check.finish())
 }
@@ -44,7 +44,7 @@ struct Listing<'s> {
     closer: Closer<'s>,
     /// The forms of calls, where each macro has its own.
     shapes: Option<Shapes>,
-    calls: Vec<Op>,
+    calls: Vec<Node>,
     /// The last call that is inside no other.
     last: Option<Listed>,
 }
@@ -128,7 +128,7 @@ impl Listing<'_> {
             }
             _ => self.last = Some(Listed { place: self.calls.len(), ..listed }),
         }
-        self.calls.push(Op::Call { definition, span, arguments: 0 });
+        self.calls.push(Node::Call(CallNode::new(Target::Macro(definition), span, Vec::new())));
     }
 
     /// Has a comment end behind a call in it that is made before, with whose braces it would else end.
@@ -137,8 +137,8 @@ impl Listing<'_> {
         let Some(end) = memmem::find(rest, b"}}").map(|found| from + found + 2) else { return };
         let span = Span::new(comment.span.start, end);
         self.last = Some(Listed { span, ..comment });
-        if let Some(op) = self.calls.get_mut(comment.place) {
-            *op = Op::Call { definition: comment.definition, span, arguments: 0 };
+        if let Some(Node::Call(call)) = self.calls.get_mut(comment.place) {
+            call.span = span;
         }
     }
 }

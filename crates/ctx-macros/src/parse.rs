@@ -1,356 +1,248 @@
-//! Compiles a text to [`Op`]s: finds the calls, checks them, and drops what is none.
+//! Compiles a text to a tree: checks its calls, and makes text of what is none.
 //!
-//! One pass from left to right with a stack of open calls, so that nesting costs no recursion. Linear in the
-//! length of the text.
-
-mod blocks;
-pub(crate) mod markers;
+//! The nodes of all open calls are one list: the beginning of a call is text in it until the call is closed, and
+//! then what stands behind it becomes its arguments. Nesting costs no recursion; linear in the length of the text.
 
 use ctx_types::{Diagnostic, Span, space};
-use memchr::{memchr_iter, memchr3_iter, memmem};
 
-use self::blocks::{Blocks, Opener};
-use self::markers::{Marker, Markers};
+use crate::blocks::{Blocks, Opener};
 use crate::check::{Checker, Count};
 use crate::definition::Form;
 use crate::dialect::Dialect;
-use crate::head::{self, Follow, Head, Separated};
-use crate::op::{Access, Op};
+use crate::head::Head;
+use crate::markers::{self, Marker};
 use crate::registry::Registry;
 use crate::settle::settle;
+use crate::tokens::{self, Token, TokenKind};
+use crate::tree::{Access, Argument, CallNode, Node, Target};
 
 /// Compiles a text; the findings are ordered by place.
-pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<Op>, Vec<Diagnostic>) {
-    let mut check = Checker::new(source, dialect, registry);
-    let mut parser = Parser::new(source, dialect, &mut check, Vec::new());
-    let mut unclosed = parser.run();
-    let (mut ops, has_escaped_calls) = (parser.ops, parser.has_escaped_calls);
-    if dialect.has_blocks() && !unclosed.is_empty() {
-        // What never closes is text, and what stands behind it is not inside it: a second reading knows that.
-        unclosed.sort_unstable();
-        check.forget();
-        let mut parser = Parser::new(source, dialect, &mut check, unclosed);
-        parser.run();
-        ops = parser.ops;
+pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<Node>, Vec<Diagnostic>) {
+    let check = Checker::new(source, dialect, registry);
+    let tokens = tokens::read(source, dialect, &check);
+    let (open, blocks) = (Vec::new(), Blocks::default());
+    let mut parser = Parser { source, dialect, check, nodes: Vec::new(), open, blocks, pending: 0 };
+    for token in tokens {
+        parser.take(token);
     }
-    (settle(ops, source, has_escaped_calls), check.finish())
+    parser.push_text(parser.pending, source.len());
+    parser.end_blocks(0, 0);
+    let Parser { mut nodes, check, .. } = parser;
+    settle(&mut nodes, source, 0);
+    (nodes, check.finish())
 }
 
-struct Parser<'a, 'c> {
-    source: &'a str,
-    dialect: Dialect,
-    check: &'c mut Checker<'a>,
-    /// Where the last `}}` of the text is; what opens behind it never closes.
-    last_close: Option<usize>,
-    markers: Markers,
-    /// The places of opening braces that are text, sorted.
-    text_openers: Vec<usize>,
-    ops: Vec<Op>,
-    open: Vec<OpenCall>,
-    /// The places of `Op::Arg` of all open calls, outermost first.
-    arguments: Vec<usize>,
-    blocks: Blocks,
-    /// Where the text begins that is read but not in `ops` yet.
-    pending: usize,
-    /// A backslash kept braces from opening a call.
-    has_escaped_calls: bool,
+pub(crate) struct Parser<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) dialect: Dialect,
+    pub(crate) check: Checker<'a>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) open: Vec<OpenCall>,
+    pub(crate) blocks: Blocks,
+    /// Where the text begins that is read but not in `nodes` yet.
+    pub(crate) pending: usize,
 }
 
 /// A call whose closing braces have not come yet.
-struct OpenCall {
-    /// Where its `Op::Call` is.
-    op: usize,
+pub(crate) struct OpenCall {
     start: usize,
-    name: Span,
-    target: Target,
-    separated: Separated,
-    keeps_space: bool,
+    head: Head,
+    target: Option<Target>,
     /// An argument holds a `|`, which is reserved.
     is_piped: bool,
-    /// Where its arguments begin in `Parser::arguments`.
-    first_argument: usize,
+    arguments: Vec<OpenArgument>,
+    /// Where its nodes begin.
+    first_node: usize,
     /// Where what stands inside it begins in `Parser::blocks`.
-    first_block: usize,
+    pub(crate) first_block: usize,
 }
 
-/// What is called.
-#[derive(Clone, Copy)]
-enum Target {
-    /// The macro with this number, or none that is known.
-    Macro(Option<usize>),
-    Variable(Access),
+/// An argument whose nodes are still among those of the text.
+pub(crate) struct OpenArgument {
+    /// The text before it, from the braces or from the previous argument on; its own nodes are behind that.
+    pub(crate) node: usize,
+    span: Span,
 }
 
-impl OpenCall {
-    const fn opener(&self, definition: usize, span: Span, inner_end: usize) -> Opener {
-        let Self { op, keeps_space, .. } = *self;
-        Opener { op, definition, span, inner_end, keeps_space }
-    }
-}
-
-enum Token {
-    Open(usize),
-    Close(usize),
-    Separator(usize),
-    Marker(Marker),
-}
-
-impl<'a, 'c> Parser<'a, 'c> {
-    fn new(source: &'a str, dialect: Dialect, check: &'c mut Checker<'a>, text_openers: Vec<usize>) -> Self {
-        Self {
-            source,
-            dialect,
-            last_close: memmem::rfind(source.as_bytes(), b"}}"),
-            markers: if dialect.has_markers() { markers::find(source, check) } else { Markers::default() },
-            check,
-            text_openers,
-            ops: Vec::new(),
-            open: Vec::new(),
-            arguments: Vec::new(),
-            blocks: Blocks::default(),
-            pending: 0,
-            has_escaped_calls: false,
+impl Parser<'_> {
+    fn take(&mut self, Token { span, kind }: Token) {
+        match kind {
+            TokenKind::Escape => self.push_before(span),
+            TokenKind::Braces(head) => self.check.report_text(span.start, &head),
+            TokenKind::Unclosed(head) => {
+                self.check.report_unclosed(span.start, head.name);
+                // `{{.name<user>` compares nothing if it is not closed, and its end is an old spelling then.
+                let marker = markers::angled(self.source, span.end - 1, &self.check);
+                if let Some(marker) = marker.filter(|_| self.dialect.syntax().has_markers) {
+                    self.take_marker(marker);
+                }
+            }
+            TokenKind::Bare(head) => self.take_bare_call(span, &head),
+            TokenKind::Open(head) => self.take_open(span, head),
+            TokenKind::Separator => self.take_separator(span),
+            TokenKind::Close => self.take_close(span),
+            TokenKind::Closer(head) => self.take_closer(span, head.name),
+            TokenKind::CloserWithArguments(head) => {
+                self.check.report_closer_with_arguments(span.start, head.name);
+            }
+            TokenKind::Marker(marker) => self.take_marker(marker),
         }
     }
 
-    /// Reads the text and returns where calls open that are never closed.
-    fn run(&mut self) -> Vec<usize> {
-        let mut at = 0;
-        while let Some(token) = self.next_token(at) {
-            at = match token {
-                Token::Open(place) => self.take_open(place),
-                Token::Close(place) => self.take_close(place),
-                Token::Separator(place) => self.take_separator(place),
-                Token::Marker(marker) => self.take_marker(marker),
-            };
-        }
-        self.push_text(self.pending, self.source.len());
-        let mut unclosed = Vec::new();
-        while let Some(call) = self.open.pop() {
-            self.check.report_unclosed(call.start, call.name);
-            unclosed.push(call.start);
-            self.turn_to_text(&call);
-        }
-        self.end_blocks(0, 0);
-        unclosed
-    }
-
-    fn next_token(&mut self, at: usize) -> Option<Token> {
-        let marker = self.markers.next_from(at);
-        let end = marker.map_or(self.source.len(), |marker| marker.span.start);
-        let rest = self.source.as_bytes().get(at..end)?;
-        let found = match self.open.last() {
-            None => {
-                let mut braces = memchr_iter(b'{', rest);
-                let opener = braces.find(|found| rest.get(found + 1) == Some(&b'{'));
-                opener.map(|found| Token::Open(at + found))
-            }
-            Some(call) => {
-                let divided = call.separated == Separated::Yes;
-                memchr3_iter(b'{', b'}', b':', rest).find_map(|found| match rest.get(found..found + 2)? {
-                    b"{{" => Some(Token::Open(at + found)),
-                    b"}}" => Some(Token::Close(at + found)),
-                    b"::" if divided => Some(Token::Separator(at + found)),
-                    _ => None,
-                })
-            }
-        };
-        found.or_else(|| marker.map(Token::Marker))
-    }
-
-    /// Reads from the first brace of a run of two or more; the last two of them open a call.
-    fn take_open(&mut self, place: usize) -> usize {
-        let bytes = self.source.as_bytes();
-        let is_escaped = place > 0 && bytes.get(place - 1) == Some(&b'\\');
-        if is_escaped && self.dialect.escapes_calls() {
-            self.has_escaped_calls = true;
-            return place + 2;
-        }
-        let braces = bytes.iter().skip(place).take_while(|byte| **byte == b'{').count();
-        let start = place + braces - 2;
-        let head = head::read(self.source, start + 2, self.dialect);
-        if self.text_openers.binary_search(&start).is_ok() {
-            self.check.report_unclosed(start, head.name);
-            return start + 2;
-        }
-        if self.dialect.has_markers()
-            && let Some(marker) = markers::zoned(self.source, start, head.name.start, self.check)
-        {
-            return self.take_marker(marker);
-        }
-        match (head.follow, head.is_closer) {
-            (Follow::Text { resume }, _) => {
-                self.check.report_text(start, &head);
-                resume
-            }
-            (Follow::Close { end }, true) => self.take_closer(Span::new(start, end), head.name),
-            (Follow::Arguments { start: first, .. }, true) => {
-                self.check.report_closer_with_arguments(start, head.name);
-                first
-            }
-            (Follow::Close { end }, false) => self.take_bare_call(Span::new(start, end), &head),
-            (Follow::Arguments { start: first, separated }, false) => {
-                self.take_open_call(start, &head, first, separated)
-            }
-        }
-    }
-
-    fn take_open_call(&mut self, start: usize, head: &Head, first: usize, separated: Separated) -> usize {
-        if self.last_close.is_none_or(|last| last < first) {
-            self.check.report_unclosed(start, head.name);
-            return first;
-        }
-        self.push_text(self.pending, start);
+    fn take_open(&mut self, span: Span, head: Head) {
+        self.push_before(span);
         self.open.push(OpenCall {
-            op: self.ops.len(),
-            start,
-            name: head.name,
-            target: self.target(head),
-            separated,
-            keeps_space: head.keeps_space,
+            start: span.start,
+            head,
+            target: self.target(&head),
             is_piped: false,
-            first_argument: self.arguments.len(),
+            arguments: Vec::new(),
+            first_node: self.nodes.len(),
             first_block: self.blocks.open_len(),
         });
-        // Stands for the call until it is closed, and is nothing if it never is.
-        self.ops.push(Op::NOTHING);
-        self.begin_argument(start, first)
+        self.begin_argument(span.start, span.end);
     }
 
-    fn target(&self, head: &Head) -> Target {
+    /// Returns what is called; none if no such macro is known.
+    fn target(&self, head: &Head) -> Option<Target> {
         match head.variable {
-            Some((scope, operator)) => Target::Variable(Access { scope, operator, name: head.name }),
-            None => Target::Macro(self.check.find(head.name)),
+            Some((scope, operator)) => Some(Target::Variable(Access { scope, operator, name: head.name })),
+            None => self.check.find(head.name).map(Target::Macro),
         }
     }
 
-    fn take_bare_call(&mut self, span: Span, head: &Head) -> usize {
+    fn take_bare_call(&mut self, span: Span, head: &Head) {
         let definition = match self.target(head) {
-            Target::Macro(definition) => definition,
-            Target::Variable(access) => {
-                self.push_text(self.pending, span.start);
-                self.ops.push(Op::Variable { access, span });
-                self.pending = span.end;
-                return span.end;
+            Some(Target::Macro(definition)) => Some(definition),
+            Some(target) => {
+                self.push_before(span);
+                return self.push_call(target, span, Vec::new());
             }
+            None => None,
         };
         let form = self.check.form(definition);
         let count = self.check.count(definition, span, head.name, 0);
-        if form == Form::Alternative {
-            self.take_else(span);
-        } else if form == Form::Comment {
-            self.push_text(self.pending, span.start);
-            self.pending = span.end;
-        } else if let Some(definition) = definition.filter(|_| count != Count::Wrong) {
-            self.push_text(self.pending, span.start);
-            self.pending = span.end;
-            let op = self.ops.len();
-            self.ops.push(match count {
-                Count::Fits { .. } => Op::Call { definition, span, arguments: 0 },
-                Count::OneMore | Count::Wrong => Op::text(span.start, span.end),
-            });
-            let opener = Opener { op, definition, span, inner_end: span.end, keeps_space: head.keeps_space };
-            self.may_begin_block(opener, Vec::new(), count);
-        }
-        span.end
-    }
-
-    fn take_separator(&mut self, place: usize) -> usize {
-        let gap = self.end_argument(place);
-        self.begin_argument(gap, place + 2)
-    }
-
-    fn take_marker(&mut self, marker: Marker) -> usize {
-        let Marker { span, definition, argument } = marker;
-        self.push_text(self.pending, span.start);
-        self.pending = span.end;
-        match argument {
-            None => self.ops.push(Op::Call { definition, span, arguments: 0 }),
-            Some(argument) => self.ops.extend([
-                Op::Call { definition, span, arguments: 1 },
-                Op::argument(argument, span.start),
-                Op::text(argument.start, argument.end),
-                Op::End,
-            ]),
-        }
-        span.end
-    }
-
-    fn take_close(&mut self, place: usize) -> usize {
-        let inner_end = self.end_argument(place);
-        let end = place + 2;
-        self.pending = end;
-        let Some(call) = self.open.pop() else {
-            return end;
-        };
-        let span = Span::new(call.start, end);
-        match call.target {
-            Target::Variable(access) => {
-                self.end_blocks(call.first_block, call.op);
-                if let Some(value) = self.arguments.get(call.first_argument) {
-                    self.trim_value(*value, true);
-                }
-                self.arguments.truncate(call.first_argument);
-                self.ops.push(Op::End);
-                self.replace(call.op, Op::Variable { access, span });
+        match form {
+            Form::Alternative => self.take_else(span),
+            Form::Comment => self.push_before(span),
+            Form::Ordinary | Form::Condition => {
+                let Some(definition) = definition.filter(|_| count != Count::Wrong) else { return };
+                self.push_before(span);
+                let opener = Opener { definition, span, keeps_space: head.keeps_space };
+                let lacking = if count == Count::OneMore {
+                    self.nodes.push(Node::Text(span));
+                    Some(Vec::new())
+                } else {
+                    self.push_call(Target::Macro(definition), span, Vec::new());
+                    None
+                };
+                self.may_begin_block(opener, lacking, count);
             }
-            Target::Macro(definition) => self.close_macro(&call, definition, span, inner_end),
         }
-        end
     }
 
-    fn close_macro(&mut self, call: &OpenCall, definition: Option<usize>, span: Span, inner_end: usize) {
-        let arguments = self.arguments.len() - call.first_argument;
-        let form = self.check.form(definition);
+    fn take_separator(&mut self, span: Span) {
+        let Some(OpenCall { first_block, target, .. }) = self.open.last() else { return };
+        let (first_block, target) = (*first_block, *target);
+        let gap = self.end_argument(span.start);
+        if self.form(target) != Form::Comment {
+            let current = self.open.last().and_then(|call| call.arguments.last());
+            self.end_blocks(first_block, current.map_or(0, |argument| argument.span.start));
+        }
+        self.begin_argument(gap, span.end);
+    }
+
+    fn take_marker(&mut self, Marker { span, definition, argument }: Marker) {
+        self.push_before(span);
+        let argument =
+            argument.map(|span| Argument { span, nodes: vec![Node::Text(span)], dedent: 0, trims: false });
+        self.push_call(Target::Macro(definition), span, argument.into_iter().collect());
+    }
+
+    fn take_close(&mut self, Span { start: place, end }: Span) {
+        let inner_end = self.end_argument(place);
+        self.pending = end;
+        let Some(call) = self.open.pop() else { return };
+        let span = Span::new(call.start, end);
+        if let Some(target @ Target::Variable(_)) = call.target {
+            self.end_blocks(call.first_block, call.start);
+            let mut arguments = self.arguments(call.arguments);
+            for argument in &mut arguments {
+                argument.trims = true;
+            }
+            self.push_call(target, span, arguments);
+        } else {
+            self.close_macro(call, span, inner_end);
+        }
+    }
+
+    fn form(&self, target: Option<Target>) -> Form {
+        match target {
+            Some(Target::Macro(definition)) => self.check.form(Some(definition)),
+            _ => Form::Ordinary,
+        }
+    }
+
+    fn close_macro(&mut self, call: OpenCall, span: Span, inner_end: usize) {
+        let OpenCall { head, target, arguments, first_node, first_block, .. } = call;
+        let form = self.form(target);
         if form == Form::Comment {
-            self.forget(call.op, call.first_block, call.first_argument);
+            self.nodes.truncate(first_node);
+            self.blocks.forget(first_block, span.start);
             return;
         }
-        let is_piped = call.is_piped && definition.is_some();
-        if is_piped {
-            self.check.report_pipe(span);
-        }
-        let count = match is_piped {
-            true => Count::Wrong,
-            false => self.check.count(definition, span, call.name, arguments),
+        let definition = match target {
+            Some(Target::Macro(definition)) => Some(definition),
+            _ => None,
         };
-        let alternative = self.alternative(call, form, arguments);
-        self.end_blocks(call.first_block, call.op);
+        let count = if call.is_piped && definition.is_some() {
+            self.check.report_pipe(span);
+            Count::Wrong
+        } else {
+            self.check.count(definition, span, head.name, arguments.len())
+        };
+        let divider = match (form, arguments.as_slice()) {
+            (Form::Condition, [_, last]) => {
+                let alternative = self.alternative(first_block, last.span.start);
+                alternative.map(|alternative| alternative.divider(last.node + 1))
+            }
+            _ => None,
+        };
+        self.end_blocks(first_block, span.start);
         match (definition, count) {
+            (Some(definition), Count::Fits { .. }) if form == Form::Condition => {
+                let arguments = self.arguments(arguments);
+                let opener = Opener { definition, span, keeps_space: head.keeps_space };
+                self.push_condition(opener, arguments, divider);
+            }
             (Some(definition), Count::Fits { .. }) => {
-                self.ops.push(Op::End);
-                let places = self.arguments.split_off(call.first_argument);
-                self.replace(call.op, Op::Call { definition, span, arguments });
-                if form == Form::Condition {
-                    self.finish_condition(call.op, &places, alternative, call.keeps_space);
-                } else {
-                    self.may_begin_block(call.opener(definition, span, inner_end), places, count);
-                }
+                let arguments = self.arguments(arguments);
+                self.push_call(Target::Macro(definition), span, arguments);
+                let opener = Opener { definition, span, keeps_space: head.keeps_space };
+                self.may_begin_block(opener, None, count);
             }
             (Some(definition), Count::OneMore) => {
-                self.ops.push(Op::text(inner_end, span.end));
-                let places = self.arguments.split_off(call.first_argument);
-                self.may_begin_block(call.opener(definition, span, inner_end), places, count);
+                self.nodes.push(Node::text(inner_end, span.end));
+                let opener = Opener { definition, span, keeps_space: head.keeps_space };
+                self.may_begin_block(opener, Some(arguments), count);
             }
-            _ if self.dialect.expands_inside_text() => {
-                self.turn_to_text(call);
-                self.push_text(inner_end, span.end);
-            }
+            _ if self.dialect.syntax().expands_inside_text => self.push_text(inner_end, span.end),
             _ => {
-                self.ops.truncate(call.op);
-                self.arguments.truncate(call.first_argument);
-                self.ops.push(Op::Text { span, verbatim: true });
+                self.nodes.truncate(first_node);
+                self.nodes.push(Node::Text(span));
             }
         }
     }
 
     /// Begins an argument at the first character behind `from` that is not white space.
-    fn begin_argument(&mut self, gap: usize, from: usize) -> usize {
+    fn begin_argument(&mut self, gap: usize, from: usize) {
         let start = space::skip(self.source, from);
-        self.arguments.push(self.ops.len());
-        self.ops.push(Op::argument(Span::new(start, start), gap));
+        let argument = OpenArgument { node: self.nodes.len(), span: Span::new(start, start) };
+        self.nodes.push(Node::text(gap, start));
+        if let Some(call) = self.open.last_mut() {
+            call.arguments.push(argument);
+        }
         self.pending = start;
-        start
     }
 
     /// Ends the current argument before `place` and returns where it ends without white space.
@@ -358,51 +250,44 @@ impl<'a, 'c> Parser<'a, 'c> {
         let text = self.source.get(self.pending..place).unwrap_or_default();
         let end = self.pending + space::trim_end(text).len();
         self.push_text(self.pending, end);
-        let current = self.arguments.last().and_then(|argument| self.ops.get_mut(*argument));
-        if let Some(Op::Arg { span, .. }) = current {
-            span.end = end;
+        if let Some(argument) = self.open.last_mut().and_then(|call| call.arguments.last_mut()) {
+            argument.span.end = end;
         }
         end
     }
 
-    /// Makes plain text of an open call up to its last argument; what its arguments hold stays.
-    fn turn_to_text(&mut self, call: &OpenCall) {
-        for argument in self.arguments.split_off(call.first_argument) {
-            self.argument_to_text(argument);
+    /// Takes arguments out of the nodes, at whose end they are.
+    pub(crate) fn arguments(&mut self, open: Vec<OpenArgument>) -> Vec<Argument> {
+        let mut arguments = Vec::with_capacity(open.len());
+        for OpenArgument { node, span } in open.into_iter().rev() {
+            let nodes = self.nodes.split_off(node + 1);
+            self.nodes.truncate(node);
+            arguments.push(Argument { span, nodes, dedent: 0, trims: false });
         }
+        arguments.reverse();
+        arguments
     }
 
-    fn argument_to_text(&mut self, argument: usize) {
-        if let Some(op) = self.ops.get_mut(argument)
-            && let Op::Arg { span, gap, .. } = *op
-        {
-            *op = Op::text(gap, span.start);
-        }
+    pub(crate) fn push_call(&mut self, target: Target, span: Span, arguments: Vec<Argument>) {
+        self.nodes.push(Node::Call(CallNode::new(target, span, arguments)));
     }
 
-    /// Drops everything from an op on.
-    fn forget(&mut self, op: usize, first_block: usize, first_argument: usize) {
-        self.ops.truncate(op);
-        self.blocks.forget(first_block, op);
-        self.arguments.truncate(first_argument);
+    /// Adds the text before a token, and steps over the token.
+    pub(crate) fn push_before(&mut self, token: Span) {
+        self.push_text(self.pending, token.start);
+        self.pending = token.end;
     }
 
     fn push_text(&mut self, start: usize, end: usize) {
         if start >= end {
             return;
         }
-        self.ops.push(Op::text(start, end));
-        if self.dialect.reserves_pipes()
+        self.nodes.push(Node::text(start, end));
+        if self.dialect.syntax().reserves_pipes
             && let Some(call) = self.open.last_mut()
             && !call.is_piped
         {
             call.is_piped = self.source.get(start..end).unwrap_or_default().contains('|');
-        }
-    }
-
-    fn replace(&mut self, at: usize, with: Op) {
-        if let Some(op) = self.ops.get_mut(at) {
-            *op = with;
         }
     }
 }

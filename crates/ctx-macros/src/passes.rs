@@ -6,30 +6,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ctx_types::{Diagnostic, Source, Span, Text, Trust};
+use ctx_types::{Source, Span, Text, Trust};
 
-use crate::call::{Argument, Call, Failure, Place, Value};
-use crate::env::Env;
+use crate::call::{Argument, Failure, Value};
 use crate::expansion::{Expansion, Output, Writer};
-use crate::findings::Findings;
-use crate::random;
-use crate::state::State;
-use crate::template::Template;
-
-/// A run of passes over one text.
-pub(crate) struct Passes<'a> {
-    pub(crate) template: &'a Template,
-    pub(crate) env: &'a Env,
-    pub(crate) state: &'a mut State,
-    pub(crate) findings: Findings,
-    /// How far the bytes of the template may be trusted.
-    pub(crate) trust: Trust,
-    pub(crate) source_key: u64,
-    pub(crate) place: Place,
-    pub(crate) original: Option<Text>,
-    /// The text is one of a card.
-    pub(crate) is_card: bool,
-}
+use crate::run::{Run, Stop};
 
 /// A call in the text of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,24 +20,7 @@ pub(crate) struct PassCall<'t> {
     pub(crate) arguments: Vec<(Cow<'t, str>, Range<usize>)>,
 }
 
-/// A limit was reached: the text stays as it is now.
-pub(crate) struct Stop(pub(crate) Box<Diagnostic>);
-
-impl<'a> Passes<'a> {
-    pub(crate) fn new(template: &'a Template, env: &'a Env, state: &'a mut State, origin: &Source) -> Self {
-        Self {
-            template,
-            env,
-            state,
-            findings: Findings::default(),
-            trust: origin.trust,
-            source_key: random::source_key(origin),
-            place: Place::default(),
-            original: env.original.clone(),
-            is_card: false,
-        }
-    }
-
+impl Run<'_> {
     /// Returns what the passes came to. Findings have no place: a pass reads what others wrote.
     pub(crate) fn finish(mut self, output: Output, stopped: Option<Stop>, origin: &Source) -> Expansion {
         if let Some(Stop(finding)) = stopped {
@@ -114,26 +78,10 @@ impl<'a> Passes<'a> {
         };
         let arguments: Vec<Argument<'_>> =
             found.arguments.iter().map(|(text, range)| self.argument(text, range, before)).collect();
-        let trust = arguments.iter().map(|argument| argument.trust).fold(known.trust, Trust::max);
-        let mut call = Call {
-            definition: known,
-            dialect: self.template.dialect(),
-            span: Span::new(found.range.start, found.range.end),
-            arguments: &arguments,
-            env: self.env,
-            state: self.state,
-            findings: &mut self.findings,
-            trust,
-            source_key: self.source_key,
-            template: self.template,
-            text: before.text(),
-            place: &mut self.place,
-            original: &mut self.original,
-            is_card: self.is_card,
-        };
-        match (known.expand)(&mut call) {
+        let span = Span::new(found.range.start, found.range.end);
+        let (value, trust) = self.invoke(known, before.text(), span, &arguments);
+        match value {
             Ok(value) => {
-                let trust = call.trust;
                 self.state.take_output(value.text().len()).map_err(Stop)?;
                 Ok(Some((value, trust)))
             }

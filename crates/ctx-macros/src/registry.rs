@@ -148,7 +148,7 @@ impl Registry {
         };
         let known = known.iter().find(|known| known.dialects.contains(dialect))?;
         let is_same = is_lower && known.is_lower;
-        let is_meant = is_same || !dialect.is_case_sensitive() || *known.name == *name;
+        let is_meant = is_same || !dialect.syntax().is_case_sensitive || *known.name == *name;
         is_meant.then_some(known.index)
     }
 

@@ -9,10 +9,10 @@ use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
 use crate::expansion::Expansion;
-use crate::op::Op;
 use crate::registry::Registry;
 use crate::sillytavern::legacy;
 use crate::state::State;
+use crate::tree::{self, CallNode, Node, Target};
 use crate::{escape, evaluate, listing, parse, string_hash};
 
 /// A text whose macro calls are found, checked and bound to their definitions.
@@ -38,7 +38,7 @@ pub struct Template {
 
 #[derive(Debug)]
 struct Compiled {
-    ops: Vec<Op>,
+    nodes: Vec<Node>,
     diagnostics: Vec<Diagnostic>,
     /// The result has to be looked at for escapes.
     has_escapes: bool,
@@ -62,12 +62,12 @@ pub struct MacroUse<'t> {
 impl Template {
     /// Compiles a text with the macros of a registry.
     pub fn parse(text: &Text, dialect: Dialect, registry: &Registry) -> Self {
-        let (ops, diagnostics) = match dialect.is_in_passes() {
+        let (nodes, diagnostics) = match dialect.syntax().is_in_passes {
             true => listing::read(text, dialect, registry),
             false => parse::parse(text, dialect, registry),
         };
-        let has_escapes = dialect.unescapes_at_the_end() && escape::is_in(text);
-        let compiled = Compiled { ops, diagnostics, has_escapes, hash: OnceLock::new() };
+        let has_escapes = dialect.syntax().unescapes_at_the_end && escape::is_in(text);
+        let compiled = Compiled { nodes, diagnostics, has_escapes, hash: OnceLock::new() };
         Self { text: text.clone(), dialect, compiled: Arc::new(compiled), registry: registry.clone() }
     }
 
@@ -89,28 +89,35 @@ impl Template {
 
     /// Tells whether every expansion is the very text, shared and not copied.
     pub fn is_plain(&self) -> bool {
-        match *self.compiled.ops {
+        match *self.compiled.nodes {
             [] => self.text.is_empty(),
-            [Op::Text { span, .. }] => span.len() == self.text.len() && !self.compiled.has_escapes,
+            [Node::Text(span)] => span.len() == self.text.len() && !self.compiled.has_escapes,
             _ => false,
         }
     }
 
     /// Returns the calls in the order of their opening braces, the ones in arguments too.
     pub fn macros(&self) -> impl Iterator<Item = MacroUse<'_>> {
-        self.compiled.ops.iter().filter_map(|op| match *op {
-            Op::Call { definition, span, .. } | Op::If { definition, span, .. } => {
+        let mut calls = Vec::new();
+        tree::list_calls(self.nodes(), &mut calls);
+        calls.into_iter().filter_map(|call| self.macro_use(call))
+    }
+
+    pub(crate) fn macro_use(&self, call: &CallNode) -> Option<MacroUse<'_>> {
+        let span = call.span;
+        match call.target {
+            Target::Macro(definition) | Target::If { definition, .. } => {
                 let Definition { name, volatile, changes_state, .. } =
                     self.registry.definition(definition)?;
                 Some(MacroUse { name, span, volatile: *volatile, changes_state: *changes_state })
             }
-            Op::Variable { access, span } => {
+            Target::Variable(access) => {
                 let name = self.text.get(access.name.start..access.name.end)?;
                 let changes_state = access.operator.changes_state();
                 Some(MacroUse { name, span, volatile: false, changes_state })
             }
-            Op::Text { .. } | Op::Arg { .. } | Op::End => None,
-        })
+            Target::TooDeep => None,
+        }
     }
 
     /// Evaluates the calls from left to right.
@@ -133,8 +140,8 @@ impl Template {
         self.text.len() + self.text.len() / 8
     }
 
-    pub(crate) fn ops(&self) -> &[Op] {
-        &self.compiled.ops
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.compiled.nodes
     }
 
     pub(crate) const fn registry(&self) -> &Registry {

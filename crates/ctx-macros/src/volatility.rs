@@ -10,9 +10,9 @@ use ctx_types::{Span, space};
 
 use crate::definition::Form;
 use crate::evaluate::is_true;
-use crate::op::{Op, Operator};
 use crate::state::Scope;
 use crate::template::{MacroUse, Template};
+use crate::tree::{CallNode, Node, Operator, Target};
 
 /// The variables into which the texts of a run wrote what may differ from turn to turn.
 ///
@@ -47,15 +47,6 @@ struct Use<'t> {
     is_comment: bool,
 }
 
-/// How surely an op is evaluated.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Doubt {
-    /// In how many branches it stands that are never taken.
-    never: i32,
-    /// In how many that may be taken or not.
-    perhaps: i32,
-}
-
 impl VolatileVariables {
     /// Says that a macro, by its name and not an alias, shows a text that differs from turn to turn, as the text of a
     /// card does that holds the time.
@@ -87,7 +78,7 @@ impl Template {
     /// name is made by a macro is not followed. O(bytes of the text), for calls that are not nested.
     pub fn volatile_macros(&self, variables: &mut VolatileVariables) -> Vec<MacroUse<'_>> {
         let uses: Vec<Use<'_>> = self.uses();
-        if !self.dialect().is_in_passes() {
+        if !self.dialect().syntax().is_in_passes {
             return shown(&uses, variables, true);
         }
         // There, a variable is read after all of the text was searched for what sets it.
@@ -96,101 +87,75 @@ impl Template {
     }
 
     fn uses(&self) -> Vec<Use<'_>> {
-        let doubts = doubts(self.ops(), self.text());
-        let calls = self.ops().iter().enumerate().filter(|(_, op)| is_call(op));
-        let used = calls.zip(self.macros()).filter_map(|((at, op), call)| {
-            let doubt = doubts.get(at).copied().unwrap_or_default();
-            let used = self.used(at, op, call);
-            (doubt.never == 0).then_some(Use { replaces: used.replaces && doubt.perhaps == 0, ..used })
-        });
-        used.collect()
+        let mut uses = Vec::new();
+        self.collect(self.nodes(), true, &mut uses);
+        uses
     }
 
-    fn used<'t>(&'t self, at: usize, op: &Op, call: MacroUse<'t>) -> Use<'t> {
+    /// Adds the calls that some run evaluates; `is_sure` where every run does.
+    fn collect<'t>(&'t self, nodes: &'t [Node], is_sure: bool, uses: &mut Vec<Use<'t>>) {
+        for node in nodes {
+            let Node::Call(call) = node else { continue };
+            uses.extend(self.macro_use(call).map(|used| self.used(call, used, is_sure)));
+            for (index, argument) in call.arguments.iter().enumerate() {
+                match self.is_evaluated(call, index) {
+                    Some(true) => self.collect(&argument.nodes, is_sure, uses),
+                    Some(false) => {}
+                    None => self.collect(&argument.nodes, false, uses),
+                }
+            }
+        }
+    }
+
+    /// Tells whether the argument of a call is evaluated where the call is; none where that depends.
+    fn is_evaluated(&self, call: &CallNode, index: usize) -> Option<bool> {
+        match call.target {
+            Target::If { negated, .. } if index > 0 => {
+                let condition = match call.arguments.first()?.nodes.as_slice() {
+                    [] => "",
+                    [Node::Text(span)] => self.text().get(span.start..span.end)?,
+                    _ => return None,
+                };
+                Some((is_true(condition) != negated) == (index == 1))
+            }
+            Target::Variable(access) if access.operator.may_skip_value() => None,
+            _ => Some(true),
+        }
+    }
+
+    fn used<'t>(&'t self, node: &CallNode, call: MacroUse<'t>, is_sure: bool) -> Use<'t> {
         let used = Use { call, variable: None, is_shown: true, replaces: false, is_comment: false };
-        match *op {
-            Op::Variable { access, .. } => Use {
+        match node.target {
+            Target::Variable(access) => Use {
                 variable: Some((access.scope, call.name)),
                 is_shown: !matches!(access.operator, Operator::Set | Operator::Add | Operator::Subtract),
-                replaces: access.operator == Operator::Set,
+                replaces: is_sure && access.operator == Operator::Set,
                 ..used
             },
-            Op::Call { definition, span, .. } => {
+            Target::Macro(definition) => {
                 let Some(known) = self.registry().definition(definition) else { return used };
                 let scope = known.variables;
                 Use {
-                    variable: scope.and_then(|scope| Some((scope, self.first_argument(at, span)?))),
+                    variable: scope.and_then(|scope| Some((scope, self.first_argument(node)?))),
                     is_shown: known.is_shown(),
-                    replaces: known.name.starts_with("set") || known.name.starts_with("delete"),
+                    replaces: is_sure && (known.name.starts_with("set") || known.name.starts_with("delete")),
                     is_comment: known.form == Form::Comment,
                     ..used
                 }
             }
-            _ => used,
+            Target::If { .. } | Target::TooDeep => used,
         }
     }
 
-    /// Returns the first argument of the call at an op if no macro is in it.
-    fn first_argument(&self, at: usize, call: Span) -> Option<&str> {
+    /// Returns the first argument of a call if no macro is in it.
+    fn first_argument(&self, call: &CallNode) -> Option<&str> {
         let slice = |span: Span| self.text().get(span.start..span.end);
-        let argument = match self.ops().get(at + 1) {
-            Some(Op::Arg { span, .. }) => slice(*span)?,
-            _ => slice(call)?.split("::").nth(1)?.trim_end_matches("}}"),
+        let argument = match call.arguments.first() {
+            Some(argument) => slice(argument.span)?,
+            None => slice(call.span)?.split("::").nth(1)?.trim_end_matches("}}"),
         };
         let argument = space::trim(argument);
         (!argument.contains("{{")).then_some(argument)
-    }
-}
-
-/// The calls that [`Template::macros`] lists.
-const fn is_call(op: &Op) -> bool {
-    matches!(op, Op::Call { .. } | Op::If { .. } | Op::Variable { .. })
-}
-
-/// Tells of each op how surely it is evaluated. Linear in the ops.
-fn doubts(ops: &[Op], text: &str) -> Vec<Doubt> {
-    let mut changes = vec![Doubt::default(); ops.len() + 1];
-    let mut add = |start: usize, end: usize, never: i32, perhaps: i32| {
-        for (at, sign) in [(start, 1), (end, -1)] {
-            if let Some(change) = changes.get_mut(at) {
-                change.never += sign * never;
-                change.perhaps += sign * perhaps;
-            }
-        }
-    };
-    for (at, op) in ops.iter().enumerate() {
-        let Some(Op::Arg { next, .. }) = ops.get(at + 1) else { continue };
-        match op {
-            Op::If { negated, .. } => {
-                let holds = literal(ops.get(at + 2..*next), text).map(|text| is_true(text) != *negated);
-                let (mut branch, mut is_then) = (*next, true);
-                while let Some(Op::Arg { next, .. }) = ops.get(branch) {
-                    match holds {
-                        Some(holds) if holds == is_then => {}
-                        Some(_) => add(branch, *next, 1, 0),
-                        None => add(branch, *next, 0, 1),
-                    }
-                    (branch, is_then) = (*next, false);
-                }
-            }
-            Op::Variable { access, .. } if access.operator.may_skip_value() => add(at + 1, *next, 0, 1),
-            _ => {}
-        }
-    }
-    let sums = changes.into_iter().scan(Doubt::default(), |sum, change| {
-        sum.never += change.never;
-        sum.perhaps += change.perhaps;
-        Some(*sum)
-    });
-    sums.collect()
-}
-
-/// Returns what the ops of an argument give if no macro is among them.
-fn literal<'t>(ops: Option<&[Op]>, text: &'t str) -> Option<&'t str> {
-    match ops? {
-        [] => Some(""),
-        [Op::Text { span, .. }] => text.get(span.start..span.end),
-        _ => None,
     }
 }
 

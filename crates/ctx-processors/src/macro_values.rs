@@ -221,7 +221,7 @@ fn conversation(session: &Session, turn: &TurnInput, pending: Option<Text>) -> C
         }
     }
     let zone = turn.zone.as_deref();
-    found.user_idle_since = idle_since.flatten().and_then(|time| read_instant(&time, zone));
+    found.user_idle_since = idle_since.flatten().and_then(|time| read_instant(&time, zone).ok());
     found
 }
 

@@ -40,6 +40,7 @@ pub mod keyed;
 pub mod keys;
 pub mod lines;
 pub mod locate;
+pub mod macro_env;
 pub mod named;
 pub mod options;
 mod origin;

@@ -1,7 +1,8 @@
 //! Cases of the kind `macro`: one text, expanded by both of SillyTavern's engines.
 
 use anyhow::{Context, Result, ensure};
-use ctx_macros::{Dialect, EnvFile, Registry, Scope, Template};
+use ctx_macros::{Dialect, Registry, Scope, Template};
+use ctx_project::macro_env::EnvFile;
 use ctx_types::{Source, SourceKind, Text, Trust};
 use serde_json::{Map, Value, json};
 

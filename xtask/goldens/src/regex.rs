@@ -1,9 +1,10 @@
 //! Cases of the kinds `regex_*`: a `SillyTavern` script on a text.
 
 use anyhow::{Context, Result, bail};
-use ctx_macros::{Dialect, EnvFile, Registry, Template};
+use ctx_macros::{Dialect, Registry, Template};
 use ctx_preset_import::read_regex_scripts;
 use ctx_processors::regex_rules::{RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target};
+use ctx_project::macro_env::EnvFile;
 use ctx_types::{RegexConfig, Role, Source, Text, Trust};
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use ctx_macros::{Dialect, EnvFile, Registry, Template};
+use ctx_macros::{Dialect, Registry, Template};
+use ctx_project::macro_env::EnvFile;
 use ctx_types::ports::TokenCounter;
 use ctx_types::{
     EncodingId, Persist as _, Reader, Role, Source as Origin, SourceKind, Text, Trust, Worldbook,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use ctx_macros::{Definition, Dialect, EnvFile, Expansion, Registry, Scope, State, Template};
+use ctx_macros::{Definition, Dialect, Expansion, Registry, Scope, State, Template};
 use ctx_preset_import::decode;
 use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust};
 use serde::Serialize;
@@ -17,6 +17,7 @@ use ctx_project::Sources;
 use ctx_project::error::ProjectError;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
+use ctx_project::macro_env::EnvFile;
 use ctx_project::turn;
 
 /// The name of the text in findings.

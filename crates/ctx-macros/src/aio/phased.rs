@@ -13,7 +13,8 @@ use crate::codes;
 use crate::definition::Phase;
 use crate::env::Env;
 use crate::expansion::{Expansion, Output, Writer};
-use crate::passes::{PassCall, Passes, Stop};
+use crate::passes::PassCall;
+use crate::run::{Run, Stop};
 use crate::state::State;
 use crate::template::Template;
 
@@ -22,18 +23,18 @@ const MAX_WORK: usize = 8 << 20;
 
 /// Evaluates a text in passes.
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {
-    let mut phased = Phased { passes: Passes::new(template, env, state, origin), work: 0 };
+    let mut phased = Phased { run: Run::new(template, env, state, origin), work: 0 };
     let mut output = Output::of_template(template.text());
     let phases = [Phase::Before, Phase::Substitute, Phase::After];
     let stopped = phases.into_iter().try_for_each(|phase| phased.phase(phase, &mut output)).err();
     if stopped.is_none() {
         unescape(&mut output);
     }
-    phased.passes.finish(output, stopped, origin)
+    phased.run.finish(output, stopped, origin)
 }
 
 struct Phased<'a> {
-    passes: Passes<'a>,
+    run: Run<'a>,
     /// How many bytes were rewritten.
     work: usize,
 }
@@ -69,8 +70,8 @@ impl Phased<'_> {
     fn make(&mut self, phase: Phase, found: &PassCall<'_>, output: &Output) -> Result<Option<Known>, Stop> {
         let call = output.text().get(found.range.clone()).unwrap_or_default();
         let name = split(call).first().map_or("", |(name, _)| *name);
-        let registry = self.passes.template.registry();
-        let definition = registry.find(name, self.passes.template.dialect());
+        let registry = self.run.template.registry();
+        let definition = registry.find(name, self.run.template.dialect());
         let Some((definition, declared)) =
             definition.and_then(|index| Some((index, registry.definition(index)?)))
         else {
@@ -80,13 +81,13 @@ impl Phased<'_> {
             return Ok(None);
         }
         if found.arguments.len() < declared.arity.min {
-            self.passes.findings.add(|| check::wrong_count(declared, found.arguments.len()));
+            self.run.findings.add(|| check::wrong_count(declared, found.arguments.len()));
             return Ok(None);
         }
         if declared.arity.max.is_some_and(|max| found.arguments.len() > max) {
-            self.passes.findings.add(|| check::wrong_count(declared, found.arguments.len()));
+            self.run.findings.add(|| check::wrong_count(declared, found.arguments.len()));
         }
-        let made = self.passes.call(definition, output, found)?;
+        let made = self.run.call(definition, output, found)?;
         let call = call.to_owned();
         Ok(made.map(|(value, trust)| Known { call, value, writer: Writer::of_macro(definition, trust) }))
     }
@@ -103,13 +104,13 @@ impl Phased<'_> {
         }
         let by_call: HashMap<&str, &Known> = batch.iter().map(|known| (known.call.as_str(), known)).collect();
         let mut closing = Closing::default();
-        self.passes.pass(
+        self.run.pass(
             output,
             |text, at| next_of(text, at, &by_call, &mut closing),
-            |passes, before, found| {
+            |run, before, found| {
                 let call = before.text().get(found.range.clone()).unwrap_or_default();
                 let Some(known) = by_call.get(call) else { return Ok(None) };
-                passes.state.take_output(known.value.text().len()).map_err(Stop)?;
+                run.state.take_output(known.value.text().len()).map_err(Stop)?;
                 Ok(Some((known.value.clone(), known.writer)))
             },
         )

@@ -35,6 +35,16 @@ pub(crate) fn find(name: &str) -> Option<&'static Locale> {
     LOCALES.iter().find(is_named).or_else(|| tags.find_map(by_language))
 }
 
+/// Returns the BCP 47 tag of the language in which dates are written for a tag or a name, where there is one.
+///
+/// ```
+/// assert_eq!(ctx_macros::language_of_dates("de-AT"), Some("de-DE"));
+/// assert_eq!(ctx_macros::language_of_dates("xx"), None);
+/// ```
+pub fn language_of_dates(name: &str) -> Option<&'static str> {
+    find(name).map(|locale| locale.tag)
+}
+
 /// Returns the English of the United States.
 pub(crate) fn english() -> &'static Locale {
     &LOCALES[0]

@@ -2,14 +2,15 @@
 
 use ctx_types::{Diagnostic, Span, Text, Trust, excerpt};
 
-use super::{Run, Stop, is_true, stop};
-use crate::call::{Argument, Failure};
+use super::{Evaluator, is_true};
+use crate::call::{self, Failure};
 use crate::codes;
 use crate::expansion::{Output, Writer};
 use crate::number;
-use crate::op::{Access, Op, Operator};
+use crate::run::Stop;
 use crate::sillytavern::stored::{self, Added};
 use crate::state::Scope;
+use crate::tree::{Access, Argument, Operator};
 
 /// The variable that an operator works on.
 #[derive(Clone, Copy)]
@@ -19,20 +20,21 @@ struct Place<'a> {
     span: Span,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Evaluator<'a> {
     /// Carries an operator out and writes what it gives; one that fails stays as it is written.
-    pub(super) fn variable(&mut self, access: Access, span: Span, output: &mut Output) -> Result<(), Stop> {
+    pub(super) fn variable(
+        &mut self,
+        access: Access,
+        span: Span,
+        argument: Option<&'a Argument>,
+        output: &mut Output,
+    ) -> Result<(), Stop> {
         let Access { scope, operator, name } = access;
         let place = Place { scope, name: self.source(name), span };
-        let end = self.enter_operator(operator, span)?;
-        let old = stored::read(self.state, scope, place.name);
-        let value = match needs_value(operator, old.as_ref().map(|(text, _)| &**text)) {
-            true => Some(self.argument()?),
-            false => None,
-        };
-        // A value that was not needed is not evaluated.
-        self.at = end;
-        self.depth -= 1;
+        let old = stored::read(self.run.state, scope, place.name);
+        // A value that is not needed is not evaluated.
+        let needed = argument.filter(|_| needs_value(operator, old.as_ref().map(|(text, _)| &**text)));
+        let value = needed.map(|argument| self.argument(argument)).transpose()?;
         match self.operate(place, operator, old, value.as_ref()) {
             Ok(Some((text, trust))) => {
                 self.take_output(text.len(), span)?;
@@ -40,22 +42,13 @@ impl<'a> Run<'a> {
                 output.push(&text, Writer::Variable { trust });
             }
             Ok(None) => {}
-            Err(Failure { diagnostic, is_limit: true }) => return Err(stop(diagnostic, span)),
+            Err(Failure { diagnostic, is_limit: true }) => return Err(Stop::at(diagnostic, span)),
             Err(Failure { diagnostic, is_limit: false }) => {
-                self.findings.add(|| diagnostic.at_span(span));
+                self.run.findings.add(|| diagnostic.at_span(span));
                 self.keep(span, value.as_slice(), |trust| Writer::Variable { trust }, output);
             }
         }
         Ok(())
-    }
-
-    /// Steps to the value and returns where the ops behind the operator begin.
-    fn enter_operator(&mut self, operator: Operator, span: Span) -> Result<usize, Stop> {
-        self.enter(span)?;
-        match self.template.ops().get(self.at) {
-            Some(Op::Arg { next, .. }) if operator.has_value() => Ok(next + 1),
-            _ => Ok(self.at),
-        }
     }
 
     /// Returns what an operator gives; `value` is there where it is needed.
@@ -64,7 +57,7 @@ impl<'a> Run<'a> {
         place: Place<'a>,
         operator: Operator,
         old: Option<(Text, Trust)>,
-        value: Option<&Argument<'_>>,
+        value: Option<&call::Argument<'_>>,
     ) -> Result<Option<(Text, Trust)>, Failure> {
         let old = old.unwrap_or((Text::default(), Trust::Preset));
         let Some(value) = value else {
@@ -91,26 +84,26 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn set(&mut self, place: Place<'a>, value: &Argument<'_>) -> Result<(), Failure> {
-        self.state.take_output(value.text.len()).map_err(Failure::limit)?;
-        self.state.set_variable(place.scope, place.name, Text::from(value.text.as_ref()), value.trust)
+    fn set(&mut self, place: Place<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
+        self.run.state.take_output(value.text.len()).map_err(Failure::limit)?;
+        self.run.state.set_variable(place.scope, place.name, Text::from(value.text.as_ref()), value.trust)
     }
 
     fn add(&mut self, place: Place<'a>, added: Added<'_>, trust: Trust) -> Result<(Text, Trust), Failure> {
-        let sum = stored::add(self.state, place.scope, place.name, added, trust)?;
+        let sum = stored::add(self.run.state, place.scope, place.name, added, trust)?;
         if let Some(finding) = sum.finding {
-            self.findings.add(|| finding.at_span(place.span));
+            self.run.findings.add(|| finding.at_span(place.span));
         }
         Ok((sum.text, sum.trust))
     }
 
     /// Adds the negative of a number; what is none is reported and changes nothing.
-    fn subtract(&mut self, place: Place<'a>, value: &Argument<'_>) -> Result<(), Failure> {
+    fn subtract(&mut self, place: Place<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
         let Some(less) = number::read(&value.text) else {
             let (name, value) = (excerpt(place.name), excerpt(&value.text));
             let message = format!("`{value}` is no number, so nothing is taken from `{name}`");
             let finding = || Diagnostic::warning(codes::NOT_A_NUMBER, message).at_span(place.span);
-            self.findings.add(finding);
+            self.run.findings.add(finding);
             return Ok(());
         };
         self.add(place, Added::Number(-less), value.trust).map(|_| ())

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use ctx_types::{Source, Text, Trust};
+use ctx_types::{Source, Span};
 
-use crate::call::{Place, Value};
+use crate::call::Value;
 use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
-use crate::expansion::{self, Expansion, Output, Writer};
-use crate::findings::Findings;
-use crate::passes::{PassCall, Passes, Stop};
+use crate::expansion::{Expansion, Output, Writer};
+use crate::passes::PassCall;
+use crate::run::{Run, Stop};
 use crate::sillytavern::legacy_names::{self, Names};
 use crate::sillytavern::legacy_shape::{Search, Shape, Spacing};
 use crate::state::State;
@@ -23,14 +23,20 @@ struct Pass {
     macro_name: &'static str,
     /// What `Names` knows it by.
     key: Option<u64>,
+    /// It gives a text of the card or the profile, which no such text can hold.
+    is_of_card: bool,
 }
 
 const fn pass(name: &'static str, shape: Shape, macro_name: &'static str) -> Pass {
-    Pass { name, shape, macro_name, key: legacy_names::key(name, shape) }
+    Pass { name, shape, macro_name, key: legacy_names::key(name, shape), is_of_card: false }
 }
 
 const fn bare(name: &'static str) -> Pass {
     pass(name, Shape::Bare, name)
+}
+
+const fn card(name: &'static str) -> Pass {
+    Pass { is_of_card: true, ..bare(name) }
 }
 
 /// What a pass searches for and calls.
@@ -41,8 +47,8 @@ struct Sought<'n> {
     definition: usize,
 }
 
-/// The passes before those of the environment.
-const BEFORE: &[Pass] = &[
+/// The passes before the macros of a host.
+const BEFORE_HOSTS: &[Pass] = &[
     pass("USER", Shape::Angled, "user"),
     pass("BOT", Shape::Angled, "char"),
     pass("CHAR", Shape::Angled, "char"),
@@ -91,24 +97,21 @@ const BEFORE: &[Pass] = &[
     bare("trim"),
     bare("noop"),
     bare("input"),
-];
-
-/// The passes of the environment; user and agent come last, so that they are replaced in the texts of the card.
-const ENVIRONMENT: &[Pass] = &[
-    bare("original"),
-    bare("charPrompt"),
-    bare("charInstruction"),
-    bare("charJailbreak"),
-    bare("description"),
-    bare("personality"),
-    bare("scenario"),
-    bare("persona"),
-    bare("mesExamples"),
-    bare("mesExamplesRaw"),
-    bare("charVersion"),
-    bare("char_version"),
-    bare("charDepthPrompt"),
-    bare("creatorNotes"),
+    // User and agent come behind the texts of the card, so that they are replaced in them.
+    card("original"),
+    card("charPrompt"),
+    card("charInstruction"),
+    card("charJailbreak"),
+    card("description"),
+    card("personality"),
+    card("scenario"),
+    card("persona"),
+    card("mesExamples"),
+    card("mesExamplesRaw"),
+    card("charVersion"),
+    card("char_version"),
+    card("charDepthPrompt"),
+    card("creatorNotes"),
     bare("user"),
     bare("char"),
     bare("group"),
@@ -125,8 +128,8 @@ const ENVIRONMENT: &[Pass] = &[
     bare("defaultAuthorsNote"),
 ];
 
-/// The passes behind those of the environment.
-const AFTER: &[Pass] = &[
+/// The passes behind the macros of a host.
+const AFTER_HOSTS: &[Pass] = &[
     bare("maxPrompt"),
     bare("maxPromptTokens"),
     bare("maxContext"),
@@ -159,24 +162,6 @@ const AFTER: &[Pass] = &[
     pass("pick", Shape::List, "pick"),
 ];
 
-/// The texts of the card and the profile, which no text of the card can hold.
-const CARD: &[&str] = &[
-    "original",
-    "charPrompt",
-    "charInstruction",
-    "charJailbreak",
-    "description",
-    "personality",
-    "scenario",
-    "persona",
-    "mesExamples",
-    "mesExamplesRaw",
-    "charVersion",
-    "char_version",
-    "charDepthPrompt",
-    "creatorNotes",
-];
-
 /// Tells of each call in a text whether this engine has a pass that finds it, as far as the text itself shows.
 pub(crate) struct Shapes {
     /// By the keys of the names.
@@ -193,11 +178,11 @@ pub(crate) struct LegacyCall {
     pub(crate) order: usize,
 }
 
-/// When the macros of a host are called, among the passes.
-pub(crate) const HOSTS_OWN: usize = BEFORE.len() + ENVIRONMENT.len();
+/// When the macros of a host are called, among the run.
+pub(crate) const HOSTS_OWN: usize = BEFORE_HOSTS.len();
 
 fn passes() -> impl Iterator<Item = &'static Pass> {
-    BEFORE.iter().chain(ENVIRONMENT).chain(AFTER)
+    BEFORE_HOSTS.iter().chain(AFTER_HOSTS)
 }
 
 impl Shapes {
@@ -237,20 +222,20 @@ pub(crate) fn written_like(known: &Definition, has_arguments: bool) -> String {
 
 /// Evaluates a template that has something to evaluate.
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {
-    let mut passes = Passes::new(template, env, state, origin);
+    let mut run = Run::new(template, env, state, origin);
     let mut output = Output::of_template(template.text());
-    let stopped = passes.legacy(&mut output).err();
-    passes.finish(output, stopped, origin)
+    let stopped = run.legacy(&mut output).err();
+    run.finish(output, stopped, origin)
 }
 
-impl Passes<'_> {
+impl Run<'_> {
     fn legacy(&mut self, output: &mut Output) -> Result<(), Stop> {
         let mut names = Names::default();
-        for pass in BEFORE.iter().chain(ENVIRONMENT) {
+        for pass in BEFORE_HOSTS {
             self.legacy_pass(pass, &mut names, output)?;
         }
         self.hosts_own(&mut names, output)?;
-        for pass in AFTER {
+        for pass in AFTER_HOSTS {
             self.legacy_pass(pass, &mut names, output)?;
         }
         Ok(())
@@ -262,7 +247,7 @@ impl Passes<'_> {
             "lastChatMessage" => !self.env.texts.contains_key("lastChatMessage"),
             _ => false,
         };
-        if is_absent || !names.may_hold(pass.key, output) || self.is_card && CARD.contains(&pass.name) {
+        if is_absent || !names.may_hold(pass.key, output) || self.is_card && pass.is_of_card {
             return Ok(());
         }
         let found = self.template.registry().find(pass.macro_name, Dialect::SillyTavernLegacy);
@@ -304,50 +289,25 @@ impl Passes<'_> {
             return Ok(());
         }
         let mut search = Search::new(name, shape);
-        let write = |passes: &mut Self, before: &Output, found: &PassCall<'_>| {
-            let Some((value, trust)) = passes.call(definition, before, found)? else {
+        let write = |run: &mut Self, before: &Output, found: &PassCall<'_>| {
+            let Some((value, trust)) = run.call(definition, before, found)? else {
                 return Ok(None);
             };
             let (value, trust) = match value {
-                Value::Template(text) => passes.card_text(&text, trust)?,
+                Value::Template(text) => {
+                    let span = Span::new(found.range.start, found.range.end);
+                    let (text, trust) = run.card_text(&text, trust, span, |mut run| {
+                        let mut output = Output::of_template(run.template.text());
+                        run.legacy(&mut output)?;
+                        Ok((output, run.findings))
+                    })?;
+                    (Value::Text(text), trust)
+                }
                 value => (value, trust),
             };
             names.note(before.text(), found.range.start, &value);
             Ok(Some((value, Writer::of_macro(definition, trust))))
         };
         self.pass(output, |text, at| search.next(text, at), write)
-    }
-
-    /// Expands the macros of a card's text, as this engine does.
-    fn card_text(&mut self, text: &Text, trust: Trust) -> Result<(Value, Trust), Stop> {
-        if self.is_card {
-            return Ok((Value::EMPTY, trust));
-        }
-        let (dialect, registry) = (self.template.dialect(), self.template.registry());
-        let template = self.state.known_texts().template(text, dialect, registry);
-        if template.is_plain() {
-            return Ok((Value::Text(text.clone()), trust));
-        }
-        // Reading the text is work of the run, also where nothing is written.
-        self.state.take_output(text.len()).map_err(Stop)?;
-        let mut passes = Passes {
-            template: &template,
-            env: self.env,
-            state: self.state,
-            findings: Findings::default(),
-            trust,
-            source_key: self.source_key,
-            place: Place::default(),
-            original: None,
-            is_card: true,
-        };
-        let mut output = Output::of_template(text);
-        passes.legacy(&mut output)?;
-        for finding in passes.findings.finish() {
-            self.findings.add(|| finding);
-        }
-        let (text, pieces) = output.into_parts();
-        let trust = expansion::least_trust(&pieces, trust).unwrap_or(trust);
-        Ok((Value::from(text), trust))
     }
 }

@@ -126,7 +126,7 @@ fn difference(call: &mut Call<'_>) -> Value {
         (Err(problem), _) => (later, problem),
         (Ok(_), Err(problem)) => (earlier, problem),
     };
-    call.warn(codes::BAD_ARGUMENT, format!("`{}` is {}", excerpt(wrong), problem.problem()));
+    call.warn(codes::BAD_ARGUMENT, format!("`{}` is {problem}", excerpt(wrong)));
     // What SillyTavern writes.
     "Invalid date".into()
 }

@@ -11,7 +11,6 @@ mod allocations;
 mod bad_arguments;
 mod bad_input;
 mod dice;
-mod env_file;
 mod findings;
 mod limits;
 mod properties;

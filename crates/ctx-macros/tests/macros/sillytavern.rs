@@ -349,3 +349,11 @@ fn each_operator_gives_what_is_written_of_it() {
     );
     check("{{.n = x}}{{.n > 1}} {{.n < 1}} {{.n == X}}", "false false false");
 }
+
+#[test]
+fn what_opens_and_never_closes_hides_nothing_behind_it() {
+    let expand = |text: &str| expand(text, Dialect::SillyTavern).text.to_string();
+    assert_eq!(expand("{{.b<user> {{user}}"), "{{.bMei Mei");
+    assert_eq!(expand("{{if 1}}{{setvar::a:: {{/if}}"), "{{setvar::a::");
+    assert_eq!(expand("{{if 0}}a{{else}}{{// b }}c{{/if}}"), "c");
+}

@@ -103,3 +103,8 @@ fn a_template_lists_its_calls() {
     let codes: Vec<_> = template.diagnostics().iter().map(|finding| finding.code).collect();
     assert_eq!(codes, [codes::NESTED_CALL, codes::UNKNOWN_MACRO]);
 }
+
+#[test]
+fn angle_brackets_need_no_braces_in_the_text() {
+    assert_eq!(expand("Hi <USER>, 1 < 2", Dialect::SillyTavernLegacy).text, "Hi Mei, 1 < 2");
+}

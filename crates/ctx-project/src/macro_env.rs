@@ -3,22 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ctx_macros::{
+    AgentAssets, CardTexts, Env, Failure, Limits, ModelValues, NoInstant, Scope, State, VirtualTime,
+    language_of_dates, read_instant,
+};
 use ctx_types::{Diagnostic, Fix, Text, Trust, excerpt, nearest, pointer_step};
 use jiff::Timestamp;
-use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::tz::TimeZoneDatabase;
 use serde_json::{Map, Value};
 
 mod messages;
 
-use crate::assets::AgentAssets;
-use crate::call::Failure;
-use crate::codes;
-use crate::dates::locale;
-use crate::env::{CardTexts, Env, ModelValues};
-use crate::findings::Findings;
-use crate::instant::{self, NoInstant};
-use crate::state::{Limits, Scope, State};
-use crate::virtual_time::VirtualTime;
+use crate::codes::BAD_ENV;
+
+/// How many findings one file may have; the rest is counted.
+const MAX_FINDINGS: usize = 64;
 
 /// An environment and the variables of a run, read from a JSON object.
 ///
@@ -33,7 +32,8 @@ use crate::virtual_time::VirtualTime;
 /// name, is left out with a finding.
 ///
 /// ```
-/// use ctx_macros::{Dialect, EnvFile, Registry, Template};
+/// use ctx_macros::{Dialect, Registry, Template};
+/// use ctx_project::macro_env::EnvFile;
 /// use ctx_types::{Source, SourceKind, Text, Trust};
 ///
 /// let file = serde_json::json!({ "char": "Alice", "card": { "description": "{{char}} is tall." } });
@@ -65,7 +65,13 @@ impl EnvFile {
         let root = reader.object(value, "").unwrap_or(&empty);
         let mut state = State::new(Limits::default());
         let env = reader.env(root, &mut state);
-        Self { env, state, diagnostics: reader.found.finish() }
+        let mut diagnostics = reader.found;
+        let left_out = diagnostics.len().saturating_sub(MAX_FINDINGS);
+        if left_out > 0 {
+            diagnostics.truncate(MAX_FINDINGS);
+            diagnostics.push(Diagnostic::more(left_out, "this text"));
+        }
+        Self { env, state, diagnostics }
     }
 }
 
@@ -103,7 +109,7 @@ const FIELDS: [&str; 28] = [
 
 #[derive(Default)]
 struct Reader {
-    found: Findings,
+    found: Vec<Diagnostic>,
 }
 
 impl Reader {
@@ -111,8 +117,8 @@ impl Reader {
         let mut env = Env::default();
         let mut card_name = None;
         env.zone = root.get("tz").and_then(|name| self.zone(name, "/tz"));
-        let zone = env.zone.as_deref().and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
-        let zone = zone.unwrap_or(TimeZone::UTC);
+        let zone = env.zone.clone();
+        let zone = zone.as_deref();
         for (key, value) in root {
             let at = below("", key);
             match key.as_str() {
@@ -124,7 +130,7 @@ impl Reader {
                 "generation" => env.generation = self.name(value, &at),
                 "tz" => {}
                 "locale" => env.locale = self.locale(value, &at),
-                "now" => env.at_millis = self.instant(value, &at, &zone),
+                "now" => env.at_millis = self.instant(value, &at, zone),
                 "seed" => env.seed = self.number(value, &at).unwrap_or(0),
                 "chatId" => env.conversation.id = self.name(value, &at),
                 "chatIdHash" => env.conversation.id_hash = self.number(value, &at),
@@ -140,7 +146,7 @@ impl Reader {
                 }
                 "assetGroups" => self.files(value, &at),
                 "virtualTimeConfig" => env.virtual_time = self.clock(value, &at),
-                "messages" => self.messages(value, &at, &zone, &mut env.conversation),
+                "messages" => self.messages(value, &at, zone, &mut env.conversation),
                 "group" => env.group = self.members(value, &at),
                 "variables" => self.variables(value, &at, Scope::Local, state),
                 "globalVariables" => self.variables(value, &at, Scope::Global, state),
@@ -165,14 +171,11 @@ impl Reader {
 
     fn locale(&mut self, value: &Value, at: &str) -> Option<Arc<str>> {
         let name = self.name(value, at)?;
-        if locale::find(&name).is_some() {
+        if language_of_dates(&name).is_some() {
             return Some(name);
         }
-        let used = locale::english().tag;
-        self.report(
-            at,
-            format!("dates cannot be written in the language `{}`, `{used}` is used", excerpt(&name)),
-        );
+        let name = excerpt(&name);
+        self.report(at, format!("dates cannot be written in the language `{name}`, `en-US` is used"));
         None
     }
 
@@ -256,7 +259,7 @@ impl Reader {
                 other => state.set_variable(scope, name, Text::from(other.to_string()), Trust::User),
             };
             if let Err(failure) = set {
-                self.found.add(|| Failure::diagnostic(&failure).clone().at_pointer(below(at, name)));
+                self.found.push(Failure::diagnostic(&failure).clone().at_pointer(below(at, name)));
             }
         }
     }
@@ -304,7 +307,7 @@ impl Reader {
         value.as_bool().or_else(|| self.wrong(at, "true or false")).unwrap_or(false)
     }
 
-    fn instant(&mut self, value: &Value, at: &str, zone: &TimeZone) -> Option<i64> {
+    fn instant(&mut self, value: &Value, at: &str, zone: Option<&str>) -> Option<i64> {
         let read = match value {
             Value::Null => return None,
             Value::Number(number) => match number.as_i64() {
@@ -312,13 +315,13 @@ impl Reader {
                 Some(_) => Err(NoInstant::OutOfRange),
                 None => Err(NoInstant::NotADate),
             },
-            Value::String(text) => instant::read(text, zone),
+            Value::String(text) => read_instant(text, zone),
             _ => Err(NoInstant::NotADate),
         };
         match read {
             Ok(millis) => Some(millis),
             Err(problem) => {
-                self.report(at, format!("this is {} and is left out", problem.problem()));
+                self.report(at, format!("this is {problem} and is left out"));
                 None
             }
         }
@@ -333,13 +336,11 @@ impl Reader {
     }
 
     fn unknown(&mut self, at: &str, key: &str) {
-        self.found.add(|| {
-            let message = format!("no environment has the field `{}`", excerpt(key));
-            let finding = Diagnostic::warning(codes::BAD_ENV, message).at_pointer(at).about_key();
-            match nearest(key, FIELDS) {
-                Some(near) => finding.guessing(near, Fix::key),
-                None => finding,
-            }
+        let message = format!("no environment has the field `{}`", excerpt(key));
+        let finding = Diagnostic::warning(BAD_ENV, message).at_pointer(at).about_key();
+        self.found.push(match nearest(key, FIELDS) {
+            Some(near) => finding.guessing(near, Fix::key),
+            None => finding,
         });
     }
 
@@ -349,7 +350,7 @@ impl Reader {
     }
 
     fn report(&mut self, at: &str, message: String) {
-        self.found.add(|| Diagnostic::warning(codes::BAD_ENV, message).at_pointer(at));
+        self.found.push(Diagnostic::warning(BAD_ENV, message).at_pointer(at));
     }
 }
 
@@ -357,3 +358,6 @@ impl Reader {
 fn below(at: &str, name: &str) -> String {
     format!("{at}/{}", pointer_step(name))
 }
+
+#[cfg(test)]
+mod tests;

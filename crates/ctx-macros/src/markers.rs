@@ -7,15 +7,15 @@ use crate::check::Checker;
 
 /// An old spelling of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Marker {
-    pub(super) span: Span,
-    pub(super) definition: usize,
-    pub(super) argument: Option<Span>,
+pub(crate) struct Marker {
+    pub(crate) span: Span,
+    pub(crate) definition: usize,
+    pub(crate) argument: Option<Span>,
 }
 
 /// The old spellings of a text, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Markers {
+pub(crate) struct Markers {
     list: Vec<Marker>,
     next: usize,
 }
@@ -31,7 +31,7 @@ const ANGLED: [(&str, &str); 5] = [
 
 impl Markers {
     /// Returns the first one that begins at `at` or behind it; `at` never gets smaller.
-    pub(super) fn next_from(&mut self, at: usize) -> Option<Marker> {
+    pub(crate) fn next_from(&mut self, at: usize) -> Option<Marker> {
         while self.list.get(self.next)?.span.start < at {
             self.next += 1;
         }
@@ -40,7 +40,7 @@ impl Markers {
 }
 
 /// Finds the old spellings in angle brackets. Linear in the text.
-pub(super) fn find(source: &str, check: &Checker<'_>) -> Markers {
+pub(crate) fn find(source: &str, check: &Checker<'_>) -> Markers {
     let found = memchr_iter(b'<', source.as_bytes()).filter_map(|at| angled(source, at, check));
     Markers { list: found.collect(), next: 0 }
 }
@@ -56,8 +56,9 @@ pub(crate) fn growth(text: &str) -> usize {
     angled.sum::<usize>() + memmem::find_iter(text.as_bytes(), b"{{").filter(is_zoned).count()
 }
 
-fn angled(source: &str, at: usize, check: &Checker<'_>) -> Option<Marker> {
-    let (word, name) = angled_word(source.as_bytes().get(at + 1..)?)?;
+/// Reads `<USER>` and its like from the place of the first bracket.
+pub(crate) fn angled(source: &str, at: usize, check: &Checker<'_>) -> Option<Marker> {
+    let (word, name) = angled_word(source.as_bytes().get(at..)?.strip_prefix(b"<")?)?;
     let definition = check.find_name(name)?;
     Some(Marker { span: Span::new(at, at + word.len() + 2), definition, argument: None })
 }
@@ -71,7 +72,7 @@ fn angled_word(rest: &[u8]) -> Option<(&'static str, &'static str)> {
 }
 
 /// Reads `{{time_UTC+3}}` from the place of its braces and that of its name.
-pub(super) fn zoned(source: &str, start: usize, name: usize, check: &Checker<'_>) -> Option<Marker> {
+pub(crate) fn zoned(source: &str, start: usize, name: usize, check: &Checker<'_>) -> Option<Marker> {
     let end = name + zoned_word(source.as_bytes().get(name..)?)?;
     let close = space::skip(source, end);
     let is_closed = source.get(close..)?.starts_with("}}");

@@ -1,49 +1,89 @@
-//! What a template is compiled to: a flat list in the order of the text.
+//! What a template is compiled to: texts and calls, with the arguments of calls as trees of the same kind.
 //!
-//! A call without arguments is one `Call`. With arguments it is `Call`, then for each argument `Arg` and what
-//! the argument holds, then `End`; `If` and a `Variable` with a value likewise. A flat list needs no recursion
-//! to build, copy or drop, however deep the calls are nested.
+//! A tree is never higher than [`Limits::MAX_DEPTH`], so that walking and dropping it fits a small stack.
 
 use ctx_types::Span;
 
-use crate::state::Scope;
+use crate::state::{Limits, Scope};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    /// Bytes of the source that are copied.
+    Text(Span),
+    Call(CallNode),
+}
+
+/// A call, and what is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CallNode {
+    pub(crate) target: Target,
+    pub(crate) span: Span,
+    pub(crate) arguments: Vec<Argument>,
+    /// How many calls stand inside each other, with this one.
+    height: usize,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
-    /// Bytes of the source that are copied.
-    Text {
-        span: Span,
-        /// The bytes are not looked at for escapes.
-        verbatim: bool,
-    },
-    /// A call of the definition with this number in the registry.
-    Call { definition: usize, span: Span, arguments: usize },
+pub(crate) enum Target {
+    /// The definition with this number in the registry.
+    Macro(usize),
     /// A condition of the definition with this number: an argument that is tested, one that is written if it
     /// holds, and perhaps one that is written if not. Only the chosen one is evaluated.
     If {
         definition: usize,
-        span: Span,
         /// The first is written if the condition does not hold.
         negated: bool,
     },
     /// A variable is read, changed or compared; with a value there is one argument.
-    Variable { access: Access, span: Span },
-    /// The start of an argument.
-    Arg {
-        /// The argument without the white space around it.
-        span: Span,
-        /// Where the bytes begin that stand between this argument and what precedes it: the opening braces
-        /// and the name, or the white space behind the previous argument, and the separator.
-        gap: usize,
-        /// How many characters of white space are removed where its lines begin.
-        dedent: usize,
-        /// White space at the ends of its value is removed too, not only what is written there.
-        trims: bool,
-        /// Where the next argument of the same call begins, or its `End`. Set when compiling ends.
-        next: usize,
-    },
-    /// The end of the last argument of a call.
-    End,
+    Variable(Access),
+    /// More calls stood in it than any run evaluates; they are dropped.
+    TooDeep,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Argument {
+    /// The argument without the white space around it.
+    pub(crate) span: Span,
+    pub(crate) nodes: Vec<Node>,
+    /// How many characters of white space are removed where its lines begin.
+    pub(crate) dedent: usize,
+    /// White space at the ends of its value is removed too, not only what is written there.
+    pub(crate) trims: bool,
+}
+
+impl CallNode {
+    pub(crate) fn new(target: Target, span: Span, arguments: Vec<Argument>) -> Self {
+        let nodes = arguments.iter().flat_map(|argument| &argument.nodes);
+        let height = 1 + nodes.map(Node::height).max().unwrap_or(0);
+        match height > Limits::MAX_DEPTH {
+            true => Self { target: Target::TooDeep, span, arguments: Vec::new(), height: 1 },
+            false => Self { target, span, arguments, height },
+        }
+    }
+}
+
+impl Node {
+    pub(crate) const fn text(start: usize, end: usize) -> Self {
+        Self::Text(Span::new(start, end))
+    }
+
+    const fn height(&self) -> usize {
+        match self {
+            Self::Text(_) => 0,
+            Self::Call(call) => call.height,
+        }
+    }
+}
+
+/// Adds the calls among some nodes in the order of their opening braces, those in arguments too.
+pub(crate) fn list_calls<'t>(nodes: &'t [Node], calls: &mut Vec<&'t CallNode>) {
+    for node in nodes {
+        let Node::Call(call) = node else { continue };
+        calls.push(call);
+        for argument in &call.arguments {
+            list_calls(&argument.nodes, calls);
+        }
+    }
 }
 
 /// A variable, by the place of its name, and what is done with it.
@@ -75,18 +115,6 @@ pub(crate) enum Operator {
     GreaterEqual,
     Less,
     LessEqual,
-}
-
-impl Op {
-    pub(crate) const NOTHING: Self = Self::text(0, 0);
-
-    pub(crate) const fn text(start: usize, end: usize) -> Self {
-        Self::Text { span: Span::new(start, end), verbatim: false }
-    }
-
-    pub(crate) const fn argument(span: Span, gap: usize) -> Self {
-        Self::Arg { span, gap, dedent: 0, trims: false, next: 0 }
-    }
 }
 
 impl Operator {

@@ -1,10 +1,10 @@
 //! What is read of an environment's file, and what is said of the rest.
 
-use crate::support;
+use ctx_macros::{Dialect, Registry, Template};
+use ctx_types::{Source, SourceKind};
+use serde_json::json;
 
-use ctx_macros::{Dialect, EnvFile};
-use serde_json::{Value, json};
-use support::{origin, parse};
+use super::*;
 
 /// Expands a text of SillyTavern with an environment and checks what the file is told, as pointers.
 #[track_caller]
@@ -14,7 +14,9 @@ fn check(file: &Value, text: &str, expected: &str, left_out: &[&str]) {
         diagnostics.iter().map(|found| found.location.pointer.as_deref().unwrap_or("")).collect();
     assert_eq!(found, left_out, "{file}: {diagnostics:?}");
     assert!(diagnostics.iter().all(|found| found.code.to_string() == "CTX0350"));
-    assert_eq!(parse(text, Dialect::SillyTavern).expand(&env, &mut state, &origin()).text, expected);
+    let template = Template::parse(&Text::from(text), Dialect::SillyTavern, &Registry::builtin());
+    let origin = Source::new(SourceKind::Preset, Trust::Preset);
+    assert_eq!(template.expand(&env, &mut state, &origin).text, expected);
 }
 
 #[test]

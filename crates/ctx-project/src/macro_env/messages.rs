@@ -1,11 +1,10 @@
 //! The messages and members of a conversation, as an environment's file has them.
 
+use ctx_macros::{Conversation, GroupMember, SpokenText};
 use ctx_types::{Text, Trust};
-use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::{Reader, below};
-use crate::env::{Conversation, GroupMember, SpokenText};
 
 /// What macros may show of one message.
 struct Message {
@@ -18,7 +17,7 @@ struct Message {
 
 impl Reader {
     /// Reads a list of messages. One without words counts, but is neither shown nor does it hide another.
-    pub(super) fn messages(&mut self, value: &Value, at: &str, zone: &TimeZone, chat: &mut Conversation) {
+    pub(super) fn messages(&mut self, value: &Value, at: &str, zone: Option<&str>, chat: &mut Conversation) {
         let list = self.list(value, at).map(Vec::as_slice).unwrap_or_default();
         let mut messages = Vec::new();
         for (index, message) in list.iter().enumerate() {
@@ -47,7 +46,7 @@ impl Reader {
         }
     }
 
-    fn message(&mut self, value: &Value, at: &str, zone: &TimeZone) -> Option<Message> {
+    fn message(&mut self, value: &Value, at: &str, zone: Option<&str>) -> Option<Message> {
         let fields = self.object(value, at)?;
         let first = |names: [&'static str; 2]| {
             let found = names.into_iter().find_map(|name| Some((fields.get(name)?, below(at, name))));

@@ -1,0 +1,120 @@
+//! What evaluators share: one text with its environment and state, calls of macros, and the texts of cards.
+
+use ctx_types::{Diagnostic, Source, Span, Text, Trust};
+
+use crate::call::{Argument, Call, Failure, Place, Value};
+use crate::definition::Definition;
+use crate::env::Env;
+use crate::expansion::{self, Output};
+use crate::findings::Findings;
+use crate::random;
+use crate::state::State;
+use crate::template::Template;
+
+/// The expansion of one text.
+pub(crate) struct Run<'a> {
+    pub(crate) template: &'a Template,
+    pub(crate) env: &'a Env,
+    pub(crate) state: &'a mut State,
+    pub(crate) findings: Findings,
+    /// How far the bytes of the template may be trusted.
+    pub(crate) trust: Trust,
+    source_key: u64,
+    pub(crate) place: Place,
+    original: Option<Text>,
+    /// The text is one of a card.
+    pub(crate) is_card: bool,
+}
+
+/// A limit was reached: nothing more is evaluated in this text.
+pub(crate) struct Stop(pub(crate) Box<Diagnostic>);
+
+impl Stop {
+    pub(crate) fn at(mut finding: Box<Diagnostic>, span: Span) -> Self {
+        finding.location.span = Some(span);
+        Self(finding)
+    }
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(template: &'a Template, env: &'a Env, state: &'a mut State, origin: &Source) -> Self {
+        Self {
+            template,
+            env,
+            state,
+            findings: Findings::default(),
+            trust: origin.trust,
+            source_key: random::source_key(origin),
+            place: Place::default(),
+            original: env.original.clone(),
+            is_card: false,
+        }
+    }
+
+    /// Calls a macro at a place of a text; returns how far its value may be trusted too.
+    pub(crate) fn invoke(
+        &mut self,
+        definition: &Definition,
+        text: &str,
+        span: Span,
+        arguments: &[Argument<'_>],
+    ) -> (Result<Value, Failure>, Trust) {
+        let trust = arguments.iter().map(|argument| argument.trust).fold(definition.trust, Trust::max);
+        let mut call = Call {
+            definition,
+            dialect: self.template.dialect(),
+            span,
+            arguments,
+            env: self.env,
+            state: self.state,
+            findings: &mut self.findings,
+            trust,
+            source_key: self.source_key,
+            template: self.template,
+            text,
+            place: &mut self.place,
+            original: &mut self.original,
+            is_card: self.is_card,
+        };
+        let value = (definition.expand)(&mut call);
+        (value, call.trust)
+    }
+
+    /// Expands a card's text that a call at a place gave, in which no other text of the card is expanded.
+    pub(crate) fn card_text(
+        &mut self,
+        text: &Text,
+        trust: Trust,
+        span: Span,
+        expand: impl FnOnce(Run<'_>) -> Result<(Output, Findings), Stop>,
+    ) -> Result<(Text, Trust), Stop> {
+        if self.is_card {
+            return Ok((Text::default(), trust));
+        }
+        let (dialect, registry) = (self.template.dialect(), self.template.registry());
+        let template = self.state.known_texts().template(text, dialect, registry);
+        if template.is_plain() {
+            return Ok((text.clone(), trust));
+        }
+        // Reading the text is work of the run, also where nothing is written.
+        self.state.take_output(text.len()).map_err(|finding| Stop::at(finding, span))?;
+        let run = Run {
+            template: &template,
+            env: self.env,
+            state: self.state,
+            findings: Findings::default(),
+            trust,
+            source_key: self.source_key,
+            place: Place::default(),
+            original: None,
+            is_card: true,
+        };
+        let (output, findings) = expand(run).map_err(|Stop(finding)| Stop::at(finding, span))?;
+        for finding in findings.finish() {
+            self.findings.add(|| finding.at_span(span));
+        }
+        let (text, pieces) = output.into_parts();
+        let trust = expansion::least_trust(&pieces, trust).unwrap_or(trust);
+        Ok((Text::from(text), trust))
+    }
+}

@@ -1,0 +1,141 @@
+//! Divides a text: where calls begin and end, and what divides their arguments. The rest is text.
+//!
+//! One pass from left to right with a stack of open calls. Linear in the length of the text.
+
+use ctx_types::Span;
+use memchr::{memchr_iter, memchr3_iter};
+
+use crate::check::Checker;
+use crate::dialect::Dialect;
+use crate::head::{self, Follow, Head, Separated};
+use crate::markers::{self, Marker, Markers};
+
+/// A sign of the syntax, with its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub(crate) span: Span,
+    pub(crate) kind: TokenKind,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TokenKind {
+    /// A backslash that keeps the braces behind it from opening a call.
+    Escape,
+    /// Braces that open no call.
+    Braces(Head),
+    /// The beginning of a call that nothing closes.
+    Unclosed(Head),
+    /// A call without arguments.
+    Bare(Head),
+    /// The beginning of a call, up to its first argument.
+    Open(Head),
+    /// What divides the arguments of the innermost open call.
+    Separator,
+    /// The end of the innermost open call.
+    Close,
+    /// The end of a block.
+    Closer(Head),
+    /// The beginning of what would be the end of a block if it had no arguments.
+    CloserWithArguments(Head),
+    /// A call in an old spelling.
+    Marker(Marker),
+}
+
+/// Returns the tokens of a text in their order; each `Open` has its `Close`.
+pub(crate) fn read(source: &str, dialect: Dialect, check: &Checker<'_>) -> Vec<Token> {
+    let markers =
+        if dialect.syntax().has_markers { markers::find(source, check) } else { Markers::default() };
+    let mut lexer = Lexer { source, dialect, check, markers, open: Vec::new(), tokens: Vec::new() };
+    let mut at = 0;
+    while let Some(next) = lexer.take(at) {
+        at = next;
+    }
+    let Lexer { open, mut tokens, .. } = lexer;
+    for (index, _) in open {
+        if let Some(Token { kind, .. }) = tokens.get_mut(index)
+            && let TokenKind::Open(head) = *kind
+        {
+            *kind = TokenKind::Unclosed(head);
+        }
+    }
+    tokens
+}
+
+struct Lexer<'a, 'c> {
+    source: &'a str,
+    dialect: Dialect,
+    check: &'c Checker<'a>,
+    markers: Markers,
+    /// The tokens that began the open calls, and whether `::` divides the arguments.
+    open: Vec<(usize, Separated)>,
+    tokens: Vec<Token>,
+}
+
+impl Lexer<'_, '_> {
+    /// Takes the next token from a place on and returns where reading goes on.
+    fn take(&mut self, at: usize) -> Option<usize> {
+        let marker = self.markers.next_from(at);
+        let end = marker.map_or(self.source.len(), |marker| marker.span.start);
+        let rest = self.source.as_bytes().get(at..end)?;
+        let found = match self.open.last() {
+            None => {
+                let mut braces = memchr_iter(b'{', rest);
+                braces.find(|found| rest.get(found + 1) == Some(&b'{'))
+            }
+            Some((_, separated)) => {
+                let divided = *separated == Separated::Yes;
+                memchr3_iter(b'{', b'}', b':', rest).find(|found| match rest.get(*found..found + 2) {
+                    Some(b"{{" | b"}}") => true,
+                    Some(pair) => divided && pair == b"::",
+                    None => false,
+                })
+            }
+        };
+        let Some(found) = found else {
+            return marker.map(|marker| self.push(marker.span, TokenKind::Marker(marker)));
+        };
+        let sign = Span::new(at + found, at + found + 2);
+        Some(match rest.get(found) {
+            Some(b'{') => self.take_braces(sign.start),
+            Some(b'}') => {
+                self.open.pop();
+                self.push(sign, TokenKind::Close)
+            }
+            _ => self.push(sign, TokenKind::Separator),
+        })
+    }
+
+    /// Reads from the first brace of a run of two or more; the last two of them open a call.
+    fn take_braces(&mut self, place: usize) -> usize {
+        let bytes = self.source.as_bytes();
+        let is_escaped = place > 0 && bytes.get(place - 1) == Some(&b'\\');
+        if is_escaped && self.dialect.syntax().escapes_calls {
+            self.push(Span::new(place - 1, place), TokenKind::Escape);
+            return place + 2;
+        }
+        let braces = bytes.iter().skip(place).take_while(|byte| **byte == b'{').count();
+        let start = place + braces - 2;
+        let head = head::read(self.source, start + 2, self.dialect);
+        if self.dialect.syntax().has_markers
+            && let Some(marker) = markers::zoned(self.source, start, head.name.start, self.check)
+        {
+            return self.push(marker.span, TokenKind::Marker(marker));
+        }
+        let (end, kind) = match (head.follow, head.is_closer) {
+            (Follow::Text { resume }, _) => (resume, TokenKind::Braces(head)),
+            (Follow::Close { end }, true) => (end, TokenKind::Closer(head)),
+            (Follow::Close { end }, false) => (end, TokenKind::Bare(head)),
+            (Follow::Arguments { start, .. }, true) => (start, TokenKind::CloserWithArguments(head)),
+            (Follow::Arguments { start, separated }, false) => {
+                self.open.push((self.tokens.len(), separated));
+                (start, TokenKind::Open(head))
+            }
+        };
+        self.push(Span::new(start, end), kind)
+    }
+
+    fn push(&mut self, span: Span, kind: TokenKind) -> usize {
+        self.tokens.push(Token { span, kind });
+        span.end
+    }
+}
