@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ctx_engine::{Compile, Engine, Limits, Switches, read_conversation};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
-use ctx_types::{Agent, ConfigField, Content, Decision, Outcome, TurnInput};
+use ctx_types::{Agent, ConfigField, Content, Decision, Outcome, TurnInput, phrase};
 use serde_json::json;
 
 struct HideMail;
@@ -40,10 +40,11 @@ impl ContextProcessor for HideMail {
             }
         }
         // Nothing disappears in silence: each change has a decision with its reason.
-        cx.log(format!("messages with an address: {}", hidden.len()));
-        let reason = format!("a mail address became `{word}`");
-        cx.draft
-            .decide_all(hidden.into_iter().map(|source| Decision::new(Outcome::Degraded, source, &reason)));
+        cx.log(phrase!("messages with an address: {hidden}", hidden = hidden.len()));
+        let reason = phrase!("a mail address became `{word}`", word);
+        cx.draft.decide_all(
+            hidden.into_iter().map(|source| Decision::new(Outcome::Degraded, source, reason.clone())),
+        );
         Ok(())
     }
 }

@@ -7,8 +7,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    book, conformance, diagnostics, fixtures, layers, macros, package, page, schema, sdk, servers, tidy,
-    workspace,
+    book, conformance, diagnostics, fixtures, layers, macros, package, page, schema, sdk, servers, texts,
+    tidy, workspace,
 };
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -81,6 +81,11 @@ const STEPS: &[Step] = &[
     Step {
         title: "diagnostics --check",
         work: Work::Verb { run: diagnostics::run, arguments: &["--check"] },
+        is_slow: false,
+    },
+    Step {
+        title: "texts --check",
+        work: Work::Verb { run: texts::run, arguments: &["--check"] },
         is_slow: false,
     },
     Step { title: "package", work: Work::Verb { run: package::run, arguments: &[] }, is_slow: true },

@@ -26,6 +26,7 @@ mod schema;
 mod sdk;
 mod servers;
 mod suite;
+mod texts;
 mod tidy;
 mod workspace;
 
@@ -50,6 +51,11 @@ const VERBS: &[Verb] = &[
         name: "attachments",
         run: attachments::run,
         help: "writes the files that messages of fixtures have",
+    },
+    Verb {
+        name: "texts",
+        run: texts::run,
+        help: "[--check]  list the texts that people read, by crate, or only look whether each has a translation",
     },
     Verb { name: "tidy", run: tidy::run, help: "house rules that no compiler checks" },
     Verb {

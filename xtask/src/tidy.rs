@@ -16,6 +16,7 @@ use anyhow::{Result, bail};
 
 use crate::workspace;
 pub(crate) use names::cases_without_result;
+pub(crate) use rust_text::code_only;
 pub(crate) use tree::files;
 
 /// A file of the repository: its path from the root with `/`, and its text if a rule reads that.

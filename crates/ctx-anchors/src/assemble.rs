@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ctx_types::{
-    CHAT_HISTORY, Decision, DepthPoints, Injection, Message, MessageExtras, Outcome, Placement, Rank, Role,
-    Side, Window, anchor_id, excerpt,
+    CHAT_HISTORY, Decision, DepthPoints, Injection, Message, MessageExtras, Outcome, Phrase, Placement, Rank,
+    Role, Side, Window, anchor_id, excerpt, phrase,
 };
 
 use crate::gaps::{AtFront, Gaps};
@@ -160,7 +160,7 @@ impl Assembly {
     fn render(&mut self, entry: &Entry, render: &mut Render<'_>) -> Option<Message> {
         if !entry.has_own_content() {
             if !entry.content.is_blank() {
-                let reason = "it only marks a place; its content is not sent";
+                let reason = phrase!("it only marks a place; its content is not sent");
                 self.decisions.push(Decision::new(Outcome::Hidden, entry.source.clone(), reason));
             }
             return None;
@@ -170,8 +170,8 @@ impl Assembly {
             self.sends_white_space && entry.part == Part::Message && !message.content.is_empty();
         if message.is_blank() && !is_sent_blank {
             let reason = match entry.content.is_blank() {
-                true => "its content is blank",
-                false => "nothing is left after its macros were expanded",
+                true => phrase!("its content is blank"),
+                false => phrase!("nothing is left after its macros were expanded"),
             };
             self.decisions.push(Decision::new(Outcome::Dropped, entry.source.clone(), reason));
             return None;
@@ -184,17 +184,15 @@ impl Assembly {
             (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_))
                 if !entry.is_triggered(target) =>
             {
-                (Outcome::NotActivated, "it is not for this kind of generation")
+                (Outcome::NotActivated, phrase!("it is not for this kind of generation"))
             }
-            (Part::Message | Part::Template { .. }, Switch::Off(reason)) => {
-                (Outcome::Hidden, reason.as_str())
-            }
+            (Part::Message | Part::Template { .. }, Switch::Off(reason)) => (Outcome::Hidden, reason.clone()),
             (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_)) => {
-                (Outcome::NotActivated, "its model match does not admit this model")
+                (Outcome::NotActivated, phrase!("its model match does not admit this model"))
             }
             (Part::History, Switch::When(_)) => (
                 Outcome::Kept,
-                "its model match does not admit this model; the history goes there all the same",
+                phrase!("its model match does not admit this model; the history goes there all the same"),
             ),
             (Part::History | Part::Placeholder { .. } | Part::Nothing, _) => return,
         };
@@ -218,7 +216,10 @@ impl Assembly {
                 return Some(Anchored { target: target.clone(), side: *side, ranked });
             }
             Placement::Anchor { target, .. } => {
-                let reason = format!("no anchor `{}`; it stands where the list has it", excerpt(target));
+                let reason = phrase!(
+                    "no anchor `{target}`; it stands where the list has it",
+                    target = excerpt(target)
+                );
                 self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
                 message.placement = None;
                 self.slots.push(None, Own::Message(message));
@@ -229,7 +230,10 @@ impl Assembly {
 
     fn place_in_history(&mut self, placement: &Placement, ranked: Ranked) {
         if !self.has_history {
-            let reason = format!("{placement} is a place in the history, and no history is sent");
+            let reason = phrase!(
+                "{placement} is a place in the history, and no history is sent",
+                placement = placement.to_string()
+            );
             self.decisions.push(Decision::new(Outcome::Dropped, ranked.message.source.clone(), reason));
             return;
         }
@@ -254,7 +258,7 @@ impl Assembly {
         let ranked = rank_injection(position, injection);
         if ranked.message.is_blank() {
             let source = ranked.message.source.clone();
-            self.decisions.push(Decision::new(Outcome::Dropped, source, "its content is blank"));
+            self.decisions.push(Decision::new(Outcome::Dropped, source, phrase!("its content is blank")));
             return;
         }
         match &placement {
@@ -263,33 +267,37 @@ impl Assembly {
                 let target = anchor_id(target);
                 let Some(spot) = self.slots.at_anchor(target, *side) else {
                     if self.silent.contains(target) {
-                        let reason = format!("anchor `{}` is switched off", excerpt(target));
+                        let reason = phrase!("anchor `{target}` is switched off", target = excerpt(target));
                         let source = ranked.message.source.clone();
                         return self.decisions.push(Decision::new(Outcome::Dropped, source, reason));
                     }
-                    let missing = format!("no anchor `{}`", excerpt(target));
-                    return self.inject_elsewhere(target, &missing, ranked);
+                    let missing = phrase!("no anchor `{name}`", name = excerpt(target));
+                    return self.inject_elsewhere(target, missing, ranked);
                 };
                 self.slots.place(spot, ranked);
             }
-            Placement::InOrder => self.inject_elsewhere("", "it names no place", ranked),
+            Placement::InOrder => self.inject_elsewhere("", phrase!("it names no place"), ranked),
         }
     }
 
     /// The fallbacks of anchors that a preset need not have, in the order of preference of each.
-    fn inject_elsewhere(&mut self, target: &str, missing: &str, mut ranked: Ranked) {
+    fn inject_elsewhere(&mut self, target: &str, missing: Phrase, mut ranked: Ranked) {
         let source = ranked.message.source.clone();
-        let note = |place: &str| {
-            self.decisions.push(Decision::new(Outcome::Moved, source, format!("{missing}; {place}")));
+        let note = |place: Phrase| {
+            self.decisions.push(Decision::new(
+                Outcome::Moved,
+                source,
+                phrase!("{missing}; {place}", missing, place),
+            ));
         };
         if target == "author_note" && self.has_history {
-            note("it stands at depth 4 as a system message");
+            note(phrase!("it stands at depth 4 as a system message"));
             ranked.message.role = Role::System;
             self.gaps.place_at_depths(&DepthPoints::single(4), ranked, &mut self.decisions);
             return;
         }
         let (spot, place) = fallback(&self.slots, target);
-        note(&format!("it stands {place}"));
+        note(place);
         self.slots.place(spot, ranked);
     }
 
@@ -308,29 +316,31 @@ impl Assembly {
 }
 
 /// Finds another spot for an injection whose anchor does not exist.
-fn fallback(slots: &Slots, target: &str) -> (Spot, &'static str) {
+fn fallback(slots: &Slots, target: &str) -> (Spot, Phrase) {
     let description = |side| slots.at_anchor("char_description", side);
     let before_history = || match slots.at_anchor(CHAT_HISTORY, Side::Before) {
-        Some(spot) => (spot, "before the history"),
-        None => (Spot::Bottom, "at the end of the list"),
+        Some(spot) => (spot, phrase!("it stands before the history")),
+        None => (Spot::Bottom, phrase!("it stands at the end of the list")),
     };
     match target {
         "world_info_before" => {
-            let described = (description(Side::Before), "before `char_description`");
-            let system = (slots.before_first_system(), "before the first system entry");
-            first_spot([described, system]).unwrap_or((Spot::Top, "at the top"))
+            let described = (description(Side::Before), phrase!("it stands before `char_description`"));
+            let system = (slots.before_first_system(), phrase!("it stands before the first system entry"));
+            first_spot([described, system]).unwrap_or((Spot::Top, phrase!("it stands at the top")))
         }
         "world_info_after" => {
-            let described = (description(Side::After), "after `char_description`");
-            let system =
-                (slots.after_last_system_before_history(), "after the last system entry before the history");
+            let described = (description(Side::After), phrase!("it stands after `char_description`"));
+            let system = (
+                slots.after_last_system_before_history(),
+                phrase!("it stands after the last system entry before the history"),
+            );
             first_spot([described, system]).unwrap_or_else(before_history)
         }
         _ => before_history(),
     }
 }
 
-fn first_spot(choices: [(Option<Spot>, &'static str); 2]) -> Option<(Spot, &'static str)> {
+fn first_spot(choices: [(Option<Spot>, Phrase); 2]) -> Option<(Spot, Phrase)> {
     choices.into_iter().find_map(|(spot, place)| Some((spot?, place)))
 }
 
@@ -355,7 +365,7 @@ fn rank_injection(position: usize, injection: Injection) -> Ranked {
 fn omitted_history(window: &Window) -> Option<Decision> {
     let all = || window.pinned.iter().chain(&window.messages).chain(&window.prefix);
     let source = all().next()?.source.clone();
-    let reason = "the preset has no `chat_history` and `historyWhenUnplaced` is `omit`";
+    let reason = phrase!("the preset has no `chat_history` and `historyWhenUnplaced` is `omit`");
     let mut decision = Decision::new(Outcome::Dropped, source, reason);
     decision.count = all().count();
     decision.bytes = Some(all().map(|message| message.content.len()).sum());

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{
-    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, Near, Placement, PresetMessage, UnplacedHistory, closest,
-    excerpt, nearest,
+    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, Near, Phrase, Placement, PresetMessage, UnplacedHistory,
+    closest, excerpt, nearest, phrase,
 };
 
 use crate::codes;
@@ -36,10 +36,11 @@ pub(crate) fn preset(
 
 /// The finding about a further entry of type `chat_history`.
 pub(crate) fn second_history(index: usize, chosen: usize) -> Diagnostic {
-    let message = format!("another `chat_history`; the one at entry {chosen} is used and this one ignored");
+    let message =
+        phrase!("another `chat_history`; the one at entry {chosen} is used and this one ignored", chosen);
     Diagnostic::warning(codes::DUPLICATE_ANCHOR, message)
         .at_pointer(pointer(index, "/type"))
-        .with_help("remove one of the two")
+        .with_help(phrase!("remove one of the two"))
 }
 
 /// Returns the JSON pointer of an entry, or of the value at `key` in it.
@@ -73,17 +74,18 @@ impl<'a> Check<'a> {
             let known = self.registry.definitions().iter().map(|definition| &*definition.id);
             let near = near(&mut self.guesses, kind, known.chain(["message", "placeholder"]));
             let kind = excerpt(kind);
-            let message = format!("`{kind}` is not a registered anchor; the entry is an ordinary message");
+            let message =
+                phrase!("`{kind}` is not a registered anchor; the entry is an ordinary message", kind);
             let unknown = Diagnostic::warning(codes::UNREGISTERED_TYPE, message);
             let unknown = unknown.at_pointer(pointer(entry.index, "/type"));
-            let help = "use type `placeholder` with an id, or a type that `ctx anchors list` shows";
+            let help = phrase!("use type `placeholder` with an id, or a type that `ctx anchors list` shows");
             self.diagnostics.push(match near {
                 Some(near) => unknown.guessing(near, Fix::text),
                 None => unknown.with_help(help),
             });
         } else if Placement::of(file).0 != Placement::InOrder {
-            let message = "an anchor stands where the list has it; its own placement is ignored".to_owned();
-            let help = "move the entry in the list, or make it an ordinary message";
+            let message = phrase!("an anchor stands where the list has it; its own placement is ignored");
+            let help = phrase!("move the entry in the list, or make it an ordinary message");
             self.warn(codes::PLACED_ANCHOR, message, pointer(entry.index, ""), help);
         }
     }
@@ -94,15 +96,15 @@ impl<'a> Check<'a> {
         let is_nameless = file.id.as_deref().is_none_or(|id| id.trim().is_empty());
         match &entry.part {
             Part::Nothing if is_nameless && file.kind.as_deref() == Some("placeholder") => {
-                let message = "a placeholder without an id".to_owned();
-                let help = "give it an `id`: that is the name of its anchor";
+                let message = phrase!("a placeholder without an id");
+                let help = phrase!("give it an `id`: that is the name of its anchor");
                 self.warn(codes::NAMELESS_PLACEHOLDER, message, pointer(entry.index, ""), help);
             }
             Part::Placeholder { anchor } if !entry.content.is_blank() => {
                 let anchor = excerpt(anchor);
-                let message = format!("`{anchor}` only marks a place; its content is not sent");
+                let message = phrase!("`{anchor}` only marks a place; its content is not sent", anchor);
                 let content = Diagnostic::info(codes::PLACEHOLDER_CONTENT, message);
-                let help = format!("put the text into an entry with `anchorTarget: {anchor}`");
+                let help = phrase!("put the text into an entry with `anchorTarget: {anchor}`", anchor);
                 self.diagnostics.push(content.at_pointer(pointer(entry.index, "/content")).with_help(help));
             }
             _ => {}
@@ -114,8 +116,8 @@ impl<'a> Check<'a> {
         let Some(file) = self.file(entry) else { return };
         if entry.part == Part::History && entry.off_reason().is_some() {
             let key = if file.is_enabled == Some(false) { "/isEnabled" } else { "/groupId" };
-            let message = "`chat_history` is switched off; the history goes there all the same".to_owned();
-            let help = "remove the entry and set `historyWhenUnplaced: omit` to send no history";
+            let message = phrase!("`chat_history` is switched off; the history goes there all the same");
+            let help = phrase!("remove the entry and set `historyWhenUnplaced: omit` to send no history");
             self.warn(codes::DISABLED_HISTORY, message, pointer(entry.index, key), help);
         }
     }
@@ -127,7 +129,7 @@ impl<'a> Check<'a> {
         let files = self.agent.preset_messages.iter().enumerate();
         let named = files.filter_map(|(index, file)| Some((index, file.group_id.as_deref()?)));
         for (index, id) in named.filter(|(_, id)| !declared.contains(id)) {
-            let message = format!("no group `{}`; the entry takes part by itself", excerpt(id));
+            let message = phrase!("no group `{id}`; the entry takes part by itself", id = excerpt(id));
             let unknown = Diagnostic::info(codes::UNKNOWN_GROUP, message);
             let unknown = unknown.at_pointer(pointer(index, "/groupId"));
             let near = near(&mut self.guesses, id, declared.iter().copied());
@@ -145,8 +147,8 @@ impl<'a> Check<'a> {
             let Some(id) = entry.source.id.as_deref() else { continue };
             let Some(first) = ids.insert(id, entry.index) else { continue };
             if entry.anchor() != Some(id) {
-                let message = format!("entry {first} has the id `{}` too", excerpt(id));
-                let help = "give each entry its own id, so that reports can name it";
+                let message = phrase!("entry {first} has the id `{id}` too", first, id = excerpt(id));
+                let help = phrase!("give each entry its own id, so that reports can name it");
                 self.warn(codes::DUPLICATE_ID, message, pointer(entry.index, "/id"), help);
             }
         }
@@ -161,9 +163,10 @@ impl<'a> Check<'a> {
             let first = *anchors.entry(anchor).or_insert(entry.index);
             if first != entry.index {
                 let anchor = excerpt(anchor);
-                let message = format!("a second `{anchor}`; things placed at it stand at entry {first}");
+                let message =
+                    phrase!("a second `{anchor}`; things placed at it stand at entry {first}", anchor, first);
                 let key = if file.kind.as_deref() == Some("placeholder") { "/id" } else { "/type" };
-                let help = "remove one of the two, or give it another id";
+                let help = phrase!("remove one of the two, or give it another id");
                 self.warn(codes::DUPLICATE_ANCHOR, message, pointer(entry.index, key), help);
             }
         }
@@ -192,12 +195,13 @@ impl<'a> Check<'a> {
 
     fn missing(&mut self, target: &str, on: &BTreeSet<&str>) -> Diagnostic {
         if self.registry.get(target).is_some() {
-            let message = format!("no entry of type `{target}`; the entry stays where the list has it");
-            let help = format!("add an entry with `type: {target}` where its things should stand");
+            let message =
+                phrase!("no entry of type `{target}`; the entry stays where the list has it", target);
+            let help = phrase!("add an entry with `type: {target}` where its things should stand", target);
             return Diagnostic::error(codes::MISSING_TARGET, message).with_help(help);
         }
         let shown = excerpt(target);
-        let message = format!("no anchor `{shown}`; the entry stays where the list has it");
+        let message = phrase!("no anchor `{name}`; the entry stays where the list has it", name = shown);
         let missing = Diagnostic::error(codes::MISSING_TARGET, message);
         let declared = near(&mut self.guesses, target, on.iter().copied().chain([CHAT_HISTORY]));
         let registered = self.registry.definitions().iter().map(|definition| &*definition.id);
@@ -209,11 +213,13 @@ impl<'a> Check<'a> {
             return missing.guessing(near, Fix::text);
         }
         if let Some(name) = meant {
-            let help = format!("did you mean `{name}`? Then also add an entry with `type: {name}`");
+            let help = phrase!("did you mean `{name}`? Then also add an entry with `type: {name}`", name);
             return missing.with_help(help);
         }
-        let entry = format!("add an entry with `type: placeholder` and `id: {shown}`");
-        missing.with_help(entry + ", or name an anchor that `ctx anchors list` shows")
+        missing.with_help(phrase!(
+            "add an entry with `type: placeholder` and `id: {name}`, or name an anchor that `ctx anchors list` shows",
+            name = shown
+        ))
     }
 
     fn declared(&self, mut wanted: impl FnMut(&Entry) -> bool) -> BTreeSet<&'a str> {
@@ -223,24 +229,25 @@ impl<'a> Check<'a> {
     fn unplaced(&mut self) {
         let Some(other) = self.agent.history_when_unplaced.as_deref() else { return };
         if !matches!(other, "append" | "omit") {
-            let message = format!("`{}` is not a way to treat history; `append` is used", excerpt(other));
+            let message =
+                phrase!("`{other}` is not a way to treat history; `append` is used", other = excerpt(other));
             let unknown = Diagnostic::warning(codes::UNPLACED_HISTORY, message);
             let unknown = unknown.at_pointer("/historyWhenUnplaced");
             self.diagnostics.push(match nearest(other, ["append", "omit"]) {
                 Some(near) => unknown.guessing(near, Fix::text),
-                None => unknown.with_help("use `append` or `omit`"),
+                None => unknown.with_help(phrase!("use `append` or `omit`")),
             });
         }
     }
 
-    fn warn(&mut self, code: Code, message: String, pointer: String, help: &str) {
+    fn warn(&mut self, code: Code, message: Phrase, pointer: String, help: Phrase) {
         self.diagnostics.push(Diagnostic::warning(code, message).at_pointer(pointer).with_help(help));
     }
 }
 
 fn disabled(target: &str) -> Diagnostic {
-    let message = format!("anchor `{target}` is switched off; the entry stays where the list has it");
-    let help = format!("switch the entry of `{target}` on, or place this one elsewhere");
+    let message = phrase!("anchor `{target}` is switched off; the entry stays where the list has it", target);
+    let help = phrase!("switch the entry of `{target}` on, or place this one elsewhere", target);
     Diagnostic::error(codes::DISABLED_TARGET, message).with_help(help)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_types::{
     Agent, CHAT_HISTORY, Content, Diagnostic, Placement, PresetGroup, PresetMessage, Source, anchor_id,
-    excerpt,
+    excerpt, phrase,
 };
 
 use crate::check;
@@ -82,17 +82,17 @@ impl<'a> Compiler<'a> {
 
     fn switch(&mut self, file: &PresetMessage, diagnostics: &mut Vec<Diagnostic>) -> Switch {
         if file.kept.is_malformed() {
-            return Switch::Off("the entry is not an object".to_owned());
+            return Switch::Off(phrase!("the entry is not an object"));
         }
         if !file.is_enabled() {
-            return Switch::Off("switched off".to_owned());
+            return Switch::Off(phrase!("switched off"));
         }
         let group = file.group_id.as_deref().and_then(|id| self.groups.get(id));
         if let Some(group) = group
             && group.enabled == Some(false)
         {
             let name = group.name.as_deref().or(group.id.as_deref()).unwrap_or_default();
-            return Switch::Off(format!("its group `{}` is switched off", excerpt(name)));
+            return Switch::Off(phrase!("its group `{name}` is switched off", name = excerpt(name)));
         }
         let rule = file.model_match.as_ref();
         let rule = rule.and_then(|rule| ModelRule::compile(rule, &mut self.patterns, diagnostics));

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use ctx_types::{
-    Content, ContentPart, Decision, DepthPoints, MAX_POINTS, Message, Outcome, Place, Source, Window,
-    each_group, plural,
+    Argument, Content, ContentPart, Decision, DepthPoints, Divider, MAX_POINTS, Message, Outcome, Phrase,
+    Place, Source, Window, each_group, phrase, plural,
 };
 
 use crate::slots::Ranked;
@@ -91,8 +91,9 @@ impl Gaps {
         let within = usize::try_from(depth).ok().filter(|depth| *depth <= total);
         let Some(within) = within else {
             let all = plural(total, "message");
-            let reason = format!("depth {depth} is beyond the {all}; it stands before the oldest");
-            return self.place_at_front(0, &reason, ranked, decisions);
+            let reason =
+                phrase!("depth {depth} is beyond the {all}; it stands before the oldest", depth, all);
+            return self.place_at_front(0, reason.clone(), ranked, decisions);
         };
         self.place_single(total - within, ranked, decisions);
     }
@@ -134,7 +135,7 @@ impl Gaps {
 
     fn place_single(&mut self, gap: usize, ranked: Ranked, decisions: &mut Vec<Decision>) {
         if gap < self.window.skipped {
-            let reason = "its place lies in history that is not loaded; it stands before the rest";
+            let reason = phrase!("its place lies in history that is not loaded; it stands before the rest");
             return self.place_at_front(gap, reason, ranked, decisions);
         }
         let open = self.out_of_group(gap);
@@ -142,7 +143,7 @@ impl Gaps {
         self.insert(open, false, ranked);
     }
 
-    fn place_at_front(&mut self, gap: usize, reason: &str, ranked: Ranked, decisions: &mut Vec<Decision>) {
+    fn place_at_front(&mut self, gap: usize, reason: Phrase, ranked: Ranked, decisions: &mut Vec<Decision>) {
         let source = ranked.message.source.clone();
         decisions.push(Decision::new(Outcome::Moved, source.clone(), reason));
         self.at_front.push(AtFront { source, gap });
@@ -154,7 +155,7 @@ impl Gaps {
         let total = self.window.total_len();
         let source = &ranked.message.source;
         if points.is_empty() {
-            decisions.push(Decision::new(Outcome::Dropped, source.clone(), "it names no depth"));
+            decisions.push(Decision::new(Outcome::Dropped, source.clone(), phrase!("it names no depth")));
         }
         decisions.extend(beyond(points, total, source));
         let bytes = weight(&ranked.message);
@@ -170,7 +171,7 @@ impl Gaps {
         self.repeated_bytes += bytes * depths.len();
         let gaps = depths.into_iter().map(|depth| total - usize::try_from(depth).unwrap_or(total));
         let (loaded, unloaded): (Vec<usize>, Vec<usize>) = gaps.partition(|gap| *gap >= self.window.skipped);
-        let reason = "its points lie in history that is not loaded";
+        let reason = phrase!("its points lie in history that is not loaded");
         decisions.extend(counted(Outcome::NotLoaded, source, reason, unloaded.len()));
         self.insert_at(&loaded, ranked, decisions);
     }
@@ -189,7 +190,7 @@ impl Gaps {
             self.insert(open, true, ranked.clone());
         }
         decisions.extend(moved_out(ranked, moved));
-        let reason = "another of its points stands at the same place";
+        let reason = phrase!("another of its points stands at the same place");
         decisions.extend(counted(Outcome::Dropped, &ranked.message.source, reason, doubled));
     }
 
@@ -218,7 +219,7 @@ fn pinned(mut message: Message) -> Message {
 }
 
 fn moved_out(ranked: &Ranked, count: usize) -> Option<Decision> {
-    let reason = "a tool call and its results are not separated; it stands before them";
+    let reason = phrase!("a tool call and its results are not separated; it stands before them");
     counted(Outcome::Moved, &ranked.message.source, reason, count)
 }
 
@@ -240,11 +241,13 @@ fn part_weight(part: &ContentPart) -> usize {
 
 fn no_room(source: &Source, room: usize) -> Decision {
     if room == 0 {
-        let reason = "entries with several points, or this one alone, have no room left";
+        let reason = phrase!("entries with several points, or this one alone, have no room left");
         return Decision::new(Outcome::Dropped, source.clone(), reason);
     }
-    let (points, verb) = (plural(room, "point"), if room == 1 { "is" } else { "are" });
-    let reason = format!("there is room for {points}; only the nearest {verb} placed");
+    let reason = match room {
+        1 => phrase!("there is room for 1 point; only the nearest is placed"),
+        _ => phrase!("there is room for {room} points; only the nearest are placed", room),
+    };
     Decision::new(Outcome::Cut, source.clone(), reason)
 }
 
@@ -254,13 +257,15 @@ fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decisio
     if beyond.len() > MAX_LISTED {
         list.push("…".to_owned());
     }
-    let verb = if total == 1 { "is" } else { "are" };
-    let all = plural(total, "message");
-    let reason = format!("no point at depth {}: there {verb} {all}", list.join(", "));
-    counted(Outcome::NotActivated, source, &reason, beyond.len())
+    let depths = Argument::list(list, Divider::Comma);
+    let reason = match total {
+        1 => phrase!("no point at depth {depths}: there is 1 message", depths),
+        _ => phrase!("no point at depth {depths}: there are {total} messages", depths, total),
+    };
+    counted(Outcome::NotActivated, source, reason, beyond.len())
 }
 
 /// One decision about several points; none if there are none.
-fn counted(outcome: Outcome, source: &Source, reason: &str, count: usize) -> Option<Decision> {
+fn counted(outcome: Outcome, source: &Source, reason: Phrase, count: usize) -> Option<Decision> {
     (count > 0).then(|| Decision { count, ..Decision::new(outcome, source.clone(), reason) })
 }

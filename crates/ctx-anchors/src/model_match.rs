@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Diagnostic, ModelMatch, excerpt};
+use ctx_types::{Diagnostic, ModelMatch, excerpt, phrase};
 
 use crate::codes;
 
@@ -133,10 +133,11 @@ fn positions(rule: &ModelMatch, key: &str) -> Vec<usize> {
 }
 
 fn bad_pattern(pattern: &str, key: &str, index: usize, error: &str) -> Diagnostic {
-    let message = format!("the model pattern `{}` cannot run: {error}", excerpt(pattern));
+    let message =
+        phrase!("the model pattern `{pattern}` cannot run: {error}", pattern = excerpt(pattern), error);
     Diagnostic::warning(codes::MODEL_PATTERN, message)
         .at_pointer(format!("/modelMatch/{key}/{index}"))
-        .with_help("the pattern matches no model until it is mended")
+        .with_help(phrase!("the pattern matches no model until it is mended"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Attachment, CHAT_HISTORY, Content, Placement, Role, Source, UnplacedHistory};
+use ctx_types::{Attachment, CHAT_HISTORY, Content, Phrase, Placement, Role, Source, UnplacedHistory};
 
 use crate::model_match::{ModelRule, Target};
 
@@ -78,7 +78,7 @@ pub enum Part {
 pub(crate) enum Switch {
     On,
     /// Switched off, with the reason.
-    Off(String),
+    Off(Phrase),
     /// On for the targets that the rule admits.
     When(Arc<ModelRule>),
 }
@@ -132,7 +132,7 @@ impl Entry {
     }
 
     /// Returns why the entry takes no part, if it is switched off whatever the target.
-    pub fn off_reason(&self) -> Option<&str> {
+    pub fn off_reason(&self) -> Option<&Phrase> {
         match &self.switch {
             Switch::Off(reason) => Some(reason),
             Switch::On | Switch::When(_) => None,

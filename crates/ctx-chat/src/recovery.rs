@@ -1,6 +1,6 @@
 //! Conversations after an interruption: every call gets a result, so that they can always go on.
 
-use ctx_types::{Diagnostic, Node, NodeId, NodeMetadata, Role, Session, SessionOp, excerpt};
+use ctx_types::{Diagnostic, Node, NodeId, NodeMetadata, Role, Session, SessionOp, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -113,8 +113,12 @@ impl Dangling {
     }
 
     fn finding(&self) -> Diagnostic {
-        let text = format!("the call `{}` of `{}` was interrupted", excerpt(&self.call), excerpt(&self.tool));
-        let help = "the model is told that its outcome is not known";
+        let text = phrase!(
+            "the call `{call}` of `{tool}` was interrupted",
+            call = excerpt(&self.call),
+            tool = excerpt(&self.tool)
+        );
+        let help = phrase!("the model is told that its outcome is not known");
         Diagnostic::warning(codes::INTERRUPTED_CALL, text).with_help(help)
     }
 

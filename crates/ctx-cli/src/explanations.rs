@@ -2,6 +2,7 @@
 //!
 //! The texts are Markdown, so that `cargo xtask diagnostics` makes `docs/diagnostics.md` of the same ones.
 
+use ctx_types::{Argument, Divider, Phrase, phrase};
 use std::fmt;
 
 use serde_json::{Value, json};
@@ -59,25 +60,24 @@ pub(crate) enum Shown {
 type Titled = fn(&Explanation) -> &'static str;
 
 /// Returns what is said about a code: `CTX0200`, `ctx0200` or `200`; else which codes are near, by their titles.
-pub(crate) fn find(asked: &str, titled: Titled) -> Result<Explanation, String> {
+pub(crate) fn find(asked: &str, titled: Titled) -> Result<Explanation, Phrase> {
     let digits = match asked.split_at_checked(3) {
         Some((letters, digits)) if letters.eq_ignore_ascii_case("ctx") => digits,
         _ => asked,
     };
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number = is_number.then(|| digits.parse::<u16>().ok()).flatten();
-    let number = number.ok_or_else(|| format!("`{asked}` is no code; write one such as `CTX0200`"))?;
+    let number = number.ok_or_else(|| phrase!("`{asked}` is no code; write one such as `CTX0200`", asked))?;
     let code = format!("CTX{number:04}");
     all().find(|explanation| explanation.code == code).ok_or_else(|| nothing(&code, titled))
 }
 
 /// Says that there is no such code, and which ones are nearest to it.
-fn nothing(code: &str, titled: Titled) -> String {
+fn nothing(code: &str, titled: Titled) -> Phrase {
     let below = all().filter(|known| known.code < code).last();
     let above = all().find(|known| known.code > code);
     let near = below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, titled(&known)));
-    let near: Vec<String> = near.collect();
-    format!("there is no code `{code}`; next to it: {}", near.join(" and "))
+    phrase!("there is no code `{code}`; next to it: {near}", code, near = Argument::list(near, Divider::And))
 }
 
 /// Returns what is said about each code, in the order of the codes.

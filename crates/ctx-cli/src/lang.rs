@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::sync::OnceLock;
 
 use clap::ValueEnum;
-use ctx_types::{Code, Decision};
+use ctx_types::{Decision, Phrase};
 
 use catalogue::Catalogue;
 
@@ -100,9 +100,9 @@ pub(crate) fn cell(english: &str) -> Cow<'_, str> {
     translated(english, |catalogue| catalogue.cell(english))
 }
 
-/// Writes the message or the way out of a finding in the language of the run.
-pub(crate) fn of_finding(code: Code, english: &str) -> Cow<'_, str> {
-    translated(english, |catalogue| catalogue.of_code(code.number(), english))
+/// Writes what a library says (a finding, a reason, a line of a log) in the language of the run.
+pub(crate) fn say(phrase: &Phrase) -> String {
+    catalogue().map_or_else(|| phrase.to_string(), |catalogue| catalogue.say(phrase))
 }
 
 /// Writes a decision in the language of the run, on one line.
@@ -114,7 +114,7 @@ pub(crate) fn decision(decision: &Decision) -> String {
         0 | 1 => String::new(),
         count => format!(" 等 {count} 条"),
     };
-    let reason = catalogue.text(&decision.reason).unwrap_or_else(|| decision.reason.clone());
+    let reason = catalogue.say(&decision.reason);
     format!("{outcome} {}{more}：{reason}", decision.source)
 }
 

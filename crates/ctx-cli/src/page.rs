@@ -211,7 +211,7 @@ fn budget(context: &Context, tokens: &[u32]) -> Budget {
     };
     Budget {
         bar: bars::of_context(context, available.map_or(used, u64::from).max(used)),
-        lines: lines.map(|line| (signed(line.tokens), shown(&line.name))).collect(),
+        lines: lines.map(|line| (signed(line.tokens), shown(&lang::say(&line.name)))).collect(),
         sum: available.map(|available| thousands(available.into())),
         note,
     }
@@ -238,7 +238,7 @@ fn cache(context: &Context, tokens: &[u32]) -> Option<Cache> {
 }
 
 fn told(end: &Unstable) -> String {
-    format!("Message {} may differ: {}, {}.", end.message, end.source, lang::text(&end.reason))
+    format!("Message {} may differ: {}, {}.", end.message, end.source, lang::say(&end.reason))
 }
 
 fn findings(found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
@@ -251,12 +251,12 @@ fn findings(found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
             Severity::Info => "info",
         },
         code: found.code.to_string(),
-        message: shown(&lang::of_finding(found.code, &found.message)),
+        message: shown(&lang::say(&found.message)),
         place: match place {
             Some(place) => shown(&format!("{}:{}:{}", place.file, place.line, place.column)),
             None => shown(&found.location.to_string()),
         },
-        help: found.help.as_deref().map(|help| shown(&lang::of_finding(found.code, help))),
+        help: found.help.as_ref().map(|help| shown(&lang::say(help))),
     };
     found.iter().zip(places).map(finding).collect()
 }

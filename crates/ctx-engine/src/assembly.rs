@@ -5,7 +5,7 @@ use ctx_processors::{Cause, Infeasible, KeptCompression, LimiterResult, LoadedWi
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
     AttachmentPorts, Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput,
-    Usage, UsageLine,
+    Usage, UsageLine, phrase,
 };
 
 use crate::attachments;
@@ -275,8 +275,10 @@ impl<'a> Assembly<'a> {
         diagnostics.extend(self.found);
         diagnostics.extend(run.diagnostics);
         if messages.is_empty() {
-            let nothing = Diagnostic::warning(codes::NOTHING_TO_ANSWER, "there is no message to send");
-            diagnostics.push(nothing.with_help("give a conversation, an input, or a preset with messages"));
+            let nothing =
+                Diagnostic::warning(codes::NOTHING_TO_ANSWER, phrase!("there is no message to send"));
+            diagnostics
+                .push(nothing.with_help(phrase!("give a conversation, an input, or a preset with messages")));
         }
         let lines = self.budget.lines.iter();
         let usage = Usage {

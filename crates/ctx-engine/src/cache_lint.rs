@@ -11,7 +11,7 @@ use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
 use ctx_tokens::estimate;
 use ctx_types::{
     Content, ContentPart, Diagnostic, EntryFilter, EntryPosition, Flag, LoadedWorldbook, Order, Placement,
-    Role, Side, Span, Text, WorldbookEntry, plural, pointer_step,
+    Role, Side, Span, Text, WorldbookEntry, phrase, plural, pointer_step,
 };
 
 use crate::codes;
@@ -110,11 +110,13 @@ fn is_unconditional(entry: &WorldbookEntry) -> bool {
 }
 
 fn of_entry(name: &str) -> Diagnostic {
-    let message = format!(
+    let message = phrase!(
         "`{name}` differs from turn to turn: everything below this entry, which is always active, is sent uncached \
-         each turn, the whole conversation with it"
+         each turn, the whole conversation with it",
+        name
     );
-    let help = "move it into an entry of its own at a depth of the conversation: `position` 4, `depth` 0";
+    let help =
+        phrase!("move it into an entry of its own at a depth of the conversation: `position` 4, `depth` 0");
     Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help)
 }
 
@@ -227,14 +229,18 @@ fn texts(entry: &Entry) -> Vec<Piece<'_>> {
 
 fn finding(piece: &Piece<'_>, name: &str, span: Span, below: u32, is_merging: bool) -> Diagnostic {
     let tokens = plural(below as usize, "token");
-    let message = format!(
+    let message = phrase!(
         "`{name}` differs from turn to turn: everything below is sent uncached each turn, about {tokens} of \
-         the preset and the whole conversation"
+         the preset and the whole conversation",
+        name,
+        tokens
     );
     let help = if is_merging && piece.entry.role == Role::System {
-        "move it below the conversation: into an entry of its own with `injectionStrategy: {type: depth, depth: 0}`"
+        phrase!(
+            "move it below the conversation: into an entry of its own with `injectionStrategy: {{type: depth, depth: 0}}`"
+        )
     } else {
-        "move it below `chat_history`, into an entry of its own"
+        phrase!("move it below `chat_history`, into an entry of its own")
     };
     let index = piece.entry.index;
     let pointer = match piece.part {

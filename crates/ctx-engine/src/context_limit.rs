@@ -2,7 +2,7 @@
 
 use ctx_pipeline::Origin;
 use ctx_tokens::{BudgetRequest, MAX_TOKENS, read_tokens};
-use ctx_types::{Agent, Diagnostic, Fix, TurnInput, excerpt};
+use ctx_types::{Agent, Diagnostic, Fix, TurnInput, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -57,15 +57,16 @@ impl ContextLimit {
 
 fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
     let shown = value.to_string();
-    let message = format!(
-        "expected a whole number from 0 to {MAX_TOKENS} as `maxContextTokens`, found `{}`",
-        excerpt(&shown)
+    let message = phrase!(
+        "expected a whole number from 0 to {limit} as `maxContextTokens`, found `{value}`",
+        limit = MAX_TOKENS,
+        value = excerpt(&shown)
     );
     let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
     let meant = unquoted.as_ref().and_then(read_tokens);
     let help = match meant {
-        Some(number) => format!("write `{number}` without quotes; in quotes it is ignored"),
-        None => "it is ignored; 0 means the model's window".to_owned(),
+        Some(number) => phrase!("write `{number}` without quotes; in quotes it is ignored", number),
+        None => phrase!("it is ignored; 0 means the model's window"),
     };
     let mut wrong = Diagnostic::error(codes::CONTEXT_TOKENS, message).with_help(help);
     wrong.fix = meant.map(|number| Box::new(Fix::value(number)));

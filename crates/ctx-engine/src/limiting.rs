@@ -2,7 +2,7 @@
 
 use ctx_pipeline::{EffectiveSetting, Pipeline};
 use ctx_processors::{Cause, WindowSize, compress_window};
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 
 use crate::codes;
 
@@ -57,10 +57,14 @@ pub(crate) fn unlimited(pipeline: &Pipeline) -> Option<Cause> {
 /// Reports a limiter that runs before there is anything to limit.
 pub(crate) fn too_early(pipeline: &Pipeline) -> Option<Diagnostic> {
     let Some(Cause::TooEarly { limiter, loader }) = unlimited(pipeline) else { return None };
-    let message = format!(
-        "`{LIMITER}` (at {limiter}) limits nothing: it runs before `{LOADER}` (at {loader}) has loaded anything"
+    let message = phrase!(
+        "`{limiter}` (at {priority}) limits nothing: it runs before `{loader}` (at {later}) has loaded anything",
+        limiter = LIMITER,
+        priority = limiter,
+        loader = LOADER,
+        later = loader
     );
-    let help = "give it a priority above that of `injection-assembler`";
+    let help = phrase!("give it a priority above that of `injection-assembler`");
     Some(Diagnostic::warning(codes::LIMITER_TOO_EARLY, message).with_help(help))
 }
 

@@ -8,8 +8,8 @@ use ctx_pipeline::Run;
 use ctx_processors::regex_rules::RuleSet;
 use ctx_processors::{ActiveRules, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_types::{
-    CacheMark, CachePolicy, Message, Place, Placement, Role, Segment, Source, SourceKind, StablePart,
-    Unstable,
+    CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, StablePart,
+    Unstable, phrase,
 };
 use ctx_worldbook::Cause;
 
@@ -77,9 +77,9 @@ impl<'a> Stability<'a> {
     }
 
     /// Returns what of a message may differ next turn, and why.
-    fn doubt<'b>(&self, message: &'b Message, place: Standing) -> Option<(&'b Source, String)> {
+    fn doubt<'b>(&self, message: &'b Message, place: Standing) -> Option<(&'b Source, Phrase)> {
         if let Some(reason) = self.moves(message, place) {
-            return Some((&message.source, reason.to_owned()));
+            return Some((&message.source, reason));
         }
         if message.written.is_empty() {
             return self.differs(&message.source).map(|reason| (&message.source, reason));
@@ -90,7 +90,7 @@ impl<'a> Stability<'a> {
         message.written.iter().find_map(|segment| self.segment_doubt(segment, &mut is_below))
     }
 
-    fn segment_doubt<'b>(&self, segment: &'b Segment, is_below: &mut bool) -> Option<(&'b Source, String)> {
+    fn segment_doubt<'b>(&self, segment: &'b Segment, is_below: &mut bool) -> Option<(&'b Source, Phrase)> {
         let sources = || std::iter::once(&segment.source).chain(&segment.via);
         let differs = sources().find_map(|source| Some((source, self.differs(source)?)));
         let origin = segment.via.last().unwrap_or(&segment.source);
@@ -101,53 +101,53 @@ impl<'a> Stability<'a> {
             _ => false,
         };
         *is_below |= origin.kind.is_history();
-        let moves = moves.then(|| (origin, "it stands below messages of the conversation".to_owned()));
+        let moves = moves.then(|| (origin, phrase!("it stands below messages of the conversation")));
         differs.or(moves)
     }
 
     /// Tells why a message stands elsewhere next turn, or not at all, if that may be.
-    fn moves(&self, message: &Message, place: Standing) -> Option<&'static str> {
+    fn moves(&self, message: &Message, place: Standing) -> Option<Phrase> {
         if message.is_continuation_prefix {
-            return Some("it is being continued");
+            return Some(phrase!("it is being continued"));
         }
         // What stands above the conversation may be joined with its first message.
         let is_joined = place.is_before && !message.role.is_instruction();
         let is_first = is_said(message) && (message.place != Place::Pinned || !message.written.is_empty());
         if self.is_shortened && (is_first || is_joined) {
-            return Some("older messages are left out, and the next turn may leave out more");
+            return Some(phrase!("older messages are left out, and the next turn may leave out more"));
         }
         if is_said(message) && self.settled > 0 && place.newer <= self.settled {
-            return Some("a regex rule changes messages by their depth");
+            return Some(phrase!("a regex rule changes messages by their depth"));
         }
         match message.placement.as_deref() {
             Some(Placement::Depth { .. } | Placement::Index { at: ..0, .. }) => {
-                Some("its place is counted from the end of the conversation")
+                Some(phrase!("its place is counted from the end of the conversation"))
             }
             Some(Placement::Index { at, .. }) if self.is_shortened || is_beyond(*at, place.older) => {
-                Some("its place is beyond the conversation, or was")
+                Some(phrase!("its place is beyond the conversation, or was"))
             }
-            _ if place.is_below => Some("it stands below the conversation"),
+            _ if place.is_below => Some(phrase!("it stands below the conversation")),
             _ => None,
         }
     }
 
     /// Tells why what a source writes may differ next turn, if it may.
-    fn differs(&self, source: &Source) -> Option<String> {
+    fn differs(&self, source: &Source) -> Option<Phrase> {
         let id = source.id.as_deref().unwrap_or_default();
         let reason = match source.kind {
-            SourceKind::Macro if self.is_volatile(id) => "the macro differs from turn to turn",
-            SourceKind::Variable => "a session variable may change",
-            SourceKind::Worldbook if !self.constant.contains(id) => "the entry may not be active",
+            SourceKind::Macro if self.is_volatile(id) => phrase!("the macro differs from turn to turn"),
+            SourceKind::Variable => phrase!("a session variable may change"),
+            SourceKind::Worldbook if !self.constant.contains(id) => phrase!("the entry may not be active"),
             SourceKind::Rule if self.rule_is_volatile(source) => {
-                "the rule uses a macro that differs from turn to turn"
+                phrase!("the rule uses a macro that differs from turn to turn")
             }
-            SourceKind::Plugin => "a plug-in may write something else",
+            SourceKind::Plugin => phrase!("a plug-in may write something else"),
             _ if self.further.iter().any(|message| message.source == *source) => {
-                "it goes with this turn only"
+                phrase!("it goes with this turn only")
             }
             _ => return None,
         };
-        Some(reason.to_owned())
+        Some(reason)
     }
 
     fn is_volatile(&self, name: &str) -> bool {
@@ -172,7 +172,7 @@ fn joined(messages: &[Message], end: usize) -> Option<StablePart> {
     if !meets_answer && !following.any(|other| other.role == message.role) {
         return None;
     }
-    let reason = "it may be joined with what follows it".to_owned();
+    let reason = phrase!("it may be joined with what follows it");
     let ended_by = Unstable { message: last, source: message.source.clone(), reason };
     Some(StablePart { messages: last, ended_by: Some(ended_by) })
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Code, Diagnostic, Span, Text, Trust, excerpt, space};
+use ctx_types::{Code, Diagnostic, Phrase, Span, Text, Trust, excerpt, phrase, space};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
@@ -134,7 +134,7 @@ impl<'a> Call<'a> {
     pub(crate) fn argument_that_is_not_empty(&mut self, what: &str) -> &'a str {
         let argument = self.argument(0);
         if argument.is_empty() {
-            self.warn(codes::BAD_ARGUMENT, format!("{what} is empty"));
+            self.warn(codes::BAD_ARGUMENT, phrase!("{what} is empty", what));
         }
         argument
     }
@@ -266,7 +266,7 @@ impl<'a> Call<'a> {
     }
 
     /// Reports something about the call that does not keep it from having a value.
-    pub fn warn(&mut self, code: Code, message: impl Into<String>) {
+    pub fn warn(&mut self, code: Code, message: Phrase) {
         let span = self.span;
         self.findings.add(|| Diagnostic::warning(code, message).at_span(span));
     }
@@ -284,7 +284,7 @@ impl<'a> Call<'a> {
         let text = self.env().texts.get(name).cloned();
         if text.is_none() {
             let name = excerpt(name);
-            self.note(codes::NOT_PROVIDED, format!("the host gives no text for `{name}`"));
+            self.note(codes::NOT_PROVIDED, phrase!("the host gives no text for `{name}`", name));
         }
         text
     }
@@ -293,13 +293,13 @@ impl<'a> Call<'a> {
     pub(crate) fn told_by_host<T>(&mut self, value: Option<T>) -> Option<T> {
         if value.is_none() {
             let name = &self.definition().name;
-            self.note(codes::NOT_PROVIDED, format!("the host does not tell `{name}`"));
+            self.note(codes::NOT_PROVIDED, phrase!("the host does not tell `{name}`", name));
         }
         value
     }
 
     /// Says something about the call that is worth knowing.
-    pub fn note(&mut self, code: Code, message: impl Into<String>) {
+    pub fn note(&mut self, code: Code, message: Phrase) {
         let span = self.span;
         self.findings.add(|| Diagnostic::info(code, message).at_span(span));
     }
@@ -358,12 +358,12 @@ impl Failure {
     }
 
     /// Creates a failure that needs no code of its own.
-    pub fn because(message: impl Into<String>) -> Self {
+    pub fn because(message: Phrase) -> Self {
         Self::error(codes::MACRO_FAILED, message)
     }
 
     /// Creates a failure with a code.
-    pub fn error(code: Code, message: impl Into<String>) -> Self {
+    pub fn error(code: Code, message: Phrase) -> Self {
         Self::new(Diagnostic::error(code, message))
     }
 

@@ -2,7 +2,7 @@
 
 mod braces;
 
-use ctx_types::{Diagnostic, Fix, Span, excerpt};
+use ctx_types::{Diagnostic, Fix, Span, excerpt, phrase};
 
 use crate::codes;
 use crate::definition::{Arity, Definition, Form};
@@ -112,21 +112,25 @@ impl<'a> Checker<'a> {
     pub(crate) fn report_form(&mut self, span: Span, definition: usize, written_like: &str) {
         let Some(known) = self.registry.definition(definition) else { return };
         let name = &known.name;
-        let message =
-            format!("`{name}` is written otherwise in this dialect, so the call stays as it is written");
+        let message = phrase!(
+            "`{name}` is written otherwise in this dialect, so the call stays as it is written",
+            name
+        );
         let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
-        self.findings.add(|| finding().with_help(format!("write it like `{written_like}`")));
+        self.findings.add(|| finding().with_help(phrase!("write it like `{like}`", like = written_like)));
     }
 
     /// Reports a call in an argument of another one, which ends where the inner one does.
     pub(crate) fn report_nested(&mut self, span: Span, inner: usize, outer: usize) {
         let known = |index: usize| self.registry.definition(index).map_or("", |known| &*known.name);
         let (inner, outer) = (known(inner), known(outer));
-        let message = format!(
-            "`{inner}` in an argument of `{outer}` is not expanded: in this dialect the argument ends at the first `}}`"
+        let message = phrase!(
+            "`{inner}` in an argument of `{outer}` is not expanded: in this dialect the argument ends at the first `}}`",
+            inner,
+            outer
         );
         let finding = || Diagnostic::warning(codes::NESTED_CALL, message).at_span(span);
-        let help = "the dialects `aio` and `sillytavern` expand calls in arguments";
+        let help = phrase!("the dialects `aio` and `sillytavern` expand calls in arguments");
         self.findings.add(|| finding().with_help(help));
     }
 
@@ -147,8 +151,8 @@ impl<'a> Checker<'a> {
             return self.report_unknown(span, name);
         }
         let text = self.text(name);
-        let message = format!("`{{{{/{text}}}}}` ends no block and stays as it is written");
-        let help = format!("a block begins with `{{{{{text} …}}}}`, in the same text or argument");
+        let message = phrase!("`{{{{/{text}}}}}` ends no block and stays as it is written", text);
+        let help = phrase!("a block begins with `{{{{{text} …}}}}`, in the same text or argument", text);
         let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
         self.findings.add(|| finding().with_help(help));
     }
@@ -156,17 +160,18 @@ impl<'a> Checker<'a> {
     /// Reports an `{{else}}` outside of a condition.
     pub(crate) fn report_else(&mut self, span: Span) {
         let text = self.text(span);
-        let message = format!("`{text}` stands outside of a condition and gives nothing");
+        let message = phrase!("`{text}` stands outside of a condition and gives nothing", text);
         let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
-        let help = "write `{{if …}} … {{else}} … {{/if}}`; a condition has one of it";
+        let help = phrase!("write `{{{{if …}}}} … {{{{else}}}} … {{{{/if}}}}`; a condition has one of it");
         self.findings.add(|| finding().with_help(help));
     }
 
     /// Reports a call with a `|` in an argument.
     pub(crate) fn report_pipe(&mut self, span: Span) {
-        let message = "`|` in an argument is reserved, so the call stays as it is written";
+        let message = phrase!("`|` in an argument is reserved, so the call stays as it is written");
         let finding = || Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span);
-        self.findings.add(|| finding().with_help("in a block it is text: `{{name}}a|b{{/name}}`"));
+        self.findings
+            .add(|| finding().with_help(phrase!("in a block it is text: `{{{{name}}}}a|b{{{{/name}}}}`")));
     }
 
     pub(crate) fn report_unknown(&mut self, span: Span, name: Span) {
@@ -176,14 +181,16 @@ impl<'a> Checker<'a> {
         let name = self.text(name);
         let (registry, dialect) = (self.registry, self.dialect);
         let finding = || {
-            let message = format!("no macro is called `{}`", excerpt(name));
+            let message = phrase!("no macro is called `{name}`", name = excerpt(name));
             let finding = Diagnostic::warning(codes::UNKNOWN_MACRO, message).at_span(span);
             if let Some(near) = registry.nearest(name, dialect) {
                 return finding.guessing(near, |known| Fix::part(name, known));
             }
             match registry.dialect_of(name) {
-                Some(other) => finding.with_help(format!("the dialect `{}` has it", other.as_str())),
-                None => finding.with_help("`ctx macros list` names them all"),
+                Some(other) => {
+                    finding.with_help(phrase!("the dialect `{other}` has it", other = other.as_str()))
+                }
+                None => finding.with_help(phrase!("`ctx macros list` names them all")),
             }
         };
         self.findings.add(finding);
@@ -199,11 +206,15 @@ impl Count {
 
 pub(crate) fn wrong_count(known: &Definition, given: usize) -> Diagnostic {
     let Definition { name, arity, example, .. } = known;
-    let message = format!("`{name}` takes {arity}, {given} given");
+    let message = phrase!("`{name}` takes {arity}, {given} given", name, arity = arity.to_string(), given);
     let finding = if given < arity.min {
         Diagnostic::warning(codes::MISSING_ARGUMENT, message)
     } else {
         Diagnostic::warning(codes::EXTRA_ARGUMENT, message)
     };
-    if example.is_empty() { finding } else { finding.with_help(format!("write it like `{example}`")) }
+    if example.is_empty() {
+        finding
+    } else {
+        finding.with_help(phrase!("write it like `{example}`", example))
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, excerpt, phrase};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, Zoned};
 
@@ -12,7 +12,10 @@ use crate::codes;
 /// Returns the time of the turn in its zone.
 pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
     let Some(millis) = call.env().at_millis else {
-        return Err(no_time("no time is given, so `{}` stays as it is written", call));
+        return Err(Failure::new(Diagnostic::warning(
+            codes::NO_TIME,
+            phrase!("no time is given, so `{name}` stays as it is written", name = call.definition().name),
+        )));
     };
     let zone = zone(call);
     let millis = match &call.env().virtual_time {
@@ -21,13 +24,14 @@ pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
     };
     match millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()) {
         Some(instant) => Ok(instant.to_zoned(zone)),
-        None => Err(no_time("the given time is out of range, so `{}` stays as it is written", call)),
+        None => Err(Failure::new(Diagnostic::warning(
+            codes::NO_TIME,
+            phrase!(
+                "the given time is out of range, so `{name}` stays as it is written",
+                name = call.definition().name
+            ),
+        ))),
     }
-}
-
-fn no_time(message: &str, call: &Call<'_>) -> Failure {
-    let message = message.replace("{}", &call.definition().name);
-    Failure::new(Diagnostic::warning(codes::NO_TIME, message))
 }
 
 /// Returns the zone of the turn; an unknown name is reported when a run meets it first, and UTC used.
@@ -39,7 +43,10 @@ pub(crate) fn zone(call: &mut Call<'_>) -> TimeZone {
         return known;
     }
     let zone = TimeZoneDatabase::bundled().get(name).unwrap_or_else(|_| {
-        call.warn(codes::UNKNOWN_ZONE, format!("there is no time zone `{}`, UTC is used", excerpt(name)));
+        call.warn(
+            codes::UNKNOWN_ZONE,
+            phrase!("there is no time zone `{name}`, UTC is used", name = excerpt(name)),
+        );
         TimeZone::UTC
     });
     call.state.remember_zone(Arc::clone(name), zone.clone());

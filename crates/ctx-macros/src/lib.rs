@@ -14,7 +14,7 @@
 //! let registry = Registry::builtin();
 //! let text = Text::from("{{setvar::mood::calm}}{{char}} is {{getvar::mood}}, {{usr}}.");
 //! let template = Template::parse(&text, Dialect::Aio, &registry);
-//! assert_eq!(template.diagnostics()[0].help.as_deref(), Some("did you mean `user`?"));
+//! assert_eq!(template.diagnostics()[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `user`?"));
 //!
 //! let env = Env { char: Some(Text::from("Alice")), ..Env::default() };
 //! let origin = Source::new(SourceKind::Preset, Trust::Preset);

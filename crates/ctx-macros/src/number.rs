@@ -1,6 +1,6 @@
 //! Numbers as JavaScript reads and writes them, because variables of both apps are counted that way.
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, excerpt, phrase};
 
 use crate::codes;
 
@@ -18,9 +18,13 @@ pub(crate) fn inexact(name: &str, counted: f64) -> Option<Diagnostic> {
     let (name, written) = (excerpt(name), write(counted));
     let message = match counted.is_finite() {
         true => {
-            format!("variable `{name}` is counted to {written}, beyond which whole numbers are not exact")
+            phrase!(
+                "variable `{name}` is counted to {written}, beyond which whole numbers are not exact",
+                name,
+                written
+            )
         }
-        false => format!("variable `{name}` is counted beyond all numbers and is `{written}`"),
+        false => phrase!("variable `{name}` is counted beyond all numbers and is `{written}`", name, written),
     };
     Some(Diagnostic::warning(codes::INEXACT_NUMBER, message))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Text, Trust};
+use ctx_types::{Diagnostic, Phrase, Text, Trust, phrase};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
@@ -195,11 +195,11 @@ impl State {
         let bytes = self.variable_bytes - old.unwrap_or(0) + name.len() + variable.value.len();
         if bytes > self.limits.variable_bytes {
             let limit = self.limits.variable_bytes;
-            return Err(no_room(format!("variables would hold more than {limit} bytes")));
+            return Err(no_room(phrase!("variables would hold more than {limit} bytes", limit)));
         }
         if old.is_none() && self.locals.len() + self.globals.len() >= self.limits.variables {
             let limit = self.limits.variables;
-            return Err(no_room(format!("there would be more than {limit} variables")));
+            return Err(no_room(phrase!("there would be more than {limit} variables", limit)));
         }
         self.variable_bytes = bytes;
         match self.set_mut(scope).get_mut(name) {
@@ -247,7 +247,7 @@ impl State {
     pub(crate) fn take_step(&mut self, depth: usize) -> Result<(), Box<Diagnostic>> {
         let deepest = self.limits.depth.min(Limits::MAX_DEPTH);
         if depth > deepest {
-            let message = format!("macros are nested more than {deepest} deep");
+            let message = phrase!("macros are nested more than {deepest} deep", deepest);
             return Err(Box::new(Diagnostic::error(codes::DEPTH_LIMIT, message)));
         }
         self.take_steps(1)
@@ -257,7 +257,7 @@ impl State {
     #[inline]
     pub(crate) fn take_steps(&mut self, steps: u64) -> Result<(), Box<Diagnostic>> {
         let Some(left) = self.steps_left.checked_sub(steps) else {
-            let message = format!("more than {} macro calls in one run", self.limits.steps);
+            let message = phrase!("more than {steps} macro calls in one run", steps = self.limits.steps);
             return Err(Box::new(Diagnostic::error(codes::STEP_LIMIT, message)));
         };
         self.steps_left = left;
@@ -270,7 +270,8 @@ impl State {
         if bytes <= self.output_left {
             return Ok(());
         }
-        let message = format!("macros of one run write more than {} bytes", self.limits.output_bytes);
+        let message =
+            phrase!("macros of one run write more than {bytes} bytes", bytes = self.limits.output_bytes);
         Err(Box::new(Diagnostic::error(codes::OUTPUT_LIMIT, message)))
     }
 
@@ -308,6 +309,6 @@ impl State {
 }
 
 /// The failure of one call: others may need no room, or less.
-fn no_room(message: String) -> Failure {
+fn no_room(message: Phrase) -> Failure {
     Failure::error(codes::VARIABLE_LIMIT, message)
 }

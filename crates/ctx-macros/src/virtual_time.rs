@@ -1,5 +1,6 @@
 //! Clocks of an agent's own: another beginning, another speed.
 
+use ctx_types::{Phrase, phrase};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -16,7 +17,7 @@ use serde_json::Value;
 /// let clock = VirtualTime::read(&config)?;
 /// assert!(VirtualTime::read(&serde_json::json!({ "virtualBaseTime": "once upon a time" })).is_err());
 /// # assert_eq!(clock.scale, 2.0);
-/// # Ok::<(), String>(())
+/// # Ok::<(), ctx_types::Phrase>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VirtualTime {
@@ -45,14 +46,14 @@ impl VirtualTime {
     ///
     /// # Errors
     /// Says which of the values cannot be used.
-    pub fn read(config: &Value) -> Result<Self, String> {
+    pub fn read(config: &Value) -> Result<Self, Phrase> {
         let moment = |key: &str| {
             let value = config.get(key).unwrap_or(&Value::Null);
-            Moment::read(value).ok_or_else(|| format!("`{key}` is no date"))
+            Moment::read(value).ok_or_else(|| phrase!("`{key}` is no date", key))
         };
         let scale = match config.get("timeScale") {
             None | Some(Value::Null) => 1.0,
-            Some(scale) => scale.as_f64().ok_or("`timeScale` is no number")?,
+            Some(scale) => scale.as_f64().ok_or_else(|| phrase!("`timeScale` is no number"))?,
         };
         Ok(Self { begin: moment("virtualBaseTime")?, real_begin: moment("realBaseTime")?, scale })
     }

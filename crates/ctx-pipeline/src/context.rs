@@ -81,12 +81,12 @@ impl PipelineContext<'_> {
     ///
     /// ```
     /// # use ctx_pipeline::PipelineContext;
-    /// use ctx_types::LogLine;
+    /// use ctx_types::{LogLine, phrase};
     /// use serde_json::json;
     ///
     /// # fn example(cx: &mut PipelineContext<'_>) {
-    /// cx.log("3 rules applied");
-    /// cx.log(LogLine::warn("a rule matched nothing").with_details(json!({ "rule": "trim" })));
+    /// cx.log(phrase!("{count} rules applied", count = 3));
+    /// cx.log(LogLine::warn(phrase!("a rule matched nothing")).with_details(json!({ "rule": "trim" })));
     /// # }
     /// ```
     pub fn log(&mut self, line: impl Into<LogLine>) {

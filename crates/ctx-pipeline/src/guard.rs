@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use ctx_types::{Decision, Message, Outcome, Role, SourceKind, each_group};
+use ctx_types::{Decision, Message, Outcome, Role, SourceKind, each_group, phrase};
 
 /// What a processor did to the groups of a draft.
 #[derive(Debug, PartialEq)]
@@ -201,10 +201,11 @@ fn foreign(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize
 /// Moves messages to just before the group that they stand in; several keep their order.
 fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decision> {
     let target: HashMap<usize, usize> = moves.iter().copied().collect();
-    let reason = "a tool call and its results are not separated; it stands before them";
+    let reason = phrase!("a tool call and its results are not separated; it stands before them");
     let foreign = moves.iter().filter_map(|(foreign, _)| messages.get(*foreign));
-    let decisions =
-        foreign.map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason)).collect();
+    let decisions = foreign
+        .map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))
+        .collect();
     // A moved message takes the place of its group's first member, before it.
     let mut keyed: Vec<((usize, u8), Message)> = std::mem::take(messages)
         .into_iter()

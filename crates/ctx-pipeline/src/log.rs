@@ -1,6 +1,6 @@
 //! The log of one stage, which has limits.
 
-use ctx_types::{LogLine, plural};
+use ctx_types::{LogLine, count_of, phrase};
 
 /// How many lines one stage may log.
 const MAX_LINES: usize = 1_000;
@@ -39,7 +39,7 @@ impl StageLog {
 
     fn count_missing(&mut self) {
         if self.more > 0 {
-            self.lines.push(LogLine::warn(format!("and {}", plural(self.more, "more line"))));
+            self.lines.push(LogLine::warn(phrase!("and {lines}", lines = count_of!(self.more, "more line"))));
             self.more = 0;
         }
     }
@@ -50,7 +50,8 @@ fn bounded(mut line: LogLine) -> LogLine {
     let len = line.details.as_ref().map_or(0, |details| details.to_string().len());
     if len > MAX_DETAILS {
         line.details = None;
-        line.message = format!("{} (details of {len} bytes are left out)", line.message);
+        line.message =
+            phrase!("{message} (details of {bytes} bytes are left out)", message = line.message, bytes = len);
     }
     line
 }

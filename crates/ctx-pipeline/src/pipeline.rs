@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Agent, Diagnostic};
+use ctx_types::{Agent, Diagnostic, phrase};
 
 use crate::codes;
 use crate::control::catch;
@@ -131,8 +131,11 @@ impl Stage {
             ProcessorError::BrokenGroup { .. } => codes::GROUP_BROKEN,
             _ => codes::PROCESSOR_FAILED,
         };
-        let help = format!("the context is made without it; `--disable {id}` switches it off");
-        Diagnostic::error(code, format!("processor `{id}` came to nothing: {}", with_causes(error)))
-            .with_help(help)
+        let help = phrase!("the context is made without it; `--disable {id}` switches it off", id);
+        Diagnostic::error(
+            code,
+            phrase!("processor `{id}` came to nothing: {error}", id, error = with_causes(error)),
+        )
+        .with_help(help)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Diagnostic, LogLine, StageReport, plural};
+use ctx_types::{Diagnostic, LogLine, Phrase, StageReport, phrase, plural};
 
 use crate::blackboard::Blackboard;
 use crate::codes;
@@ -93,7 +93,7 @@ impl Stage {
         }
         let result = result.and_then(|()| self.keep_whole(&draft, &mut run.draft, &mut log));
         if let Err(error) = &result {
-            log.insist(LogLine::error(with_causes(error)));
+            log.insist(LogLine::error(Phrase::verbatim(with_causes(error))));
             run.draft = draft.clone();
             run.blackboard = blackboard;
         }
@@ -147,8 +147,9 @@ impl Stage {
         let stale = provenance::mend(&self.descriptor.id, &mut messages);
         if stale > 0 {
             let messages = plural(stale, "message");
-            log.insist(LogLine::warn(format!(
-                "the segments of {messages} did not fit the texts, which are the stage's own now"
+            log.insist(LogLine::warn(phrase!(
+                "the segments of {messages} did not fit the texts, which are the stage's own now",
+                messages
             )));
         }
         draft.set_messages(messages);
@@ -185,7 +186,8 @@ impl Stage {
 /// Reports once in a run that its time limit cannot act.
 fn report_no_deadline(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.iter().all(|diagnostic| diagnostic.code != codes::NO_DEADLINE) {
-        let message = "the time of processors is limited, but nothing tells the time: there is no limit";
+        let message =
+            phrase!("the time of processors is limited, but nothing tells the time: there is no limit");
         diagnostics.push(Diagnostic::info(codes::NO_DEADLINE, message));
     }
 }

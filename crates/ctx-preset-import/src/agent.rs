@@ -1,7 +1,7 @@
 //! Documents that hold an agent.
 
 use ctx_anchors::AnchorRegistry;
-use ctx_types::{Agent, Diagnostic, Persist, Reader, excerpt, misspelt_in_agent};
+use ctx_types::{Agent, Argument, Diagnostic, Divider, Persist, Reader, excerpt, misspelt_in_agent, phrase};
 use serde_json::{Map, Value};
 
 use crate::aio_hub::is_of_export;
@@ -141,20 +141,24 @@ fn several(others: &[String]) -> Option<Diagnostic> {
     if others.is_empty() {
         return None;
     }
-    let shown: Vec<_> = others.iter().take(SHOWN_AGENTS).map(|name| format!("`{}`", excerpt(name))).collect();
-    let more = if others.len() > SHOWN_AGENTS { " and more" } else { "" };
-    let message =
-        format!("the first of {} agents is read; not read: {}{more}", others.len() + 1, shown.join(", "));
-    let help = "split the export into one file for each agent; the others are kept under `imported`";
+    let shown = others.iter().take(SHOWN_AGENTS).map(|name| excerpt(name));
+    let (count, names) = (others.len() + 1, Argument::names(shown, Divider::Comma));
+    let message = match others.len() > SHOWN_AGENTS {
+        true => phrase!("the first of {count} agents is read; not read: {names} and more", count, names),
+        false => phrase!("the first of {count} agents is read; not read: {names}", count, names),
+    };
+    let help = phrase!("split the export into one file for each agent; the others are kept under `imported`");
     Some(Diagnostic::warning(codes::SEVERAL_AGENTS, message).at_pointer("/agents/1").with_help(help))
 }
 
 fn unknown_shape(shape: Option<Format>, found: String) -> ImportError {
     let help = match shape {
         Some(format) if format.is_conversation() => {
-            Some("this is a conversation: give it where a session is expected")
+            Some(phrase!("this is a conversation: give it where a session is expected"))
         }
-        Some(Format::Profile) => Some("this looks like a user profile: give it where a profile is expected"),
+        Some(Format::Profile) => {
+            Some(phrase!("this looks like a user profile: give it where a profile is expected"))
+        }
         _ => None,
     };
     ImportError::UnknownShape {

@@ -9,7 +9,7 @@ mod write;
 #[cfg(feature = "schema")]
 mod written_message;
 
-use ctx_types::{Persist, Reader, Session};
+use ctx_types::{Persist, Reader, Session, phrase};
 use serde_json::{Map, Value};
 
 use crate::document::{Document, Syntax};
@@ -139,9 +139,11 @@ fn messages(
 fn unknown_shape(shape: Option<Format>, value: &Value) -> ImportError {
     let help = match shape {
         Some(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile) => {
-            Some("this is an agent: give it where an agent is expected")
+            Some(phrase!("this is an agent: give it where an agent is expected"))
         }
-        Some(Format::Profile) => Some("this looks like a user profile: give it where a profile is expected"),
+        Some(Format::Profile) => {
+            Some(phrase!("this looks like a user profile: give it where a profile is expected"))
+        }
         _ => None,
     };
     ImportError::UnknownShape {

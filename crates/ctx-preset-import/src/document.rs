@@ -17,7 +17,7 @@ pub use mend::mended_json;
 pub use text::decode;
 pub use write::write_document;
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -123,7 +123,8 @@ impl Document {
 
     /// Notes that the document is YAML although it begins like JSON.
     fn noting(mut self, error: &ImportError) -> Self {
-        let message = format!("the document begins like JSON and is read as YAML: {error}");
+        let message =
+            phrase!("the document begins like JSON and is read as YAML: {error}", error = error.to_string());
         self.diagnostics.insert(0, Diagnostic::warning(codes::READ_AS_YAML, message));
         self
     }

@@ -1,6 +1,6 @@
 //! Why a document cannot be read at all.
 
-use ctx_types::{Code, Diagnostic};
+use ctx_types::{Code, Diagnostic, Phrase, phrase};
 
 use crate::codes;
 use crate::document::Syntax;
@@ -12,7 +12,7 @@ use crate::document::Syntax;
 #[non_exhaustive]
 pub enum ImportError {
     /// The document is larger than its limit in [`crate::Limits`].
-    #[error("the document has {bytes} bytes, more than the {limit} that are read as {syntax}")]
+    #[error("{}", self.phrase())]
     TooLarge {
         /// The size of the document.
         bytes: usize,
@@ -22,13 +22,13 @@ pub enum ImportError {
         syntax: Syntax,
     },
     /// The bytes are neither UTF-8 nor UTF-16 with a byte order mark, or hold NUL.
-    #[error("the document is not text: the byte at {offset} belongs to no character")]
+    #[error("{}", self.phrase())]
     NotText {
         /// The place of the first such byte.
         offset: usize,
     },
     /// The document is not valid JSON.
-    #[error("invalid JSON at line {line} column {column}: {message}")]
+    #[error("{}", self.phrase())]
     Json {
         /// The line.
         line: usize,
@@ -37,10 +37,10 @@ pub enum ImportError {
         /// What is wrong there.
         message: String,
         /// What to do about it, if that is known.
-        help: Option<&'static str>,
+        help: Option<Phrase>,
     },
     /// The document is not valid YAML.
-    #[error("invalid YAML at line {line} column {column}: {message}")]
+    #[error("{}", self.phrase())]
     Yaml {
         /// The line.
         line: usize,
@@ -49,10 +49,10 @@ pub enum ImportError {
         /// What is wrong there.
         message: String,
         /// What to do about it, if that is known.
-        help: Option<&'static str>,
+        help: Option<Phrase>,
     },
     /// Lists and objects are nested more deeply than the limit in [`crate::Limits`].
-    #[error("lists and objects are nested more than {limit} deep at line {line} column {column}")]
+    #[error("{}", self.phrase())]
     TooDeep {
         /// The limit.
         limit: usize,
@@ -62,42 +62,84 @@ pub enum ImportError {
         column: usize,
     },
     /// The document has more values than its limit in [`crate::Limits`], each alias counted in full.
-    #[error("the document has more than {limit} values")]
+    #[error("{}", self.phrase())]
     TooManyNodes {
         /// The limit.
         limit: usize,
     },
     /// What a file holds would take too much memory once it is imported.
-    #[error("the file has more than {limit} values, of which each object counts for ten")]
+    #[error("{}", self.phrase())]
     TooHeavy {
         /// The limit.
         limit: usize,
     },
     /// The names of fields are so long, and hold so many others, that the places of all take too much memory.
-    #[error("the names of fields are too long: the places of all together have more than {limit} bytes")]
+    #[error("{}", self.phrase())]
     LongNames {
         /// The limit.
         limit: usize,
     },
     /// The document holds nothing but white space.
-    #[error("the document is empty")]
+    #[error("{}", self.phrase())]
     Empty,
     /// An archive or a picture cannot be unpacked, or asks for too much.
-    #[error("cannot unpack the file: {message}")]
+    #[error("{}", self.phrase())]
     Container {
         /// What is wrong with it.
         message: String,
     },
     /// The document is readable, but not what was asked for.
-    #[error("expected {expected}, found {found}")]
+    #[error("{}", self.phrase())]
     UnknownShape {
         /// What was asked for, and how it is recognized.
         expected: &'static str,
         /// What the document is.
         found: String,
         /// What to do about it, if that is known.
-        help: Option<&'static str>,
+        help: Option<Phrase>,
     },
+}
+
+impl ImportError {
+    /// Says it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::TooLarge { bytes, limit, syntax, .. } => phrase!(
+                "the document has {bytes} bytes, more than the {limit} that are read as {syntax}",
+                bytes,
+                limit,
+                syntax = syntax.to_string()
+            ),
+            Self::NotText { offset, .. } => {
+                phrase!("the document is not text: the byte at {offset} belongs to no character", offset)
+            }
+            Self::Json { line, column, message, .. } => {
+                phrase!("invalid JSON at line {line} column {column}: {message}", line, column, message)
+            }
+            Self::Yaml { line, column, message, .. } => {
+                phrase!("invalid YAML at line {line} column {column}: {message}", line, column, message)
+            }
+            Self::TooDeep { limit, line, column, .. } => phrase!(
+                "lists and objects are nested more than {limit} deep at line {line} column {column}",
+                limit,
+                line,
+                column
+            ),
+            Self::TooManyNodes { limit, .. } => phrase!("the document has more than {limit} values", limit),
+            Self::TooHeavy { limit, .. } => {
+                phrase!("the file has more than {limit} values, of which each object counts for ten", limit)
+            }
+            Self::LongNames { limit, .. } => phrase!(
+                "the names of fields are too long: the places of all together have more than {limit} bytes",
+                limit
+            ),
+            Self::Empty => phrase!("the document is empty"),
+            Self::Container { message, .. } => phrase!("cannot unpack the file: {message}", message),
+            Self::UnknownShape { expected, found, .. } => {
+                phrase!("expected {expected}, found {found}", expected, found)
+            }
+        }
+    }
 }
 
 impl ImportError {
@@ -119,13 +161,19 @@ impl ImportError {
     }
 
     /// Returns what to do about the error, if that is known.
-    pub const fn help(&self) -> Option<&'static str> {
+    pub fn help(&self) -> Option<Phrase> {
         match self {
-            Self::Json { help, .. } | Self::Yaml { help, .. } | Self::UnknownShape { help, .. } => *help,
-            Self::NotText { .. } => Some("save the file as UTF-8"),
-            Self::TooDeep { .. } => Some("a document nested so deeply is a mistake or an attack"),
-            Self::TooLarge { syntax: Syntax::Yaml, .. } => Some("save the file as JSON, or raise the limit"),
-            Self::TooHeavy { .. } => Some("split the file, or import the files of an archive by themselves"),
+            Self::Json { help, .. } | Self::Yaml { help, .. } | Self::UnknownShape { help, .. } => {
+                help.clone()
+            }
+            Self::NotText { .. } => Some(phrase!("save the file as UTF-8")),
+            Self::TooDeep { .. } => Some(phrase!("a document nested so deeply is a mistake or an attack")),
+            Self::TooLarge { syntax: Syntax::Yaml, .. } => {
+                Some(phrase!("save the file as JSON, or raise the limit"))
+            }
+            Self::TooHeavy { .. } => {
+                Some(phrase!("split the file, or import the files of an archive by themselves"))
+            }
             Self::TooLarge { .. }
             | Self::TooManyNodes { .. }
             | Self::LongNames { .. }
@@ -136,7 +184,7 @@ impl ImportError {
 
     /// Returns the error as a finding, for reports that list both.
     pub fn to_diagnostic(&self) -> Diagnostic {
-        let diagnostic = Diagnostic::error(self.code(), self.to_string());
+        let diagnostic = Diagnostic::error(self.code(), self.phrase());
         match self.help() {
             Some(help) => diagnostic.with_help(help),
             None => diagnostic,

@@ -1,6 +1,6 @@
 //! Greetings that old imports of character cards left among the entries of a preset.
 
-use ctx_types::{Agent, Diagnostic, Greeting, Persist, PresetMessage, Reader, Role, plural};
+use ctx_types::{Agent, Diagnostic, Greeting, Persist, PresetMessage, Reader, Role, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -21,9 +21,10 @@ pub(crate) fn gather(agent: &mut Agent) -> Option<Diagnostic> {
     agent.greetings = greetings.iter().map(|(entry, _)| greeting(entry)).collect();
     let count = agent.greetings.len();
     lower_shown(agent, count);
-    let verb = if count == 1 { "moves" } else { "move" };
-    let greetings = plural(count, "greeting");
-    let message = format!("{greetings} {verb} from the preset's entries to `greetings`");
+    let message = match count {
+        1 => phrase!("1 greeting moves from the preset's entries to `greetings`"),
+        _ => phrase!("{count} greetings move from the preset's entries to `greetings`", count),
+    };
     let pointer = format!("/presetMessages/{first}");
     Some(Diagnostic::info(codes::MIGRATED_GREETINGS, message).at_pointer(pointer))
 }

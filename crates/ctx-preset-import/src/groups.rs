@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Agent, Diagnostic, PresetGroup, excerpt};
+use ctx_types::{Agent, Diagnostic, PresetGroup, excerpt, phrase};
 
 use crate::codes;
 
@@ -28,8 +28,14 @@ pub(crate) fn check(agent: &Agent) -> Vec<Diagnostic> {
 fn several_on(group: &PresetGroup, on: &[usize]) -> Option<Diagnostic> {
     let [_, second, ..] = on else { return None };
     let name = excerpt(group.name.as_deref().or(group.id.as_deref()).unwrap_or_default());
-    let message = format!("{} entries of the group `{name}` are on, of which only one should be", on.len());
+    let message = phrase!(
+        "{on} entries of the group `{name}` are on, of which only one should be",
+        on = on.len(),
+        name
+    );
     let found = Diagnostic::warning(codes::SEVERAL_ALTERNATIVES, message);
-    let help = "switch all but one off, or make the group's `selectionMode` `checkbox`; all of them are sent";
+    let help = phrase!(
+        "switch all but one off, or make the group's `selectionMode` `checkbox`; all of them are sent"
+    );
     Some(found.at_pointer(format!("/presetMessages/{second}")).with_help(help))
 }

@@ -5,7 +5,7 @@ mod document;
 pub use document::{MigratedDocument, migrate_document};
 
 use ctx_anchors::{AnchorDefinition, AnchorRegistry};
-use ctx_types::{Agent, Content, Diagnostic, InjectionStrategy, Placement, PresetMessage};
+use ctx_types::{Agent, Content, Diagnostic, InjectionStrategy, Placement, PresetMessage, phrase};
 
 use crate::codes;
 use crate::greetings;
@@ -69,7 +69,8 @@ fn legacy_template(entry: &mut PresetMessage, index: usize, anchors: &AnchorRegi
     if !LEGACY_TEXTS.contains(&text.trim()) {
         return None;
     }
-    let message = format!("the fixed text `{}` is replaced by the anchor's default template", text.trim());
+    let message =
+        phrase!("the fixed text `{text}` is replaced by the anchor's default template", text = text.trim());
     entry.content = Some(Content::Text(template.clone()));
     let pointer = format!("/presetMessages/{index}/content");
     Some(Diagnostic::info(codes::MIGRATED_TEMPLATE, message).at_pointer(pointer))
@@ -90,7 +91,7 @@ fn strategy_type(entry: &mut PresetMessage, index: usize) -> Option<Diagnostic> 
         entry.injection_strategy.as_mut()?.kind = None;
         return None;
     }
-    let message = format!("the injection strategy gets the type `{kind}` that its fields say");
+    let message = phrase!("the injection strategy gets the type `{kind}` that its fields say", kind);
     let pointer = format!("/presetMessages/{index}/injectionStrategy");
     Some(Diagnostic::info(codes::MIGRATED_STRATEGY, message).at_pointer(pointer))
 }

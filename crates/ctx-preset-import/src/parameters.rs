@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, canonical_id, plural};
+use ctx_types::{Diagnostic, canonical_id, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -15,7 +15,7 @@ pub(crate) fn custom(parameters: &mut Value) -> Option<Diagnostic> {
         return None;
     }
     *custom = json!({ "enabled": !old.is_empty(), "params": Map::clone(old) });
-    let message = "the custom parameters are put under `params`, with `enabled` beside them";
+    let message = phrase!("the custom parameters are put under `params`, with `enabled` beside them");
     Some(Diagnostic::info(codes::MIGRATED_PARAMETERS, message).at_pointer("/parameters/custom"))
 }
 
@@ -32,8 +32,10 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
     rules.retain(|_| !is_read.next().unwrap_or(false));
     processors.extend(settings.into_iter().flatten());
     parameters.insert("processors".to_owned(), Value::Array(processors));
-    let verb = if count == 1 { "moves" } else { "move" };
-    let message = format!("{} {verb} from `contextPostProcessing` to `processors`", plural(count, "rule"));
+    let message = match count {
+        1 => phrase!("1 rule moves from `contextPostProcessing` to `processors`"),
+        _ => phrase!("{count} rules move from `contextPostProcessing` to `processors`", count),
+    };
     let pointer = "/parameters/contextPostProcessing/rules";
     Some(Diagnostic::info(codes::MIGRATED_RULES, message).at_pointer(pointer))
 }

@@ -1,6 +1,6 @@
 //! Documents that hold a user profile.
 
-use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile, misspelt_in_profile};
+use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile, misspelt_in_profile, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -72,8 +72,8 @@ fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile
     let profile = UserProfile { content: Some(Text::from(text)), ..UserProfile::default() };
     let mut diagnostics = Vec::new();
     if !document::ends_with(name, PLAIN) {
-        let message = "the whole text is read as the content of a profile without a name";
-        let help = "a profile with a name is an object with `name` and `content`";
+        let message = phrase!("the whole text is read as the content of a profile without a name");
+        let help = phrase!("a profile with a name is an object with `name` and `content`");
         diagnostics.push(Diagnostic::info(codes::PLAIN_PROFILE, message).with_help(help));
     }
     Ok(Imported { value: profile, format: Format::PlainText, diagnostics }.named(name))

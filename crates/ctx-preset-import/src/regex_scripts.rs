@@ -1,6 +1,8 @@
 //! `SillyTavern`'s regex scripts, as regex rules.
 
-use ctx_types::{Diagnostic, Persist as _, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, Role};
+use ctx_types::{
+    Diagnostic, Persist as _, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, Role, phrase,
+};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -51,7 +53,7 @@ struct Script<'a> {
 
 fn rule(script: Value, pointer: &str, findings: &mut Vec<Diagnostic>) -> RegexRule {
     let Value::Object(map) = script else {
-        let finding = Diagnostic::error(codes::SCRIPT_VALUE, "a regex script is not an object");
+        let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("a regex script is not an object"));
         findings.push(finding.at_pointer(pointer));
         return RegexRule::read(script, &mut Reader::new());
     };
@@ -106,11 +108,11 @@ impl Script<'_> {
             texts.into_iter().filter(|(number, _)| has(*number)).map(|(_, text)| text.into()).collect();
         let is_known = |number: &Option<i64>| matches!(number, Some(DISPLAY..=REASONING));
         if numbers.iter().any(|number| matches!(number, Some(SLASH_COMMAND | SEND_AS))) {
-            let message = "there are no slash commands that the script could change";
+            let message = phrase!("there are no slash commands that the script could change");
             self.report("placement", Diagnostic::info(codes::SCRIPT_PLACEMENT, message));
         }
         if !numbers.iter().all(is_known) {
-            let message = "a number in `placement` means nothing";
+            let message = phrase!("a number in `placement` means nothing");
             self.report("placement", Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
         is_old
@@ -141,7 +143,7 @@ impl Script<'_> {
             1 => Some("RAW"),
             2 => Some("ESCAPED"),
             _ => {
-                let message = "`substituteRegex` is not 0, 1 or 2";
+                let message = phrase!("`substituteRegex` is not 0, 1 or 2");
                 self.report("substituteRegex", Diagnostic::warning(codes::SCRIPT_VALUE, message));
                 None
             }
@@ -155,7 +157,7 @@ impl Script<'_> {
     fn texts<T: for<'t> From<&'t str>>(&mut self, key: &str) -> Vec<T> {
         let items = self.value(key, "a list of texts", |value| value.as_array().cloned()).unwrap_or_default();
         if !items.iter().all(Value::is_string) {
-            let message = format!("`{key}` of a regex script holds more than texts");
+            let message = phrase!("`{key}` of a regex script holds more than texts", key);
             self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
         items.iter().filter_map(Value::as_str).map(T::from).collect()
@@ -174,7 +176,7 @@ impl Script<'_> {
         let value = self.map.get(key).filter(|value| !value.is_null())?;
         let found = read(value);
         if found.is_none() {
-            let message = format!("`{key}` of a regex script is not {expected}");
+            let message = phrase!("`{key}` of a regex script is not {expected}", key, expected);
             self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
         found

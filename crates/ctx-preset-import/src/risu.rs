@@ -3,6 +3,7 @@
 //! There is no published specification of them beside that of character cards: what is read here is what exported
 //! files show. Packed files (`.risum`, `.risup`) are a form of their own and are not read.
 
+use ctx_types::{Phrase, phrase};
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
@@ -13,8 +14,8 @@ use crate::loose::{Object, flag, number, objects, said, text};
 pub(crate) const PACKED: [&str; 2] = ["risum", "risup"];
 
 /// What to do about them.
-pub(crate) const PACKED_HELP: &str =
-    "the form in which RisuAI packs modules and presets is not published; export them there as JSON";
+pub(crate) const PACKED_HELP: Phrase =
+    phrase!("the form in which RisuAI packs modules and presets is not published; export them there as JSON");
 
 /// The samplers of a preset, each with its name in chat-completion presets and what it is multiplied by there.
 const SAMPLERS: [(&str, &str, f64); 8] = [

@@ -32,7 +32,7 @@ fn picture(text: &str) -> Vec<u8> {
 fn refuse(bytes: &[u8], expected: &str) {
     let made = import_bytes(bytes);
     let found = &made.report.files.last().unwrap().diagnostics[0];
-    assert_eq!((found.code.to_string().as_str(), found.message.as_str()), ("CTX0605", expected));
+    assert_eq!((found.code.to_string().as_str(), found.message.to_string().as_str()), ("CTX0605", expected));
 }
 
 /// Reads the most memory that this process ever had, in MiB, where the system tells.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Attachment, LogLine, Message, plural};
+use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
 
 use crate::attachments::{AttachmentPolicy, Settled, Settler, policy_fields};
 
@@ -49,12 +49,14 @@ fn is_unsettled(message: &Message) -> bool {
 /// Says what was done with files.
 pub(crate) fn told(done: &Settled) -> LogLine {
     let Settled { as_they_are, as_text, placeholders, references } = *done;
-    let line = format!(
-        "{} sent as they are, {as_text} as text, {placeholders} as placeholders",
-        plural(as_they_are, "file")
+    let line = phrase!(
+        "{files} sent as they are, {texts} as text, {placeholders} as placeholders",
+        files = count_of!(as_they_are, "file"),
+        texts = as_text,
+        placeholders
     );
     match references {
         0 => LogLine::info(line),
-        _ => LogLine::warn(format!("{line}; {references} stay references")),
+        _ => LogLine::warn(phrase!("{line}; {references} stay references", line, references)),
     }
 }

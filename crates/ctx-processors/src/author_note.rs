@@ -8,7 +8,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{
     Agent, Decision, DepthPoints, Injection, Order, Outcome, Persist as _, Placement, PresetMessage, Rank,
-    Reader, Role, Session, Side, Source, SourceKind, Text, Trust,
+    Reader, Role, Session, Side, Source, SourceKind, Text, Trust, phrase,
 };
 use serde_json::Value;
 
@@ -95,9 +95,10 @@ impl ContextProcessor for AuthorNote {
             cx.draft.inject(injection);
         }
         if !note.is_due(said(cx)) {
-            let reason = "the author's note is not due";
+            let reason = phrase!("the author's note is not due");
             let decisions = around.into_iter();
-            let decisions = decisions.map(|one| Decision::new(Outcome::NotActivated, one.source, reason));
+            let decisions =
+                decisions.map(|one| Decision::new(Outcome::NotActivated, one.source, reason.clone()));
             cx.draft.decide_all(decisions);
             return Ok(());
         }

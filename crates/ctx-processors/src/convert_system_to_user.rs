@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Decision, Message, Role, plural};
+use ctx_types::{Decision, Message, Role, count_of, phrase};
 
 use crate::join::{Joining, is_joinable};
 use crate::merge_consecutive_roles::may_join;
@@ -38,7 +38,7 @@ impl ContextProcessor for ConvertSystemToUser {
         if count == 0 {
             return Ok(());
         }
-        let reason = "made the user's and joined with its neighbours";
+        let reason = || phrase!("made the user's and joined with its neighbours");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let mut decisions: Vec<Decision> = Vec::new();
         let mut result: Vec<Message> = Vec::new();
@@ -47,7 +47,7 @@ impl ContextProcessor for ConvertSystemToUser {
         }
         cx.draft.set_messages(result);
         cx.draft.decide_all(decisions);
-        cx.log(format!("{} made the user's", plural(count, "message")));
+        cx.log(phrase!("{messages} made the user's", messages = count_of!(count, "message")));
         Ok(())
     }
 }

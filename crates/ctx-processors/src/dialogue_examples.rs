@@ -12,6 +12,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{
     Agent, Decision, Injection, Order, Outcome, Placement, Rank, Role, Side, Source, SourceKind, Text, Trust,
+    phrase,
 };
 
 use crate::macro_values::{MacroValues, macro_dialect};
@@ -89,7 +90,7 @@ impl ContextProcessor for DialogueExamples {
         }
         if cx.config.is_on("omit") {
             let omitted = |one: Injection| {
-                Decision::new(Outcome::Dropped, one.source, "examples of dialogue are not sent")
+                Decision::new(Outcome::Dropped, one.source, phrase!("examples of dialogue are not sent"))
             };
             cx.draft.decide_all(around.into_iter().map(omitted));
             return Ok(());

@@ -6,7 +6,7 @@ use ctx_pipeline::PipelineContext;
 use ctx_tokens::{Budget, message_cost};
 use ctx_types::{
     Content, Decision, Message, Outcome, Place, Segment, Source, SourceKind, Span, Text, TokenFigure, Trust,
-    plural,
+    phrase, plural,
 };
 
 use crate::costing::Costing;
@@ -84,7 +84,9 @@ impl Sifted {
             self.front.get_or_insert(self.messages.len());
         } else if message.place == (Place::Gap { multiple: false }) {
             if !ranks.is_told(&message) {
-                let reason = "its place lies in the dropped part of the conversation; it stands at the front of what is kept";
+                let reason = phrase!(
+                    "its place lies in the dropped part of the conversation; it stands at the front of what is kept"
+                );
                 self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
             }
             self.moved.push(self.messages.len());
@@ -106,7 +108,7 @@ impl Sifted {
             decision.count += 1;
             return;
         }
-        let reason = "its points lie in the dropped part of the conversation";
+        let reason = phrase!("its points lie in the dropped part of the conversation");
         self.points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
     }
 
@@ -182,7 +184,7 @@ impl DroppedRun {
     fn decision(&self) -> Option<Decision> {
         let is_decided = self.loaded > 0 || self.is_one_shortened;
         let source = self.first.clone().filter(|_| is_decided)?;
-        let reason = format!("older than what fits the budget of {}", self.budget);
+        let reason = phrase!("older than what fits the budget of {budget}", budget = self.budget);
         let mut decision = Decision::new(Outcome::Dropped, source, reason);
         decision.count = self.count;
         decision.bytes = usize::try_from(self.bytes).ok();
@@ -240,7 +242,7 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
     let cost = |message| u64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total());
     let tokens = kept.map(cost).sum();
-    let reason = format!("its first {retained} characters are kept");
+    let reason = phrase!("its first {retained} characters are kept", retained);
     let decision = Decision {
         bytes: Some(text.len() - end),
         ..Decision::new(Outcome::Cut, message.source.clone(), reason)

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, Place, Role, Source, SourceKind, Trust, plural};
+use ctx_types::{Message, Place, Role, Source, SourceKind, Trust, count_of};
 
 /// Puts a placeholder between two messages of the user, or two of the assistant, that follow each other.
 ///
@@ -52,7 +52,7 @@ impl ContextProcessor for EnsureAlternatingRoles {
         let count = result.len() - messages.len();
         if count > 0 {
             cx.draft.set_messages(result);
-            cx.log(plural(count, "placeholder"));
+            cx.log(count_of!(count, "placeholder"));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{
     Agent, Decision, GenerationKind, Message, MessageExtras, Outcome, Place, Role, Source, SourceKind, Text,
-    Trust,
+    Trust, phrase,
 };
 
 use crate::macro_values::{MacroValues, macro_dialect};
@@ -151,7 +151,7 @@ fn move_to_end(
     let text = Text::from(said(&message));
     message.place = Place::Skeleton;
     set(&mut message);
-    let reason = "it stands at the end, where the answer goes on";
+    let reason = phrase!("it stands at the end, where the answer goes on");
     cx.draft.decide(Decision::new(Outcome::Moved, message.source.clone(), reason));
     append(cx, Some(message));
     Some(text)

@@ -1,8 +1,8 @@
 //! Joining several messages into one, with the source of every byte.
 
 use ctx_types::{
-    Content, ContentPart, Decision, Message, Outcome, Place, Role, Segment, Source, SourceKind, Span, Text,
-    Trust,
+    Content, ContentPart, Decision, Message, Outcome, Phrase, Place, Role, Segment, Source, SourceKind, Span,
+    Text, Trust,
 };
 
 /// How messages are joined.
@@ -11,7 +11,7 @@ pub(crate) struct Joining<'a> {
     /// Stands between two texts; empty for nothing between.
     pub(crate) separator: &'a str,
     /// Why, for the decisions.
-    pub(crate) reason: &'a str,
+    pub(crate) reason: fn() -> Phrase,
 }
 
 impl Joining<'_> {
@@ -49,7 +49,7 @@ impl Joining<'_> {
         for message in &messages {
             joined.add(message, self.separator);
             if message.source.kind != SourceKind::Merged {
-                decisions.push(Decision::new(Outcome::Merged, message.source.clone(), self.reason));
+                decisions.push(Decision::new(Outcome::Merged, message.source.clone(), (self.reason)()));
             }
         }
         let source = merged_source(&messages);

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use ctx_pipeline::{Config, ConfigField};
-use ctx_types::{Content, Message, Reasoning, Role, Source, SourceKind, Span, Text, Trust, plural};
+use ctx_types::{
+    Argument, Content, Divider, Message, Phrase, Reasoning, Role, Source, SourceKind, Span, Text, Trust,
+    count_of, phrase,
+};
 use serde_json::{Map, Value};
 
 use crate::rewrite::{Edit, rewrite};
@@ -97,16 +100,20 @@ pub(crate) struct Reformed {
 
 impl Reformed {
     /// Says in a line what was done; `None` if nothing was.
-    pub(crate) fn line(self) -> Option<String> {
+    pub(crate) fn line(self) -> Option<Phrase> {
+        let in_messages = |count: usize, write: fn(Phrase) -> Phrase| {
+            (count > 0).then(|| write(count_of!(count, "message")))
+        };
         let done = [
-            (self.html, "HTML is Markdown now in"),
-            (self.reasoning, "reasoning is left out of"),
-            (self.tools, "calls and results are words now in"),
+            in_messages(self.html, |messages| phrase!("HTML is Markdown now in {messages}", messages)),
+            in_messages(self.reasoning, |messages| phrase!("reasoning is left out of {messages}", messages)),
+            in_messages(self.tools, |messages| {
+                phrase!("calls and results are words now in {messages}", messages)
+            }),
         ];
-        let done = done.into_iter().filter(|(count, _)| *count > 0);
-        let done: Vec<String> =
-            done.map(|(count, what)| format!("{what} {}", plural(count, "message"))).collect();
-        (!done.is_empty()).then(|| format!("by its settings {}", done.join(", ")))
+        let done: Vec<Phrase> = done.into_iter().flatten().collect();
+        (!done.is_empty())
+            .then(|| phrase!("by its settings {changes}", changes = Argument::list(done, Divider::Comma)))
     }
 }
 

@@ -9,8 +9,8 @@ use ctx_macros::{
 use ctx_pipeline::PipelineContext;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
 use ctx_types::{
-    Agent, Character, Content, Diagnostic, Fix, Node, Role, Session, Source, Text, Trust, TurnInput,
-    UserProfile, excerpt, nearest,
+    Agent, Argument, Character, Content, Diagnostic, Divider, Fix, Node, Role, Session, Source, Text, Trust,
+    TurnInput, UserProfile, excerpt, nearest, phrase,
 };
 use serde_json::Value;
 
@@ -141,12 +141,15 @@ pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
         return (dialect, None);
     }
     let used = Dialect::default();
-    let message = format!("no macro dialect `{}`; `{}` is used", excerpt(name), used.as_str());
+    let message =
+        phrase!("no macro dialect `{name}`; `{used}` is used", name = excerpt(name), used = used.as_str());
     let unknown = Diagnostic::warning(crate::codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     let known: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
     let unknown = match nearest(name, known.iter().copied()) {
         Some(near) => unknown.guessing(near, Fix::text),
-        None => unknown.with_help(format!("use one of `{}`", known.join("`, `"))),
+        None => {
+            unknown.with_help(phrase!("use one of {known}", known = Argument::names(known, Divider::Comma)))
+        }
     };
     (used, Some(unknown))
 }
@@ -173,10 +176,11 @@ fn virtual_time(agent: &Agent, report: &mut dyn FnMut(Diagnostic)) -> Option<Vir
     match VirtualTime::read(config) {
         Ok(clock) => Some(clock),
         Err(problem) => {
-            let message = format!("the agent's own clock cannot be used: {problem}; the real time is used");
+            let message =
+                phrase!("the agent's own clock cannot be used: {problem}; the real time is used", problem);
             let finding = Diagnostic::warning(codes::BAD_VIRTUAL_TIME, message);
             report(finding.at_pointer("/virtualTimeConfig").with_help(
-                "write `virtualBaseTime` and `realBaseTime` like `2025-11-07T22:30:00`, and `timeScale` as a number",
+                phrase!("write `virtualBaseTime` and `realBaseTime` like `2025-11-07T22:30:00`, and `timeScale` as a number"),
             ));
             None
         }

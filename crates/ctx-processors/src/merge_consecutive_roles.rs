@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Decision, Message};
+use ctx_types::{Decision, Message, phrase};
 
 use crate::join::{Joining, is_joinable};
 use crate::separator_field;
@@ -31,7 +31,7 @@ impl ContextProcessor for MergeConsecutiveRoles {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let joining = Joining {
             separator: cx.config.text("separator"),
-            reason: "joined with its neighbours of one role",
+            reason: || phrase!("joined with its neighbours of one role"),
         };
         join_neighbours(cx, joining, may_join);
         Ok(())
@@ -57,7 +57,7 @@ pub(crate) fn join_neighbours(
     let before = messages.len();
     let mut decisions: Vec<Decision> = Vec::new();
     let result = joining.runs(cx.draft.take_messages(), may_join, &mut decisions);
-    cx.log(format!("{before} messages became {}", result.len()));
+    cx.log(phrase!("{before} messages became {result}", before, result = result.len()));
     cx.draft.set_messages(result);
     cx.draft.decide_all(decisions);
 }

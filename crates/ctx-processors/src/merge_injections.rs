@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Decision, Message, Order, Outcome, Place, Placement, Role, Session, Source, SourceKind, Span, Trust,
-    groups, space,
+    groups, phrase, space,
 };
 
 use crate::gap_ranks::GapRanks;
@@ -48,7 +48,7 @@ impl ContextProcessor for MergeInjections {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let reason = "joined with the injections beside it";
+        let reason = || phrase!("joined with the injections beside it");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         if cx.config.is_on(TRIM) {
             trim(cx);
@@ -161,7 +161,7 @@ fn trim(cx: &mut PipelineContext<'_>) {
         }
         rewrite(message, ends, |text| text);
         if message.is_blank() {
-            let reason = "only white space is left of it";
+            let reason = phrase!("only white space is left of it");
             dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
         }
         !message.is_blank()

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Decision, Message, Outcome, Place, SourceKind, plural};
+use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
 
 use crate::join::{Joining, is_joinable};
 use crate::separator_field;
@@ -39,7 +39,7 @@ impl ContextProcessor for MergeSystemToHead {
         if stands_at_head(messages, &chosen) {
             return Ok(());
         }
-        let reason = "joined with the other system messages at the head";
+        let reason = || phrase!("joined with the other system messages at the head");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let pinned = pinned_len(messages);
         let (mut head, mut lifted) = (Vec::new(), Vec::new());
@@ -59,7 +59,7 @@ impl ContextProcessor for MergeSystemToHead {
         rest.splice(pinned..pinned, head);
         cx.draft.set_messages(rest);
         cx.draft.decide_all(decisions);
-        cx.log(format!("{} at the head", plural(count, "system message")));
+        cx.log(phrase!("{messages} at the head", messages = count_of!(count, "system message")));
         Ok(())
     }
 }
@@ -150,6 +150,8 @@ fn moved(head: &[Message], lifted: &[bool]) -> Vec<Decision> {
     let is_alone = |at: usize| joins(at.checked_sub(1)) != Some(true) && joins(Some(at)) != Some(true);
     let lifted =
         head.iter().zip(lifted).enumerate().filter(|(at, (_, is_lifted))| **is_lifted && is_alone(*at));
-    let reason = "system messages stand at the head";
-    lifted.map(|(_, (message, _))| Decision::new(Outcome::Moved, message.source.clone(), reason)).collect()
+    let reason = phrase!("system messages stand at the head");
+    lifted
+        .map(|(_, (message, _))| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))
+        .collect()
 }

@@ -10,7 +10,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{
     Agent, Content, ContentPart, Decision, LogLine, Message, Outcome, Persist as _, Reader, RegexConfig,
-    Role, Segment, Source, SourceKind, Span, Text, Trust, plural,
+    Role, Segment, Source, SourceKind, Span, Text, Trust, count_of, phrase,
 };
 use serde_json::{Value, json};
 
@@ -305,7 +305,7 @@ fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
         cx.draft.decide(Decision::new(
             Outcome::Dropped,
             message.source.clone(),
-            "regex rules left nothing of it",
+            phrase!("regex rules left nothing of it"),
         ));
     }
     cx.draft.set_messages(messages);
@@ -313,11 +313,15 @@ fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
 
 fn log(cx: &mut PipelineContext<'_>, rules: &RuleSet, counts: &[usize], changed: usize) {
     if changed == 0 {
-        return cx.log("no rule changed anything");
+        return cx.log(phrase!("no rule changed anything"));
     }
     let used = rules.rules().iter().zip(counts).filter(|(_, count)| **count > 0);
     let used: Vec<Value> =
         used.map(|(rule, count)| json!({ "rule": rule.title(), "messages": count })).collect();
-    let line = format!("{} changed {}", plural(used.len(), "rule"), plural(changed, "message"));
+    let line = phrase!(
+        "{rules} changed {messages}",
+        rules = count_of!(used.len(), "rule"),
+        messages = count_of!(changed, "message")
+    );
     cx.log(LogLine::info(line).with_details(Value::Array(used)));
 }

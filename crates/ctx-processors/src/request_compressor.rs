@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use ctx_compress::request::{CompressionPipeline, Meter, repair, strategy};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, NodeId, Place};
+use ctx_types::{Message, NodeId, Place, phrase};
 
 use crate::compression::{KeptCompression, Settings, StageInput, fields, tell, tell_repairs};
 use crate::gap_ranks::GapRanks;
@@ -36,7 +36,7 @@ impl ContextProcessor for RequestCompressor {
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let Some(settings) = Settings::read(cx.config, cx.inputs.budget.available) else {
-            cx.log("no budget: nothing is compressed");
+            cx.log(phrase!("no budget: nothing is compressed"));
             return Ok(());
         };
         mend_pairs(cx);

@@ -5,7 +5,7 @@ use ctx_macros::Scope;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, NodeId, Note, Outcome, Place,
-    Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, plural,
+    Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
 };
 use serde_json::{Value, json};
 
@@ -68,8 +68,11 @@ impl ContextProcessor for SessionLoader {
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
         let skipped = front - pinned;
         let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
-        let line =
-            format!("{} loaded, {} not", plural(messages.len(), "message"), plural(skipped, "older one"));
+        let line = phrase!(
+            "{messages} loaded, {older} not",
+            messages = count_of!(messages.len(), "message"),
+            older = count_of!(skipped, "older one")
+        );
         cx.log(match skipped {
             0 => LogLine::info(line),
             _ => LogLine::info(line)
@@ -238,9 +241,9 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
             other => Text::from(other.to_string()),
         };
         if cx.draft.macros_mut().set_variable(Scope::Local, name, text, Trust::User).is_err() {
-            cx.log(LogLine::info(
-                "the chat has more variables than there may be; the last ones are left out",
-            ));
+            cx.log(LogLine::info(phrase!(
+                "the chat has more variables than there may be; the last ones are left out"
+            )));
             return;
         }
     }
@@ -306,7 +309,7 @@ fn pending_input(turn: &TurnInput) -> Vec<Message> {
 /// Says of older messages that they are not loaded, if that is final.
 fn not_loaded(window: &LoadedWindow, tokens: u64) -> Option<Decision> {
     let oldest = window.oldest.clone().filter(|_| window.is_told)?;
-    let reason = format!("older than the {tokens} tokens that `request-compressor` looks at");
+    let reason = phrase!("older than the {tokens} tokens that `request-compressor` looks at", tokens);
     Some(Decision {
         count: window.skipped,
         bytes: usize::try_from(window.skipped_bytes).ok(),
@@ -317,9 +320,11 @@ fn not_loaded(window: &LoadedWindow, tokens: u64) -> Option<Decision> {
 
 fn left_out(session: &Session, run: &LeftOut) -> Decision {
     let (outcome, reason) = match &run.reason {
-        LeftOutReason::Hidden { by } => (Outcome::Hidden, format!("the summary `{by}` stands for it")),
-        LeftOutReason::Disabled => (Outcome::Hidden, "it is switched off".to_owned()),
-        LeftOutReason::Blank => (Outcome::Dropped, "it is blank".to_owned()),
+        LeftOutReason::Hidden { by } => {
+            (Outcome::Hidden, phrase!("the summary `{summary}` stands for it", summary = by.to_string()))
+        }
+        LeftOutReason::Disabled => (Outcome::Hidden, phrase!("it is switched off")),
+        LeftOutReason::Blank => (Outcome::Dropped, phrase!("it is blank")),
     };
     let source = match session.node(&run.first) {
         Some(node) => node.to_message(&run.first).source.clone(),

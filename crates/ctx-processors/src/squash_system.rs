@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, Role};
+use ctx_types::{Message, Role, phrase};
 use serde_json::Value;
 
 use crate::join::{Joining, is_joinable};
@@ -40,7 +40,7 @@ impl ContextProcessor for SquashSystem {
             message.role == Role::System && message.name.is_none() && !is_kept && is_joinable(message)
         };
         let separator = cx.config.text("separator");
-        let joining = Joining { separator, reason: "joined with the system messages beside it" };
+        let joining = Joining { separator, reason: || phrase!("joined with the system messages beside it") };
         join_neighbours(cx, joining, |left, right| may_join(left) && may_join(right));
         Ok(())
     }

@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::message_cost;
-use ctx_types::{LogLine, Message, Place, SourceKind, TokenFigure, each_group, pending_start, plural};
+use ctx_types::{
+    LogLine, Message, Place, SourceKind, TokenFigure, count_of, each_group, pending_start, phrase,
+};
 use serde_json::json;
 
 use crate::costing::{Costing, cost_upper_bound};
@@ -65,14 +67,14 @@ impl ContextProcessor for TokenLimiter {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         cx.blackboard.insert(LimiterResult::default());
         let Some(available) = cx.inputs.budget.available else {
-            cx.log("no budget: nothing is limited");
+            cx.log(phrase!("no budget: nothing is limited"));
             return Ok(());
         };
         let bound = cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model));
         let bound =
             bound.fold(0, u64::saturating_add).saturating_add(cx.draft.messages().len() as u64 * extra(cx));
         if bound <= u64::from(available) {
-            cx.log("everything fits, whatever its tokens");
+            cx.log(phrase!("everything fits, whatever its tokens"));
             cx.blackboard.insert(LimiterResult { dropped: 0, kept: Some(TokenFigure::AtMost(bound)) });
             return Ok(());
         }
@@ -87,10 +89,10 @@ impl ContextProcessor for TokenLimiter {
         let kept = Some(TokenFigure::Exact(used));
         cx.blackboard.insert(LimiterResult { dropped: dropped.messages, kept });
         let line = match dropped.messages {
-            0 => format!("everything fits: {}", TokenFigure::Exact(used)),
+            0 => phrase!("everything fits: {used}", used = TokenFigure::Exact(used)),
             count => {
-                let (messages, kept) = (plural(count, "message"), TokenFigure::Exact(used));
-                format!("{messages} dropped or shortened, {kept} kept")
+                let (messages, kept) = (count_of!(count, "message"), TokenFigure::Exact(used));
+                phrase!("{messages} dropped or shortened, {kept} kept", messages, kept)
             }
         };
         cx.log(match left_free(cx.inputs.budget) {

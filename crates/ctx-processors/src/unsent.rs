@@ -1,7 +1,7 @@
 //! What was brought in and is sent nowhere.
 
 use ctx_pipeline::{Blackboard, Draft};
-use ctx_types::{Decision, Outcome};
+use ctx_types::{Decision, Outcome, phrase};
 
 use crate::worldbooks::Outlets;
 
@@ -11,8 +11,9 @@ use crate::worldbooks::Outlets;
 /// For the end of a run, whatever its stages were. O(injections).
 pub fn unsent(draft: &Draft, blackboard: &Blackboard) -> Vec<Decision> {
     let injections = draft.injections().iter();
-    let unplaced = injections
-        .map(|injection| Decision::new(Outcome::Dropped, injection.source.clone(), "no stage has placed it"));
+    let unplaced = injections.map(|injection| {
+        Decision::new(Outcome::Dropped, injection.source.clone(), phrase!("no stage has placed it"))
+    });
     let outlets = blackboard.get::<Outlets>().into_iter();
     unplaced.chain(outlets.flat_map(|outlets| outlets.unasked(draft.macros()))).collect()
 }

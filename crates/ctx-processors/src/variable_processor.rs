@@ -6,7 +6,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{
     Agent, Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind,
-    Text, TextMemory, Trust,
+    Text, TextMemory, Trust, count_of, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -87,10 +87,10 @@ impl ContextProcessor for VariableProcessor {
         let references = References { definitions, variables: &variables };
         let shown = show(&references, memory, cx)?;
         let count = variables.iter().count();
-        cx.log(format!(
-            "{}, shown in {}",
-            ctx_types::plural(count, "variable"),
-            ctx_types::plural(shown, "message")
+        cx.log(phrase!(
+            "{variables}, shown in {messages}",
+            variables = count_of!(count, "variable"),
+            messages = count_of!(shown, "message")
         ));
         Ok(())
     }
@@ -197,8 +197,10 @@ impl Showing<'_> {
     }
 
     fn limit_reached(&mut self) {
-        let message =
-            format!("variables would write more than {MAX_OUTPUT} bytes; the rest stays as it is written");
+        let message = phrase!(
+            "variables would write more than {limit} bytes; the rest stays as it is written",
+            limit = MAX_OUTPUT
+        );
         let finding = Diagnostic::error(codes::VARIABLE_OUTPUT, message);
         if !self.found.contains(&finding) {
             self.found.push(finding);

@@ -8,7 +8,8 @@ use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
 use ctx_types::{
-    Agent, Decision, Injection, LogLine, Outcome, Role, Segment, Session, Source, Text, TextMemory,
+    Agent, Decision, Injection, LogLine, Outcome, Phrase, Role, Segment, Session, Source, Text, TextMemory,
+    phrase,
 };
 use ctx_worldbook::{
     BookSet, Destination, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source as ScanSource, TimedState,
@@ -48,7 +49,7 @@ pub struct WorldbookScan {
 
 impl WorldbookScan {
     /// Names the message that is so many before the newest, as reports name it.
-    pub fn message(&self, newest: usize) -> String {
+    pub fn message(&self, newest: usize) -> Phrase {
         message_name(&self.messages, newest)
     }
 }
@@ -263,7 +264,7 @@ fn hand_over(
     for (at, why) in &output.unplaced {
         let member = scan.activations.get(*at).and_then(|activation| set.members().get(activation.member));
         let Some(member) = member else { continue };
-        cx.draft.decide(Decision::new(Outcome::Dropped, entry_source(member), why.as_str()));
+        cx.draft.decide(Decision::new(Outcome::Dropped, entry_source(member), why.phrase()));
     }
     let injected = |at: &usize| {
         let activation = scan.activations.get(*at)?;
@@ -283,7 +284,12 @@ fn hand_over(
 
 fn log(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {
     let (active, all) = (scan.activations.len(), set.members().len());
-    let line = format!("active entries: {active} of {all}, passes: {}", scan.passes.len());
+    let line = phrase!(
+        "active entries: {active} of {all}, passes: {passes}",
+        active,
+        all,
+        passes = scan.passes.len()
+    );
     let passes: Vec<&str> = scan.passes.iter().map(|pass| pass.as_str()).collect();
     cx.log(LogLine::info(line).with_details(json!({ "passes": passes, "budgetTokens": scan.budget })));
 }

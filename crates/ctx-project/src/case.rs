@@ -13,7 +13,7 @@ use ctx_engine::{
     AssembleError, Compile, Dialect, Engine, ImportError, Limits, MODEL_SETTINGS, Switches, USER_SETTINGS,
 };
 use ctx_preset_import::Document;
-use ctx_types::{Agent, Diagnostic, GenerationKind, Severity, TurnInput, nearest};
+use ctx_types::{Agent, Argument, Diagnostic, Divider, GenerationKind, Severity, TurnInput, nearest, phrase};
 use jiff::Timestamp;
 use schemars::{Schema, json_schema};
 use serde_json::Value;
@@ -118,9 +118,12 @@ impl Meaning for Timestamp {
 
 impl Meaning for GenerationKind {
     fn parse(name: &str) -> Result<Self, Meaningless> {
-        let fault = || Meaningless::new("is no kind of generation").near(nearest(name, Self::WORDS));
+        let fault = || Meaningless::new(phrase!("is no kind of generation")).near(nearest(name, Self::WORDS));
         let kind = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
-        kind.ok_or_else(|| fault().otherwise(format!("known are `{}`", Self::WORDS.join("`, `"))))
+        kind.ok_or_else(|| {
+            fault()
+                .otherwise(phrase!("known are {words}", words = Argument::names(Self::WORDS, Divider::Comma)))
+        })
     }
 
     fn schema() -> Schema {
@@ -332,7 +335,8 @@ fn file(folder: &Path, stem: &str) -> Result<Option<InputFile>> {
     let entries = std::fs::read_dir(folder).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<PathBuf>>>()
     });
-    let entries = entries.map_err(|error| unusable!("cannot read the folder: {}", files::reason(&error)))?;
+    let entries = entries
+        .map_err(|error| unusable!("cannot read the folder: {error}", error = files::reason(&error)))?;
     let is_meant = |path: &PathBuf| {
         let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         path.file_stem() == Some(OsStr::new(stem)) && ENDINGS.contains(&ending) && path.is_file()
@@ -345,9 +349,13 @@ fn file(folder: &Path, stem: &str) -> Result<Option<InputFile>> {
     match (found.as_slice(), names.as_slice()) {
         ([], _) => Ok(None),
         ([path], [name]) if project_of(folder).is_some_and(|project| !files::is_within(path, &project)) => {
-            Err(unusable!("`{name}` is a link that leads out of the project of the case"))
+            Err(unusable!("`{name}` is a link that leads out of the project of the case", name))
         }
         ([path], [name]) => Ok(Some(InputFile { path: path.clone(), name: name.clone(), bytes: None })),
-        _ => Err(unusable!("a case has one file `{stem}`, not {}", names.join(" and "))),
+        _ => Err(unusable!(
+            "a case has one file `{stem}`, not {names}",
+            stem,
+            names = Argument::list(names, Divider::And)
+        )),
     }
 }

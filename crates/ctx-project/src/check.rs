@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
 use ctx_preset_import::{Document, detect};
-use ctx_types::{Diagnostic, Session};
+use ctx_types::{Diagnostic, Phrase, Session};
 use ctx_wire::lint;
 use serde_json::{Value, json};
 
@@ -81,9 +81,7 @@ impl Checker {
         let name = files::name(path);
         let mut sources = Sources::default();
         let read = match files::read(path) {
-            Err(error) => {
-                Err(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name))
-            }
+            Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.phrase()).in_document(&*name)),
             Ok(bytes) if config::is_config(path) => {
                 let found = config::check(&bytes, path, &self.engine, &mut sources);
                 let found = found.map(|found| without_fixes(path, found, fixes));
@@ -126,7 +124,7 @@ impl Checked {
     }
 
     /// A folder that could not be looked into.
-    fn closed(folder: &Path, reason: String) -> Self {
+    fn closed(folder: &Path, reason: Phrase) -> Self {
         let finding = Diagnostic::error(codes::UNREADABLE_FILE, reason).in_document(files::name(folder));
         Self { is_unreadable: true, ..Self::of_files(Vec::new(), Sources::default(), vec![finding]) }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ctx_chat::{Client, ModelSummarizer, RequestShape};
 use ctx_compress::mask::MaskConfig;
 use ctx_engine::Engine;
-use ctx_types::{Content, ContentPart, Message, Node, Note, Place, Session, Summarizer, ToolCall};
+use ctx_types::{Content, ContentPart, Message, Node, Note, Place, Session, Summarizer, ToolCall, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
@@ -42,8 +42,9 @@ fn model(
     config: &EndpointConfig,
 ) -> Result<ModelSummarizer> {
     let Some(name) = settings.summary_model.as_deref().or(config.model.as_deref()) else {
-        let message = "nothing names the model that writes summaries; name one with `--summarizer-model`";
-        return Err(ProjectError::Usage(message.to_owned()));
+        let message =
+            phrase!("nothing names the model that writes summaries; name one with `--summarizer-model`");
+        return Err(ProjectError::Usage(message));
     };
     let mut endpoint = config.endpoint(&options.endpoint, true)?;
     endpoint.model = Some(name.to_owned());

@@ -14,7 +14,7 @@ use crate::error::{ProjectError, Result};
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel};
 use ctx_engine::{Compile, Engine, ImportError, USER_SETTINGS};
 use ctx_pipeline::{ProcessorSetting, canonical_id};
-use ctx_types::{Agent, ConfigField, Diagnostic, Severity, Span};
+use ctx_types::{Agent, ConfigField, Diagnostic, Phrase, Severity, Span, phrase};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
@@ -454,7 +454,7 @@ impl Config {
     /// is named if there is none.
     pub fn conversation(&self, given: Option<PathBuf>, how: &str, sources: &Sources) -> Result<PathBuf> {
         let named = self.file("session", given, sources)?;
-        named.ok_or_else(|| ProjectError::Usage(format!("no conversation is named: {how}")))
+        named.ok_or_else(|| ProjectError::Usage(phrase!("no conversation is named: {how}", how)))
     }
 
     /// Returns the worldbooks that are named here; they must exist.
@@ -574,9 +574,9 @@ fn endpoint_of(
 }
 
 /// Says that bytes are more than are read.
-fn too_large(bytes: &[u8], name: &str) -> Option<String> {
+fn too_large(bytes: &[u8], name: &str) -> Option<Phrase> {
     let is_larger = bytes.len() > MAX_BYTES;
-    is_larger.then(|| format!("`{name}` is larger than {} KiB", MAX_BYTES / 1024))
+    is_larger.then(|| phrase!("`{name}` is larger than {limit} KiB", name, limit = MAX_BYTES / 1024))
 }
 
 /// The bytes as findings show them: without what is nobody's business.
@@ -591,7 +591,7 @@ fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagn
         sources.explained(name, &error)
     })?;
     toml_document::read(text).map_err(|(message, range)| {
-        let finding = Diagnostic::error(codes::TOML_SYNTAX, format!("invalid TOML: {message}"));
+        let finding = Diagnostic::error(codes::TOML_SYNTAX, phrase!("invalid TOML: {message}", message));
         Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
     })
 }

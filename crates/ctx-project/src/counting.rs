@@ -6,7 +6,7 @@ use crate::error::{ProjectError, Result};
 use ctx_compress::request::Meter;
 use ctx_engine::Engine;
 use ctx_tokens::{Counter, ModelFacts, message_cost};
-use ctx_types::{Diagnostic, Node, NodeId};
+use ctx_types::{Diagnostic, Node, NodeId, phrase};
 
 use crate::config::Config;
 use crate::inputs::{self, InputFile};
@@ -34,8 +34,8 @@ impl TokenCounting {
             return Ok(Self { counter: Counter::estimate(), model: None });
         }
         let Some(model) = model else {
-            let help = "`--counter model` needs a model; name one with `--model`";
-            return Err(ProjectError::Usage(help.to_owned()));
+            let help = phrase!("`--counter model` needs a model; name one with `--model`");
+            return Err(ProjectError::Usage(help));
         };
         let mut engine = Engine::new();
         let models = config.file("models", arguments.models.clone(), sources)?;

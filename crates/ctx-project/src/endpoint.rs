@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::Result;
 use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
-use ctx_types::{Diagnostic, nearest, pointer_step};
+use ctx_types::{Argument, Diagnostic, Divider, Phrase, nearest, phrase, pointer_step};
 use ctx_wire::Dialect;
 use schemars::Schema;
 use serde_json::Value;
@@ -47,8 +47,10 @@ keyed! {
 impl Meaning for Dialect {
     fn parse(name: &str) -> Result<Self, Meaningless> {
         let names = Self::ALL.map(Self::name);
-        let fault = || Meaningless::new("is no dialect").near(nearest(name, names));
-        Self::parse(name).ok_or_else(|| fault().otherwise(format!("known are `{}`", names.join("`, `"))))
+        let fault = || Meaningless::new(phrase!("is no dialect")).near(nearest(name, names));
+        Self::parse(name).ok_or_else(|| {
+            fault().otherwise(phrase!("known are {names}", names = Argument::names(names, Divider::Comma)))
+        })
     }
 
     fn schema() -> Schema {
@@ -142,7 +144,7 @@ impl EndpointConfig {
         // Some have the model in the address.
         endpoint.model = Some("model".to_owned());
         let fault = endpoint.url().err()?;
-        Some(Diagnostic::error(codes::BAD_VALUE, fault.to_string()))
+        Some(Diagnostic::error(codes::BAD_VALUE, Phrase::verbatim(fault.to_string())))
     }
 
     /// Returns what is said about the endpoint of a dialect: what another one is for stands for nothing.
@@ -236,7 +238,7 @@ impl EndpointConfig {
 /// Reads headers by their names. What is none is told without being shown: it may be a key.
 fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let wrong = |expected: &str, pointer: String| {
-        Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}")).at_pointer(pointer)
+        Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected)).at_pointer(pointer)
     };
     match value {
         None => Vec::new(),

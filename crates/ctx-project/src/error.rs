@@ -2,7 +2,7 @@
 
 use ctx_chat::ClientError;
 use ctx_engine::AssembleError;
-use ctx_types::{Diagnostic, HistoryError};
+use ctx_types::{Diagnostic, HistoryError, Phrase};
 
 use crate::sources::Mark;
 
@@ -15,10 +15,10 @@ pub type Result<T, E = ProjectError> = std::result::Result<T, E>;
 pub enum ProjectError {
     /// What was asked for makes no sense; asked otherwise it may.
     #[error("{0}")]
-    Usage(String),
+    Usage(Phrase),
     /// A file or a folder cannot be read, written or used; the text names it and says why.
     #[error("{0}")]
-    Unusable(String),
+    Unusable(Phrase),
     /// A document cannot be used.
     #[error("{}", .0.finding)]
     Fault(Box<Fault>),
@@ -33,6 +33,17 @@ pub enum ProjectError {
     History(#[from] HistoryError),
 }
 
+impl ProjectError {
+    /// Says it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Usage(phrase) | Self::Unusable(phrase) => phrase.clone(),
+            Self::Fault(fault) => fault.finding.message.clone(),
+            other => Phrase::verbatim(other.to_string()),
+        }
+    }
+}
+
 /// A finding that makes a document useless, and its place.
 #[derive(Debug)]
 pub struct Fault {
@@ -45,7 +56,7 @@ pub struct Fault {
 /// Says that a file or a folder cannot be used.
 macro_rules! unusable {
     ($($text:tt)*) => {
-        $crate::error::ProjectError::Unusable(format!($($text)*))
+        $crate::error::ProjectError::Unusable(ctx_types::phrase!($($text)*))
     };
 }
 pub(crate) use unusable;

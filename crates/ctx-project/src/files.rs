@@ -35,12 +35,14 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = match is_stdin(path) {
         true => std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes),
-        false if path.is_dir() => return Err(unusable!("`{name}` is a folder where a file is expected")),
+        false if path.is_dir() => {
+            return Err(unusable!("`{name}` is a folder where a file is expected", name));
+        }
         false => File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
     };
-    read.map_err(|error| unusable!("cannot read `{name}`: {}", reason(&error)))?;
+    read.map_err(|error| unusable!("cannot read `{name}`: {error}", name, error = reason(&error)))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(unusable!("`{name}` is larger than {} MiB", MAX_BYTES / 1024 / 1024));
+        return Err(unusable!("`{name}` is larger than {limit} MiB", name, limit = MAX_BYTES / 1024 / 1024));
     }
     Ok(bytes)
 }
@@ -49,7 +51,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     match read(path)? == before {
         true => Ok(()),
-        false => Err(unusable!("`{}` was changed meanwhile; nothing is written", name(path))),
+        false => Err(unusable!("`{path}` was changed meanwhile; nothing is written", path = name(path))),
     }
 }
 
@@ -88,8 +90,9 @@ pub fn near(path: &Path) -> Option<String> {
 
 /// Makes a folder and those above it, unless they exist.
 pub fn make_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| unusable!("cannot make the folder `{}`: {}", name(folder), reason(&error)))
+    std::fs::create_dir_all(folder).map_err(|error| {
+        unusable!("cannot make the folder `{folder}`: {error}", folder = name(folder), error = reason(&error))
+    })
 }
 
 /// Returns the path of a file that another one names, which lies in a folder: as seen from the working folder.

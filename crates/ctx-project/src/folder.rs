@@ -1,5 +1,6 @@
 //! The files of a folder, and the parts of it that cannot be read.
 
+use ctx_types::{Phrase, phrase};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ pub enum FolderEntry {
     /// A JSON, JSON Lines or YAML file, or `ctx.toml`.
     File(PathBuf),
     /// A folder that cannot be looked into, and why.
-    Closed(PathBuf, String),
+    Closed(PathBuf, Phrase),
 }
 
 /// Lists the JSON, JSON Lines and YAML files in a folder and below it, `ctx.toml` too, and the folders that cannot be read.
@@ -37,7 +38,11 @@ pub fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<FolderEntry
     let mut walk = Walk { found: Vec::new(), is_full: false, is_wanted };
     walk.folder(folder, 0);
     if walk.is_full {
-        let reason = format!("`{}` has more than {MAX_FILES} files; name smaller folders", name(folder));
+        let reason = phrase!(
+            "`{folder}` has more than {limit} files; name smaller folders",
+            folder = name(folder),
+            limit = MAX_FILES
+        );
         walk.found.push(FolderEntry::Closed(folder.to_owned(), reason));
     }
     walk.found
@@ -56,15 +61,24 @@ impl Walk {
     fn folder(&mut self, folder: &Path, depth: usize) {
         let entries = match entries(folder) {
             _ if depth > MAX_DEPTH => {
-                let reason = format!("`{}` is nested more than {MAX_DEPTH} folders deep", name(folder));
+                let reason = phrase!(
+                    "`{folder}` is nested more than {limit} folders deep",
+                    folder = name(folder),
+                    limit = MAX_DEPTH
+                );
                 return self.found.push(FolderEntry::Closed(folder.to_owned(), reason));
             }
             Err(_) if folder.is_file() => {
-                let reason = format!("`{}` is a file where a folder is expected", name(folder));
+                let reason =
+                    phrase!("`{folder}` is a file where a folder is expected", folder = name(folder));
                 return self.found.push(FolderEntry::Closed(folder.to_owned(), reason));
             }
             Err(error) => {
-                let reason = format!("cannot read the folder `{}`: {}", name(folder), reason(&error));
+                let reason = phrase!(
+                    "cannot read the folder `{folder}`: {error}",
+                    folder = name(folder),
+                    error = reason(&error)
+                );
                 return self.found.push(FolderEntry::Closed(folder.to_owned(), reason));
             }
             Ok(entries) => entries,

@@ -10,7 +10,10 @@ use ctx_engine::{
 };
 use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
-use ctx_types::{Agent, Code, Diagnostic, Session, Text, ToolDefinition, UserProfile, plural};
+use ctx_types::{
+    Agent, Argument, Code, Diagnostic, Divider, Phrase, Session, Text, ToolDefinition, UserProfile, count_of,
+    phrase,
+};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -90,16 +93,17 @@ pub fn tools(file: &InputFile, sources: &mut Sources) -> Result<(Vec<Value>, Vec
 }
 
 /// Says that a file is no list of tools.
-pub fn no_tools(name: &str) -> String {
-    format!("`{name}` is not a list of tool definitions")
+pub fn no_tools(name: &str) -> Phrase {
+    phrase!("`{name}` is not a list of tool definitions", name)
 }
 
 /// Finds tool definitions without a name, of which the first is the place.
 pub fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
     let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool(item).name.is_empty());
     let (first, _) = nameless.next()?;
-    let message = format!("{} without a name", plural(nameless.count() + 1, "tool definition"));
-    let help = "a definition is an object with `name`, or with `function` that has one";
+    let message =
+        phrase!("{tools} without a name", tools = count_of!(nameless.count() + 1, "tool definition"));
+    let help = phrase!("a definition is an object with `name`, or with `function` that has one");
     let odd = Diagnostic::warning(codes::NAMELESS_TOOL, message).with_help(help);
     Some(odd.at_pointer(format!("/{first}")))
 }
@@ -127,16 +131,22 @@ const FATAL: [Code; 2] = [ctx_tokens::codes::TABLE_SYNTAX, ctx_tokens::codes::TA
 pub fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
     let (value, mut found) = document(file, sources)?;
     let Value::Object(settings) = &value else {
-        return Err(unusable!("`{}` is not an object with settings such as `processors`", file.name));
+        return Err(unusable!(
+            "`{file}` is not an object with settings such as `processors`",
+            file = file.name
+        ));
     };
     let is_set = |settings: &Map<String, Value>| SETTINGS.iter().any(|key| settings.contains_key(*key));
     if !settings.is_empty() && !is_set(settings) {
         let below = settings.get("parameters").and_then(Value::as_object).is_some_and(is_set);
         let help = match below {
-            true => "give a file with what stands in its `parameters`".to_owned(),
-            false => format!("settings stand in `{}`", SETTINGS.join("`, `")),
+            true => phrase!("give a file with what stands in its `parameters`"),
+            false => {
+                phrase!("settings stand in {keys}", keys = Argument::names(SETTINGS, Divider::Comma))
+            }
         };
-        let odd = Diagnostic::warning(codes::NOTHING_SET, "nothing in it sets a processor").with_help(help);
+        let odd = Diagnostic::warning(codes::NOTHING_SET, phrase!("nothing in it sets a processor"))
+            .with_help(help);
         found.push(odd.in_document(&*file.name));
     }
     Ok((value, found))
@@ -175,7 +185,7 @@ pub fn tool(definition: &Value) -> ToolDefinition {
 pub fn check_stdin(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
     match paths.into_iter().filter(|path| files::is_stdin(path.as_ref())).count() {
         0 | 1 => Ok(()),
-        _ => Err(ProjectError::Usage("`-` is standard input, which can be read once only".to_owned())),
+        _ => Err(ProjectError::Usage(phrase!("`-` is standard input, which can be read once only"))),
     }
 }
 

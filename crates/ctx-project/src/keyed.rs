@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use ctx_types::{Diagnostic, Fix, Near, excerpt};
+use ctx_types::{Diagnostic, Fix, Near, Phrase, excerpt, phrase};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
@@ -33,17 +33,17 @@ pub trait Meaning: Sized {
 #[derive(Debug)]
 pub struct Meaningless {
     /// What is said behind the text itself.
-    what: String,
+    what: Phrase,
     /// The text that is probably meant, and whether that is certain.
     near: Option<(String, bool)>,
     /// The way out where no other text is near.
-    help: Option<String>,
+    help: Option<Phrase>,
 }
 
 impl Meaningless {
     /// Says what is wrong, behind the text itself.
-    pub fn new(what: &str) -> Self {
-        Self { what: what.to_owned(), near: None, help: None }
+    pub fn new(what: Phrase) -> Self {
+        Self { what, near: None, help: None }
     }
 
     /// Asks whether a near text was meant.
@@ -55,14 +55,17 @@ impl Meaningless {
 
     /// Says what to write where no other text is near.
     #[must_use]
-    pub fn otherwise(mut self, help: String) -> Self {
+    pub fn otherwise(mut self, help: Phrase) -> Self {
         self.help = Some(help);
         self
     }
 
     /// Says so about a value of a file.
     pub fn finding(self, text: &str) -> Diagnostic {
-        let finding = Diagnostic::error(codes::BAD_VALUE, format!("`{}` {}", excerpt(text), self.what));
+        let finding = Diagnostic::error(
+            codes::BAD_VALUE,
+            phrase!("`{text}` {what}", text = excerpt(text), what = self.what),
+        );
         match (self.near, self.help) {
             (Some((name, is_certain)), _) => finding.guessing(Near { name: &name, is_certain }, Fix::text),
             (None, Some(help)) => finding.with_help(help),
@@ -71,10 +74,11 @@ impl Meaningless {
     }
 
     /// Says so in one line, behind the text itself.
-    pub fn line(&self) -> String {
+    pub fn line(&self) -> Phrase {
+        let what = &self.what;
         match (&self.near, &self.help) {
-            (Some((name, _)), _) => format!("{}; did you mean `{name}`?", self.what),
-            (None, Some(help)) => format!("{}; {help}", self.what),
+            (Some((name, _)), _) => phrase!("{what}; did you mean `{name}`?", what, name),
+            (None, Some(help)) => phrase!("{what}; {help}", what, help),
             (None, None) => self.what.clone(),
         }
     }

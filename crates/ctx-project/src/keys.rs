@@ -1,7 +1,7 @@
 //! Objects in the command's own files, read key by key.
 
 use ctx_tokens::{MAX_TOKENS, read_tokens};
-use ctx_types::{Diagnostic, Fix, excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, excerpt, nearest, phrase, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -89,16 +89,17 @@ impl<'v> Keys<'v> {
     /// Ends reading: returns what was found, of which keys that nobody asked for are warnings.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         for key in self.values.keys().filter(|key| !self.known.contains(&key.as_str())) {
-            let unknown =
-                Diagnostic::warning(codes::UNKNOWN_KEY, format!("there is no key `{}`", excerpt(key)))
-                    .about_key();
+            let unknown = Diagnostic::warning(
+                codes::UNKNOWN_KEY,
+                phrase!("there is no key `{key}`", key = excerpt(key)),
+            )
+            .about_key();
             let known = self.known.join("`, `");
             let unknown = match nearest(key, self.known.iter().copied()) {
-                Some(near) if self.values.contains_key(near.name) => {
-                    unknown.with_help(format!("`{}` is there too; remove one of the two", near.name))
-                }
+                Some(near) if self.values.contains_key(near.name) => unknown
+                    .with_help(phrase!("`{near}` is there too; remove one of the two", near = near.name)),
                 Some(near) => unknown.guessing(near, Fix::key),
-                None => unknown.with_help(format!("known are `{known}`")),
+                None => unknown.with_help(phrase!("known are `{known}`", known)),
             };
             let pointer = format!("/{}", pointer_step(key));
             self.found.push(unknown.at_pointer(pointer));
@@ -130,5 +131,8 @@ pub fn tokens_expected() -> String {
 
 fn wrong(expected: &str, found: &Value) -> Diagnostic {
     let shown = found.to_string();
-    Diagnostic::error(codes::BAD_VALUE, format!("expected {expected}, found `{}`", excerpt(&shown)))
+    Diagnostic::error(
+        codes::BAD_VALUE,
+        phrase!("expected {expected}, found `{value}`", expected, value = excerpt(&shown)),
+    )
 }

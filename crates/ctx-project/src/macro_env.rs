@@ -7,7 +7,7 @@ use ctx_macros::{
     AgentAssets, CardTexts, Env, Failure, Limits, ModelValues, NoInstant, Scope, State, VirtualTime,
     language_of_dates, read_instant,
 };
-use ctx_types::{Diagnostic, Fix, Text, Trust, excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, Phrase, Text, Trust, excerpt, nearest, phrase, pointer_step};
 use jiff::Timestamp;
 use jiff::tz::TimeZoneDatabase;
 use serde_json::{Map, Value};
@@ -165,7 +165,7 @@ impl Reader {
         if TimeZoneDatabase::bundled().get(&name).is_ok() {
             return Some(name);
         }
-        self.report(at, format!("there is no time zone `{}`, UTC is used", excerpt(&name)));
+        self.report(at, phrase!("there is no time zone `{name}`, UTC is used", name = excerpt(&name)));
         None
     }
 
@@ -175,7 +175,7 @@ impl Reader {
             return Some(name);
         }
         let name = excerpt(&name);
-        self.report(at, format!("dates cannot be written in the language `{name}`, `en-US` is used"));
+        self.report(at, phrase!("dates cannot be written in the language `{name}`, `en-US` is used", name));
         None
     }
 
@@ -321,7 +321,7 @@ impl Reader {
         match read {
             Ok(millis) => Some(millis),
             Err(problem) => {
-                self.report(at, format!("this is {problem} and is left out"));
+                self.report(at, phrase!("this is {problem} and is left out", problem = problem.to_string()));
                 None
             }
         }
@@ -336,7 +336,7 @@ impl Reader {
     }
 
     fn unknown(&mut self, at: &str, key: &str) {
-        let message = format!("no environment has the field `{}`", excerpt(key));
+        let message = phrase!("no environment has the field `{key}`", key = excerpt(key));
         let finding = Diagnostic::warning(BAD_ENV, message).at_pointer(at).about_key();
         self.found.push(match nearest(key, FIELDS) {
             Some(near) => finding.guessing(near, Fix::key),
@@ -345,11 +345,11 @@ impl Reader {
     }
 
     fn wrong<T>(&mut self, at: &str, expected: &str) -> Option<T> {
-        self.report(at, format!("this is not {expected} and is left out"));
+        self.report(at, phrase!("this is not {expected} and is left out", expected));
         None
     }
 
-    fn report(&mut self, at: &str, message: String) {
+    fn report(&mut self, at: &str, message: Phrase) {
         self.found.push(Diagnostic::warning(BAD_ENV, message).at_pointer(at));
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ctx_engine::{Engine, ImportError, Limits, read_conversation, read_profile};
 use ctx_preset_import::Document;
 use ctx_types::codes::MORE_FINDINGS;
-use ctx_types::{Diagnostic, Location, plural};
+use ctx_types::{Diagnostic, Location, phrase};
 use serde_json::Value;
 
 use crate::books::Books;
@@ -65,17 +65,17 @@ pub fn faults(named: impl IntoIterator<Item = Named>, folder: &Path, engine: &En
 pub fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagnostic> {
     let name = files::name(path);
     let message = match path.metadata() {
-        Ok(found) if found.is_dir() => format!("`{name}` is a folder where a file is expected"),
+        Ok(found) if found.is_dir() => phrase!("`{name}` is a folder where a file is expected", name),
         Ok(_) => return None,
-        Err(error) if error.kind() == ErrorKind::NotFound => format!("there is no file `{name}`"),
-        Err(error) => format!("cannot read `{name}`: {}", files::reason(&error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => phrase!("there is no file `{name}`", name),
+        Err(error) => phrase!("cannot read `{name}`: {error}", name, error = files::reason(&error)),
     };
     let missing = Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer);
     let near = if path.exists() { None } else { files::near(path) };
     Some(match near.map(|near| path.with_file_name(near)) {
         Some(near) => {
             let near = files::name(near.strip_prefix(folder).unwrap_or(&near));
-            missing.with_help(format!("did you mean `{near}`?"))
+            missing.suggesting(&near)
         }
         None => missing,
     })
@@ -83,9 +83,10 @@ pub fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagnostic> 
 
 /// Says that a file lies outside of the project of the case that names it: a stranger's case is to show nothing else.
 pub fn outside(path: &Path, name: &str, project: &Path) -> Option<Diagnostic> {
-    let message = || format!("`{name}` lies outside of the project of the case");
+    let message = || phrase!("`{name}` lies outside of the project of the case", name);
     let outside = || Diagnostic::error(codes::UNREADABLE_FILE, message());
-    let help = "copy it there: into the repository, the folder of `ctx.toml`, or else the working folder";
+    let help =
+        phrase!("copy it there: into the repository, the folder of `ctx.toml`, or else the working folder");
     (!files::is_within(path, project)).then(|| outside().with_help(help))
 }
 
@@ -93,8 +94,10 @@ pub fn outside(path: &Path, name: &str, project: &Path) -> Option<Diagnostic> {
 pub fn first<'n, T>(names: &'n [T], pointer: &str) -> (&'n [T], Option<Diagnostic>) {
     let (first, rest) = names.split_at(names.len().min(MAX_NAMES));
     let more = (!rest.is_empty()).then(|| {
-        let verb = if rest.len() == 1 { "is" } else { "are" };
-        let message = format!("{} in `{pointer}` {verb} not looked at", plural(rest.len(), "more name"));
+        let message = match rest.len() {
+            1 => phrase!("1 more name in `{pointer}` is not looked at", pointer),
+            count => phrase!("{count} more names in `{pointer}` are not looked at", count, pointer),
+        };
         Diagnostic::info(MORE_FINDINGS, message).at_pointer(pointer)
     });
     (first, more)
@@ -108,12 +111,12 @@ fn fault(named: &Named, engine: &Engine) -> Option<Diagnostic> {
     let name = &*named.name;
     // A pipe would be waited for, and whoever reads it next would miss what it holds.
     if !named.path.is_file() {
-        let message = format!("`{name}` is no regular file, and is not looked at");
+        let message = phrase!("`{name}` is no regular file, and is not looked at", name);
         return Some(Diagnostic::info(codes::UNREADABLE_FILE, message));
     }
     let bytes = match files::read(&named.path) {
         Ok(bytes) => bytes,
-        Err(error) => return Some(Diagnostic::error(codes::UNREADABLE_FILE, error.to_string())),
+        Err(error) => return Some(Diagnostic::error(codes::UNREADABLE_FILE, error.phrase())),
     };
     let limits = Limits::default();
     let found = match named.wanted {

@@ -83,6 +83,8 @@ mod tests {
     use ctx_engine::{Engine, read_agent};
     use serde_json::json;
 
+    use ctx_types::phrase;
+
     use super::*;
 
     /// Checks to which pointers into a file pointers into the unified form lead.
@@ -92,7 +94,7 @@ mod tests {
         let imported = read_agent(&bytes, "a.json", &Limits::default(), &Engine::new().anchors).unwrap();
         let origin = Origin::of(&imported, "a.json", &bytes);
         for (unified, expected) in pointers {
-            let mut finding = [Diagnostic::info(codes::EMPTY, "").at_pointer(*unified)];
+            let mut finding = [Diagnostic::info(codes::EMPTY, phrase!("")).at_pointer(*unified)];
             origin.lead_back(&mut finding);
             assert_eq!(finding[0].location.pointer.as_deref(), Some(*expected));
             assert_eq!(finding[0].location.document.as_deref(), Some("a.json"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{ProjectError, Result, unusable};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::Format;
-use ctx_types::{Diagnostic, History, HistoryEntry, HistoryError, Session, SessionOp};
+use ctx_types::{Diagnostic, History, HistoryEntry, HistoryError, Phrase, Session, SessionOp, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -46,8 +46,8 @@ impl SessionFile {
     /// Reads a conversation that may be written to a target; one that cannot be is refused at once.
     pub fn open(path: &Path, target: &Target, sources: &mut Sources) -> Result<Self> {
         if *target == Target::InPlace && files::is_stdin(path) {
-            let message = "standard input cannot be written; `--out FILE` writes another file";
-            return Err(ProjectError::Usage(message.to_owned()));
+            let message = phrase!("standard input cannot be written; `--out FILE` writes another file");
+            return Err(ProjectError::Usage(message));
         }
         let file = Self::read(path, sources)?;
         file.check(target)?;
@@ -91,8 +91,10 @@ impl SessionFile {
             let id = self.session.active_leaf_id().clone();
             self.session.apply(&SessionOp::ActivateLeaf { id })?;
             if !self.note(label, at_millis, op)? {
-                let message =
-                    format!("the step `{label}` is too large for the log and cannot be taken back by `undo`");
+                let message = phrase!(
+                    "the step `{label}` is too large for the log and cannot be taken back by `undo`",
+                    label
+                );
                 self.found.push(Diagnostic::warning(codes::UNLOGGED_STEP, message).in_document(&*self.name));
             }
         }
@@ -125,15 +127,24 @@ impl SessionFile {
         if *target != Target::InPlace {
             return Ok(());
         }
-        let refused = |reason: String| Err(ProjectError::Usage(reason));
+        let refused = |reason: Phrase| Err(ProjectError::Usage(reason));
         let name = &self.name;
-        let help = "`session import` and `session export ID --out FILE` write it as a session";
+        let help = phrase!("`session import` and `session export ID --out FILE` write it as a session");
         if self.format != Format::Session {
-            return refused(format!("`{name}` is {}, which has no place for this; {help}", self.format));
+            return refused(phrase!(
+                "`{name}` is {format}, which has no place for this; {help}",
+                name,
+                format = self.format.to_string(),
+                help
+            ));
         }
         match files::is_editable(&self.bytes) {
             true => Ok(()),
-            false => refused(format!("`{name}` is no plain JSON and would not come back as it is; {help}")),
+            false => refused(phrase!(
+                "`{name}` is no plain JSON and would not come back as it is; {help}",
+                name,
+                help
+            )),
         }
     }
 
@@ -152,8 +163,9 @@ impl SessionFile {
             Target::InPlace => {
                 let bytes = self.edited().map_err(|reason| {
                     unusable!(
-                        "`{}` cannot be changed in place: {reason}; `--out FILE` writes another file",
-                        self.name
+                        "`{name}` cannot be changed in place: {reason}; `--out FILE` writes another file",
+                        name = self.name,
+                        reason
                     )
                 })?;
                 let _lock = files::lock(&self.path)?;

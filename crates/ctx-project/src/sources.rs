@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ctx_engine::ImportError;
-use ctx_types::{Diagnostic, Span};
+use ctx_types::{Diagnostic, Phrase, Span, phrase};
 
 use crate::error::{Fault, ProjectError, Result};
 use crate::files::{self, FilesRead};
@@ -122,7 +122,8 @@ impl Sources {
         }
         let source = self.get(name);
         if matches!(error, ImportError::NotText { .. }) && source.is_some_and(Source::is_picture) {
-            return finding.with_help("this is a picture; of a character card save the JSON in it as a file");
+            return finding
+                .with_help(phrase!("this is a picture; of a character card save the JSON in it as a file"));
         }
         match source.and_then(|source| source.place(error)) {
             Some(span) => finding.at_span(span),
@@ -222,12 +223,12 @@ impl Source {
 }
 
 /// Says what an error says, where its line and column are shown beside it.
-fn without_place(error: &ImportError) -> Option<String> {
+fn without_place(error: &ImportError) -> Option<Phrase> {
     match error {
-        ImportError::Json { message, .. } => Some(format!("invalid JSON: {message}")),
-        ImportError::Yaml { message, .. } => Some(format!("invalid YAML: {message}")),
+        ImportError::Json { message, .. } => Some(phrase!("invalid JSON: {message}", message)),
+        ImportError::Yaml { message, .. } => Some(phrase!("invalid YAML: {message}", message)),
         ImportError::TooDeep { limit, .. } => {
-            Some(format!("lists and objects are nested more than {limit} deep"))
+            Some(phrase!("lists and objects are nested more than {limit} deep", limit))
         }
         _ => None,
     }

@@ -14,7 +14,11 @@ pub fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, Spill
     let path = place(given, config)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| {
-            unusable!("cannot make the folder of `{}`: {}", files::name(&path), files::reason(&error))
+            unusable!(
+                "cannot make the folder of `{path}`: {error}",
+                path = files::name(&path),
+                error = files::reason(&error)
+            )
         })?;
     }
     open_file(&path)
@@ -32,8 +36,8 @@ pub fn open_existing(given: Option<&Path>, config: &Config) -> Result<Option<(Sq
 /// Waits for work with the store.
 pub fn wait<T>(work: impl Future<Output = T>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|error| unusable!("cannot wait for the store: {}", files::reason(&error)))?;
+    let runtime = runtime
+        .map_err(|error| unusable!("cannot wait for the store: {error}", error = files::reason(&error)))?;
     Ok(runtime.block_on(work))
 }
 
@@ -50,7 +54,8 @@ fn place(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
 
 fn open_file(path: &Path) -> Result<(SqliteStore, SpillFolder)> {
     let name = files::name(path);
-    let store = SqliteStore::open(path).map_err(|error| unusable!("cannot open `{name}`: {error}"))?;
+    let store = SqliteStore::open(path)
+        .map_err(|error| unusable!("cannot open `{name}`: {error}", name, error = error.to_string()))?;
     Ok((store, SpillFolder::new(results(path))))
 }
 

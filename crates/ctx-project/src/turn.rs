@@ -12,7 +12,7 @@ use ctx_engine::{
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{
-    Agent, AttachmentPorts, Diagnostic, Near, Session, Stopwatch, TurnInput, nearest, nearest_key,
+    Agent, AttachmentPorts, Diagnostic, Near, Session, Stopwatch, TurnInput, nearest, nearest_key, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -78,8 +78,13 @@ impl TurnFiles {
     fn assets(&self) -> Result<FolderAssets> {
         if let Some(folder) = &self.assets {
             let opened = FolderAssets::open([folder]);
-            return opened
-                .map_err(|error| ProjectError::Usage(format!("`--assets {}`: {error}", folder.display())));
+            return opened.map_err(|error| {
+                ProjectError::Usage(phrase!(
+                    "`--assets {folder}`: {error}",
+                    folder = folder.display().to_string(),
+                    error = error.to_string()
+                ))
+            });
         }
         let files = [&self.session, &self.agent].into_iter().flatten();
         let folders = files.filter(|file| !files::is_stdin(&file.path)).filter_map(|file| file.path.parent());
@@ -333,8 +338,9 @@ impl Turn {
         if self.compiled.model_name(&self.input).is_some() {
             return None;
         }
-        let message = format!("nothing names a model: the request names `{UNNAMED_MODEL}`");
-        let unnamed = Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help("name one with `--model`");
+        let message = phrase!("nothing names a model: the request names `{model}`", model = UNNAMED_MODEL);
+        let unnamed =
+            Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help(phrase!("name one with `--model`"));
         Some(unnamed.in_document("request body"))
     }
 }
@@ -352,7 +358,8 @@ impl Stopwatch for Clock {
 pub fn input(arguments: &TurnOptions) -> Result<TurnInput> {
     let at = time(arguments.at.as_deref())?;
     let zone = arguments.tz.as_deref().unwrap_or("UTC");
-    check_zone(zone).map_err(|fault| ProjectError::Usage(format!("`--tz {zone}` {}", fault.line())))?;
+    check_zone(zone)
+        .map_err(|fault| ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line())))?;
     Ok(TurnInput {
         at_millis: Some(at.as_millisecond()),
         zone: Some(zone.into()),
@@ -371,15 +378,15 @@ pub fn input(arguments: &TurnOptions) -> Result<TurnInput> {
 pub fn time(at: Option<&str>) -> Result<jiff::Timestamp, ProjectError> {
     match at {
         None => Ok(jiff::Timestamp::now()),
-        Some(text) => {
-            moment(text).map_err(|fault| ProjectError::Usage(format!("`--at {text}` {}", fault.line())))
-        }
+        Some(text) => moment(text)
+            .map_err(|fault| ProjectError::Usage(phrase!("`--at {text}` {line}", text, line = fault.line()))),
     }
 }
 
 /// Reads an RFC 3339 time; or says what is wrong with it.
 pub fn moment(text: &str) -> Result<jiff::Timestamp, Meaningless> {
-    text.parse().map_err(|_| Meaningless::new("is not an RFC 3339 time such as 2026-01-31T12:00:00Z"))
+    text.parse()
+        .map_err(|_| Meaningless::new(phrase!("is not an RFC 3339 time such as 2026-01-31T12:00:00Z")))
 }
 
 /// Checks the name of a time zone; or says what is wrong with it.
@@ -392,6 +399,6 @@ pub fn check_zone(zone: &str) -> Result<(), Meaningless> {
     // Many names are near each other; a letter or two leave no doubt all the same.
     let certain = nearest_key(zone, names());
     let near = nearest(zone, names()).map(|near| Near { is_certain: certain == Some(near.name), ..near });
-    let fault = Meaningless::new("is not a time zone").near(near);
-    Err(fault.otherwise("write a name such as Asia/Shanghai or UTC".to_owned()))
+    let fault = Meaningless::new(phrase!("is not a time zone")).near(near);
+    Err(fault.otherwise(phrase!("write a name such as Asia/Shanghai or UTC")))
 }

@@ -1,6 +1,6 @@
 //! How many tokens a context may have, and why.
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -64,7 +64,7 @@ const RESERVE: &str = "reserve for the answer";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetLine {
     /// What it is, for people.
-    pub name: String,
+    pub name: Phrase,
     /// Its tokens; negative if they go off the window.
     pub tokens: i64,
 }
@@ -113,19 +113,19 @@ impl Budget {
         let mut diagnostics = Vec::new();
         let window = window(model, request, &mut diagnostics)?;
         let mut lines = Vec::new();
-        let mut list = |name: &str, tokens: i64| {
+        let mut list = |name: Phrase, tokens: i64| {
             if tokens != 0 {
-                lines.push(BudgetLine { name: name.to_owned(), tokens });
+                lines.push(BudgetLine { name, tokens });
             }
         };
         if let Some((name, tokens)) = &window {
-            list(name, i64::from(*tokens));
+            list(name.clone(), i64::from(*tokens));
         }
-        list(RESERVE, -i64::from(reserve(model, request)));
-        list("tools", -i64::from(request.tools));
-        list("beginning of the answer", -i64::from(model.overheads.per_reply));
+        list(phrase!(RESERVE), -i64::from(reserve(model, request)));
+        list(phrase!("tools"), -i64::from(request.tools));
+        list(phrase!("beginning of the answer"), -i64::from(model.overheads.per_reply));
         for (name, tokens) in &request.fixed {
-            list(name, -i64::from(*tokens));
+            list(Phrase::verbatim(name.as_str()), -i64::from(*tokens));
         }
         if window.is_none() {
             return Ok((Self { available: None, lines }, diagnostics));
@@ -147,7 +147,7 @@ impl Budget {
 
     /// Returns how many tokens are kept free for the answer.
     pub fn reserve(&self) -> u32 {
-        let line = self.lines.iter().find(|line| line.name == RESERVE);
+        let line = self.lines.iter().find(|line| line.name.template() == RESERVE);
         line.and_then(|line| u32::try_from(line.tokens.unsigned_abs()).ok()).unwrap_or_default()
     }
 }
@@ -157,17 +157,18 @@ fn window(
     model: &ModelFacts,
     request: &BudgetRequest,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<(String, u32)>, BudgetError> {
+) -> Result<Option<(Phrase, u32)>, BudgetError> {
     match request.context_tokens {
         Some(context_tokens) if context_tokens != 0 => {
             let tokens = u32::try_from(context_tokens).ok().filter(|tokens| *tokens <= MAX_TOKENS);
             let tokens = tokens.ok_or(BudgetError::OutOfRange { context_tokens })?;
             diagnostics.extend(above_window(tokens, model));
-            Ok(Some(("allowed context".to_owned(), tokens)))
+            Ok(Some((phrase!("allowed context"), tokens)))
         }
         _ => {
             let shown = model.name.as_deref().unwrap_or(&model.model);
-            let window = model.context_window.map(|tokens| (format!("window of `{shown}`"), tokens));
+            let window =
+                model.context_window.map(|tokens| (phrase!("window of `{model}`", model = shown), tokens));
             if window.is_none() {
                 diagnostics.push(no_window(model));
             }
@@ -178,20 +179,29 @@ fn window(
 
 fn above_window(allowed: u32, model: &ModelFacts) -> Option<Diagnostic> {
     let window = model.context_window.filter(|window| allowed > *window)?;
-    let message =
-        format!("{allowed} tokens are allowed, but the window of `{}` has {window}", excerpt(&model.model));
+    let message = phrase!(
+        "{allowed} tokens are allowed, but the window of `{model}` has {window}",
+        allowed,
+        model = excerpt(&model.model),
+        window
+    );
     Some(Diagnostic::warning(codes::ABOVE_WINDOW, message))
 }
 
 fn no_window(model: &ModelFacts) -> Diagnostic {
     let (message, help) = match &*model.model {
         "" => (
-            "no model is named, so that no window limits the context".to_owned(),
-            "name the model, or say how many tokens the context may have",
+            phrase!("no model is named, so that no window limits the context"),
+            phrase!("name the model, or say how many tokens the context may have"),
         ),
         name => (
-            format!("the window of `{}` is not known, so that nothing limits the context", excerpt(name)),
-            "say how many tokens the context may have, or give the model's window in a table of models",
+            phrase!(
+                "the window of `{model}` is not known, so that nothing limits the context",
+                model = excerpt(name)
+            ),
+            phrase!(
+                "say how many tokens the context may have, or give the model's window in a table of models"
+            ),
         ),
     };
     Diagnostic::warning(codes::NO_WINDOW, message).with_help(help)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ctx_types::{Diagnostic, EncodingId, TokenCounter};
+use ctx_types::{Diagnostic, EncodingId, TokenCounter, phrase};
 
 use crate::codes;
 use crate::encoding::Encoding;
@@ -86,8 +86,11 @@ impl Counter {
     /// Where the model's encoding is not compiled in, that is the estimate, with a diagnostic.
     pub fn for_model(model: &ModelFacts) -> (Self, Option<Diagnostic>) {
         let Some(counter) = Self::new(model.encoding) else {
-            let message = format!("no tokenizer for `{}` is built in: tokens are estimated", model.encoding);
-            let help = "build with the feature `tiktoken` or `bpe` of ctx-tokens";
+            let message = phrase!(
+                "no tokenizer for `{encoding}` is built in: tokens are estimated",
+                encoding = model.encoding.to_string()
+            );
+            let help = phrase!("build with the feature `tiktoken` or `bpe` of ctx-tokens");
             return (
                 Self::estimate(),
                 Some(Diagnostic::warning(codes::NO_TOKENIZER, message).with_help(help)),

@@ -1,10 +1,9 @@
 //! One row of a model table: a pattern and the facts that it gives, all of them optional.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Diagnostic, Fix, Reader, excerpt, nearest};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Reader, excerpt, nearest, phrase};
 use serde_json::{Map, Value};
 
 use crate::budget::read_tokens;
@@ -58,8 +57,13 @@ impl Row {
     fn compiles(&self, reader: &mut Reader) -> bool {
         let compiled = compile(&self.pattern);
         if let Err(error) = &compiled {
-            let message = format!("the pattern `{}` cannot be used: {error}", excerpt(&self.pattern));
-            let diagnostic = Diagnostic::error(codes::ROW_PATTERN, message).with_help("the row is ignored");
+            let message = phrase!(
+                "the pattern `{pattern}` cannot be used: {error}",
+                pattern = excerpt(&self.pattern),
+                error = error.to_string()
+            );
+            let diagnostic =
+                Diagnostic::error(codes::ROW_PATTERN, message).with_help(phrase!("the row is ignored"));
             reader.at_key("pattern", |reader| reader.report(diagnostic));
         }
         self.regex.get_or_init(|| compiled.ok()).is_some()
@@ -105,7 +109,9 @@ const KEYS: [&str; 10] = [
 ];
 
 /// What windows and answers may have: as [`read_tokens`], but not nothing.
-const TOKENS: &str = "a whole number from 1 to 1000000000";
+fn token_range() -> Phrase {
+    phrase!("a whole number from 1 to 1000000000")
+}
 
 /// The largest overhead that is believed, in tokens.
 const MAX_OVERHEAD: u32 = 100_000;
@@ -115,32 +121,52 @@ impl PartialFacts {
     pub(crate) fn read(map: &Map<String, Value>, families: &Families, reader: &mut Reader) -> Self {
         report_unknown_keys(map, &KEYS, reader);
         let mut said = Self {
-            name: field(map, "name", "a text", reader, |value| value.as_str().map(Arc::from)),
-            encoding: field(map, "encoding", "`o200k_base`, `cl100k_base` or `estimate`", reader, |value| {
-                Encoding::parse(value.as_str()?)
-            }),
-            is_exact: field(map, "count", "`exact` or `estimate`", reader, |value| match value.as_str()? {
-                "exact" => Some(true),
-                "estimate" => Some(false),
-                _ => None,
-            }),
-            context_window: field(map, "contextWindow", TOKENS, reader, tokens),
-            max_output: field(map, "maxOutput", TOKENS, reader, tokens),
-            media: field(map, "media", OneOf(MediaFamily::names()), reader, |value| {
-                MediaFamily::parse(value.as_str()?)
-            }),
+            name: field(map, "name", || phrase!("a text"), reader, |value| value.as_str().map(Arc::from)),
+            encoding: field(
+                map,
+                "encoding",
+                || phrase!("`o200k_base`, `cl100k_base` or `estimate`"),
+                reader,
+                |value| Encoding::parse(value.as_str()?),
+            ),
+            is_exact: field(
+                map,
+                "count",
+                || phrase!("`exact` or `estimate`"),
+                reader,
+                |value| match value.as_str()? {
+                    "exact" => Some(true),
+                    "estimate" => Some(false),
+                    _ => None,
+                },
+            ),
+            context_window: field(map, "contextWindow", token_range, reader, tokens),
+            max_output: field(map, "maxOutput", token_range, reader, tokens),
+            media: field(
+                map,
+                "media",
+                || one_of(MediaFamily::names()),
+                reader,
+                |value| MediaFamily::parse(value.as_str()?),
+            ),
             ..Self::default()
         };
         said.capabilities =
-            group(map, "capabilities", "true or false", &CAPABILITIES, reader, Value::as_bool);
-        said.overheads =
-            group(map, "overheads", "a whole number from 0 to 100000", &OVERHEADS, reader, |value| {
+            group(map, "capabilities", || phrase!("true or false"), &CAPABILITIES, reader, Value::as_bool);
+        said.overheads = group(
+            map,
+            "overheads",
+            || phrase!("a whole number from 0 to 100000"),
+            &OVERHEADS,
+            reader,
+            |value| {
                 value
                     .as_u64()
                     .and_then(|count| u32::try_from(count).ok())
                     .filter(|count| *count <= MAX_OVERHEAD)
-            });
-        let names = OneOf(families.iter().map(|(name, _)| &**name));
+            },
+        );
+        let names = || one_of(families.iter().map(|(name, _)| &**name));
         let family = field(map, "family", names, reader, |value| {
             let wanted = value.as_str()?;
             families.iter().find(|(name, _)| **name == *wanted).map(|(_, facts)| facts)
@@ -211,8 +237,10 @@ fn read_pattern<'a>(map: &'a Map<String, Value>, reader: &mut Reader) -> Option<
     match map.get("pattern").and_then(Value::as_str) {
         Some(pattern) if !pattern.is_empty() => Some(pattern),
         _ => {
-            let message = "a row needs a `pattern`: a regular expression for names of models";
-            reader.report(Diagnostic::error(codes::ROW_PATTERN, message).with_help("the row is ignored"));
+            let message = phrase!("a row needs a `pattern`: a regular expression for names of models");
+            reader.report(
+                Diagnostic::error(codes::ROW_PATTERN, message).with_help(phrase!("the row is ignored")),
+            );
             None
         }
     }
@@ -238,31 +266,29 @@ fn matches(regex: &Regex, name: &str) -> bool {
 fn field<'a, T>(
     map: &'a Map<String, Value>,
     key: &str,
-    expected: impl fmt::Display,
+    expected: impl Fn() -> Phrase,
     reader: &mut Reader,
     read: impl FnOnce(&'a Value) -> Option<T>,
 ) -> Option<T> {
     let value = map.get(key).filter(|value| !value.is_null())?;
     let result = read(value);
     if result.is_none() {
-        let message = format!("`{key}` must be {expected}, not `{}`", excerpt(&value.to_string()));
-        let diagnostic = Diagnostic::warning(codes::ROW_VALUE, message).with_help("the field is ignored");
+        let message = phrase!(
+            "`{key}` must be {expected}, not `{value}`",
+            key,
+            expected = expected(),
+            value = excerpt(&value.to_string())
+        );
+        let diagnostic =
+            Diagnostic::warning(codes::ROW_VALUE, message).with_help(phrase!("the field is ignored"));
         reader.at_key(key, |reader| reader.report(diagnostic));
     }
     result
 }
 
-/// Names of which one is expected; written only where it is missed.
-struct OneOf<I>(I);
-
-impl<'a, I: Iterator<Item = &'a str> + Clone> fmt::Display for OneOf<I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("one of ")?;
-        for (index, name) in self.0.clone().enumerate() {
-            write!(f, "{}`{name}`", if index == 0 { "" } else { ", " })?;
-        }
-        Ok(())
-    }
+/// Says which names are expected.
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> Phrase {
+    phrase!("one of {names}", names = Argument::names(names, Divider::Comma))
 }
 
 /// Reads the fields of an object within a row.
@@ -270,25 +296,28 @@ impl<'a, I: Iterator<Item = &'a str> + Clone> fmt::Display for OneOf<I> {
 fn group<T: Copy, const N: usize>(
     map: &Map<String, Value>,
     key: &str,
-    expected: &str,
+    expected: impl Fn() -> Phrase,
     names: &[&'static str; N],
     reader: &mut Reader,
     read: impl Fn(&Value) -> Option<T>,
 ) -> [Option<T>; N] {
-    let Some(object) = field(map, key, "an object", reader, Value::as_object) else { return [None; N] };
+    let Some(object) = field(map, key, || phrase!("an object"), reader, Value::as_object) else {
+        return [None; N];
+    };
     reader.at_key(key, |reader| {
         report_unknown_keys(object, names, reader);
-        names.map(|name| field(object, name, expected, reader, &read))
+        names.map(|name| field(object, name, &expected, reader, &read))
     })
 }
 
 fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
     for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-        let message = format!("`{}` means nothing here", excerpt(key));
+        let message = phrase!("`{key}` means nothing here", key = excerpt(key));
         let diagnostic = Diagnostic::warning(codes::ROW_KEY, message).about_key();
         let diagnostic = match nearest(key, known.iter().copied()) {
             Some(near) => diagnostic.guessing(near, Fix::key),
-            None => diagnostic.with_help(format!("known are {}", known.join(", "))),
+            None => diagnostic
+                .with_help(phrase!("known are {known}", known = Argument::list(known, Divider::Comma))),
         };
         reader.at_key(key, |reader| reader.report(diagnostic));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ctx_types::{Diagnostic, Reader, Span, closest, excerpt};
+use ctx_types::{Diagnostic, Reader, Span, closest, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -121,17 +121,18 @@ impl ModelTable {
 
     fn unknown(&self, model: &str) -> Diagnostic {
         if model.is_empty() {
-            let message = "no model is named: tokens are estimated";
+            let message = phrase!("no model is named: tokens are estimated");
             return Diagnostic::warning(codes::UNKNOWN_MODEL, message);
         }
         let names = self.names();
         let near = spellings(model).into_iter().find_map(|name| near(name, &names));
-        let help = match near {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => "describe it in a table of models".to_owned(),
-        };
-        let message = format!("the model `{}` is not known: its tokens are estimated", excerpt(model));
-        Diagnostic::warning(codes::UNKNOWN_MODEL, message).with_help(help)
+        let message =
+            phrase!("the model `{model}` is not known: its tokens are estimated", model = excerpt(model));
+        let unknown = Diagnostic::warning(codes::UNKNOWN_MODEL, message);
+        match near {
+            Some(name) => unknown.suggesting(name),
+            None => unknown.with_help(phrase!("describe it in a table of models")),
+        }
     }
 }
 
@@ -154,15 +155,21 @@ fn spellings(model: &str) -> [&str; 3] {
 /// Parses a table; what is too large or no JSON is reported with its place in the document.
 fn parse(json: &str) -> Result<Value, Box<Diagnostic>> {
     if json.len() > MAX_BYTES {
-        let message = format!("the model table has {} bytes; at most {MAX_BYTES} are read", json.len());
+        let message = phrase!(
+            "the model table has {json} bytes; at most {limit} are read",
+            json = json.len(),
+            limit = MAX_BYTES
+        );
         return Err(Box::new(Diagnostic::error(codes::TABLE_TOO_LARGE, message)));
     }
     serde_json::from_str(json).map_err(|error| {
         let lines = json.split_inclusive('\n').take(error.line().saturating_sub(1));
         let offset = lines.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
         let offset = offset.min(json.len());
-        let diagnostic =
-            Diagnostic::error(codes::TABLE_SYNTAX, format!("the model table is not JSON: {error}"));
+        let diagnostic = Diagnostic::error(
+            codes::TABLE_SYNTAX,
+            phrase!("the model table is not JSON: {error}", error = error.to_string()),
+        );
         Box::new(diagnostic.at_span(Span::new(offset, offset)))
     })
 }
@@ -174,7 +181,7 @@ fn read_user(value: &Value, families: &Families, reader: &mut Reader) -> Vec<Row
         other => {
             let kind = if other.is_object() { "an object without `models`" } else { "neither of them" };
             let message =
-                format!("a model table is a list of rows or an object with `models`, this is {kind}");
+                phrase!("a model table is a list of rows or an object with `models`, this is {kind}", kind);
             reader.report(Diagnostic::error(codes::TABLE_SYNTAX, message));
             Vec::new()
         }
@@ -197,7 +204,11 @@ fn read_rows(value: &Value, families: &Families, origin: Origin, reader: &mut Re
         return Vec::new();
     };
     if values.len() > MAX_ROWS {
-        let message = format!("the model table has {} rows; the first {MAX_ROWS} are read", values.len());
+        let message = phrase!(
+            "the model table has {values} rows; the first {limit} are read",
+            values = values.len(),
+            limit = MAX_ROWS
+        );
         reader.report(Diagnostic::warning(codes::TABLE_TOO_LARGE, message));
     }
     let rows = values.iter().take(MAX_ROWS).enumerate();

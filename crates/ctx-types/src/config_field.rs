@@ -5,6 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::diagnostic::did_you_mean;
+use crate::phrase;
+use crate::phrasing::{Argument, Divider, Phrase};
 use crate::suggest::{closest, nearest};
 
 /// One setting of a processor or a feature, with all that a settings page needs to show it.
@@ -14,9 +17,9 @@ use crate::suggest::{closest, nearest};
 /// use serde_json::json;
 ///
 /// let field = ConfigField::number("keep", "Messages to keep", 5).between(0.0, 100.0);
-/// assert_eq!(field.check(&json!(7)), Ok(()));
-/// assert_eq!(field.check(&json!(101)), Err("a number from 0 to 100".to_owned()));
-/// assert_eq!(field.suggest(&json!("7")), Some("write `7` without quotes".to_owned()));
+/// assert!(field.check(&json!(7)).is_ok());
+/// assert_eq!(field.check(&json!(101)).unwrap_err(), "a number from 0 to 100");
+/// assert_eq!(field.suggest(&json!("7")).unwrap(), "write `7` without quotes");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -183,7 +186,7 @@ impl ConfigField {
     }
 
     /// Tells whether the field takes a value; if not, what it would take.
-    pub fn check(&self, value: &Value) -> Result<(), String> {
+    pub fn check(&self, value: &Value) -> Result<(), Phrase> {
         let fits = match self.kind {
             FieldKind::Text => {
                 value.as_str().is_some_and(|text| !self.is_required || !text.trim().is_empty())
@@ -197,21 +200,24 @@ impl ConfigField {
     }
 
     /// Returns what was probably meant by a value that the field does not take.
-    pub fn suggest(&self, value: &Value) -> Option<String> {
+    pub fn suggest(&self, value: &Value) -> Option<Phrase> {
         match (self.kind, value) {
             (FieldKind::Boolean | FieldKind::Number, Value::String(text)) => {
                 let meant: Value = serde_json::from_str(text.trim()).ok()?;
-                self.check(&meant).ok().map(|()| format!("write `{meant}` without quotes"))
+                self.check(&meant)
+                    .ok()
+                    .map(|()| phrase!("write `{value}` without quotes", value = meant.to_string()))
             }
-            (FieldKind::Number, Value::Number(number)) => {
-                Some(format!("the nearest that it takes is `{}`", self.bounded(number.as_f64()?)))
-            }
+            (FieldKind::Number, Value::Number(number)) => Some(phrase!(
+                "the nearest that it takes is `{value}`",
+                value = self.bounded(number.as_f64()?).to_string()
+            )),
             (FieldKind::Text, Value::Number(_) | Value::Bool(_)) => {
-                Some(format!("write `\"{value}\"`, in quotes"))
+                Some(phrase!("write `\"{value}\"`, in quotes", value = value.to_string()))
             }
             (FieldKind::Select, Value::String(text)) => {
                 let known = self.options.iter().filter_map(|option| option.value.as_str());
-                closest(text.trim(), known).map(|near| format!("did you mean `{near}`?"))
+                closest(text.trim(), known).map(|near| did_you_mean(near))
             }
             _ => None,
         }
@@ -271,24 +277,26 @@ impl ConfigField {
         number.max(self.minimum.unwrap_or(f64::MIN)).min(self.maximum.unwrap_or(f64::MAX))
     }
 
-    fn expectation(&self) -> String {
+    fn expectation(&self) -> Phrase {
         match self.kind {
-            FieldKind::Text if self.is_required => "a text that is not blank".to_owned(),
-            FieldKind::Text => "a text".to_owned(),
-            FieldKind::Boolean => "true or false".to_owned(),
-            FieldKind::List => "a list".to_owned(),
+            FieldKind::Text if self.is_required => phrase!("a text that is not blank"),
+            FieldKind::Text => phrase!("a text"),
+            FieldKind::Boolean => phrase!("true or false"),
+            FieldKind::List => phrase!("a list"),
             FieldKind::Number => {
-                let number = if self.is_whole { "a whole number" } else { "a number" };
+                let number = if self.is_whole { phrase!("a whole number") } else { phrase!("a number") };
                 match (self.minimum, self.maximum) {
-                    (Some(minimum), Some(maximum)) => format!("{number} from {minimum} to {maximum}"),
-                    (Some(minimum), None) => format!("{number} of at least {minimum}"),
-                    (None, Some(maximum)) => format!("{number} of at most {maximum}"),
-                    (None, None) => number.to_owned(),
+                    (Some(minimum), Some(maximum)) => {
+                        phrase!("{number} from {minimum} to {maximum}", number, minimum, maximum)
+                    }
+                    (Some(minimum), None) => phrase!("{number} of at least {minimum}", number, minimum),
+                    (None, Some(maximum)) => phrase!("{number} of at most {maximum}", number, maximum),
+                    (None, None) => number,
                 }
             }
             FieldKind::Select => {
-                let options = self.options.iter().map(|option| format!("`{}`", plain(&option.value)));
-                format!("one of {}", options.collect::<Vec<_>>().join(", "))
+                let options = self.options.iter().map(|option| plain(&option.value));
+                phrase!("one of {options}", options = Argument::names(options, Divider::Comma))
             }
         }
     }

@@ -1,9 +1,12 @@
 //! Why a thing is in the context, elsewhere in it, or not in it.
 
+use crate::phrase;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::count_of;
+use crate::phrasing::{self, Argument, Phrase, ToArgument};
 use crate::source::Source;
 
 /// What became of a message, entry or injection, and why.
@@ -17,7 +20,9 @@ pub struct Decision {
     /// What the decision is about; the first of a run.
     pub source: Source,
     /// Why, in one phrase: lower case, no full stop, things named in backticks.
-    pub reason: String,
+    #[serde(flatten, serialize_with = "phrasing::as_reason")]
+    #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Reason"))]
+    pub reason: Phrase,
     /// How many messages or entries the decision covers.
     pub count: usize,
     /// How many bytes of text they have.
@@ -30,7 +35,7 @@ pub struct Decision {
 
 impl Decision {
     /// Creates a decision about one message, entry or injection.
-    pub fn new(outcome: Outcome, source: Source, reason: impl Into<String>) -> Self {
+    pub fn new(outcome: Outcome, source: Source, reason: impl Into<Phrase>) -> Self {
         Self { outcome, source, reason: reason.into(), count: 1, bytes: None, tokens: None }
     }
 
@@ -107,13 +112,25 @@ pub enum TokenFigure {
     AtMost(u64),
 }
 
+impl TokenFigure {
+    /// Writes it for people: `1 token`, `at most 20 tokens`.
+    pub fn phrase(self) -> Phrase {
+        match self {
+            Self::Exact(count) => count_of!(count, "token"),
+            Self::AtMost(count) => phrase!("at most {tokens}", tokens = count_of!(count, "token")),
+        }
+    }
+}
+
 impl fmt::Display for TokenFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exact(1) => f.write_str("1 token"),
-            Self::Exact(count) => write!(f, "{count} tokens"),
-            Self::AtMost(count) => write!(f, "at most {}", Self::Exact(*count)),
-        }
+        self.phrase().fmt(f)
+    }
+}
+
+impl ToArgument for TokenFigure {
+    fn to_argument(&self) -> Argument {
+        self.phrase().to_argument()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Depths: distances from the end of the history, also several at once (`3, 10~5`).
 
+use crate::phrase;
 use std::fmt;
 
 use crate::codes;
@@ -59,7 +60,7 @@ impl DepthPoints {
                 continue;
             }
             if terms.len() == MAX_TERMS {
-                let message = format!("more than {MAX_TERMS} depths; the rest is ignored");
+                let message = phrase!("more than {limit} depths; the rest is ignored", limit = MAX_TERMS);
                 diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
                 break;
             }
@@ -67,12 +68,17 @@ impl DepthPoints {
                 Parsed::Clean(term) => push_once(&mut terms, term),
                 Parsed::Leading(term) => {
                     push_once(&mut terms, term);
-                    let message = format!("`{}` is read as `{term}`", excerpt(part.trim()));
+                    let message = phrase!(
+                        "`{depth}` is read as `{term}`",
+                        depth = excerpt(part.trim()),
+                        term = term.to_string()
+                    );
                     diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
                 }
                 Parsed::Nothing => {
-                    let message = format!("`{}` is not a depth and is ignored", excerpt(part.trim()));
-                    let help = "write a depth such as `3`, or `10~5` for 10, 15, 20 and so on";
+                    let message =
+                        phrase!("`{depth}` is not a depth and is ignored", depth = excerpt(part.trim()));
+                    let help = phrase!("write a depth such as `3`, or `10~5` for 10, 15, 20 and so on");
                     let bad = Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span);
                     diagnostics.push(bad.with_help(help));
                 }

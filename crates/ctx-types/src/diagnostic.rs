@@ -7,20 +7,22 @@ use serde::{Serialize, Serializer};
 
 use crate::codes;
 use crate::fix::{Edit, Fix};
+use crate::phrase;
+use crate::phrasing::{self, Phrase, ToArgument};
 use crate::suggest::Near;
-use crate::wording::{excerpt, plural};
+use crate::wording::excerpt;
 
 /// Something worth telling a person about a file, a conversation or a request.
 ///
 /// Bad user content becomes a diagnostic; it is never an `Err` and never a panic, and the work goes on.
 ///
 /// ```
-/// use ctx_types::{Code, Diagnostic, Severity};
+/// use ctx_types::{Code, Diagnostic, Severity, phrase};
 ///
 /// const UNKNOWN_TARGET: Code = Code::new(9999, "unknown anchor target");
-/// let diagnostic = Diagnostic::warning(UNKNOWN_TARGET, "no anchor `lore`")
+/// let diagnostic = Diagnostic::warning(UNKNOWN_TARGET, phrase!("no anchor `{name}`", name = "lore"))
 ///     .at_pointer("/presetMessages/3")
-///     .with_help("add an entry of type `placeholder` with id `lore`");
+///     .with_help(phrase!("add an entry of type `placeholder` with id `{name}`", name = "lore"));
 /// assert_eq!(diagnostic.severity, Severity::Warning);
 /// assert_eq!(diagnostic.to_string(), "warning[CTX9999]: no anchor `lore` (at /presetMessages/3)");
 /// ```
@@ -32,13 +34,16 @@ pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
     /// One sentence about this very finding: lower case, no full stop, things named in backticks.
-    pub message: String,
+    #[serde(flatten, serialize_with = "phrasing::as_message")]
+    #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Message"))]
+    pub message: Phrase,
     /// Where it was found.
     #[serde(skip_serializing_if = "Location::is_empty")]
     pub location: Location,
     /// What to do about it, if anything can be done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub help: Option<String>,
+    #[serde(flatten, serialize_with = "phrasing::as_help")]
+    #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Help"))]
+    pub help: Option<Phrase>,
     /// The edit that does it, where there is no choice to make; whoever writes findings as JSON decides how
     /// to tell it.
     #[serde(skip)]
@@ -47,28 +52,30 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Creates a finding of severity [`Severity::Error`]: the content does not do what its author meant.
-    pub fn error(code: Code, message: impl Into<String>) -> Self {
+    pub fn error(code: Code, message: impl Into<Phrase>) -> Self {
         Self::new(code, Severity::Error, message.into())
     }
 
     /// Creates a finding of severity [`Severity::Warning`]: it works, though probably not as meant.
-    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+    pub fn warning(code: Code, message: impl Into<Phrase>) -> Self {
         Self::new(code, Severity::Warning, message.into())
     }
 
     /// Creates a finding of severity [`Severity::Info`]: something that was done and is worth knowing.
-    pub fn info(code: Code, message: impl Into<String>) -> Self {
+    pub fn info(code: Code, message: impl Into<Phrase>) -> Self {
         Self::new(code, Severity::Info, message.into())
     }
 
     /// Creates the finding that counts those for which there was no room, in a place such as `this document`.
-    pub fn more(count: usize, place: &str) -> Self {
-        let verb = if count == 1 { "is" } else { "are" };
-        let message = format!("{} in {place} {verb} not shown", plural(count, "more finding"));
+    pub fn more(count: usize, place: impl ToArgument) -> Self {
+        let message = match count {
+            1 => phrase!("1 more finding in {place} is not shown", place),
+            _ => phrase!("{count} more findings in {place} are not shown", count, place),
+        };
         Self::info(codes::MORE_FINDINGS, message)
     }
 
-    fn new(code: Code, severity: Severity, message: String) -> Self {
+    fn new(code: Code, severity: Severity, message: Phrase) -> Self {
         Self { code, severity, message, location: Location::default(), help: None, fix: None }
     }
 
@@ -102,7 +109,7 @@ impl Diagnostic {
 
     /// Sets the way out.
     #[must_use]
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub fn with_help(mut self, help: impl Into<Phrase>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -115,12 +122,30 @@ impl Diagnostic {
         self
     }
 
+    /// Asks whether a known name was meant.
+    #[must_use]
+    pub fn suggesting(self, name: &str) -> Self {
+        self.with_help(did_you_mean(name))
+    }
+
+    /// Tells whether the way out asks if a known name was meant.
+    pub fn is_suggesting(&self) -> bool {
+        self.help.as_ref().is_some_and(|help| help.template() == DID_YOU_MEAN)
+    }
+
     /// Asks whether a near name was meant; where that is certain, `fix` makes the edit that writes it.
     #[must_use]
     pub fn guessing(self, near: Near<'_>, fix: impl FnOnce(&str) -> Fix) -> Self {
-        let asked = self.with_help(format!("did you mean `{}`?", excerpt(near.name)));
+        let asked = self.suggesting(near.name);
         if near.is_certain { asked.with_fix(fix(near.name)) } else { asked }
     }
+}
+
+const DID_YOU_MEAN: &str = "did you mean `{name}`?";
+
+/// Asks whether a known name was meant.
+pub(crate) fn did_you_mean(name: &str) -> Phrase {
+    phrase!(DID_YOU_MEAN, name = excerpt(name))
 }
 
 impl fmt::Display for Diagnostic {

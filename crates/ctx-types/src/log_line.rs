@@ -5,18 +5,20 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::phrasing::{self, Phrase};
+
 /// One line that a stage logged.
 ///
 /// A log tells how a result came about. What is wrong with somebody's content is a
 /// [`Diagnostic`](crate::Diagnostic), what became of a message a [`Decision`](crate::Decision).
 ///
 /// ```
-/// use ctx_types::{LogLevel, LogLine};
+/// use ctx_types::{LogLevel, LogLine, phrase};
 /// use serde_json::json;
 ///
-/// assert_eq!(LogLine::from("3 rules applied").level, LogLevel::Info);
+/// assert_eq!(LogLine::from(phrase!("{count} rules applied", count = 3)).level, LogLevel::Info);
 ///
-/// let line = LogLine::warn("a rule matched nothing").with_details(json!({ "rule": "trim" }));
+/// let line = LogLine::warn(phrase!("a rule matched nothing")).with_details(json!({ "rule": "trim" }));
 /// assert_eq!(line.to_string(), r#"warn: a rule matched nothing {"rule":"trim"}"#);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,7 +28,9 @@ pub struct LogLine {
     /// How much it matters.
     pub level: LogLevel,
     /// What happened, in one phrase for people: lower case, no full stop, things named in backticks.
-    pub message: String,
+    #[serde(flatten, serialize_with = "phrasing::as_message")]
+    #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Message"))]
+    pub message: Phrase,
     /// What the message does not say, for programs and for those who look closely.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
@@ -34,21 +38,21 @@ pub struct LogLine {
 
 impl LogLine {
     /// Creates a line about the ordinary course of the work; a text alone is one too.
-    pub fn info(message: impl Into<String>) -> Self {
+    pub fn info(message: impl Into<Phrase>) -> Self {
         Self::new(LogLevel::Info, message)
     }
 
     /// Creates a line about something that went on, though not as expected.
-    pub fn warn(message: impl Into<String>) -> Self {
+    pub fn warn(message: impl Into<Phrase>) -> Self {
         Self::new(LogLevel::Warn, message)
     }
 
     /// Creates a line about something that came to nothing.
-    pub fn error(message: impl Into<String>) -> Self {
+    pub fn error(message: impl Into<Phrase>) -> Self {
         Self::new(LogLevel::Error, message)
     }
 
-    fn new(level: LogLevel, message: impl Into<String>) -> Self {
+    fn new(level: LogLevel, message: impl Into<Phrase>) -> Self {
         Self { level, message: message.into(), details: None }
     }
 
@@ -60,14 +64,8 @@ impl LogLine {
     }
 }
 
-impl From<String> for LogLine {
-    fn from(message: String) -> Self {
-        Self::info(message)
-    }
-}
-
-impl From<&str> for LogLine {
-    fn from(message: &str) -> Self {
+impl<P: Into<Phrase>> From<P> for LogLine {
+    fn from(message: P) -> Self {
         Self::info(message)
     }
 }
@@ -78,7 +76,7 @@ impl fmt::Display for LogLine {
         if self.level != LogLevel::Info {
             write!(f, "{}: ", self.level)?;
         }
-        f.write_str(&self.message)?;
+        write!(f, "{}", self.message)?;
         match &self.details {
             Some(details) => write!(f, " {details}"),
             None => Ok(()),

@@ -4,6 +4,7 @@
 //! key is certainly meant; where that one stands beside it, without an edit. What stands below an unknown key is
 //! never looked at.
 
+use crate::phrase;
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, Character, Greeting, ModelMatch, PresetGroup, PresetMessage, UserProfile};
@@ -87,15 +88,14 @@ impl Reader {
 }
 
 fn misspelt(key: &str, meant: &str) -> Diagnostic {
-    let message = format!("nothing reads the key `{}`", excerpt(key));
-    let help = format!("did you mean `{}`?", excerpt(meant));
-    Diagnostic::warning(codes::MISSPELT_KEY, message).with_help(help).with_fix(Fix::key(meant))
+    let message = phrase!("nothing reads the key `{key}`", key = excerpt(key));
+    Diagnostic::warning(codes::MISSPELT_KEY, message).suggesting(meant).with_fix(Fix::key(meant))
 }
 
 /// Reports a misspelt key beside the right one: which value is meant, nobody can say.
 fn doubled(key: &str, meant: &str) -> Diagnostic {
-    let message = format!("nothing reads the key `{}`", excerpt(key));
-    let help = format!("`{}` is there too; remove one of the two", excerpt(meant));
+    let message = phrase!("nothing reads the key `{key}`", key = excerpt(key));
+    let help = phrase!("`{meant}` is there too; remove one of the two", meant = excerpt(meant));
     Diagnostic::warning(codes::MISSPELT_KEY, message).with_help(help)
 }
 
@@ -114,7 +114,7 @@ fn may_stand_beside(key: &str, known: &str) -> bool {
 /// let file = serde_json::json!({ "presetMessages": [{ "rol": "system", "tint": "blue" }] });
 /// let found = misspelt_in_agent(&Agent::read(file, &mut Reader::new()));
 /// assert_eq!(found.len(), 1);
-/// assert_eq!(found[0].help.as_deref(), Some("did you mean `role`?"));
+/// assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `role`?"));
 /// ```
 pub fn misspelt_in_agent(agent: &Agent) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
@@ -208,13 +208,14 @@ fn agent_keys(profile: &UserProfile) -> Vec<Diagnostic> {
     // One such key says what the file is.
     let near = object.keys().take(MAX_COMPARISONS).find_map(near);
     let finding = |(key, meant): (String, &str)| {
-        let message = format!(
-            "the file is taken for a user profile, and with `{meant}` would be an agent; nothing reads the key `{}`",
-            excerpt(&key)
+        let message = phrase!(
+            "the file is taken for a user profile, and with `{meant}` would be an agent; nothing reads the key `{key}`",
+            meant,
+            key = excerpt(&key)
         );
         let finding = Diagnostic::warning(codes::MISSPELT_KEY, message);
         let pointer = format!("/{}", pointer_step(&key));
-        finding.with_help(format!("did you mean `{meant}`?")).with_fix(Fix::key(meant)).at_pointer(pointer)
+        finding.suggesting(meant).with_fix(Fix::key(meant)).at_pointer(pointer)
     };
     near.map(finding).into_iter().collect()
 }

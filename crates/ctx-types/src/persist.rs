@@ -7,6 +7,7 @@
 //! Bodies are not held twice: reading moves texts and lists out of the kept value and leaves an empty
 //! placeholder of the same type, which marks the key's place.
 
+use crate::phrase;
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -92,7 +93,7 @@ impl Reader {
         let placed = diagnostic.location.pointer.is_some();
         let diagnostic = if placed { diagnostic } else { diagnostic.at_pointer(self.pointer()) };
         let pointer = diagnostic.location.pointer.as_ref().map_or(0, String::len);
-        self.bytes = self.bytes.saturating_add(diagnostic.message.len()).saturating_add(pointer);
+        self.bytes = self.bytes.saturating_add(diagnostic.message.to_string().len()).saturating_add(pointer);
         self.diagnostics.push(diagnostic);
     }
 
@@ -117,18 +118,18 @@ impl Reader {
         if self.suppress(Severity::Error) {
             return;
         }
-        let message = format!("expected {expected}, found {}", describe(found));
+        let message = phrase!("expected {expected}, found {found}", expected, found = describe(found));
         let help = match &meant {
             Some(Value::String(_)) if found.is_number() => {
-                "in quotes it is a text; the value is kept as it is and otherwise ignored".to_owned()
+                phrase!("in quotes it is a text; the value is kept as it is and otherwise ignored")
             }
             Some(Value::Array(_)) => {
-                "in brackets it is a list; the value is kept as it is and otherwise ignored".to_owned()
+                phrase!("in brackets it is a list; the value is kept as it is and otherwise ignored")
             }
             Some(Value::String(word)) => {
-                format!("did you mean `{word}`? The value is kept as it is and otherwise ignored")
+                phrase!("did you mean `{word}`? The value is kept as it is and otherwise ignored", word)
             }
-            _ => "the value is kept as it is and otherwise ignored".to_owned(),
+            _ => phrase!("the value is kept as it is and otherwise ignored"),
         };
         let mut wrong = Diagnostic::error(codes::WRONG_TYPE, message).with_help(help);
         wrong.fix = meant.map(|meant| Box::new(Fix::value(meant)));
@@ -142,7 +143,11 @@ impl Reader {
         if self.suppress(Severity::Warning) {
             return;
         }
-        let message = format!("expected {expected}, found {}, which is read as one", describe(found));
+        let message = phrase!(
+            "expected {expected}, found {found}, which is read as one",
+            expected,
+            found = describe(found)
+        );
         self.report(Diagnostic::warning(codes::LOOSE_TYPE, message).with_fix(Fix::value(meant)));
     }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::decision::{Decision, Outcome, TokenFigure};
 use crate::diagnostic::Diagnostic;
 use crate::log_line::LogLine;
+use crate::phrasing::{self, Phrase};
 use crate::source::Source;
 
 /// Everything worth knowing about one assembly beside its messages.
@@ -53,7 +54,9 @@ pub struct Unstable {
     /// The message, or the piece of it.
     pub source: Source,
     /// Why it may differ.
-    pub reason: String,
+    #[serde(flatten, serialize_with = "phrasing::as_reason")]
+    #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Reason"))]
+    pub reason: Phrase,
 }
 
 /// What the messages of a context use of its budget.
@@ -79,7 +82,7 @@ pub struct Usage {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageLine {
     /// What it is, for people.
-    pub name: String,
+    pub name: Phrase,
     /// Its tokens; negative if they go off the window.
     pub tokens: i64,
 }

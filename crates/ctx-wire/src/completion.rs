@@ -9,7 +9,7 @@ mod template;
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Message};
+use ctx_types::{Diagnostic, Message, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -68,8 +68,10 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let parameters = own(request.parameters);
     put_parameters(&mut body, parameters, &["model", "prompt", "messages", "tools"], &mut found);
     if messages.is_empty() {
-        found
-            .push(Diagnostic::error(codes::NO_MESSAGES, "the request has no messages").at_pointer("/prompt"));
+        found.push(
+            Diagnostic::error(codes::NO_MESSAGES, phrase!("the request has no messages"))
+                .at_pointer("/prompt"),
+        );
     }
     let body = body.into();
     found.extend(lint::completion(&body));

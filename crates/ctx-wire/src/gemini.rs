@@ -7,7 +7,7 @@ mod part;
 mod reply;
 pub(crate) mod stream;
 
-use ctx_types::{Diagnostic, Message};
+use ctx_types::{Diagnostic, Message, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -51,8 +51,9 @@ pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a>
 pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     if messages.iter().any(|message| message.cache_mark.is_some()) {
-        let text =
-            "cache marks are not sent: this dialect has none, and caches what requests begin with alike";
+        let text = phrase!(
+            "cache marks are not sent: this dialect has none, and caches what requests begin with alike"
+        );
         found.push(Diagnostic::info(codes::CACHE_MARK, text));
     }
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();

@@ -7,7 +7,7 @@ mod openai_chat;
 mod openai_responses;
 mod tools;
 
-use ctx_types::{Code, Diagnostic, Fix, nearest};
+use ctx_types::{Code, Diagnostic, Fix, Phrase, nearest, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -79,9 +79,13 @@ pub fn detect(body: &Value) -> Option<Dialect> {
 /// The messages of a body; what stands there instead is reported.
 fn messages<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [Json<'a>] {
     match body.get("messages").and_then(Json::as_list) {
-        None => found.push(refused(codes::SHAPE, "`messages` is not a list").at_pointer("/messages")),
+        None => {
+            found.push(refused(codes::SHAPE, phrase!("`messages` is not a list")).at_pointer("/messages"))
+        }
         Some([]) => {
-            found.push(refused(codes::NO_MESSAGES, "the request has no messages").at_pointer("/messages"));
+            found.push(
+                refused(codes::NO_MESSAGES, phrase!("the request has no messages")).at_pointer("/messages"),
+            );
         }
         Some(messages) => return messages,
     }
@@ -105,13 +109,13 @@ fn is_empty(content: Option<&Json<'_>>) -> bool {
 fn check_model(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let model = body.get("model").and_then(Json::as_str).unwrap_or_default();
     if model.is_empty() {
-        let finding = Diagnostic::warning(codes::NO_MODEL, "the request names no model");
+        let finding = Diagnostic::warning(codes::NO_MODEL, phrase!("the request names no model"));
         found.push(finding.at_pointer("/model"));
     }
 }
 
 /// The finding about a role that the dialect does not have.
-fn unknown_role(message: String, role: &str, known: &[&'static str]) -> Diagnostic {
+fn unknown_role(message: Phrase, role: &str, known: &[&'static str]) -> Diagnostic {
     let finding = refused(codes::SHAPE, message);
     match nearest(role, known.iter().copied()) {
         Some(near) => finding.guessing(near, Fix::text),
@@ -119,6 +123,6 @@ fn unknown_role(message: String, role: &str, known: &[&'static str]) -> Diagnost
     }
 }
 
-fn refused(code: Code, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(code, message.into()).with_help("the provider will refuse the request")
+fn refused(code: Code, message: impl Into<Phrase>) -> Diagnostic {
+    Diagnostic::error(code, message).with_help(phrase!("the provider will refuse the request"))
 }

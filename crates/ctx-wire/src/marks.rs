@@ -1,6 +1,6 @@
 //! Which cache marks of a list of messages are written.
 
-use ctx_types::{CacheMark, Diagnostic, Message, Role};
+use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
 
 use crate::codes;
 
@@ -15,7 +15,11 @@ pub(crate) fn written(messages: &[Message], found: &mut Vec<Diagnostic>) -> Vec<
     let count = marks.iter().flatten().count();
     let dropped = count.saturating_sub(MAX_MARKS);
     if dropped > 0 {
-        let text = format!("{count} messages have cache marks; the last {MAX_MARKS} are written");
+        let text = phrase!(
+            "{count} messages have cache marks; the last {limit} are written",
+            count,
+            limit = MAX_MARKS
+        );
         found.push(Diagnostic::warning(codes::DIALECT_LIMIT, text));
     }
     for mark in marks.iter_mut().filter(|mark| mark.is_some()).take(dropped) {
@@ -25,8 +29,9 @@ pub(crate) fn written(messages: &[Message], found: &mut Vec<Diagnostic>) -> Vec<
     for (index, mark) in marks.iter_mut().enumerate() {
         match mark {
             Some(CacheMark::Long) if is_short => {
-                let text =
-                    "a mark that lasts longer cannot stand behind a shorter one, and is written as short";
+                let text = phrase!(
+                    "a mark that lasts longer cannot stand behind a shorter one, and is written as short"
+                );
                 let finding = Diagnostic::info(codes::CACHE_MARK, text);
                 found.push(finding.at_pointer(format!("/messages/{index}")));
                 *mark = Some(CacheMark::Short);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Code, Diagnostic, Message, Role, ToolCall, excerpt};
+use ctx_types::{Code, Diagnostic, Message, Phrase, Role, ToolCall, excerpt, phrase};
 
 use crate::codes;
 
@@ -64,7 +64,7 @@ impl<'a> Pairing<'a> {
     fn add_call(&mut self, call: Call<'a>) {
         if call.id.is_empty() {
             let pointer = format!("/messages/{}/tool_calls/{}", call.message, call.position);
-            let found = refused(codes::NO_CALL_ID, "the tool call has no id".to_owned());
+            let found = refused(codes::NO_CALL_ID, phrase!("the tool call has no id"));
             self.report(call.message, found.at_pointer(pointer));
             return;
         }
@@ -81,7 +81,7 @@ impl<'a> Pairing<'a> {
 
     fn add_result(&mut self, message: usize, id: Option<&str>) {
         let Some(id) = id.filter(|id| !id.is_empty()) else {
-            let found = refused(codes::NO_CALL_ID, "the tool message names no call".to_owned());
+            let found = refused(codes::NO_CALL_ID, phrase!("the tool message names no call"));
             self.report(message, found.at_pointer(format!("/messages/{message}")));
             return;
         };
@@ -95,9 +95,9 @@ impl<'a> Pairing<'a> {
         let at = self.by_id.get(id).copied();
         let shown = excerpt(id);
         let (code, text) = match at.and_then(|at| self.calls.get_mut(at)) {
-            None => (codes::ORPHAN_RESULT, format!("no call before it has the id `{shown}`")),
+            None => (codes::ORPHAN_RESULT, phrase!("no call before it has the id `{id}`", id = shown)),
             Some(call) if call.is_answered => {
-                (codes::DUPLICATE_RESULT, format!("the call `{shown}` has a result already"))
+                (codes::DUPLICATE_RESULT, phrase!("the call `{id}` has a result already", id = shown))
             }
             Some(call) => {
                 call.is_answered = true;
@@ -106,7 +106,7 @@ impl<'a> Pairing<'a> {
                 }
                 (
                     codes::SEPARATED_RESULT,
-                    format!("the result of the call `{shown}` does not directly follow it"),
+                    phrase!("the result of the call `{id}` does not directly follow it", id = shown),
                 )
             }
         };
@@ -119,7 +119,7 @@ impl<'a> Pairing<'a> {
 
     fn finish(mut self) -> Vec<Diagnostic> {
         for call in self.calls.iter().filter(|call| !call.is_answered) {
-            let text = format!("the call `{}` has no result", excerpt(call.id));
+            let text = phrase!("the call `{call}` has no result", call = excerpt(call.id));
             let found = refused(codes::UNANSWERED_CALL, text).at_pointer(call.pointer());
             self.found.push((call.message, found));
         }
@@ -137,15 +137,15 @@ impl Call<'_> {
 fn duplicate(call: &Call<'_>, is_same_message: bool) -> Diagnostic {
     let id = excerpt(call.id);
     let found = if is_same_message {
-        refused(codes::DUPLICATE_CALL, format!("two calls of one message have the id `{id}`"))
+        refused(codes::DUPLICATE_CALL, phrase!("two calls of one message have the id `{id}`", id))
     } else {
-        let text = format!("an earlier message has a call with the id `{id}` too");
+        let text = phrase!("an earlier message has a call with the id `{id}` too", id);
         Diagnostic::warning(codes::DUPLICATE_CALL, text)
-            .with_help("give every call of the conversation its own id; some providers insist on it")
+            .with_help(phrase!("give every call of the conversation its own id; some providers insist on it"))
     };
     found.at_pointer(call.pointer())
 }
 
-fn refused(code: Code, message: String) -> Diagnostic {
-    Diagnostic::error(code, message).with_help("the provider will refuse the request")
+fn refused(code: Code, message: Phrase) -> Diagnostic {
+    Diagnostic::error(code, message).with_help(phrase!("the provider will refuse the request"))
 }

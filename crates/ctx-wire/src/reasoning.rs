@@ -1,6 +1,6 @@
 //! State of the model's reasoning that goes back to the provider unchanged.
 
-use ctx_types::{Diagnostic, Message, Role};
+use ctx_types::{Diagnostic, Message, Role, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -36,7 +36,7 @@ fn artifacts(message: &Message) -> impl Iterator<Item = &Value> {
 pub(crate) fn of(message: &Message, wanted: Origin) -> (Vec<&Value>, Option<Diagnostic>) {
     let (own, foreign): (Vec<&Value>, Vec<&Value>) =
         artifacts(message).partition(|artifact| origin(artifact) == Some(wanted));
-    let text = "reasoning state of another provider is not sent";
+    let text = phrase!("reasoning state of another provider is not sent");
     let finding = (!foreign.is_empty()).then(|| Diagnostic::info(codes::REASONING_NOT_SENT, text));
     (own, finding)
 }

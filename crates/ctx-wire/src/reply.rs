@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ctx_types::{Content, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall};
+use ctx_types::{
+    Content, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall, phrase,
+};
 
 use crate::codes;
 
@@ -61,7 +63,11 @@ impl Reply {
                 new = format!("call_{next}");
             }
             next += 1;
-            let text = format!("call {index} of the answer had no id of its own and is now called `{new}`");
+            let text = phrase!(
+                "call {index} of the answer had no id of its own and is now called `{new}`",
+                index,
+                new
+            );
             self.diagnostics.push(Diagnostic::warning(codes::REPLY_MENDED, text));
             call.id = new.into();
         }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::LazyLock;
 
-use ctx_types::{Attachment, Diagnostic, ToolDefinition, excerpt};
+use ctx_types::{Attachment, Diagnostic, ToolDefinition, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -157,7 +157,8 @@ pub(crate) fn put_parameters<'a>(
 ) {
     for (name, value) in parameters {
         if reserved.contains(&&*name) {
-            let message = format!("parameter `{}` is not sent: the request sets it itself", excerpt(&name));
+            let message =
+                phrase!("parameter `{name}` is not sent: the request sets it itself", name = excerpt(&name));
             diagnostics.push(Diagnostic::warning(codes::RESERVED_PARAMETER, message));
         } else {
             body.push(name, value);
@@ -167,7 +168,8 @@ pub(crate) fn put_parameters<'a>(
 
 /// Reports a file that is a reference still.
 pub(crate) fn nothing_loaded(file: &Attachment) -> Diagnostic {
-    let text = format!("attachment `{}` is not sent: nothing loaded its bytes", excerpt(file.label()));
+    let text =
+        phrase!("attachment `{label}` is not sent: nothing loaded its bytes", label = excerpt(file.label()));
     Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)
 }
 

@@ -5,7 +5,7 @@ mod halves;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Reasoning, Text, ToolCall, excerpt};
+use ctx_types::{Diagnostic, Reasoning, Text, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -436,7 +436,7 @@ pub(crate) fn check_count(calls: usize) -> Result<(), Failure> {
 pub(crate) fn push_call(reply: &mut Reply, id: &str, name: &str, arguments: String) {
     let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
     if name.is_empty() {
-        let text = format!("call {} of the answer names no tool", reply.tool_calls.len());
+        let text = phrase!("call {index} of the answer names no tool", index = reply.tool_calls.len());
         reply.diagnostics.push(Diagnostic::warning(codes::REPLY_MENDED, text));
     }
     reply.tool_calls.push(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() });

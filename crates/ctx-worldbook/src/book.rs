@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest, plural};
+use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, count_of, excerpt, nearest, phrase};
 
 use crate::decorators::{Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0, pointer_under};
@@ -150,20 +150,22 @@ impl Uids {
 
 fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
     let line = &idle.line;
-    let (message, help) = match idle.why {
-        Idle::BadValue => (format!("the decorator `{line}` has a value that means nothing"), None),
-        Idle::UnknownName(near) => (
-            format!("no decorator `{line}` is known; it has no effect, and is not sent"),
-            near.map(|near| format!("did you mean `{near}`?")),
-        ),
+    let (message, near) = match idle.why {
+        Idle::BadValue => (phrase!("the decorator `{line}` has a value that means nothing", line), None),
+        Idle::UnknownName(near) => {
+            (phrase!("no decorator `{line}` is known; it has no effect, and is not sent", line), near)
+        }
         Idle::OtherDialect => {
-            let message = format!("the decorator `{line}` has no effect in this book, and is not sent");
-            let help = "it has one where the book says `dialect: ccv3`".to_owned();
+            let message = phrase!("the decorator `{line}` has no effect in this book, and is not sent", line);
+            let help = phrase!("it has one where the book says `dialect: ccv3`");
             return Diagnostic::info(codes::BAD_DECORATOR, message).with_help(help);
         }
     };
-    let help = help.unwrap_or_else(|| "mend the line or take it out".to_owned());
-    Diagnostic::warning(codes::BAD_DECORATOR, message).with_help(help)
+    let idle = Diagnostic::warning(codes::BAD_DECORATOR, message);
+    match near {
+        Some(near) => idle.suggesting(near),
+        None => idle.with_help(phrase!("mend the line or take it out")),
+    }
 }
 
 fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
@@ -171,31 +173,37 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     if let Some((_, dialect)) = DIALECTS.iter().find(|(known, _)| *known == name) {
         return *dialect;
     }
-    let message = format!("no dialect `{}`; the book is read as SillyTavern reads it", excerpt(name));
+    let message =
+        phrase!("no dialect `{name}`; the book is read as SillyTavern reads it", name = excerpt(name));
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     findings.add(match nearest(name, DIALECTS.iter().map(|(known, _)| *known)) {
         Some(near) => unknown.guessing(near, Fix::text),
-        None => unknown.with_help("write `sillytavern` or `ccv3`"),
+        None => unknown.with_help(phrase!("write `sillytavern` or `ccv3`")),
     });
     Dialect::Plain
 }
 
 fn duplicate(uid: &str, uses: usize) -> Diagnostic {
-    let (times, who) = match uses {
-        2 => ("twice".to_owned(), "both"),
-        _ => (format!("{uses} times"), "all"),
+    let uid = excerpt(uid);
+    let (message, help) = match uses {
+        2 => (
+            phrase!("the uid `{uid}` is used twice in this book", uid),
+            phrase!("both are considered here; other applications may know only the last one"),
+        ),
+        _ => (
+            phrase!("the uid `{uid}` is used {uses} times in this book", uid, uses),
+            phrase!("all are considered here; other applications may know only the last one"),
+        ),
     };
-    let message = format!("the uid `{}` is used {times} in this book", excerpt(uid));
-    let help = format!("{who} are considered here; other applications may know only the last one");
     Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(help)
 }
 
 fn without_uid(key: &str) -> Diagnostic {
-    let message = format!(
-        "the entry has no uid, and its key `{}` is the uid of another one in this book",
-        excerpt(key)
+    let message = phrase!(
+        "the entry has no uid, and its key `{key}` is the uid of another one in this book",
+        key = excerpt(key)
     );
-    Diagnostic::warning(codes::DUPLICATE_UID, message).with_help("give it a uid")
+    Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(phrase!("give it a uid"))
 }
 
 /// What is found in a book, up to a number.
@@ -213,10 +221,10 @@ impl Findings {
             0..MAX_FINDINGS => self.all.push(finding.in_document(self.name.clone())),
             MAX_FINDINGS => self.all.push(Diagnostic::info(
                 finding.code,
-                format!(
-                    "more than {} in `{}`; the rest is not shown",
-                    plural(MAX_FINDINGS, "finding"),
-                    self.name
+                phrase!(
+                    "more than {findings} in `{name}`; the rest is not shown",
+                    findings = count_of!(MAX_FINDINGS, "finding"),
+                    name = self.name
                 ),
             )),
             _ => {}

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, SelectiveLogic, TokenCounter, excerpt};
+use ctx_types::{Diagnostic, Phrase, SelectiveLogic, TokenCounter, excerpt, phrase};
 
 use crate::codes;
 use crate::entry::{Destination, Entry};
 use crate::keys::{self, Parsed};
 use crate::meaningless::TRIGGERS;
 use crate::set::{BookSet, Member};
-use crate::status::count;
 
 /// What books are checked for.
 #[derive(Clone, Copy, Default)]
@@ -44,19 +43,20 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
     let mut findings = Vec::new();
     let id = excerpt(&member.id);
     if let Some(reason) = dead(set, member) {
-        let message = format!("`{id}` can never become active: {reason}");
+        let message = phrase!("`{id}` can never become active: {reason}", id, reason);
         let finding = Diagnostic::warning(codes::DEAD_ENTRY, message);
-        findings.push(("".into(), finding.with_help("mend it, or switch it off with `disable`")));
+        findings.push(("".into(), finding.with_help(phrase!("mend it, or switch it off with `disable`"))));
     } else if let Some(reason) = unreachable(set, &member.entry) {
-        let message = format!("`{id}` waits for recursion that never comes: {reason}");
+        let message = phrase!("`{id}` waits for recursion that never comes: {reason}", id, reason);
         let finding = Diagnostic::warning(codes::UNREACHABLE, message);
-        let help = "take `delayUntilRecursion` out, or change the settings";
+        let help = phrase!("take `delayUntilRecursion` out, or change the settings");
         findings.push(("/delayUntilRecursion".into(), finding.with_help(help)));
     }
     if let Some((index, key)) = greedy_key(set, member) {
-        let message = format!("the key `{}` of `{id}` is found in nearly every text", excerpt(key));
+        let message =
+            phrase!("the key `{key}` of `{id}` is found in nearly every text", key = excerpt(key), id);
         let finding = Diagnostic::warning(codes::KEY_MATCHES_ALL, message);
-        let help = "make it longer, or make the entry constant";
+        let help = phrase!("make it longer, or make the entry constant");
         findings.push((format!("/key/{index}").into(), finding.with_help(help)));
     }
     findings
@@ -232,17 +232,22 @@ fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> V
     let entry = &member.entry;
     let mut findings = Vec::new();
     if entry.content.trim().is_empty() {
-        let message = format!("`{}` has no text", excerpt(&member.id));
+        let message = phrase!("`{member}` has no text", member = excerpt(&member.id));
         let finding = Diagnostic::info(codes::EMPTY_ENTRY, message);
-        findings.push(("/content".into(), finding.with_help("write one, or switch it off with `disable`")));
+        findings.push((
+            "/content".into(),
+            finding.with_help(phrase!("write one, or switch it off with `disable`")),
+        ));
     }
     if matches!(&entry.destination, Destination::Outlet(name) if name.is_empty()) {
-        let message = format!("`{}` goes to an outlet without a name, so nowhere", excerpt(&member.id));
-        let finding = Diagnostic::warning(codes::NO_PLACE, message).with_help("give it an `outletName`");
+        let message =
+            phrase!("`{member}` goes to an outlet without a name, so nowhere", member = excerpt(&member.id));
+        let finding =
+            Diagnostic::warning(codes::NO_PLACE, message).with_help(phrase!("give it an `outletName`"));
         findings.push(("/outletName".into(), finding));
     }
     if let Some(message) = too_large(set, member, options).filter(|_| !entry.ignores_budget) {
-        let help = "make it shorter, give entries more tokens, or set `ignoreBudget`";
+        let help = phrase!("make it shorter, give entries more tokens, or set `ignoreBudget`");
         let finding = Diagnostic::warning(codes::LARGER_THAN_BUDGET, message).with_help(help);
         findings.push(("/content".into(), finding));
     }
@@ -251,7 +256,7 @@ fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> V
 
 /// Says which budget the text of an entry exceeds alone, counted as a scan counts it: with a line break it stays
 /// below the budget of all entries, and without one within that of its book.
-fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Option<String> {
+fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Option<Phrase> {
     let counter = options.counter?;
     let tokens = |text: &str, most: u64| {
         counter.count_till_limit(text, u32::try_from(most).unwrap_or(u32::MAX)).map(u64::from)
@@ -260,13 +265,17 @@ fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Optio
     if let Some(budget) = options.budget
         && tokens(&format!("{content}\n"), budget).is_none_or(|tokens| tokens >= budget)
     {
-        let budget = count(budget, "token");
-        return Some(format!("the text of `{name}` alone reaches the budget of {budget}"));
+        return Some(phrase!(
+            "the text of `{name}` alone reaches the budget of {budget} tokens",
+            name,
+            budget
+        ));
     }
     let budget = set.books().get(member.book_number)?.token_budget?;
     let is_larger = tokens(content, budget).is_none_or(|tokens| tokens > budget);
-    let all = count(budget, "token");
-    is_larger.then(|| format!("the text of `{name}` alone exceeds its book's budget of {all}"))
+    is_larger.then(|| {
+        phrase!("the text of `{name}` alone exceeds its book's budget of {budget} tokens", name, budget)
+    })
 }
 
 impl std::fmt::Debug for CheckOptions<'_> {

@@ -1,6 +1,6 @@
 //! Values of books that mean nothing, though their types are right.
 
-use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest};
+use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest, phrase};
 use serde_json::Value;
 
 use crate::book::MAX_FINDINGS;
@@ -40,9 +40,10 @@ pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
         .into_iter()
         .filter_map(|(field, number)| Some((field, number.filter(|number| number.0 < 0.0)?)));
     let bad = bad.map(|(field, number)| {
-        let message = format!("`{field}` is {}, which means nothing and is ignored", number.0);
+        let message =
+            phrase!("`{field}` is {number}, which means nothing and is ignored", field, number = number.0);
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
-        finding.with_help(format!("write {COUNT}, or take it out"))
+        finding.with_help(phrase!("write {count}, or take it out", count = COUNT))
     });
     bad.collect()
 }
@@ -60,12 +61,17 @@ fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &str) -
     // Zero has two signs.
     let counts_as = nearest + 0.0;
     (number != nearest).then(|| {
-        let message = format!(
-            "`{field}` of `{}` is {number}, which means nothing and counts as {counts_as}",
-            excerpt(id)
+        let message = phrase!(
+            "`{field}` of `{id}` is {number}, which means nothing and counts as {value}",
+            field,
+            id = excerpt(id),
+            number,
+            value = counts_as
         );
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
-        finding.with_help(format!("write {range}, or take it out")).with_fix(Fix::value(written(counts_as)))
+        finding
+            .with_help(phrase!("write {range}, or take it out", range))
+            .with_fix(Fix::value(written(counts_as)))
     })
 }
 
@@ -83,12 +89,15 @@ fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = D
     let unknown = noun.triggers.iter().enumerate().filter(move |(_, kind)| !is_dead && !is_known(kind));
     let unknown = unknown.take(MAX_FINDINGS + 1);
     unknown.map(move |(at, kind)| {
-        let message =
-            format!("nothing of the kind `{}` is generated, which `{}` names", excerpt(kind), excerpt(id));
+        let message = phrase!(
+            "nothing of the kind `{kind}` is generated, which `{id}` names",
+            kind = excerpt(kind),
+            id = excerpt(id)
+        );
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/triggers/{at}"));
         match nearest(kind, TRIGGERS) {
             Some(near) => finding.guessing(near, Fix::text),
-            None => finding.with_help("take it out"),
+            None => finding.with_help(phrase!("take it out")),
         }
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::Role;
+use ctx_types::{Phrase, Role, phrase};
 
 use crate::entry::Destination;
 use crate::scan::Scan;
@@ -57,10 +57,10 @@ pub enum Unplaced {
 
 impl Unplaced {
     /// Returns the words for reports.
-    pub const fn as_str(self) -> &'static str {
+    pub fn phrase(self) -> Phrase {
         match self {
-            Self::Blank => "its text is empty",
-            Self::NamelessOutlet => "its outlet has no name",
+            Self::Blank => phrase!("its text is empty"),
+            Self::NamelessOutlet => phrase!("its outlet has no name"),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Text, plural};
+use ctx_types::{Diagnostic, Text, count_of, phrase};
 
 use crate::budget::Budget;
 use crate::codes;
@@ -18,7 +18,7 @@ use crate::input::{Ports, ScanInput};
 use crate::keys::{ExpandedKey, Matching};
 use crate::scan::{Activation, PassKind, Scan};
 use crate::set::{BookSet, Member};
-use crate::status::{Cause, GaveUp, Reason, Status, count};
+use crate::status::{Cause, GaveUp, Reason, Status};
 use crate::texts::Texts;
 use crate::timed::Timed;
 
@@ -122,13 +122,14 @@ impl<'r, 'p> Run<'r, 'p> {
         let limits = self.set.limits();
         let limit = limits.passes.min(limits.considered / self.set.members().len().max(1)).max(1);
         if passes >= limit {
-            let message = format!(
-                "entries were considered {}; what else could follow is left out",
-                count(limit as u64, "time")
+            let message = phrase!(
+                "entries were considered {times}; what else could follow is left out",
+                times = count_of!(limit, "time")
             );
             let finding = Diagnostic::warning(codes::TOO_MANY_PASSES, message);
-            self.findings
-                .push(finding.with_help("set `max_recursion_steps`, or let fewer entries bring in others"));
+            self.findings.push(
+                finding.with_help(phrase!("set `max_recursion_steps`, or let fewer entries bring in others")),
+            );
         }
         passes >= limit
     }
@@ -198,10 +199,12 @@ impl<'r, 'p> Run<'r, 'p> {
         }
         if self.texts.is_cut {
             let limit = self.set.limits().text_bytes;
-            let message =
-                format!("only the first {} of text were searched for keys", count(limit as u64, "byte"));
+            let message = phrase!(
+                "only the first {bytes} of text were searched for keys",
+                bytes = count_of!(limit, "byte")
+            );
             let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
-            self.findings.push(finding.with_help("let entries look at fewer messages"));
+            self.findings.push(finding.with_help(phrase!("let entries look at fewer messages")));
         }
         self.tell_limits();
         Scan {
@@ -220,15 +223,19 @@ impl<'r, 'p> Run<'r, 'p> {
         let wanted = self.set.settings().depth.saturating_add(self.skew).max(self.set.own_depth() as u64);
         if wanted > limit as u64 && self.length > limit as u64 {
             let older = wanted.min(self.length) - limit as u64;
-            let message = format!(
-                "only the newest {} were searched for keys; {older} more should have been",
-                count(limit as u64, "message")
+            let message = phrase!(
+                "only the newest {messages} were searched for keys; {older} more should have been",
+                messages = count_of!(limit, "message"),
+                older
             );
             let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
-            self.findings.push(finding.with_help("let entries look at fewer messages"));
+            self.findings.push(finding.with_help(phrase!("let entries look at fewer messages")));
         }
         if self.hidden > 0 {
-            let message = format!("{} about keys, not listed", plural(self.hidden, "more finding"));
+            let message = phrase!(
+                "{findings} about keys, not listed",
+                findings = count_of!(self.hidden, "more finding")
+            );
             self.findings.push(Diagnostic::warning(codes::KEY_GAVE_UP, message));
         }
     }

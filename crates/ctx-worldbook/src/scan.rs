@@ -1,6 +1,6 @@
 //! The result of a scan.
 
-use ctx_types::{Diagnostic, Segment, Text, excerpt};
+use ctx_types::{Diagnostic, Phrase, Segment, Text, excerpt, phrase};
 
 use crate::input::{Ports, ScanInput, ScanMessage};
 use crate::run::Run;
@@ -72,61 +72,58 @@ impl BookSet {
     }
 
     /// Says why an entry is active, with the number of the message in `messages` where a key was found.
-    pub fn describe(&self, activation: &Activation, messages: &[ScanMessage]) -> String {
+    pub fn describe(&self, activation: &Activation, messages: &[ScanMessage]) -> Phrase {
         self.describe_with(activation, &|newest| {
             let number = messages.len().checked_sub(newest + 1);
-            number.map_or_else(|| "a message".to_owned(), |number| format!("message {number}"))
+            number.map_or_else(|| phrase!("a message"), |number| phrase!("message {number}", number))
         })
     }
 
     /// As [`BookSet::describe`], with words of the caller for a message, which is counted from the newest.
-    pub fn describe_with(&self, activation: &Activation, message: &dyn Fn(usize) -> String) -> String {
+    pub fn describe_with(&self, activation: &Activation, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match &activation.cause {
-            Cause::Constant => "it is always active".to_owned(),
-            Cause::Decorator => "`@@activate` says so".to_owned(),
-            Cause::External => "the host activates it".to_owned(),
-            Cause::Sticky { until: end } => format!("it stays {}", until(*end)),
+            Cause::Constant => phrase!("it is always active"),
+            Cause::Decorator => phrase!("`@@activate` says so"),
+            Cause::External => phrase!("the host activates it"),
+            Cause::Sticky { until: end } => phrase!("it stays {until}", until = until(*end)),
             Cause::Keys { primary, secondary } => {
-                let mut text = format!("key {}", self.describe_hit(primary, message));
-                if let Some(secondary) = secondary {
-                    text.push_str(" with ");
-                    text.push_str(&self.describe_hit(secondary, message));
+                let primary = self.describe_hit(primary, message);
+                match secondary.as_ref().map(|secondary| self.describe_hit(secondary, message)) {
+                    Some(secondary) => phrase!("key {primary} with {secondary}", primary, secondary),
+                    None => phrase!("key {primary}", primary),
                 }
-                text
             }
         }
     }
 
     /// Says where a key was found.
-    pub fn describe_hit(&self, hit: &KeyHit, message: &dyn Fn(usize) -> String) -> String {
+    pub fn describe_hit(&self, hit: &KeyHit, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         let place = match hit.place {
             KeyPlace::Message(newest) => message(newest),
-            KeyPlace::Source(source) => source.as_str().to_owned(),
-            KeyPlace::Injected(number) => format!("further text {number}"),
-            KeyPlace::Entry(number) => format!("the text of {}", self.name(number)),
+            KeyPlace::Source(source) => source.phrase(),
+            KeyPlace::Injected(number) => phrase!("further text {number}", number),
+            KeyPlace::Entry(number) => phrase!("the text of {entry}", entry = self.name(number)),
         };
-        format!("`{}` in {place}", excerpt(&hit.key))
+        phrase!("`{key}` in {place}", key = excerpt(&hit.key), place)
     }
 
     /// Says why an entry is not active: as [`Reason`] itself, but with the names of other entries and the places
     /// of keys. `message` gives words for a message, which is counted from the newest.
-    pub fn describe_reason(&self, reason: &Reason, message: &dyn Fn(usize) -> String) -> String {
+    pub fn describe_reason(&self, reason: &Reason, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match reason {
-            Reason::Group { group, loss } => {
-                format!("in the group `{}`, {}", excerpt(group), loss.to(&self.name(loss.winner())))
-            }
+            Reason::Group { group, loss } => loss.in_group(group, self.name(loss.winner())),
             Reason::Secondary { primary, logic, found } => {
                 let found = found.as_ref().map(|found| self.describe_hit(found, message));
-                secondary(&self.describe_hit(primary, message), *logic, found)
+                secondary(self.describe_hit(primary, message), *logic, found)
             }
-            other => other.to_string(),
+            other => other.phrase(),
         }
     }
 
-    fn name(&self, member: usize) -> String {
+    fn name(&self, member: usize) -> Phrase {
         match self.members().get(member) {
-            Some(member) => format!("`{}`", excerpt(&member.id)),
-            None => "an entry".to_owned(),
+            Some(member) => phrase!("`{name}`", name = excerpt(&member.id)),
+            None => phrase!("an entry"),
         }
     }
 }

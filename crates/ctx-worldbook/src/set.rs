@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, excerpt, plural};
+use ctx_types::{Diagnostic, count_of, excerpt, phrase};
 
 use crate::automaton::Automaton;
 use crate::book::{Book, Level};
@@ -14,7 +14,6 @@ use crate::keys::{self, Key, KeyTable, Matching, Pattern};
 use crate::limits::Limits;
 use crate::sequence::{Listed, sequence};
 use crate::settings::Settings;
-use crate::status::count;
 
 /// Books that are searched together, compiled once for any number of scans.
 ///
@@ -145,7 +144,7 @@ impl BookSet {
         compiler.tell_hidden();
         let (patterns, dynamic_keys) = (compiler.table.patterns(), compiler.dynamic_keys);
         let automaton = compiler.table.build().unwrap_or_else(|| {
-            let message = "there are too many keys for one search; none of them is found";
+            let message = phrase!("there are too many keys for one search; none of them is found");
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
             Automaton::default()
         });
@@ -289,16 +288,19 @@ impl Compiler<'_> {
     fn tell_hidden(&mut self) {
         let hidden = self.bad_keys.saturating_sub(MAX_FINDINGS);
         if hidden > 0 {
-            let verbs = if hidden == 1 { "cannot run and is" } else { "cannot run and are" };
-            let message = format!("{} {verbs} not listed", plural(hidden, "more key"));
+            let message = match hidden {
+                1 => phrase!("1 more key cannot run and is not listed"),
+                _ => phrase!("{hidden} more keys cannot run and are not listed", hidden),
+            };
             self.findings.push(Diagnostic::warning(codes::BAD_PATTERN, message));
         }
     }
 
     fn note_full(&mut self) {
         if !std::mem::replace(&mut self.is_full, true) {
-            let most = count(self.limits.key_bytes as u64, "byte");
-            let message = format!("all keys together have more than {most}; those behind are never found");
+            let most = count_of!(self.limits.key_bytes, "byte");
+            let message =
+                phrase!("all keys together have more than {most}; those behind are never found", most);
             self.findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
         }
     }
@@ -306,12 +308,13 @@ impl Compiler<'_> {
 
 fn too_many(count: usize, limit: usize) -> Diagnostic {
     let left_out = match count - limit {
-        1 => "1 entry is left out".to_owned(),
-        more => format!("{more} entries are left out"),
+        1 => phrase!("1 entry is left out"),
+        more => phrase!("{more} entries are left out", more),
     };
-    let message = format!("{left_out}: of {count} only the first {limit} are considered");
+    let message =
+        phrase!("{left}: of {count} only the first {limit} are considered", left = left_out, count, limit);
     let finding = Diagnostic::error(codes::TOO_MANY_ENTRIES, message);
-    finding.with_help("use fewer books at once")
+    finding.with_help(phrase!("use fewer books at once"))
 }
 
 /// Where an entry stands.
@@ -328,7 +331,12 @@ pub(crate) fn bad_pattern(
     (id, book): (&str, &Arc<str>),
     pointer: String,
 ) -> Diagnostic {
-    let message = format!("the key `{}` of `{}` cannot run: {error}", excerpt(key), excerpt(id));
+    let message = phrase!(
+        "the key `{key}` of `{id}` cannot run: {error}",
+        key = excerpt(key),
+        id = excerpt(id),
+        error = error.to_string()
+    );
     let bad = Diagnostic::warning(codes::BAD_PATTERN, message).in_document(book.clone());
-    bad.at_pointer(pointer).with_help("it is looked for as plain text, slashes included")
+    bad.at_pointer(pointer).with_help(phrase!("it is looked for as plain text, slashes included"))
 }

@@ -1,6 +1,6 @@
 //! The settings of a scan, which hold where an entry says nothing of its own.
 
-use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest, phrase, pointer_step};
 use serde_json::Value;
 
 use crate::codes;
@@ -140,7 +140,7 @@ impl Settings {
         let nested = nested.find_map(|key| Some((format!("/{key}"), value.get(key)?)));
         let (place, value) = nested.unwrap_or((String::new(), value));
         let Value::Object(map) = value else {
-            let finding = Diagnostic::error(codes::BAD_SETTING, "settings are an object");
+            let finding = Diagnostic::error(codes::BAD_SETTING, phrase!("settings are an object"));
             return vec![finding.at_pointer(place)];
         };
         let mut findings = Vec::new();
@@ -181,16 +181,17 @@ fn plain_of(key: &str) -> String {
 }
 
 fn bad_value(key: &str) -> Diagnostic {
-    let message = format!("the value of `{}` means nothing, and is ignored", excerpt(key));
-    let help = "write a number that is not below 0, `true` or `false`, as the setting asks, or take it out";
+    let message = phrase!("the value of `{key}` means nothing, and is ignored", key = excerpt(key));
+    let help =
+        phrase!("write a number that is not below 0, `true` or `false`, as the setting asks, or take it out");
     Diagnostic::error(codes::BAD_SETTING, message).with_help(help)
 }
 
 fn unknown(key: &str, name: &str) -> Diagnostic {
-    let finding = Diagnostic::warning(codes::BAD_SETTING, format!("no setting `{}`", excerpt(key)));
+    let finding = Diagnostic::warning(codes::BAD_SETTING, phrase!("no setting `{key}`", key = excerpt(key)));
     let names: Vec<String> = SUGGESTED.iter().map(|name| plain_of(name)).collect();
     let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
-        return finding.with_help("take it out").about_key();
+        return finding.with_help(phrase!("take it out")).about_key();
     };
     let spelled = SUGGESTED.into_iter().find(|known| plain_of(known) == near.name);
     let spelled = spelled.filter(|name| *name != "scanDepth").unwrap_or("defaultScanDepth");
@@ -277,7 +278,7 @@ mod tests {
             ("disableRecursoin", "disableRecursion"),
         ] {
             let (_, found) = Settings::read(&json!({ key: 3 }));
-            assert_eq!(found[0].help, Some(format!("did you mean `{expected}`?")), "{key}");
+            assert_eq!(found[0].help.as_ref().unwrap(), &format!("did you mean `{expected}`?"), "{key}");
             assert_eq!(found[0].fix.as_deref(), Some(&Fix::key(expected)), "{key}");
         }
     }

@@ -1,5 +1,7 @@
 //! Texts beside the conversation in which keys may be looked for.
 
+use ctx_types::{Phrase, phrase};
+
 /// A text beside the conversation in which keys may be looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
@@ -29,14 +31,14 @@ impl Source {
     ];
 
     /// Returns the words for reports.
-    pub const fn as_str(self) -> &'static str {
+    pub fn phrase(self) -> Phrase {
         match self {
-            Self::Persona => "the user's profile",
-            Self::Description => "the character's description",
-            Self::Personality => "the character's personality",
-            Self::DepthPrompt => "the character's note",
-            Self::Scenario => "the scenario",
-            Self::CreatorNotes => "the creator's notes",
+            Self::Persona => phrase!("the user's profile"),
+            Self::Description => phrase!("the character's description"),
+            Self::Personality => phrase!("the character's personality"),
+            Self::DepthPrompt => phrase!("the character's note"),
+            Self::Scenario => phrase!("the scenario"),
+            Self::CreatorNotes => phrase!("the creator's notes"),
         }
     }
 

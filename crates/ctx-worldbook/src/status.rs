@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{SelectiveLogic, excerpt, plural};
+use ctx_types::{Argument, Divider, Phrase, SelectiveLogic, count_of, excerpt, phrase};
 
 use crate::source::Source;
 
@@ -101,7 +101,7 @@ pub enum Reason {
     /// A decorator says so.
     Decorator,
     /// What a decorator asks for does not hold.
-    Condition(String),
+    Condition(Phrase),
     /// It has no keys.
     NoKeys,
     /// None of its keys was found.
@@ -185,59 +185,76 @@ pub enum GroupLoss {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotConsidered => f.write_str("it was not looked at"),
-            Self::Disabled => f.write_str("it is switched off"),
-            Self::Trigger { wanted } => {
-                let wanted: Vec<String> = wanted.iter().map(|kind| excerpt(kind).to_string()).collect();
-                write!(f, "it is for `{}` only", wanted.join("`, `"))
-            }
-            Self::CharacterName => f.write_str("it is for other characters"),
-            Self::CharacterTag => f.write_str("it is for characters with other tags"),
-            Self::Delay { needed } => {
-                write!(f, "it waits until the conversation has {}", count(*needed, "message"))
-            }
-            Self::Cooldown { until: end } => write!(f, "it rests {}", until(*end)),
-            Self::AwaitsRecursion { level } => write!(f, "it waits for recursion of level {level}"),
-            Self::ExcludedFromRecursion { key } => {
-                write!(f, "its key `{}` stands in texts of entries only, which it ignores", excerpt(key))
-            }
-            Self::Decorator => f.write_str("`@@dont_activate` keeps it out"),
-            Self::Condition(condition) => f.write_str(condition),
-            Self::NoKeys => f.write_str("it has no keys"),
-            Self::NoKeyFound => f.write_str("none of its keys was found"),
-            Self::KeyGaveUp { key, why: GaveUp::TooHard } => {
-                let key = excerpt(key);
-                write!(f, "the search for its key `{key}` was given up, so whether it is there is not known")
-            }
-            Self::KeyGaveUp { key, why: GaveUp::StepsSpent } => {
-                let key = excerpt(key);
-                write!(f, "keys spent their steps before its key `{key}` was found or not")
-            }
-            Self::Secondary { primary, logic, found } => {
-                let quoted = |hit: &KeyHit| format!("`{}`", excerpt(&hit.key));
-                f.write_str(&secondary(&quoted(primary), *logic, found.as_ref().map(quoted)))
-            }
-            Self::Probability { drawn, probability } => {
-                write!(f, "{drawn:.1} was drawn, and its probability is {probability}")
-            }
-            Self::Group { group, loss } => write!(f, "in the group `{}`, {loss}", excerpt(group)),
-            Self::Budget { tokens: Some(tokens), budget } => {
-                let (own, all) = (count(u64::from(*tokens), "token"), count(*budget, "token"));
-                write!(f, "there is no room for its {own} in the budget of {all}")
-            }
-            Self::Budget { tokens: None, budget } => {
-                write!(f, "there is no room left in the budget of {}", count(*budget, "token"))
-            }
-            Self::BookBudget { tokens, budget } => {
-                let (own, all) = (count(u64::from(*tokens), "token"), count(*budget, "token"));
-                write!(f, "there is no room for its {own} in its book's budget of {all}")
-            }
-        }
+        self.phrase().fmt(f)
     }
 }
 
 impl Reason {
+    /// Says it in one phrase; [`BookSet::describe_reason`](crate::BookSet::describe_reason) names other entries too.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::NotConsidered => phrase!("it was not looked at"),
+            Self::Disabled => phrase!("it is switched off"),
+            Self::Trigger { wanted } => {
+                let kinds = Argument::names(wanted.iter().map(|kind| excerpt(kind)), Divider::Comma);
+                phrase!("it is for {kinds} only", kinds)
+            }
+            Self::CharacterName => phrase!("it is for other characters"),
+            Self::CharacterTag => phrase!("it is for characters with other tags"),
+            Self::Delay { needed } => {
+                phrase!(
+                    "it waits until the conversation has {messages}",
+                    messages = count_of!(*needed, "message")
+                )
+            }
+            Self::Cooldown { until: end } => phrase!("it rests {until}", until = until(*end)),
+            Self::AwaitsRecursion { level } => phrase!("it waits for recursion of level {level}", level),
+            Self::ExcludedFromRecursion { key } => {
+                phrase!(
+                    "its key `{key}` stands in texts of entries only, which it ignores",
+                    key = excerpt(key)
+                )
+            }
+            Self::Decorator => phrase!("`@@dont_activate` keeps it out"),
+            Self::Condition(condition) => condition.clone(),
+            Self::NoKeys => phrase!("it has no keys"),
+            Self::NoKeyFound => phrase!("none of its keys was found"),
+            Self::KeyGaveUp { key, why: GaveUp::TooHard } => phrase!(
+                "the search for its key `{key}` was given up, so whether it is there is not known",
+                key = excerpt(key)
+            ),
+            Self::KeyGaveUp { key, why: GaveUp::StepsSpent } => {
+                phrase!("keys spent their steps before its key `{key}` was found or not", key = excerpt(key))
+            }
+            Self::Secondary { primary, logic, found } => {
+                let quoted = |hit: &KeyHit| phrase!("`{key}`", key = excerpt(&hit.key));
+                secondary(quoted(primary), *logic, found.as_ref().map(quoted))
+            }
+            Self::Probability { drawn, probability } => phrase!(
+                "{drawn} was drawn, and its probability is {probability}",
+                drawn = format!("{drawn:.1}"),
+                probability
+            ),
+            Self::Group { group, loss } => loss.in_group(group, phrase!("another entry")),
+            Self::Budget { tokens: Some(tokens), budget } => phrase!(
+                "there is no room for its {tokens} in the budget of {budget}",
+                tokens = count_of!(*tokens, "token"),
+                budget = count_of!(*budget, "token")
+            ),
+            Self::Budget { tokens: None, budget } => {
+                phrase!(
+                    "there is no room left in the budget of {budget}",
+                    budget = count_of!(*budget, "token")
+                )
+            }
+            Self::BookBudget { tokens, budget } => phrase!(
+                "there is no room for its {tokens} in its book's budget of {budget}",
+                tokens = count_of!(*tokens, "token"),
+                budget = count_of!(*budget, "token")
+            ),
+        }
+    }
+
     /// Returns the word for lists: which rule kept the entry out.
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -258,29 +275,33 @@ impl Reason {
 }
 
 /// Says how secondary keys are not as they should be, with words for the keys that were found.
-pub(crate) fn secondary(primary: &str, logic: SelectiveLogic, found: Option<String>) -> String {
-    let fault = match (logic, found) {
-        (SelectiveLogic::AndAny, _) => "none of its secondary keys".to_owned(),
-        (SelectiveLogic::AndAll, _) => "not all of its secondary keys".to_owned(),
-        (SelectiveLogic::NotAll, _) => "so were all of its secondary keys".to_owned(),
-        (SelectiveLogic::NotAny, Some(found)) => format!("so was the secondary key {found}"),
-        (SelectiveLogic::NotAny, None) => "so was a secondary key".to_owned(),
-    };
-    format!("key {primary} was found, but {fault}")
+pub(crate) fn secondary(key: Phrase, logic: SelectiveLogic, found: Option<Phrase>) -> Phrase {
+    match (logic, found) {
+        (SelectiveLogic::AndAny, _) => phrase!("key {key} was found, but none of its secondary keys", key),
+        (SelectiveLogic::AndAll, _) => phrase!("key {key} was found, but not all of its secondary keys", key),
+        (SelectiveLogic::NotAll, _) => {
+            phrase!("key {key} was found, but so were all of its secondary keys", key)
+        }
+        (SelectiveLogic::NotAny, Some(found)) => {
+            phrase!("key {key} was found, but so was the secondary key {found}", key, found)
+        }
+        (SelectiveLogic::NotAny, None) => phrase!("key {key} was found, but so was a secondary key", key),
+    }
 }
 
 impl GroupLoss {
-    /// Says how it lost, with words for the entry that it lost to.
-    pub(crate) fn to(&self, winner: &str) -> String {
+    /// Says how it lost in a group, with words for the entry that it lost to.
+    pub(crate) fn in_group(&self, group: &str, winner: Phrase) -> Phrase {
+        let group = excerpt(group);
         match self {
-            Self::Active(_) => format!("{winner} is active already"),
-            Self::Sticky(_) => format!("{winner} is sticky"),
+            Self::Active(_) => phrase!("in the group `{group}`, {winner} is active already", group, winner),
+            Self::Sticky(_) => phrase!("in the group `{group}`, {winner} is sticky", group, winner),
             Self::Score { own, best, .. } => {
-                let best = plural(*best, "found key");
-                format!("{winner} has {best}, it has {own}")
+                let best = count_of!(*best, "found key");
+                phrase!("in the group `{group}`, {winner} has {best}, it has {own}", group, winner, best, own)
             }
-            Self::Override(_) => format!("{winner} goes first"),
-            Self::Draw(_) => format!("{winner} won the draw"),
+            Self::Override(_) => phrase!("in the group `{group}`, {winner} goes first", group, winner),
+            Self::Draw(_) => phrase!("in the group `{group}`, {winner} won the draw", group, winner),
         }
     }
 
@@ -296,12 +317,6 @@ impl GroupLoss {
     }
 }
 
-impl fmt::Display for GroupLoss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to("another entry"))
-    }
-}
-
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -312,18 +327,13 @@ impl fmt::Display for Status {
 }
 
 /// Says when an effect ends that lasts until the conversation has so many messages.
-pub(crate) fn until(end: u64) -> String {
+pub(crate) fn until(end: u64) -> Phrase {
     match end {
         // An effect without an end is as long as JavaScript can count.
-        0..ENDLESS => format!("until the conversation has {}", count(end, "message")),
-        _ => "for good".to_owned(),
+        0..ENDLESS => phrase!("until the conversation has {messages}", messages = count_of!(end, "message")),
+        _ => phrase!("for good"),
     }
 }
 
 /// More messages than any conversation comes to.
 const ENDLESS: u64 = 1 << 52;
-
-/// Returns a number with its thing, one or many.
-pub(crate) fn count(number: u64, thing: &str) -> String {
-    plural(usize::try_from(number).unwrap_or(usize::MAX), thing)
-}

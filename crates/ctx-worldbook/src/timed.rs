@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -58,15 +58,20 @@ impl TimedState {
     pub fn read(value: &Value) -> (Self, Vec<Diagnostic>) {
         let mut findings = Vec::new();
         if !value.is_object() {
-            findings.push(Diagnostic::error(codes::BAD_STATE, "the state of timed effects is no object"));
+            findings.push(Diagnostic::error(
+                codes::BAD_STATE,
+                phrase!("the state of timed effects is no object"),
+            ));
         }
         let mut read = |kind: &str| {
             let Some(effects) = value.get(kind).filter(|effects| !effects.is_null()) else {
                 return BTreeMap::new();
             };
             let Value::Object(effects) = effects else {
-                let bad = Diagnostic::error(codes::BAD_STATE, format!("`{kind}` is no object"));
-                findings.push(bad.at_pointer(format!("/{kind}")).with_help("write `{}`, or take it out"));
+                let bad = Diagnostic::error(codes::BAD_STATE, phrase!("`{kind}` is no object", kind));
+                findings.push(
+                    bad.at_pointer(format!("/{kind}")).with_help(phrase!("write `{{}}`, or take it out")),
+                );
                 return BTreeMap::new();
             };
             let mut found = BTreeMap::new();
@@ -75,9 +80,9 @@ impl TimedState {
                     found.insert(Arc::from(id.as_str()), effect);
                     continue;
                 }
-                let message = format!("the effect of `{}` has no `start` and `end`", excerpt(id));
+                let message = phrase!("the effect of `{id}` has no `start` and `end`", id = excerpt(id));
                 let bad = Diagnostic::error(codes::BAD_STATE, message).at_pointer(format!("/{kind}"));
-                findings.push(bad.with_help("take it out; the entry then has no effect"));
+                findings.push(bad.with_help(phrase!("take it out; the entry then has no effect")));
             }
             found
         };
@@ -127,7 +132,7 @@ impl TimedState {
 
 impl Effect {
     /// Says when it ends, for people: `until the conversation has 3 messages`, or `for good`.
-    pub fn until(&self) -> String {
+    pub fn until(&self) -> Phrase {
         until(self.end)
     }
 

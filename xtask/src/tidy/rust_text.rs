@@ -1,7 +1,7 @@
 //! Rust source without what is no code, so that rules do not trip over prose and test data.
 
 /// Blanks comments, strings and character literals; every line keeps its number.
-pub(super) fn code_only(text: &str) -> String {
+pub(crate) fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

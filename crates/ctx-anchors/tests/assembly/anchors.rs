@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 #[track_caller]
 fn check_help(preset: &str, expected: &[&str]) {
     let (_, diagnostics) = Preset::compile(&case::agent(preset), &case::registry());
-    let found: Vec<_> = diagnostics.iter().map(|found| found.help.as_deref().unwrap_or_default()).collect();
+    let found: Vec<_> = diagnostics
+        .iter()
+        .map(|found| found.help.as_ref().map(ToString::to_string).unwrap_or_default())
+        .collect();
     assert_eq!(found, expected);
 }
 

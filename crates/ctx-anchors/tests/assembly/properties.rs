@@ -262,8 +262,8 @@ proptest! {
         let skipped = window.skipped;
         let assembled = input.assemble(window);
         let is_at_front = |decision: &&Decision| {
-            decision.outcome == Outcome::Moved && decision.reason.contains("it stands before the ")
-                && (decision.reason.contains("depth") || decision.reason.contains("not loaded"))
+            decision.outcome == Outcome::Moved && decision.reason.to_string().contains("it stands before the ")
+                && (decision.reason.to_string().contains("depth") || decision.reason.to_string().contains("not loaded"))
         };
         let told: Vec<&Source> =
             assembled.decisions.iter().filter(is_at_front).map(|decision| &decision.source).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ctx_compress::mask::{MaskNotice, MaskTrigger};
 use ctx_compress::request::{CompressionReport, ContextUsage};
-use ctx_types::{Diagnostic, NodeId, Role};
+use ctx_types::{Diagnostic, NodeId, Phrase, Role};
 use ctx_wire::{Delta, ReplyUsage};
 
 /// Hears of a turn as it goes on.
@@ -38,7 +38,7 @@ pub enum TurnEvent {
     /// The request was made smaller; the conversation is as it was.
     Compressed(Box<CompressionReport>),
     /// The request is large, and could not be made smaller.
-    NotCompressed(String),
+    NotCompressed(Phrase),
     /// A request is sent.
     Sending {
         /// The number of the round, from 1.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Message, ToolCall, ToolDefinition, excerpt};
+use ctx_types::{Diagnostic, Message, ToolCall, ToolDefinition, excerpt, phrase};
 use ctx_wire::{Dialect, Options, Request, tool_definition};
 use serde_json::{Map, Value, json};
 
@@ -112,8 +112,11 @@ fn wrap(call: &mut ToolCall) -> Option<Diagnostic> {
         return None;
     }
     call.arguments = json!({ UNREADABLE: call.arguments.as_str() }).to_string().into();
-    let text = format!("the arguments of the call `{}` are no JSON object", excerpt(&call.id));
-    Some(Diagnostic::warning(codes::WRAPPED_ARGUMENTS, text).with_help("they are sent as a text within one"))
+    let text = phrase!("the arguments of the call `{call}` are no JSON object", call = excerpt(&call.id));
+    Some(
+        Diagnostic::warning(codes::WRAPPED_ARGUMENTS, text)
+            .with_help(phrase!("they are sent as a text within one")),
+    )
 }
 
 /// Gives a call of a tool that there is not a name that there could be.
@@ -126,8 +129,12 @@ fn rename(call: &mut ToolCall, tools: &[ToolDefinition]) -> Option<Diagnostic> {
     let plain = call.name.chars().map(|character| if is_fine(character) { character } else { '_' });
     let plain: String = plain.take(MAX_NAME).collect();
     let name = if plain.is_empty() { "unnamed" } else { &plain };
-    let text = format!("the call `{}` names the tool `{}`", excerpt(&call.id), excerpt(&call.name));
-    let help = format!("it is sent as `{name}`: providers refuse a name that no tool can have");
+    let text = phrase!(
+        "the call `{call}` names the tool `{tool}`",
+        call = excerpt(&call.id),
+        tool = excerpt(&call.name)
+    );
+    let help = phrase!("it is sent as `{name}`: providers refuse a name that no tool can have", name);
     call.name = name.into();
     Some(Diagnostic::warning(codes::RENAMED_TOOL, text).with_help(help))
 }

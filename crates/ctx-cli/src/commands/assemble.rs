@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use ctx_engine::Template;
-use ctx_types::closest;
+use ctx_types::{closest, phrase};
 
 use crate::args::{AssembleArguments, Format};
 use crate::exit::Exit;
@@ -64,7 +64,7 @@ fn template(arguments: &AssembleArguments, sources: &mut Sources) -> Result<Opti
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", names.join(", ")),
         };
-        let message = format!("`--template {wanted}` is neither a template nor a file; {hint}");
+        let message = phrase!("`--template {wanted}` is neither a template nor a file; {hint}", wanted, hint);
         return Err(ProjectError::Usage(message).into());
     }
     let (template, found) = inputs::template(&InputFile::from(path), sources)?;

@@ -15,7 +15,7 @@ use anyhow::Result;
 use ctx_compress::request::{
     CompressionPipeline, PassOutcome, Protection, RequestConfig, STRATEGIES, strategy,
 };
-use ctx_types::{Diagnostic, Message, closest};
+use ctx_types::{Diagnostic, Message, closest, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{
@@ -82,7 +82,7 @@ fn need_mask(
 ) -> Result<(), ProjectError> {
     match options.find(|(_, is_given)| *is_given && !mask.mask) {
         Some((name, _)) => {
-            Err(ProjectError::Usage(format!("`{name}` is about summaries: it needs `--mask`")))
+            Err(ProjectError::Usage(phrase!("`{name}` is about summaries: it needs `--mask`", name)))
         }
         None => Ok(()),
     }
@@ -135,8 +135,9 @@ fn plan(arguments: &PassArguments) -> Result<Exit> {
 
 fn compress(arguments: &RunArguments) -> Result<Exit> {
     if arguments.output.write || arguments.output.out.is_some() {
-        let message = "only summaries are written into conversations: `--write` and `--out` need `--mask`";
-        return Err(ProjectError::Usage(message.to_owned()).into());
+        let message =
+            phrase!("only summaries are written into conversations: `--write` and `--out` need `--mask`");
+        return Err(ProjectError::Usage(message).into());
     }
     let (pass, arguments) = (Pass::of(&arguments.pass)?, &arguments.pass);
     batch::run(&pass.sessions, arguments.json, &mut |path, sources| {
@@ -183,9 +184,11 @@ impl Pass {
     fn of(arguments: &PassArguments) -> Result<Self> {
         inputs::check_stdin(arguments.session.iter().chain(&arguments.counting.models))?;
         let Some(budget) = arguments.budget else {
-            let message = "name what is wanted: `--budget N` fits the messages into so many tokens, `--mask` hides \
-                           older ones behind a summary";
-            return Err(ProjectError::Usage(message.to_owned()).into());
+            let message = phrase!(
+                "name what is wanted: `--budget N` fits the messages into so many tokens, `--mask` hides \
+                           older ones behind a summary"
+            );
+            return Err(ProjectError::Usage(message).into());
         };
         let mut sources = show::sources();
         let config = project::config(&arguments.config, &mut sources)?;
@@ -209,9 +212,10 @@ impl Pass {
 /// Returns what of messages stays, for the `--loop-start` that was given.
 fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protection, ProjectError> {
     match loop_start {
-        Some(start) if start > messages.len() => Err(ProjectError::Usage(format!(
-            "`--loop-start {start}` is beyond the end: {} sent",
-            match messages.len() {
+        Some(start) if start > messages.len() => Err(ProjectError::Usage(phrase!(
+            "`--loop-start {start}` is beyond the end: {format} sent",
+            start,
+            format = match messages.len() {
                 1 => "1 message is".to_owned(),
                 count => format!("{count} messages are"),
             }
@@ -238,7 +242,7 @@ fn pipeline(
 
 fn unknown(name: &str) -> ProjectError {
     let near = closest(name, STRATEGIES).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    ProjectError::Usage(format!("there is no strategy `{name}`{near}"))
+    ProjectError::Usage(phrase!("there is no strategy `{name}`{near}", name, near))
 }
 
 /// Points findings about the list of messages at the file.

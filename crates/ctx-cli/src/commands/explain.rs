@@ -1,5 +1,6 @@
 //! `ctx explain`: how a context came about, as text, as a web page, and the life of one message.
 
+use ctx_types::{Phrase, phrase};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
 fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<Life> {
     let lives = Lives::of(context, turn.session());
     let found = lives.map(|lives| lives.find(wanted)).transpose();
-    let found = found.map_err(|unknown| ProjectError::Usage(unknown.to_string()))?;
+    let found = found.map_err(|unknown| ProjectError::Usage(Phrase::verbatim(unknown.to_string())))?;
     found.context("no stage was looked at")
 }
 
@@ -86,8 +87,9 @@ fn refuse_message(agent: &Path) -> Result<(), ProjectError> {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '#']))
     });
     match is_number || is_source {
-        true => Err(ProjectError::Usage(format!(
-            "`{name}` stands where the agent is expected, and is no file; for the message write `--message {name}`"
+        true => Err(ProjectError::Usage(phrase!(
+            "`{name}` stands where the agent is expected, and is no file; for the message write `--message {name}`",
+            name
         ))),
         false => Ok(()),
     }

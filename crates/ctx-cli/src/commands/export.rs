@@ -10,7 +10,7 @@ use ctx_preset_import::{
     export_regex_scripts, write_document,
 };
 use ctx_processors::codes::MISSING_WORLDBOOK;
-use ctx_types::{Agent, Diagnostic, excerpt};
+use ctx_types::{Agent, Diagnostic, excerpt, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
@@ -89,8 +89,9 @@ fn aio(file: &AgentFile, path: &Path, sources: &mut Sources) -> Value {
 }
 
 fn absent(id: &str, index: usize) -> Diagnostic {
-    let message = format!("no worldbook `{}` is beside the agent; the export is without it", excerpt(id));
-    let help = "put it into the folder `worldbooks` beside the agent, with this id or name";
+    let message =
+        phrase!("no worldbook `{id}` is beside the agent; the export is without it", id = excerpt(id));
+    let help = phrase!("put it into the folder `worldbooks` beside the agent, with this id or name");
     Diagnostic::warning(MISSING_WORLDBOOK, message)
         .at_pointer(format!("/worldbookIds/{index}"))
         .with_help(help)
@@ -118,16 +119,22 @@ fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArgume
     match (&arguments.only, named) {
         (_, []) => bail!("the agent has no {kind}"),
         (None, [(_, only)]) => Ok(only),
-        (None, _) => Err(ProjectError::Usage(format!(
-            "the agent has {}: {}; choose with `--only`",
-            named.len(),
-            names()
+        (None, _) => Err(ProjectError::Usage(phrase!(
+            "the agent has {named}: {names}; choose with `--only`",
+            named = named.len(),
+            names = names()
         ))
         .into()),
         (Some(wanted), _) => {
             let found = named.iter().find(|(name, _)| name == wanted);
             found.map(|(_, found)| *found).ok_or_else(|| {
-                ProjectError::Usage(format!("no {kind} is called `{wanted}`; there is {}", names())).into()
+                ProjectError::Usage(phrase!(
+                    "no {kind} is called `{wanted}`; there is {names}",
+                    kind,
+                    wanted,
+                    names = names()
+                ))
+                .into()
             })
         }
     }
@@ -143,7 +150,7 @@ fn bytes(
     let ending = out.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     match &*ending {
         "png" if arguments.to != ExportForm::StCard => {
-            Err(ProjectError::Usage("only a card is written into a picture".to_owned()).into())
+            Err(ProjectError::Usage(phrase!("only a card is written into a picture")).into())
         }
         "png" => {
             let picture = picture(&arguments.agent, sources)?;

@@ -1,5 +1,6 @@
 //! `ctx init`: a small project to begin with.
 
+use ctx_types::phrase;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -35,7 +36,8 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
     if let (Existing::Keep, Some((path, _))) =
         (existing, files.iter().find(|(path, _)| path.exists() || path.is_symlink()))
     {
-        let message = format!("`{}` exists; name another folder, or say `--force`", files::name(path));
+        let message =
+            phrase!("`{path}` exists; name another folder, or say `--force`", path = files::name(path));
         return Err(ProjectError::Usage(message).into());
     }
     if folder.is_file() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use ctx_macros::{Definition, Dialect, Expansion, Registry, Scope, State, Template};
 use ctx_preset_import::decode;
-use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust};
+use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust, phrase};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -116,14 +116,15 @@ fn environment(arguments: &MacrosExpandArguments, sources: &mut Sources) -> Resu
     }
     let env = &mut file.env;
     if let Some(at) = &arguments.at {
-        let moment =
-            turn::moment(at).map_err(|fault| ProjectError::Usage(format!("`--at {at}` {}", fault.line())))?;
+        let moment = turn::moment(at)
+            .map_err(|fault| ProjectError::Usage(phrase!("`--at {at}` {line}", at, line = fault.line())))?;
         env.at_millis = Some(moment.as_millisecond());
     }
     env.at_millis.get_or_insert_with(|| jiff::Timestamp::now().as_millisecond());
     if let Some(zone) = &arguments.tz {
-        turn::check_zone(zone)
-            .map_err(|fault| ProjectError::Usage(format!("`--tz {zone}` {}", fault.line())))?;
+        turn::check_zone(zone).map_err(|fault| {
+            ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line()))
+        })?;
         env.zone = Some(zone.as_str().into());
     }
     env.seed = arguments.seed.unwrap_or(env.seed);

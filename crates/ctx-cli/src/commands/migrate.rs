@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use ctx_engine::{Engine, Format};
 use ctx_preset_import::{Document, ImportError, Limits, Syntax, decode, migrate_document, write_document};
-use ctx_types::{Diagnostic, plural};
+use ctx_types::{Diagnostic, phrase, plural};
 use serde_json::json;
 
 use crate::args::MigrateArguments;
@@ -122,10 +122,11 @@ fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migra
 }
 
 fn no_edit(reason: &str) -> Box<Diagnostic> {
-    let found = Diagnostic::error(codes::NO_EDIT, format!("the file would not come back as it is: {reason}"));
-    Box::new(found.with_help(
-        "save it as plain JSON in UTF-8, or write long numbers as texts in quotes, and migrate it again",
-    ))
+    let found =
+        Diagnostic::error(codes::NO_EDIT, phrase!("the file would not come back as it is: {reason}", reason));
+    Box::new(found.with_help(phrase!(
+        "save it as plain JSON in UTF-8, or write long numbers as texts in quotes, and migrate it again"
+    )))
 }
 
 /// Writes what each file was beside it, then the files.

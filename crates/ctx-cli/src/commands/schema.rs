@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use ctx_engine::Engine;
-use ctx_types::closest;
+use ctx_types::{closest, phrase};
 use serde_json::{Value, json};
 
 use crate::args::SchemaArguments;
@@ -38,7 +38,7 @@ fn schema(name: &str) -> Result<FileSchema, ProjectError> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", names.join(", ")),
         };
-        ProjectError::Usage(format!("there is no schema `{name}`; {hint}"))
+        ProjectError::Usage(phrase!("there is no schema `{name}`; {hint}", name, hint))
     })
 }
 

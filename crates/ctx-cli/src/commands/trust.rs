@@ -1,5 +1,6 @@
 //! `ctx trust`: lets the `ctx.toml` of a folder reach outside of it.
 
+use ctx_types::phrase;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -58,8 +59,9 @@ fn add(folder: &Path, is_json: bool) -> Result<Exit> {
 fn remove(folder: &Path, is_json: bool) -> Result<Exit> {
     let name = files::name(folder);
     if !Trusted::remove(folder)? {
-        return Err(ProjectError::Usage(format!(
-            "`{name}` is not trusted; `ctx trust --list` names the folders"
+        return Err(ProjectError::Usage(phrase!(
+            "`{name}` is not trusted; `ctx trust --list` names the folders",
+            name
         ))
         .into());
     }

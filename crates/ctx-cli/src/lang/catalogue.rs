@@ -5,10 +5,13 @@
 //! quoted in backticks, or if the other language writes the hole as `{=}`, `{=0}` and so on, and stays; any other is
 //! looked for among the terms.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Included, Unbounded};
 use std::sync::OnceLock;
+
+use ctx_types::{Argument, Divider, Phrase, PhrasePart};
 
 /// The Chinese catalogue, read when it is first needed.
 pub(super) fn chinese() -> &'static Catalogue {
@@ -17,8 +20,9 @@ pub(super) fn chinese() -> &'static Catalogue {
 }
 
 /// The files of the Chinese catalogue.
-const CHINESE_FILES: [&str; 10] = [
-    include_str!("zh/findings.txt"),
+const CHINESE_FILES: [&str; 11] = [
+    include_str!("zh/library.txt"),
+    include_str!("zh/terms.txt"),
     include_str!("zh/texts.txt"),
     include_str!("zh/verbs.txt"),
     include_str!("zh/talk.txt"),
@@ -93,7 +97,7 @@ impl Catalogue {
     }
 
     fn add(&mut self, section: &'static str, english: &'static str, other: &'static str) {
-        let has_holes = english.contains("{}") && !matches!(section, "help" | "codes");
+        let has_holes = english.contains("{}") && !matches!(section, "help" | "codes" | "library");
         let section = self.0.entry(section).or_default();
         if !has_holes {
             section.whole.insert(english, other);
@@ -116,12 +120,6 @@ impl Catalogue {
     /// Translates a text of a page, some of which would be something else on a line.
     pub(super) fn page(&self, english: &str) -> Option<String> {
         self.in_section("page", english, 0).or_else(|| self.phrase(english))
-    }
-
-    /// Translates what a finding says: as the code says it, or as several do.
-    pub(super) fn of_code(&self, code: u16, english: &str) -> Option<String> {
-        let section = format!("CTX{code:04}");
-        self.in_section(&section, english, 0).or_else(|| self.in_section("findings", english, 0))
     }
 
     /// Translates a cell of a list, which may hold a word that would be something else on a line.
@@ -157,6 +155,53 @@ impl Catalogue {
             holes != (0..pattern.literals.len() - 1).collect::<Vec<_>>()
         };
         patterns.filter(is_odd).filter_map(|pattern| pattern.literals.first().copied()).collect()
+    }
+
+    /// Writes what a library says, by its template; in English where there is no translation.
+    pub(super) fn say(&self, phrase: &Phrase) -> String {
+        if phrase.is_verbatim() {
+            let text = phrase.to_string();
+            return self.in_section("errors", &text, 0).unwrap_or(text);
+        }
+        let Some(template) = self.template(phrase.template()) else { return phrase.to_string() };
+        phrase.parts(template).fold(String::new(), |text, part| {
+            let part = match part {
+                PhrasePart::Literal(literal) => Cow::Borrowed(literal),
+                PhrasePart::Argument(argument) => self.argument(argument, text.ends_with('`')),
+            };
+            spaced(text, &part)
+        })
+    }
+
+    /// Writes what stands in a hole; between backticks it stays as it is.
+    fn argument<'a>(&'a self, argument: &'a Argument, is_quoted: bool) -> Cow<'a, str> {
+        match argument {
+            Argument::Phrase(phrase) => Cow::Owned(self.say(phrase)),
+            Argument::Text(text) if !is_quoted => match self.template(text) {
+                Some(other) => Cow::Borrowed(other),
+                None => Cow::Owned(self.hole(&Held { text, is_quoted }, 0)),
+            },
+            Argument::List(items, divider) => {
+                let last = match divider {
+                    Divider::Or => " 或 ",
+                    Divider::And => " 和 ",
+                    Divider::Semicolon => "；",
+                    _ => "、",
+                };
+                let between = if *divider == Divider::Semicolon { "；" } else { "、" };
+                let items: Vec<Cow<'_, str>> = items.iter().map(|item| self.argument(item, false)).collect();
+                Cow::Owned(match items.split_last() {
+                    Some((end, rest)) if !rest.is_empty() => format!("{}{last}{end}", rest.join(between)),
+                    _ => items.concat(),
+                })
+            }
+            other => Cow::Owned(other.to_string()),
+        }
+    }
+
+    /// Returns the translation of a template.
+    fn template(&self, template: &str) -> Option<&'static str> {
+        self.0.get("library")?.whole.get(template).copied()
     }
 
     fn in_section(&self, section: &str, english: &str, depth: usize) -> Option<String> {

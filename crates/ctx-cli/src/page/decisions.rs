@@ -72,7 +72,7 @@ pub(super) fn row(decision: &Decision, stage: Option<&str>) -> Row {
         outcome: lang::text(&decision.outcome.as_str().replace('_', " ")).into_owned(),
         source: shown(&format!("{}{}", decision.source, lang::page(&more))),
         name: decision.source.name().map(shown),
-        reason: shown(&lang::text(&decision.reason)),
+        reason: shown(&lang::say(&decision.reason)),
         size: lang::list(&size(decision)),
         stage: shown(stage.unwrap_or_default()),
     }

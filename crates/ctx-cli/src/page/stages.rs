@@ -75,7 +75,8 @@ fn line(line: &ctx_types::LogLine) -> String {
             None => format!(" {text}"),
         }
     });
-    let told = lang::phrase(&line.message).into_owned();
-    let message = ctx_types::LogLine { details: None, message: told, ..line.clone() };
+    let told = lang::say(&line.message);
+    let message =
+        ctx_types::LogLine { details: None, message: ctx_types::Phrase::verbatim(told), ..line.clone() };
     shown(&format!("{message}{}", details.unwrap_or_default()))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{plural, thousands};
+use ctx_types::{Phrase, plural, thousands};
 
 use super::table::listing;
 use crate::lang;
@@ -39,7 +39,7 @@ pub(crate) struct EntryRow {
     pub(crate) pass: Option<usize>,
     pub(crate) tokens: Option<u32>,
     pub(crate) place: String,
-    pub(crate) why: String,
+    pub(crate) why: Option<Phrase>,
 }
 
 const HEADER: [&str; 6] = ["entry", "state", "pass", "tokens", "place", "why"];
@@ -93,7 +93,7 @@ fn row(entry: &EntryRow) -> [String; 6] {
         number(entry.pass.map(|pass| pass.to_string())),
         number(entry.tokens.map(|tokens| tokens.to_string())),
         lang::text(&entry.place).into_owned(),
-        lang::text(&entry.why).into_owned(),
+        entry.why.as_ref().map(lang::say).unwrap_or_default(),
     ]
 }
 

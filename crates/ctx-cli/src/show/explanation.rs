@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::Context;
-use ctx_types::{Decision, LogLine, StablePart, StageReport, Usage};
+use ctx_types::{Decision, LogLine, Phrase, StablePart, StageReport, Usage};
 
 use crate::lang;
 use crate::show::clean::clean_line;
@@ -75,8 +75,8 @@ fn cells(stage: &StageReport) -> [String; 3] {
 
 /// The level of a line unless all is as usual, its message, and below it the details.
 fn log_lines(line: &LogLine) -> impl Iterator<Item = String> {
-    let told = lang::phrase(&line.message).into_owned();
-    let message = LogLine { details: None, message: told, ..line.clone() };
+    let told = lang::say(&line.message);
+    let message = LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() };
     let details = line.details.as_ref().map(|details| {
         let text = details.to_string();
         match text.char_indices().nth(MAX_DETAILS) {
@@ -117,8 +117,7 @@ fn budget(usage: &Usage, tokens: Vec<u32>) -> String {
     let Some(available) = usage.available else {
         return lang::lines(&format!("budget\n  nothing limits the messages; {counted}\n")).into_owned();
     };
-    let lines =
-        usage.budget.iter().map(|line| (line.tokens.to_string(), clean_line(&lang::text(&line.name))));
+    let lines = usage.budget.iter().map(|line| (line.tokens.to_string(), clean_line(&lang::say(&line.name))));
     let sum = (format!("= {available}"), lang::text(&format!("for messages; {counted}")).into_owned());
     let lines: Vec<(String, String)> = lines.chain([sum]).collect();
     let width = lines.iter().map(|(figure, _)| figure.len()).max().unwrap_or(0);
@@ -140,7 +139,7 @@ fn cache(stable: &StablePart, context: &Context) -> String {
         let message = context.messages.get(end.message).map(|message| message.source.to_string());
         let of = message.filter(|message| *message != end.source.to_string());
         let of = of.map(|message| format!(" of {message}")).unwrap_or_default();
-        let reason = lang::text(&end.reason);
+        let reason = lang::say(&end.reason);
         let line = format!("  message {} may differ: {}{of}, {reason}", end.message, end.source);
         text.push_str(&clean_line(&line));
         text.push('\n');

@@ -6,7 +6,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use ctx_project::error::{Fault, ProjectError};
 use ctx_project::sources::{Mark, Sources};
 use ctx_types::codes::MORE_FINDINGS;
-use ctx_types::{Code, Diagnostic, Severity, plural};
+use ctx_types::{Diagnostic, Phrase, Severity, plural};
 
 use crate::lang;
 use crate::show::clean::{clean, clean_line};
@@ -61,6 +61,9 @@ pub(crate) fn failure(error: &anyhow::Error) {
 /// Writes an error and its causes in the language of the run: as a whole, or one by one.
 fn told(error: &anyhow::Error) -> String {
     let whole = format!("{error:#}");
+    if let Some(error) = error.downcast_ref::<ProjectError>().filter(|error| error.to_string() == whole) {
+        return lang::say(&error.phrase());
+    }
     if let Cow::Owned(translated) = lang::text(&whole) {
         return translated;
     }
@@ -107,10 +110,10 @@ impl Words {
         }
     }
 
-    fn of_finding(self, code: Code, english: &str) -> Cow<'_, str> {
+    fn say(self, phrase: &Phrase) -> String {
         match self {
-            Self::OfRun => lang::of_finding(code, english),
-            Self::English => Cow::Borrowed(english),
+            Self::OfRun => lang::say(phrase),
+            Self::English => phrase.to_string(),
         }
     }
 }
@@ -123,7 +126,7 @@ pub(super) fn draw(finding: &Diagnostic, mark: Option<&Mark>, words: Words) -> S
         Severity::Info => Level::INFO,
     };
     let level = level.with_name(words.text(&finding.severity.to_string()).into_owned());
-    let message = words.of_finding(finding.code, &finding.message);
+    let message = words.say(&finding.message);
     let title = level.primary_title(clean_line(&message)).id(finding.code.to_string());
     let group = Group::with_title(title);
     let excerpt = mark.and_then(|mark| Some((mark, Excerpt::of(&mark.text, mark.line_start, &mark.range)?)));
@@ -154,7 +157,7 @@ fn draw_excerpt(
 
 fn render(mut group: Group<'_>, finding: &Diagnostic, words: Words) -> String {
     if let Some(help) = &finding.help {
-        let help = clean_line(&words.of_finding(finding.code, help));
+        let help = clean_line(&words.say(help));
         let level = Level::HELP.with_name(words.text("help").into_owned());
         group = group.element(level.message(help));
     }
@@ -182,7 +185,7 @@ mod tests {
             let mut sources = Sources::default();
             sources.add("f", text.as_bytes());
             let code = Code::new(1, "any");
-            let mut finding = Diagnostic::warning(code, text.clone()).in_document("f").with_help(text);
+            let mut finding = Diagnostic::warning(code, Phrase::verbatim(text.clone())).in_document("f").with_help(Phrase::verbatim(text));
             finding.location.pointer = pointer;
             finding.location.span = span.map(|(start, length)| Span::new(start, start + length));
             let mark = sources.marks(&[&finding]).pop().flatten();

@@ -35,7 +35,7 @@ pub(crate) fn life(life: &Life) -> String {
 fn not_sent(life: &Life) -> String {
     let why = life.end().map(|end| {
         let outcome = end.outcome.as_str().replace('_', " ");
-        lang::list(&[lang::text(&outcome), lang::text(&end.reason)])
+        lang::list(&[lang::text(&outcome), lang::say(&end.reason).into()])
     });
     let stage = life.steps.last().map(|step| format!("`{}` left it out and does not say why", step.stage));
     let why = why.or(stage).unwrap_or_else(|| "nothing says why".to_owned());
@@ -202,7 +202,7 @@ fn cache(number: usize, standing: &CacheStanding) -> String {
         return format!("the next turn sends message {number} again as it is, and all above it");
     }
     let of = standing.source.as_ref().zip(standing.reason.as_ref());
-    let of = of.map(|(source, reason)| format!(": {source}, {}", lang::text(reason))).unwrap_or_default();
+    let of = of.map(|(source, reason)| format!(": {source}, {}", lang::say(reason))).unwrap_or_default();
     match standing.ended_by {
         Some(end) if end == number => format!("message {number} may differ in the next turn{of}"),
         Some(end) => {

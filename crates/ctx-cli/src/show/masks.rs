@@ -16,7 +16,7 @@ const LISTED: usize = 6;
 
 /// Writes one line on a plan.
 pub(crate) fn plan_line(plan: &MaskPlan) -> String {
-    lang::text(&plan.to_string()).into_owned() + "\n"
+    lang::say(&plan.phrase()) + "\n"
 }
 
 /// Writes a plan: what the summary will stand for, how it will be asked for, and what would trigger it.

@@ -204,7 +204,7 @@ fn the_report_is_written_beside_the_result() {
     ");
     let report = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
     let report: Value = serde_json::from_str(&report).unwrap();
-    assert_snapshot!(report["diagnostics"], @r#"[{"code":"CTX0300","severity":"warning","message":"no macro is called `usr`","location":{"document":"a.yaml","pointer":"/presetMessages/0/content","span":{"start":0,"end":7}},"help":"did you mean `user`?"}]"#);
+    assert_snapshot!(report["diagnostics"], @r#"[{"code":"CTX0300","severity":"warning","message":"no macro is called `usr`","arguments":{"name":"usr"},"location":{"document":"a.yaml","pointer":"/presetMessages/0/content","span":{"start":0,"end":7}},"help":"did you mean `user`?","helpArguments":{"name":"user"}}]"#);
     assert_eq!(report, json(&folder.ctx("assemble a.yaml --json"))["report"]);
 }
 

@@ -174,11 +174,17 @@ fn json_has_every_finding_with_its_position() {
           "code": "CTX0200",
           "severity": "error",
           "message": "no anchor `chat_histroy`; the entry stays where the list has it",
+          "arguments": {
+            "name": "chat_histroy"
+          },
           "location": {
             "document": "a.yaml",
             "pointer": "/presetMessages/0/anchorTarget"
           },
           "help": "did you mean `chat_history`?",
+          "helpArguments": {
+            "name": "chat_history"
+          },
           "position": {
             "file": "a.yaml",
             "line": 2,
@@ -193,6 +199,9 @@ fn json_has_every_finding_with_its_position() {
           "code": "CTX0300",
           "severity": "warning",
           "message": "no macro is called `usr`",
+          "arguments": {
+            "name": "usr"
+          },
           "location": {
             "document": "a.yaml",
             "pointer": "/presetMessages/0/content",
@@ -202,6 +211,9 @@ fn json_has_every_finding_with_its_position() {
             }
           },
           "help": "did you mean `user`?",
+          "helpArguments": {
+            "name": "user"
+          },
           "position": {
             "file": "a.yaml",
             "line": 2,
@@ -267,6 +279,10 @@ fn json_of_an_unreadable_file_comes_with_a_message_for_people() {
           "code": "CTX0900",
           "severity": "error",
           "message": "cannot read `missing.yaml`: no such file or folder",
+          "arguments": {
+            "name": "missing.yaml",
+            "error": "no such file or folder"
+          },
           "location": {
             "document": "missing.yaml"
           }

@@ -88,6 +88,9 @@ fn programs_get_each_edit() {
                 "code": "CTX0300",
                 "severity": "warning",
                 "message": "no macro is called `usr`",
+                "arguments": {
+                  "name": "usr"
+                },
                 "location": {
                   "document": "a.yaml",
                   "pointer": "/presetMessages/0/content",
@@ -96,7 +99,10 @@ fn programs_get_each_edit() {
                     "end": 13
                   }
                 },
-                "help": "did you mean `user`?"
+                "help": "did you mean `user`?",
+                "helpArguments": {
+                  "name": "user"
+                }
               },
               "fix": {
                 "pointer": "/presetMessages/0/content",

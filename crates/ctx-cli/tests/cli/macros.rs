@@ -105,6 +105,9 @@ fn json_tells_who_wrote_what() {
           "code": "CTX0300",
           "severity": "warning",
           "message": "no macro is called `nobody`",
+          "arguments": {
+            "name": "nobody"
+          },
           "location": {
             "document": "the text",
             "span": {

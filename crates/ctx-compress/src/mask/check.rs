@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ctx_types::{Code, Diagnostic, DisplayState, Node, NodeId, Session, display_path, excerpt, pointer_step};
+use ctx_types::{
+    Code, Diagnostic, DisplayState, Node, NodeId, Phrase, Session, display_path, excerpt, phrase,
+    pointer_step,
+};
 
 use crate::codes;
 
@@ -32,7 +35,8 @@ pub fn check_summaries(session: &Session) -> Vec<Diagnostic> {
     for (id, node) in summaries {
         let name = excerpt(id);
         if circles.contains(id) {
-            let message = format!("the summary `{name}` lists itself, alone or in a circle of summaries");
+            let message =
+                phrase!("the summary `{name}` lists itself, alone or in a circle of summaries", name);
             found.push(finding(codes::CYCLIC_SUMMARY, message, id, None));
         }
         found.extend(check_listed(session, id, node, &spans));
@@ -42,7 +46,7 @@ pub fn check_summaries(session: &Session) -> Vec<Diagnostic> {
 }
 
 /// Makes a warning about the ids of a summary, or one of them.
-fn finding(code: Code, message: String, summary: &NodeId, index: Option<usize>) -> Diagnostic {
+fn finding(code: Code, message: Phrase, summary: &NodeId, index: Option<usize>) -> Diagnostic {
     let summary = pointer_step(summary);
     let item = index.map(|index| format!("/{index}")).unwrap_or_default();
     let pointer = format!("/nodes/{summary}/metadata/compressedNodeIds{item}");
@@ -60,7 +64,7 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
         .map(|(index, _)| index)
         .collect();
     if foreign.len() == ids.iter().filter(|listed| *listed != id).count() {
-        let message = format!("the summary `{name}` lists no message of its branch; it hides nothing");
+        let message = phrase!("the summary `{name}` lists no message of its branch; it hides nothing", name);
         return vec![finding(codes::EMPTY_SUMMARY, message, id, None)];
     }
     let mut found = Vec::new();
@@ -69,9 +73,17 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
         let why =
             if session.node(first).is_none() { "which is no node" } else { "which is not on its branch" };
         let message = match foreign.len() {
-            1 => format!("the summary `{name}` lists `{shown}`, {why}: it hides nothing there"),
-            count => format!(
-                "the summary `{name}` lists {count} ids, the first of them `{shown}`, of nodes that are not on its branch: it hides nothing there"
+            1 => phrase!(
+                "the summary `{name}` lists `{shown}`, {why}: it hides nothing there",
+                name,
+                shown,
+                why
+            ),
+            count => phrase!(
+                "the summary `{name}` lists {count} ids, the first of them `{shown}`, of nodes that are not on its branch: it hides nothing there",
+                name,
+                count,
+                shown
             ),
         };
         let finding = finding(codes::FOREIGN_SUMMARY_ID, message, id, Some(index));
@@ -80,7 +92,7 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
     let mut seen = BTreeSet::new();
     let doubled = ids.iter().enumerate().find(|(_, listed)| !seen.insert(*listed));
     found.extend(doubled.map(|(index, listed)| {
-        let message = format!("the summary `{name}` lists `{}` twice", excerpt(listed));
+        let message = phrase!("the summary `{name}` lists `{listed}` twice", name, listed = excerpt(listed));
         finding(codes::DOUBLED_SUMMARY_ID, message, id, Some(index))
     }));
     let is_off = |listed: &NodeId| {
@@ -91,8 +103,8 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
     found.extend(off.map(|(index, listed)| {
         let inner = excerpt(listed);
         let message =
-            format!("the summary `{name}` lists the summary `{inner}`, which is switched off: it hides what that one lists");
-        let help = "switch the outer one off to see those messages";
+            phrase!("the summary `{name}` lists the summary `{inner}`, which is switched off: it hides what that one lists", name, inner);
+        let help = phrase!("switch the outer one off to see those messages");
         let finding = finding(codes::SUMMARY_OF_A_DISABLED_ONE, message, id, Some(index)).with_help(help);
         Diagnostic { severity: ctx_types::Severity::Info, ..finding }
     }));
@@ -124,9 +136,13 @@ fn overlaps(session: &Session) -> BTreeMap<NodeId, Diagnostic> {
         } else {
             format!("{count} nodes, the first of them `{first}`,")
         };
-        let message =
-            format!("the summary `{name}` lists {nodes} for which `{owner}` stands too: both are sent");
-        let help = "switch one of them off, or delete it";
+        let message = phrase!(
+            "the summary `{name}` lists {nodes} for which `{owner}` stands too: both are sent",
+            name,
+            nodes,
+            owner
+        );
+        let help = phrase!("switch one of them off, or delete it");
         let finding = finding(codes::OVERLAPPING_SUMMARIES, message, shown.id, Some(*index)).with_help(help);
         found.insert(shown.id.clone(), finding);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{ConfigField, Diagnostic, Fix, Role, Text, excerpt, nearest, pointer_step};
+use ctx_types::{ConfigField, Diagnostic, Fix, Role, Text, excerpt, nearest, phrase, pointer_step};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -285,7 +285,7 @@ fn apply(
         Value::Null => return,
         Value::Object(object) => object,
         _ => {
-            let message = "the settings of compression are no object";
+            let message = phrase!("the settings of compression are no object");
             let found = Diagnostic::warning(codes::MASK_SETTING, message);
             diagnostics.push(found.at_pointer(layer.pointer.as_str()));
             return;
@@ -324,7 +324,12 @@ fn set(
     };
     if let Err(expected) = field.check(&value) {
         let shown = value.to_string();
-        let message = format!("`{key}` of compression is `{}`, expected {expected}", excerpt(&shown));
+        let message = phrase!(
+            "`{key}` of compression is `{value}`, expected {expected}",
+            key,
+            value = excerpt(&shown),
+            expected
+        );
         let mut found = Diagnostic::warning(codes::MASK_SETTING, message);
         found.fix = field.meant(&value).map(|meant| Box::new(Fix::value(meant)));
         return Some(match field.suggest(&value) {
@@ -337,7 +342,7 @@ fn set(
 }
 
 fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
-    let message = format!("compression has no setting `{}`", excerpt(key));
+    let message = phrase!("compression has no setting `{key}`", key = excerpt(key));
     let found = Diagnostic::warning(codes::UNKNOWN_MASK_SETTING, message).about_key();
     match nearest(key, fields.iter().map(|field| &*field.key)) {
         Some(near) => found.guessing(near, Fix::key),

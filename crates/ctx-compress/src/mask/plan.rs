@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use ctx_types::{
-    AppendedFact, Diagnostic, Fingerprint, Message, Node, NodeId, Role, Session, Text, TokenCounter, plural,
-    thousands, visible_path,
+    AppendedFact, Argument, Diagnostic, Divider, Fingerprint, Message, Node, NodeId, Phrase, Role, Session,
+    Text, TokenCounter, count_of, phrase, thousands, visible_path,
 };
 use serde_json::Value;
 
@@ -216,22 +216,37 @@ impl MaskPlan {
     }
 }
 
-impl fmt::Display for MaskPlan {
-    /// Writes one line for people.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl MaskPlan {
+    /// Says in one phrase what is summarised.
+    pub fn phrase(&self) -> Phrase {
         let (messages, summaries) = (self.range.messages.len(), self.range.covered.len());
-        let parts = [(messages, "message"), (summaries, "summary")];
-        let named = |(count, thing): (usize, &str)| match thing {
-            "summary" if count != 1 => format!("{count} summaries"),
-            _ => plural(count, thing),
+        let summaries = match summaries {
+            0 => None,
+            1 => Some(phrase!("1 summary")),
+            count => Some(phrase!("{count} summaries", count)),
         };
-        let what: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(named).collect();
-        write!(f, "summarise {} with {} tokens", what.join(" and "), thousands(self.replaced_tokens))?;
+        let messages = (messages > 0).then(|| count_of!(messages, "message"));
+        let parts = Argument::list(messages.into_iter().chain(summaries), Divider::And);
+        let tokens = thousands(self.replaced_tokens);
         match (self.range.covered.first().or(self.range.messages.first()), &self.target) {
-            (_, MaskTarget::Existing(id)) => write!(f, ", again for `{id}`"),
-            (Some(first), MaskTarget::New) => write!(f, ", from `{first}` to `{}`", self.range.after),
-            (None, MaskTarget::New) => Ok(()),
+            (_, MaskTarget::Existing(id)) => {
+                phrase!("summarise {parts} with {tokens} tokens, again for `{id}`", parts, tokens, id)
+            }
+            (Some(first), MaskTarget::New) => phrase!(
+                "summarise {parts} with {tokens} tokens, from `{first}` to `{last}`",
+                parts,
+                tokens,
+                first,
+                last = self.range.after
+            ),
+            (None, MaskTarget::New) => phrase!("summarise {parts} with {tokens} tokens", parts, tokens),
         }
+    }
+}
+
+impl fmt::Display for MaskPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phrase().fmt(f)
     }
 }
 

@@ -3,7 +3,7 @@
 mod chinese;
 mod english;
 
-use ctx_types::{Diagnostic, Text};
+use ctx_types::{Diagnostic, Text, phrase};
 
 use crate::codes;
 use crate::mask::config::MaskConfig;
@@ -87,7 +87,7 @@ pub(super) fn check(config: &MaskConfig) -> Vec<Diagnostic> {
     let lacks = |prompt: &Text| !is_blank(prompt) && !CONTEXT.iter().any(|place| prompt.contains(place));
     let found = prompts.into_iter().filter(|(_, prompt)| lacks(prompt)).map(|(key, _)| {
         let message =
-            format!("`{key}` has no `{{context}}`, where the messages go; they are added at its end");
+            phrase!("`{key}` has no `{{context}}`, where the messages go; they are added at its end", key);
         Diagnostic::warning(codes::PROMPT_WITHOUT_CONTEXT, message)
     });
     found.collect()

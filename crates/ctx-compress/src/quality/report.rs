@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use ctx_types::{Diagnostic, Message, Role, Source, SourceKind, Text, Trust, plural};
+use ctx_types::{Diagnostic, Message, Role, Source, SourceKind, Text, Trust, phrase, plural};
 use serde::Serialize;
 
 use crate::codes;
@@ -92,13 +92,21 @@ impl QualityReport {
 fn limits(side: &Side<'_>, name: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if side.unread > 0 {
-        let message =
-            format!("{name} is longer than {MOST_BYTES} bytes: {} of it are not compared", side.unread);
+        let message = phrase!(
+            "{name} is longer than {bytes} bytes: {unread} of it are not compared",
+            name,
+            bytes = MOST_BYTES,
+            unread = side.unread
+        );
         found.push(Diagnostic::warning(codes::REPORT_LIMIT, message));
     }
     if side.left_out > 0 {
-        let message =
-            format!("{name} has more than {MOST_FACTS} facts: {} of them are not compared", side.left_out);
+        let message = phrase!(
+            "{name} has more than {facts} facts: {count} of them are not compared",
+            name,
+            facts = MOST_FACTS,
+            count = side.left_out
+        );
         found.push(Diagnostic::warning(codes::REPORT_LIMIT, message));
     }
     found

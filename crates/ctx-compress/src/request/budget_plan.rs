@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ctx_tokens::BudgetLine;
-use ctx_types::Message;
+use ctx_types::{Message, Phrase, phrase};
 use serde::Serialize;
 
 use crate::request::config::{RequestConfig, share};
@@ -21,7 +21,7 @@ use crate::request::pipeline::room;
 /// ```
 /// use ctx_compress::request::{BudgetPlan, BudgetVerdict, Meter, Protection, RequestConfig, part_costs};
 /// use ctx_tokens::{Budget, BudgetRequest, ModelTable};
-/// use ctx_types::{Message, Role, Source};
+/// use ctx_types::{Message, Role, Source, phrase};
 ///
 /// let (model, _) = ModelTable::builtin().lookup("gpt-4");
 /// let request = BudgetRequest { reserve: Some(1_000), tools: 6_900, ..BudgetRequest::default() };
@@ -30,7 +30,7 @@ use crate::request::pipeline::room;
 /// let parts = part_costs(&messages, Protection::PendingTurn, &Meter::estimate());
 ///
 /// let plan = BudgetPlan::new(&budget.lines, &parts, &RequestConfig::default());
-/// assert_eq!(plan.verdict, BudgetVerdict::Impossible { over: 221, culprit: "tools".into(), tokens: 6_900 });
+/// assert_eq!(plan.verdict, BudgetVerdict::Impossible { over: 221, culprit: phrase!("tools"), tokens: 6_900 });
 /// assert_eq!(plan.to_string(), "impossible: 221 tokens too many, mostly tools (6900)");
 /// # Ok::<(), ctx_tokens::BudgetError>(())
 /// ```
@@ -54,7 +54,7 @@ pub struct BudgetPlan {
 #[serde(rename_all = "camelCase")]
 pub struct BudgetNeed {
     /// What it is, for people.
-    pub name: String,
+    pub name: Phrase,
     /// Its tokens.
     pub tokens: u64,
 }
@@ -80,7 +80,7 @@ pub enum BudgetVerdict {
         /// By how many tokens.
         over: u64,
         /// What needs most of them.
-        culprit: String,
+        culprit: Phrase,
         /// How many that are.
         tokens: u64,
     },
@@ -89,7 +89,7 @@ pub enum BudgetVerdict {
         /// By how many tokens.
         over: u64,
         /// What needs most of them.
-        culprit: String,
+        culprit: Phrase,
         /// How many that are.
         tokens: u64,
     },
@@ -108,7 +108,7 @@ impl BudgetPlan {
         let beside: Vec<BudgetNeed> = beside.collect();
         let around: u64 = beside.iter().map(|need| need.tokens).sum();
         let fixed = parts.iter().filter(|part| part.part != Part::History && part.tokens > 0);
-        let fixed = fixed.map(|part| BudgetNeed { name: part.part.to_string(), tokens: part.tokens });
+        let fixed = fixed.map(|part| BudgetNeed { name: part.part.phrase(), tokens: part.tokens });
         let needs: Vec<BudgetNeed> = beside.into_iter().chain(fixed).collect();
         let needed: u64 = needs.iter().map(|need| need.tokens).sum();
         let history = parts.iter().filter(|part| part.part == Part::History).map(|part| part.tokens).sum();
@@ -148,28 +148,43 @@ fn impossible(needs: &[BudgetNeed], over: u64) -> BudgetVerdict {
 }
 
 /// Returns what needs most; of equal ones the first.
-fn largest(needs: &[BudgetNeed]) -> (String, u64) {
+fn largest(needs: &[BudgetNeed]) -> (Phrase, u64) {
     let largest = needs.iter().rev().max_by_key(|need| need.tokens);
-    largest.map(|need| (need.name.clone(), need.tokens)).unwrap_or_default()
+    largest.map(|need| (need.name.clone(), need.tokens)).unwrap_or_else(|| (phrase!("nothing"), 0))
+}
+
+impl BudgetPlan {
+    /// Says the verdict in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match &self.verdict {
+            BudgetVerdict::Unlimited => phrase!("nothing limits it"),
+            BudgetVerdict::Fits { free } => {
+                phrase!("fits; compression begins after {free} tokens more", free)
+            }
+            BudgetVerdict::Compressed { to } => {
+                phrase!("history is compressed from {history} to {to} tokens", history = self.history, to)
+            }
+            BudgetVerdict::Restless { over, culprit, tokens } => phrase!(
+                "every turn would compress: what must stay is {over} tokens above the trigger, mostly {culprit} ({tokens})",
+                over,
+                culprit,
+                tokens
+            ),
+            BudgetVerdict::Impossible { over, culprit, tokens } => {
+                phrase!(
+                    "impossible: {over} tokens too many, mostly {culprit} ({tokens})",
+                    over,
+                    culprit,
+                    tokens
+                )
+            }
+        }
+    }
 }
 
 impl fmt::Display for BudgetPlan {
-    /// Writes the verdict in one line for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.verdict {
-            BudgetVerdict::Unlimited => f.write_str("nothing limits it"),
-            BudgetVerdict::Fits { free } => write!(f, "fits; compression begins after {free} tokens more"),
-            BudgetVerdict::Compressed { to } => {
-                write!(f, "history is compressed from {} to {to} tokens", self.history)
-            }
-            BudgetVerdict::Restless { over, culprit, tokens } => write!(
-                f,
-                "every turn would compress: what must stay is {over} tokens above the trigger, mostly {culprit} ({tokens})"
-            ),
-            BudgetVerdict::Impossible { over, culprit, tokens } => {
-                write!(f, "impossible: {over} tokens too many, mostly {culprit} ({tokens})")
-            }
-        }
+        self.phrase().fmt(f)
     }
 }
 
@@ -200,7 +215,7 @@ mod tests {
     use crate::request::testing::messages;
 
     fn line(name: &str, tokens: i64) -> BudgetLine {
-        BudgetLine { name: name.to_owned(), tokens }
+        BudgetLine { name: Phrase::verbatim(name), tokens }
     }
 
     /// A window of 1,000 with 200 for the answer, tools, and parts as instructions, current turn and history.

@@ -1,6 +1,6 @@
 //! How a request is compressed: budget, trigger, target.
 
-use ctx_types::{Diagnostic, Role};
+use ctx_types::{Diagnostic, Role, phrase};
 
 use crate::codes;
 
@@ -74,8 +74,8 @@ impl RequestConfig {
             let fits = (0.0..=most).contains(value);
             if !fits {
                 let used = if value.is_nan() { default } else { value.clamp(0.0, most) };
-                let message = format!("`{name}` is {value}, and {used} is used");
-                let range = format!("a number from 0 to {most}");
+                let message = phrase!("`{name}` is {value}, and {used} is used", name, value, used);
+                let range = phrase!("a number from 0 to {most}", most);
                 found.push(Diagnostic::warning(codes::CONFIG, message).with_help(range));
                 *value = used;
             }

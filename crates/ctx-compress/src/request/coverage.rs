@@ -21,7 +21,7 @@ pub(crate) use passage::is_changed_note;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ctx_types::{Message, NoteLineKind, Place, Role};
+use ctx_types::{Message, NoteLineKind, Place, Role, phrase};
 
 pub(crate) use excerpts::{Excerpt, excerpts};
 
@@ -82,11 +82,11 @@ impl Strategy for Coverage {
         };
         let before = older.first().map_or(0, |group| group.start);
         let fate = match &note {
-            Some(_) => Fate::Summarise("older than the newest messages".into()),
-            None => Fate::Drop("no room for a note".into()),
+            Some(_) => Fate::Summarise(phrase!("older than the newest messages")),
+            None => Fate::Drop(phrase!("no room for a note")),
         };
         let mut fates = vec![fate; older.len()];
-        fates.resize(material.groups.len(), Fate::Keep("newest messages".into()));
+        fates.resize(material.groups.len(), Fate::Keep(phrase!("newest messages")));
         let notes = note.map(|message| PlacedNote { before, message });
         Selection { fates, notes: notes.into_iter().collect() }
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use ctx_types::{Message, Role};
+use ctx_types::{Message, Role, phrase};
 
 use crate::request::strategy::{Fate, Material, Selection, Strategy};
 
@@ -29,14 +29,15 @@ impl Strategy for KeyMessage {
             material.groups.iter().map(|group| group_priority(material, group, newest)).enumerate().collect();
         // Stable, so that of equal ones the older is tried first.
         ranked.sort_by_key(|(_, priority)| Reverse(*priority));
-        let mut fates = vec![Fate::Drop("no room left at its priority".into()); material.groups.len()];
+        let mut fates = vec![Fate::Drop(phrase!("no room left at its priority")); material.groups.len()];
         let mut room = material.room_for_messages;
         for (at, priority) in ranked {
             let tokens = material.groups.get(at).map_or(0, |group| material.tokens(group));
             if let Some(fate) = fates.get_mut(at).filter(|_| tokens <= room) {
-                let recent =
-                    if priority >= RECENT { "one of the newest messages" } else { "priority of its kind" };
-                *fate = Fate::Keep(recent.into());
+                *fate = Fate::Keep(match priority >= RECENT {
+                    true => phrase!("one of the newest messages"),
+                    false => phrase!("priority of its kind"),
+                });
                 room -= tokens;
             }
         }
@@ -134,8 +135,8 @@ mod tests {
             assert_eq!(selection.kept_tokens(&material) / 11, room / 11);
             for (at, fate) in selection.fates.iter().enumerate() {
                 let name = match fate {
-                    Fate::Keep(reason) if reason == "one of the newest messages" => format!("{at}!"),
-                    Fate::Keep(reason) if reason == "priority of its kind" => at.to_string(),
+                    Fate::Keep(reason) if *reason == "one of the newest messages" => format!("{at}!"),
+                    Fate::Keep(reason) if *reason == "priority of its kind" => at.to_string(),
                     _ => continue,
                 };
                 if !order.contains(&name) {

@@ -1,10 +1,9 @@
 //! The last resort: previews, gists, and the last rounds.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ctx_types::{Message, Role};
+use ctx_types::{Message, Role, phrase};
 
 use crate::request::layout::{is_said, is_user};
 use crate::request::preview::{gist, preview};
@@ -41,13 +40,16 @@ impl Strategy for LastRounds {
 
     fn choose(&self, material: &Material<'_>) -> Selection {
         let groups: Vec<&Range<usize>> = material.groups.iter().collect();
-        let mut fates: Vec<Fate> = groups.iter().map(|_| Fate::Keep("it fits".into())).collect();
-        for (level, reason) in
-            [(Level::Whole, ""), (Level::Previews, "long tool results"), (Level::Gists, "long texts")]
-        {
+        let mut fates: Vec<Fate> = groups.iter().map(|_| Fate::Keep(phrase!("it fits"))).collect();
+        let levels = [
+            (Level::Whole, phrase!("it fits")),
+            (Level::Previews, phrase!("long tool results")),
+            (Level::Gists, phrase!("long texts")),
+        ];
+        for (level, reason) in levels {
             for (fate, group) in fates.iter_mut().zip(&groups) {
                 if let Some(short) = shortened(material.members(group), level) {
-                    *fate = Fate::Shorten(short, reason.into());
+                    *fate = Fate::Shorten(short, reason.clone());
                 }
             }
             if (Selection { fates: fates.clone(), notes: Vec::new() }).tokens(material)
@@ -90,7 +92,7 @@ impl LastRounds {
         }
         for (fate, group) in fates.iter_mut().zip(material.groups) {
             if group.end <= begin {
-                *fate = Fate::Drop(Cow::Borrowed("before the last rounds"));
+                *fate = Fate::Drop(phrase!("before the last rounds"));
             }
         }
         Selection { fates, notes: Vec::new() }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use ctx_types::{Message, Place, Role, SourceKind, groups};
+use ctx_types::{Message, Phrase, Place, Role, SourceKind, groups, phrase};
 use serde::Serialize;
 
 use crate::request::meter::Meter;
@@ -41,21 +41,21 @@ pub enum Part {
 
 impl Part {
     /// Returns the words by which findings name it.
-    pub const fn as_str(self) -> &'static str {
+    pub fn phrase(self) -> Phrase {
         match self {
-            Self::Instructions => "leading instructions",
-            Self::Placed => "placed messages",
-            Self::Pinned => "pinned messages",
-            Self::Summary => "summaries",
-            Self::Current => "current turn",
-            Self::History => "history",
+            Self::Instructions => phrase!("leading instructions"),
+            Self::Placed => phrase!("placed messages"),
+            Self::Pinned => phrase!("pinned messages"),
+            Self::Summary => phrase!("summaries"),
+            Self::Current => phrase!("current turn"),
+            Self::History => phrase!("history"),
         }
     }
 }
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.phrase().fmt(f)
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
     fn check(words: &str, protection: Protection, expected: &str) {
         let layout = Layout::of(&messages(words), protection, &Meter::estimate());
         let letters = layout.groups.iter().flat_map(|group| {
-            let letter = group.part.as_str().chars().next().unwrap_or_default();
+            let letter = group.part.to_string().chars().next().unwrap_or_default();
             group.range.clone().map(move |_| letter)
         });
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::Message;
+use ctx_types::{Argument, Divider, Message, Phrase, phrase};
 use serde::Serialize;
 
 use crate::request::layout::{LaidGroup, Layout, Part};
@@ -19,7 +19,7 @@ pub enum PassOutcome {
     /// The request is above the trigger, and nothing worth it can be done; another pass would do no better.
     NoProgress {
         /// Why: one phrase, lower case, no full stop.
-        reason: String,
+        reason: Phrase,
     },
     /// What must stay is more than the budget, however much it is shortened.
     Infeasible(Box<Overflow>),
@@ -35,23 +35,28 @@ impl PassOutcome {
             Self::Infeasible(_) => "infeasible",
         }
     }
+
+    /// Says it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Compacted => phrase!("compacted"),
+            Self::NotNeeded => phrase!("not needed"),
+            Self::NoProgress { reason } => phrase!("no progress: {reason}", reason),
+            Self::Infeasible(overflow) => phrase!("infeasible: {overflow}", overflow = overflow.phrase()),
+        }
+    }
 }
 
 impl fmt::Display for PassOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Compacted => f.write_str("compacted"),
-            Self::NotNeeded => f.write_str("not needed"),
-            Self::NoProgress { reason } => write!(f, "no progress: {reason}"),
-            Self::Infeasible(overflow) => write!(f, "infeasible: {overflow}"),
-        }
+        self.phrase().fmt(f)
     }
 }
 
 /// Why a request cannot be brought into its budget: the parts that must stay, and what they cost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
-#[error("what must stay needs {needed} of {budget} tokens: {}", list(parts))]
+#[error("{}", self.phrase())]
 pub struct Overflow {
     /// How many tokens what must stay has at the least.
     pub needed: u64,
@@ -86,6 +91,15 @@ pub struct MessageCost {
 }
 
 impl Overflow {
+    /// Says it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        let Self { needed, budget, parts, .. } = self;
+        let part =
+            |cost: &PartCost| phrase!("{part} {tokens}", part = cost.part.phrase(), tokens = cost.tokens);
+        let parts = Argument::list(parts.iter().map(part), Divider::Comma);
+        phrase!("what must stay needs {needed} of {budget} tokens: {parts}", needed, budget, parts)
+    }
+
     /// Adds up what must stay; `saved` says how many tokens shortening has saved in a group.
     pub(crate) fn of(
         messages: &[Message],
@@ -118,11 +132,6 @@ impl Overflow {
     }
 }
 
-fn list(parts: &[PartCost]) -> String {
-    let parts = parts.iter().map(|cost| format!("{} {}", cost.part, cost.tokens));
-    parts.collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,7 +144,7 @@ mod tests {
         let outcomes = [
             (PassOutcome::Compacted, "compacted", "compacted"),
             (PassOutcome::NotNeeded, "notNeeded", "not needed"),
-            (PassOutcome::NoProgress { reason: "so".to_owned() }, "noProgress", "no progress: so"),
+            (PassOutcome::NoProgress { reason: phrase!("so") }, "noProgress", "no progress: so"),
             (
                 PassOutcome::Infeasible(Box::new(overflow)),
                 "infeasible",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ctx_types::{Diagnostic, Message, excerpt};
+use ctx_types::{Diagnostic, Message, Phrase, excerpt, phrase};
 
 use crate::codes;
 use crate::request::config::{RequestConfig, share};
@@ -181,9 +181,11 @@ fn changed_notes(messages: &[Message]) -> impl Iterator<Item = Diagnostic> {
     let changed = messages.iter().enumerate().filter(|(_, message)| is_changed_note(message));
     changed.map(|(index, message)| {
         let name = excerpt(message.source.id.as_deref().unwrap_or("a note"));
-        let text =
-            format!("the text of `{name}` is not the one that was written; it is read as any other text");
-        let help = "what was pinned in it may go; mark a message as pinned to keep it";
+        let text = phrase!(
+            "the text of `{name}` is not the one that was written; it is read as any other text",
+            name
+        );
+        let help = phrase!("what was pinned in it may go; mark a message as pinned to keep it");
         Diagnostic::warning(codes::CHANGED_NOTE, text).at_pointer(format!("/{index}")).with_help(help)
     })
 }
@@ -232,8 +234,12 @@ impl Pass<'_> {
         if over.is_some() || selection.fates.len() != groups.len() {
             let name = self.pipeline.strategy.name();
             let (tokens, room) = over.unwrap_or((kept, room_for_messages));
-            let message =
-                format!("the strategy `{name}` kept {tokens} tokens where there is room for {room}");
+            let message = phrase!(
+                "the strategy `{name}` kept {tokens} tokens where there is room for {room}",
+                name,
+                tokens,
+                room
+            );
             self.diagnostics.push(Diagnostic::warning(codes::STRATEGY_OVERRUN, message));
             selection = LastRounds::default().choose(&material);
         }
@@ -283,15 +289,17 @@ impl Pass<'_> {
     /// Tells whether a plan is worth it.
     fn judge(&self, before: u64, after: u64) -> PassOutcome {
         let config = &self.pipeline.config;
-        let no_progress = |reason: String| PassOutcome::NoProgress { reason };
+        let no_progress = |reason: Phrase| PassOutcome::NoProgress { reason };
         let saved = before.saturating_sub(after);
         if saved == 0 {
-            return no_progress("only protected messages are left".to_owned());
+            return no_progress(phrase!("only protected messages are left"));
         }
         let least = share(before, config.min_saving);
         if before <= config.token_budget && saved < least {
-            return no_progress(format!(
-                "{saved} tokens would be saved, and a rewrite is worth it from {least} on"
+            return no_progress(phrase!(
+                "{saved} tokens would be saved, and a rewrite is worth it from {least} on",
+                saved,
+                least
             ));
         }
         PassOutcome::Compacted
@@ -303,13 +311,13 @@ fn fixed_action(
     group: &LaidGroup,
     members: &[Message],
     shortened: &BTreeMap<usize, Message>,
-) -> (Action, Cow<'static, str>) {
+) -> (Action, Phrase) {
     if shortened.range(group.range.clone()).next().is_none() {
-        return (Action::Keep, group.part.as_str().into());
+        return (Action::Keep, group.part.phrase());
     }
     let members = group.range.clone().zip(members);
     let members = members.map(|(index, message)| shortened.get(&index).unwrap_or(message).clone());
-    (Action::Shorten(members.collect()), "more than the budget by itself".into())
+    (Action::Shorten(members.collect()), phrase!("more than the budget by itself"))
 }
 
 /// Returns how many tokens history may have beside what must stay, shortened where it has to be.
@@ -332,7 +340,7 @@ fn saved(messages: &[Message], shortened: &BTreeMap<usize, Message>, meter: &Met
     shortened.iter().map(saving).sum()
 }
 
-impl From<Fate> for (Action, Cow<'static, str>) {
+impl From<Fate> for (Action, Phrase) {
     fn from(fate: Fate) -> Self {
         match fate {
             Fate::Keep(reason) => (Action::Keep, reason),

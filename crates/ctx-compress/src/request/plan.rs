@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Message, plural};
+use ctx_types::{Diagnostic, Message, Phrase, count_of, phrase, plural};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ pub struct PlanStep {
     /// What is done.
     pub action: Action,
     /// Why: one phrase, lower case, no full stop.
-    pub reason: Cow<'static, str>,
+    pub reason: Phrase,
     /// Which messages: a range of the repaired request; empty for a note, at its place.
     pub range: Range<usize>,
     /// What these are; of a note, what it stands for.
@@ -188,6 +188,33 @@ impl CompressionPlan<'_> {
         })
     }
 
+    /// Says in one phrase how it ends, and with how many tokens and messages.
+    pub fn headline(&self) -> Phrase {
+        let outcome = self.outcome.phrase();
+        let (before, budget, messages) = (self.tokens_before, self.budget, self.messages.len());
+        if !self.changes() {
+            let messages = count_of!(messages, "message");
+            return phrase!(
+                "{outcome} ({before} of {budget} tokens, {messages})",
+                outcome,
+                before,
+                budget,
+                messages
+            );
+        }
+        let result: usize = self.steps.iter().map(PlanStep::len_after).sum();
+        phrase!(
+            "{outcome} by `{strategy}`: {before} → {after} of {budget} tokens, {messages} → {result}",
+            outcome,
+            strategy = self.strategy,
+            before,
+            after = self.tokens_after,
+            budget,
+            messages,
+            result = count_of!(result, "message")
+        )
+    }
+
     /// Tells whether applying it changes anything, repairs aside.
     pub fn changes(&self) -> bool {
         self.outcome == PassOutcome::Compacted
@@ -245,15 +272,10 @@ const MAX_LINES: usize = 200;
 
 impl fmt::Display for CompressionPlan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let result: usize = self.steps.iter().map(PlanStep::len_after).sum();
-        let (name, before, after) = (&self.outcome, self.tokens_before, self.tokens_after);
+        writeln!(f, "{}", self.headline())?;
         if !self.changes() {
-            let messages = plural(self.messages.len(), "message");
-            return writeln!(f, "{name} ({before} of {} tokens, {messages})", self.budget);
+            return Ok(());
         }
-        let (strategy, budget) = (&self.strategy, self.budget);
-        write!(f, "{name} by `{strategy}`: {before} → {after} of {budget} tokens, ")?;
-        writeln!(f, "{} → {}", self.messages.len(), plural(result, "message"))?;
         if self.messages.len() != self.given {
             writeln!(
                 f,
@@ -318,7 +340,7 @@ pub(crate) fn with_notes(
 
 fn written(note: PlacedNote, meter: &Meter<'_>) -> PlanStep {
     PlanStep {
-        reason: "stands for older messages".into(),
+        reason: phrase!("stands for older messages"),
         range: note.before..note.before,
         part: Part::History,
         id: note.message.source.id.clone(),

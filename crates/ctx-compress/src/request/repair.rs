@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ctx_types::{Code, Diagnostic, Message, Role, Source, excerpt};
+use ctx_types::{Code, Diagnostic, Message, Phrase, Role, Source, excerpt, phrase};
 
 use crate::codes;
 
@@ -105,7 +105,10 @@ struct Call<'a> {
 impl<'a> Pairing<'a> {
     fn add(&mut self, index: usize, message: &'a Message, messages: &[Message]) {
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
-            let text = format!("a message of the role `{}` makes calls, which are left out", message.role);
+            let text = phrase!(
+                "a message of the role `{role}` makes calls, which are left out",
+                role = message.role.to_string()
+            );
             self.report(codes::MISPLACED_CALL, text, format!("/{index}/tool_calls"));
         }
         match message.role {
@@ -122,8 +125,13 @@ impl<'a> Pairing<'a> {
             let earlier = self.by_id.get(&*call.id).is_some_and(|at| *at >= self.open_from);
             if earlier || call.id.is_empty() {
                 let text = match earlier {
-                    true => format!("two calls have the id `{}`; the second is left out", excerpt(&call.id)),
-                    false => format!("a call of `{}` has no id and is left out", excerpt(&call.name)),
+                    true => phrase!(
+                        "two calls have the id `{call}`; the second is left out",
+                        call = excerpt(&call.id)
+                    ),
+                    false => {
+                        phrase!("a call of `{call}` has no id and is left out", call = excerpt(&call.name))
+                    }
                 };
                 self.report(codes::DUPLICATE_CALL, text, format!("/{owner}/tool_calls/{position}"));
                 continue;
@@ -143,7 +151,7 @@ impl<'a> Pairing<'a> {
         };
         let Some((at, call)) = at.and_then(|at| Some((at, self.calls.get_mut(at)?))) else {
             let id = message.tool_call_id.as_deref().unwrap_or_default();
-            let text = format!("no call above has the id `{}`; the result is left out", excerpt(id));
+            let text = phrase!("no call above has the id `{id}`; the result is left out", id = excerpt(id));
             return self.report(codes::ORPHAN_RESULT, text, pointer);
         };
         let id = excerpt(call.id);
@@ -152,17 +160,17 @@ impl<'a> Pairing<'a> {
         // What an earlier repair wrote gives way to what the tool really said.
         call.result = call.result.filter(|earlier| !is_interrupted(*earlier));
         if call.result.is_some() {
-            let text = format!("the call `{id}` has a result already; the second is left out");
+            let text = phrase!("the call `{id}` has a result already; the second is left out", id);
             return self.report(codes::DUPLICATE_RESULT, text, pointer);
         }
         call.result = Some(index);
         if at < self.open_from {
-            let text = format!("the result of the call `{id}` comes late; it is moved to its call");
+            let text = phrase!("the result of the call `{id}` comes late; it is moved to its call", id);
             self.report(codes::LATE_RESULT, text, pointer);
         }
     }
 
-    fn report(&mut self, code: Code, message: String, pointer: String) {
+    fn report(&mut self, code: Code, message: Phrase, pointer: String) {
         self.found.push(Diagnostic::warning(code, message).at_pointer(pointer));
     }
 
@@ -174,7 +182,7 @@ impl<'a> Pairing<'a> {
             .map(|call| (call.owner, call.position, excerpt(call.id).into_owned()))
             .collect();
         for (owner, position, id) in unanswered {
-            let text = format!("the call `{id}` has no result and gets one that says so");
+            let text = phrase!("the call `{id}` has no result and gets one that says so", id);
             self.report(codes::UNANSWERED_CALL, text, format!("/{owner}/tool_calls/{position}"));
         }
         self.kept = self.calls.iter().filter_map(|call| call.result).collect();

@@ -1,10 +1,9 @@
 //! What a strategy is given, and what it answers.
 
-use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 
-use ctx_types::Message;
+use ctx_types::{Message, Phrase};
 
 use crate::request::config::RequestConfig;
 use crate::request::coverage::Coverage;
@@ -20,7 +19,7 @@ use crate::request::meter::Meter;
 ///
 /// ```
 /// use ctx_compress::request::{CompressionPipeline, Fate, Material, RequestConfig, Selection, Strategy};
-/// use ctx_types::{Message, Role, Source};
+/// use ctx_types::{Message, Role, Source, phrase};
 ///
 /// /// Forgets everything that may be forgotten.
 /// #[derive(Debug)]
@@ -32,7 +31,7 @@ use crate::request::meter::Meter;
 ///     }
 ///
 ///     fn choose(&self, material: &Material<'_>) -> Selection {
-///         let fates = material.groups.iter().map(|_| Fate::Drop("forgotten".into()));
+///         let fates = material.groups.iter().map(|_| Fate::Drop(phrase!("forgotten")));
 ///         Selection { fates: fates.collect(), notes: Vec::new() }
 ///     }
 /// }
@@ -107,13 +106,13 @@ pub struct Selection {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
     /// It stays as it is.
-    Keep(Cow<'static, str>),
+    Keep(Phrase),
     /// It is replaced by these messages: as many, with the same roles, calls and ids, and less text.
-    Shorten(Vec<Message>, Cow<'static, str>),
+    Shorten(Vec<Message>, Phrase),
     /// A note stands for it.
-    Summarise(Cow<'static, str>),
+    Summarise(Phrase),
     /// It is left out.
-    Drop(Cow<'static, str>),
+    Drop(Phrase),
 }
 
 /// A new message, and its place.

@@ -57,7 +57,7 @@ fn what_is_no_summary_is_refused() {
 /// Checks what is found about the summaries of a conversation.
 #[track_caller]
 fn check(session: &Session, expected: &[&str]) {
-    let found: Vec<String> = check_summaries(session).iter().map(|one| one.message.clone()).collect();
+    let found: Vec<String> = check_summaries(session).iter().map(|one| one.message.to_string()).collect();
     assert_eq!(found, expected);
 }
 

@@ -5,6 +5,7 @@ use ctx_compress::request::{
     CompressionPipeline, Fate, Material, Meter, Overflow, Part, PassOutcome, RequestConfig, Selection,
     Strategy,
 };
+use ctx_types::phrase;
 use ctx_types::{Diagnostic, Message};
 use proptest::prelude::*;
 
@@ -61,7 +62,7 @@ impl Strategy for KeepAll {
     }
 
     fn choose(&self, material: &Material<'_>) -> Selection {
-        let fates = material.groups.iter().map(|_| Fate::Keep("why not".into()));
+        let fates = material.groups.iter().map(|_| Fate::Keep(phrase!("why not")));
         Selection { fates: fates.collect(), notes: Vec::new() }
     }
 }

@@ -5,6 +5,8 @@ use ctx_compress::request::{
     CompressionPipeline, Fate, Material, Part, PassOutcome, Protection, RequestConfig, Selection, Strategy,
     UsageWatch, strategy,
 };
+use ctx_types::Phrase;
+use ctx_types::phrase;
 use ctx_types::{Content, Message, Place, Role, Source};
 use proptest::prelude::*;
 use serde_json::json;
@@ -24,9 +26,9 @@ impl Strategy for Script {
 
     fn choose(&self, _: &Material<'_>) -> Selection {
         let fate = |(action, reason): &(&str, &'static str)| match *action {
-            "keep" => Fate::Keep((*reason).into()),
-            "sum" => Fate::Summarise((*reason).into()),
-            _ => Fate::Drop((*reason).into()),
+            "keep" => Fate::Keep(Phrase::verbatim(*reason)),
+            "sum" => Fate::Summarise(Phrase::verbatim(*reason)),
+            _ => Fate::Drop(Phrase::verbatim(*reason)),
         };
         Selection { fates: self.0.iter().map(fate).collect(), notes: Vec::new() }
     }
@@ -199,7 +201,7 @@ fn a_note_that_somebody_changed_is_named() {
     let report = CompressionPipeline::new(RequestConfig::default()).compress_if_needed(&messages).report;
     let [found] = &report.diagnostics[..] else { panic!("{:?}", report.diagnostics) };
     assert_eq!((found.code, found.location.pointer.as_deref()), (codes::CHANGED_NOTE, Some("/2")));
-    assert!(found.message.contains("`n2`"), "{}", found.message);
+    assert!(found.message.to_string().contains("`n2`"), "{}", found.message);
 }
 
 /// Looks at what it is given, and keeps nothing.
@@ -223,7 +225,7 @@ impl Strategy for Probe {
             assert_eq!(material.room_for_messages, 0, "what shortening frees is for no message");
             assert!(material.room <= budget && material.target >= target.max(material.room));
         }
-        Selection { fates: vec![Fate::Drop("probe".into()); material.groups.len()], notes: Vec::new() }
+        Selection { fates: vec![Fate::Drop(phrase!("probe")); material.groups.len()], notes: Vec::new() }
     }
 }
 
@@ -242,7 +244,7 @@ fn check_steps(messages: &[Message], setting: Setting) {
             assert_eq!(step.id, own.source.id);
         }
         if !plan.changes() && !matches!(plan.outcome, PassOutcome::NoProgress { .. }) {
-            assert_eq!((step.action.as_str(), &*step.reason), ("keep", step.part.as_str()));
+            assert_eq!((step.action.as_str(), &step.reason), ("keep", &step.part.phrase()));
         }
         end = step.range.end;
     }

@@ -25,7 +25,7 @@ fn check(messages: &[Message], setting: Setting, rounds: usize) {
         let Action::Shorten(now) = &step.action else { continue };
         let changed = now.iter().zip(members(step.range.clone())).filter(|(now, whole)| now != whole);
         let mut roles = changed.map(|(_, whole)| whole.role);
-        match &*step.reason {
+        match step.reason.to_string().as_str() {
             "long tool results" => assert!(roles.all(|role| role == Role::Tool), "texts are whole as yet"),
             reason => assert_eq!(reason, "long texts"),
         }

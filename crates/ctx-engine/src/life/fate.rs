@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{Decision, NodeId, Outcome, Role, Source, SourceKind};
+use ctx_types::{Decision, NodeId, Outcome, Role, Source, SourceKind, phrase};
 use ctx_worldbook::Status;
 
 use crate::life::Lives;
@@ -81,7 +81,7 @@ fn of_node(lives: &Lives<'_>, id: &str) -> Option<Decision> {
     let places: BTreeMap<&str, usize> = places.collect();
     let at = |wanted: &str| places.get(wanted).copied();
     let Some(place) = at(id) else {
-        let reason = "it is in another branch of the conversation";
+        let reason = phrase!("it is in another branch of the conversation");
         return Some(Decision::new(Outcome::NotLoaded, source, reason));
     };
     // Runs of messages that are left out, or were not loaded, are neighbours on the path.
@@ -94,6 +94,6 @@ fn of_node(lives: &Lives<'_>, id: &str) -> Option<Decision> {
     });
     let run = runs.max_by_key(|(is_inside, begin, _)| (*is_inside, *begin)).map(|(_, _, run)| run.clone());
     let is_blank = node.role.unwrap_or(Role::User) != Role::Tool && node.content.is_none();
-    let unknown = if is_blank { "it holds nothing to send" } else { "it was not loaded" };
+    let unknown = if is_blank { phrase!("it holds nothing to send") } else { phrase!("it was not loaded") };
     Some(run.unwrap_or_else(|| Decision::new(Outcome::NotLoaded, source, unknown)))
 }

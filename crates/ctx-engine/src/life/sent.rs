@@ -1,7 +1,7 @@
 //! What is sent of a life: messages with their pieces, their cost, and where they stand to the cache.
 
 use ctx_tokens::message_cost;
-use ctx_types::{Role, Segment, Source};
+use ctx_types::{Phrase, Role, Segment, Source};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -74,7 +74,7 @@ pub struct CacheStanding {
     pub source: Option<Source>,
     /// Why it may.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<Phrase>,
 }
 
 /// Describes messages of a context; `wanted` is the source that was asked for, if it may be a piece.

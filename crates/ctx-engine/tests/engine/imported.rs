@@ -425,9 +425,13 @@ fn files_of_others_are_refused() {
             made.report.files[0].format
         );
         for finding in made.diagnostics() {
-            shown +=
-                &[finding.to_string().as_str(), "\n  help: ", finding.help.as_deref().unwrap_or("-"), "\n"]
-                    .concat();
+            shown += &[
+                finding.to_string().as_str(),
+                "\n  help: ",
+                finding.help.as_ref().map(ToString::to_string).as_deref().unwrap_or("-"),
+                "\n",
+            ]
+            .concat();
         }
     }
     let mut settings = insta::Settings::clone_current();

@@ -97,7 +97,10 @@ fn check_many(setting: impl Fn(usize) -> Value, findings: usize, last: &str) {
     let settings: Vec<Value> = (0..10_000).map(setting).collect();
     let (compiled, context) = assemble(json!({ "processors": settings }), &TurnInput::default());
     let found = compiled.diagnostics();
-    assert_eq!((found.len(), found.last().map_or("", |found| found.message.as_str())), (findings, last));
+    assert_eq!(
+        (found.len(), found.last().map(|found| found.message.to_string()).unwrap_or_default().as_str()),
+        (findings, last)
+    );
     assert_eq!(context.unwrap().messages.len(), 2);
 }
 
@@ -142,7 +145,7 @@ fn settings_that_nobody_could_mean_are_findings() {
         let (compiled, context) = assemble(user.clone(), &TurnInput::default());
         assert_eq!(context.unwrap().messages.len(), 2);
         assert_eq!(compiled.diagnostics().is_empty(), user.is_null(), "{:?}", compiled.diagnostics());
-        assert!(compiled.diagnostics().iter().all(|found| found.message.len() < 500));
+        assert!(compiled.diagnostics().iter().all(|found| found.message.to_string().len() < 500));
     }
 }
 
@@ -171,7 +174,10 @@ fn budgets_that_leave_nothing_are_refused() {
 fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, expected: &[&str]) {
     let turn = TurnInput { model: model.map(Into::into), context_tokens, ..TurnInput::default() };
     let report = assemble(user, &turn).1.unwrap().report;
-    assert_eq!(report.diagnostics.iter().map(|found| &*found.message).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        report.diagnostics.iter().map(|found| found.message.to_string()).collect::<Vec<_>>(),
+        expected
+    );
 }
 
 #[test]
@@ -214,7 +220,7 @@ fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
         let message =
             format!("expected a whole number from 0 to 1000000000 as `maxContextTokens`, found `{value}`");
         for finding in found {
-            assert_eq!((finding.severity, &finding.message), (Severity::Error, &message));
+            assert_eq!((finding.severity, finding.message.to_string()), (Severity::Error, message.clone()));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Runs that repeat another: a preview and its request, formatters over what they gave.
 
 use crate::generate;
+use ctx_types::Phrase;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -35,7 +36,7 @@ impl ContextProcessor for KeepsVariables {
             SessionOp::Append { parent: parent.clone(), node: Box::new(node) }
         });
         let kept: Vec<SessionOp> = kept.collect();
-        cx.log(kept.len().to_string());
+        cx.log(Phrase::verbatim(kept.len().to_string()));
         for op in kept {
             cx.draft.effect(op);
         }
@@ -70,7 +71,7 @@ fn body(context: &Context) -> Vec<u8> {
 /// How many variables the keeper found.
 fn found(context: &Context) -> usize {
     let keeper = context.report.stages.iter().find(|stage| stage.id == KEEPER);
-    keeper.and_then(|stage| stage.log.first()).map_or(0, |line| line.message.parse().unwrap())
+    keeper.and_then(|stage| stage.log.first()).map_or(0, |line| line.message.to_string().parse().unwrap())
 }
 
 proptest! {

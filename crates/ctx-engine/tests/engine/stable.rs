@@ -210,7 +210,7 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
     }
     go_on(&mut session);
     // What fitted once is taken to fit still; of what did not, the first kept message moves.
-    let is_older = |decision: &Decision| decision.reason.starts_with("older than");
+    let is_older = |decision: &Decision| decision.reason.to_string().starts_with("older than");
     prop_assume!(!first.report.decisions.iter().any(is_older));
     let next = TurnInput { input: None, context_tokens: None, ..at(7_777_777_777) };
     let Ok(second) = compiled.assemble_blocking(&session, &next) else { return Ok(()) };

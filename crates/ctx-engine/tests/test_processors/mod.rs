@@ -2,6 +2,7 @@
 //!
 //! `fixtures/README.md` says what each of them does, so that another implementation can have them too.
 
+use ctx_types::phrase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
@@ -82,7 +83,7 @@ impl ContextProcessor for TestProcessor {
 }
 
 fn fails(cx: &mut PipelineContext<'_>) -> Then {
-    cx.log("began");
+    cx.log(phrase!("began"));
     cx.draft.messages_mut().clear();
     Then::Fail(ProcessorError::failed("no luck"))
 }
@@ -162,9 +163,11 @@ fn shortens(cx: &mut PipelineContext<'_>) -> Then {
 }
 
 fn logs(cx: &mut PipelineContext<'_>) -> Then {
-    cx.log("3 rules applied");
-    cx.log(LogLine::warn("a rule matched nothing").with_details(json!({ "rule": "trim", "index": 2 })));
-    cx.log(LogLine::error("a rule could not be read").with_details(json!("(")));
+    cx.log(phrase!("3 rules applied"));
+    cx.log(
+        LogLine::warn(phrase!("a rule matched nothing")).with_details(json!({ "rule": "trim", "index": 2 })),
+    );
+    cx.log(LogLine::error(phrase!("a rule could not be read")).with_details(json!("(")));
     Then::End
 }
 

@@ -1,6 +1,6 @@
 //! The files of the agent, as a list by which a model can refer to them.
 
-use ctx_types::excerpt;
+use ctx_types::{excerpt, phrase};
 
 use crate::assets::AgentAsset;
 use crate::call::{Call, Failure, Value};
@@ -22,7 +22,10 @@ fn assets(call: &mut Call<'_>) -> Result<Value, Failure> {
         if group.is_empty() {
             return Ok("This agent has no files.".into());
         }
-        call.warn(codes::BAD_ARGUMENT, format!("no file of the agent is in a group `{}`", excerpt(group)));
+        call.warn(
+            codes::BAD_ARGUMENT,
+            phrase!("no file of the agent is in a group `{group}`", group = excerpt(group)),
+        );
         return Ok(format!("This agent has no files in the group `{group}`.").into());
     }
     let mut text = match group {

@@ -1,6 +1,6 @@
 //! Dice.
 
-use ctx_types::excerpt;
+use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -19,8 +19,12 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
     let thrown = call.argument(0);
     let Some((count, sides)) = dice(thrown) else {
-        let message =
-            format!("`{}` are no dice; `3d6` are, up to {} with {} sides", excerpt(thrown), MOST.0, MOST.1);
+        let message = phrase!(
+            "`{thrown}` are no dice; `3d6` are, up to {dice} with {sides} sides",
+            thrown = excerpt(thrown),
+            dice = MOST.0,
+            sides = MOST.1
+        );
         return Err(Failure::error(codes::BAD_ARGUMENT, message));
     };
     let numbers: Vec<u64> = (0..count).map(|_| call.draw(sides) + 1).collect();

@@ -1,6 +1,6 @@
 //! What only a host can fill in: knowledge bases, and colours of its window.
 
-use ctx_types::excerpt;
+use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Value};
 use crate::codes;
@@ -48,7 +48,10 @@ fn check_kb(call: &mut Call<'_>) {
     ];
     for (argument, is_good, problem) in checks {
         if !(argument.is_empty() || is_good) {
-            call.warn(codes::BAD_ARGUMENT, format!("`{}` is {problem}", excerpt(argument)));
+            call.warn(
+                codes::BAD_ARGUMENT,
+                phrase!("`{argument}` is {problem}", argument = excerpt(argument), problem),
+            );
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ctx_types::{Diagnostic, Source, space};
+use ctx_types::{Diagnostic, Source, phrase, space};
 use memchr::{memchr, memchr_iter, memmem};
 
 use crate::call::Value;
@@ -99,7 +99,7 @@ impl Phased<'_> {
         }
         self.work = self.work.saturating_add(output.len());
         if self.work > MAX_WORK {
-            let message = format!("passes over one text rewrite more than {MAX_WORK} bytes");
+            let message = phrase!("passes over one text rewrite more than {limit} bytes", limit = MAX_WORK);
             return Err(Stop(Box::new(Diagnostic::error(codes::STEP_LIMIT, message))));
         }
         let by_call: HashMap<&str, &Known> = batch.iter().map(|known| (known.call.as_str(), known)).collect();

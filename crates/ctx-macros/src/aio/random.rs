@@ -1,6 +1,6 @@
 //! Random choices.
 
-use ctx_types::excerpt;
+use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -44,7 +44,7 @@ fn chosen(index: u64, call: &mut Call<'_>) -> Value {
 fn random_int(call: &mut Call<'_>) -> Result<Value, Failure> {
     let (least, greatest) = (bound(call.argument(0))?, bound(call.argument(1))?);
     if least > greatest {
-        let message = format!("there is no whole number from {least} to {greatest}");
+        let message = phrase!("there is no whole number from {least} to {greatest}", least, greatest);
         return Err(Failure::error(codes::BAD_ARGUMENT, message));
     }
     let drawn = call.draw((greatest - least).unsigned_abs() + 1);
@@ -56,6 +56,9 @@ fn bound(text: &str) -> Result<i64, Failure> {
     const GREATEST: u64 = 1 << 53;
     let number = text.parse::<i64>().ok().filter(|number| number.unsigned_abs() <= GREATEST);
     number.ok_or_else(|| {
-        Failure::error(codes::BAD_ARGUMENT, format!("`{}` is no whole number in range", excerpt(text)))
+        Failure::error(
+            codes::BAD_ARGUMENT,
+            phrase!("`{text}` is no whole number in range", text = excerpt(text)),
+        )
     })
 }

@@ -3,6 +3,7 @@
 use crate::call::{Call, Value};
 use crate::codes;
 use crate::definition::Definition;
+use ctx_types::phrase;
 
 const FACTS: [(&str, &str, &str); 6] = [
     ("os", "The operating system", "{{os}}"),
@@ -28,6 +29,6 @@ fn fact(name: &str, call: &mut Call<'_>) -> Value {
     if let Some(told) = told.filter(|told| !told.is_empty()) {
         return told.to_string().into();
     }
-    call.note(codes::NOT_PROVIDED, format!("the host does not tell `{name}`"));
+    call.note(codes::NOT_PROVIDED, phrase!("the host does not tell `{name}`", name));
     "Unknown".into()
 }

@@ -5,6 +5,7 @@ use crate::codes;
 use crate::definition::{Definition, Phase};
 use crate::number;
 use crate::space_set::SpaceSet;
+use ctx_types::phrase;
 
 /// How often a text may be repeated.
 const MAX_COPIES: f64 = 1_000.0;
@@ -32,8 +33,11 @@ fn repeat(call: &mut Call<'_>) -> Result<Value, Failure> {
     let is_count = |count: &f64| count.fract() == 0.0 && (0.0..=MAX_COPIES).contains(count);
     let read = number::read(count).filter(|_| !count.is_empty());
     let Some(count) = read.filter(is_count) else {
-        let message =
-            format!("`{}` is no number of copies from 0 to {MAX_COPIES}", ctx_types::excerpt(count));
+        let message = phrase!(
+            "`{count}` is no number of copies from 0 to {limit}",
+            count = ctx_types::excerpt(count),
+            limit = MAX_COPIES
+        );
         return Err(Failure::error(codes::BAD_ARGUMENT, message));
     };
     let count = count as usize;

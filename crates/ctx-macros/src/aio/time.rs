@@ -1,5 +1,6 @@
 //! The time of the turn, in the zone of the turn.
 
+use ctx_types::phrase;
 use jiff::tz::TimeZone;
 
 use crate::call::{Call, Failure, Value};
@@ -58,7 +59,7 @@ fn datetime_format(call: &mut Call<'_>) -> Result<Value, Failure> {
     let parts: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
     let pattern = parts.join("::");
     if pattern::has_open_bracket(&pattern) {
-        call.warn(codes::BAD_PATTERN, "a bracket of the pattern is not closed, so it is text");
+        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the pattern is not closed, so it is text"));
     }
     let pattern = if pattern.is_empty() { DATE_AND_TIME } else { &pattern };
     call.check_output(pattern.len())?;

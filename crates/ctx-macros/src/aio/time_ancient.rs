@@ -1,5 +1,6 @@
 //! The time of the turn in the words of old China and old England, and in capital numerals.
 
+use ctx_types::phrase;
 use jiff::civil::DateTime;
 
 use crate::call::{Call, Failure, Value};
@@ -46,7 +47,9 @@ pub(super) fn definitions() -> Vec<Definition> {
 
 fn written(write: fn(DateTime) -> Option<String>, call: &mut Call<'_>) -> Result<Value, Failure> {
     let now = call.now()?.datetime();
-    write(now).map(Value::from).ok_or_else(|| Failure::because(format!("no calendar knows {}", now.date())))
+    write(now)
+        .map(Value::from)
+        .ok_or_else(|| Failure::because(phrase!("no calendar knows {date}", date = now.date().to_string())))
 }
 
 fn capital_date(now: DateTime) -> String {

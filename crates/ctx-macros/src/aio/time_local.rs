@@ -1,6 +1,6 @@
 //! The time of the turn in the words of several languages.
 
-use ctx_types::{Diagnostic, closest, excerpt};
+use ctx_types::{Diagnostic, closest, excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -58,11 +58,11 @@ fn datetime_locale(call: &mut Call<'_>) -> Result<Value, Failure> {
 }
 
 fn unknown(asked: &str) -> Failure {
-    let message = format!("dates are not written in `{}`", excerpt(asked));
+    let message = phrase!("dates are not written in `{asked}`", asked = excerpt(asked));
     let known: Vec<&str> = locale::tags().collect();
     let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
     Failure::new(match closest(asked, known.iter().copied()) {
-        Some(near) => finding.with_help(format!("did you mean `{near}`?")),
-        None => finding.with_help(format!("use one of {}", known.join(", "))),
+        Some(near) => finding.suggesting(near),
+        None => finding.with_help(phrase!("use one of {known}", known = known.join(", "))),
     })
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ctx_types::Trust;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
+use ctx_types::{Trust, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -39,7 +39,7 @@ fn catalog(call: &mut Call<'_>) -> Option<Arc<dyn ToolCatalog>> {
     let catalog = call.env().ports.tools.clone();
     if catalog.is_none() {
         let name = &call.definition().name;
-        call.note(codes::NOT_PROVIDED, format!("the host lends no tools, so `{name}` gives nothing"));
+        call.note(codes::NOT_PROVIDED, phrase!("the host lends no tools, so `{name}` gives nothing", name));
     }
     catalog
 }
@@ -56,7 +56,7 @@ fn tools(call: &mut Call<'_>) -> Result<Value, Failure> {
     let names = names(call);
     let tools = catalog.tools();
     for name in names.iter().filter(|name| !tools.iter().any(|tool| *tool.name == ***name)) {
-        call.warn(codes::UNKNOWN_TOOL, format!("there is no tool `{}`", ctx_types::excerpt(name)));
+        call.warn(codes::UNKNOWN_TOOL, phrase!("there is no tool `{name}`", name = ctx_types::excerpt(name)));
     }
     let mut text = String::new();
     for tool in tools.iter().filter(|tool| names.is_empty() || names.contains(&&*tool.name)) {

@@ -3,7 +3,7 @@
 //! Values are texts and stay as they are written; only counting reads them as numbers. AIO Hub turns numeric
 //! texts into numbers when they are stored (`007` becomes 7, and an empty value becomes 0); here they stay.
 
-use ctx_types::excerpt;
+use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -75,7 +75,7 @@ fn count(scope: Scope, step: f64, call: &mut Call<'_>) -> Result<Value, Failure>
     let number = number::read(&old).unwrap_or_else(|| {
         call.warn(
             codes::NOT_A_NUMBER,
-            format!("variable `{}` is not a number and counts as 0", excerpt(name)),
+            phrase!("variable `{name}` is not a number and counts as 0", name = excerpt(name)),
         );
         0.0
     });

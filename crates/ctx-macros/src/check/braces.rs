@@ -1,6 +1,6 @@
 //! Double braces that open no call: what looks like a call is reported, what only has braces is text.
 
-use ctx_types::{Diagnostic, Span, excerpt, space};
+use ctx_types::{Diagnostic, Span, excerpt, phrase, space};
 use memchr::memchr3;
 
 use super::Checker;
@@ -40,8 +40,8 @@ impl Checker<'_> {
             return self.report_unknown(span, name);
         }
         let name = self.text(name);
-        let message = "the end of a block has no arguments, so it stays as it is written";
-        let help = format!("write it like `{{{{/{name}}}}}`");
+        let message = phrase!("the end of a block has no arguments, so it stays as it is written");
+        let help = phrase!("write it like `{{{{/{name}}}}}`", name);
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }
 
@@ -61,9 +61,9 @@ impl Checker<'_> {
         let text = self.text(name);
         let span = Span::new(start, name.end);
         let finding = || {
-            let message = format!("`{{{{{text}` is not a complete call and stays as it is written");
+            let message = phrase!("`{{{{{text}` is not a complete call and stays as it is written", text);
             let finding = Diagnostic::warning(codes::UNCLOSED_CALL, message).at_span(span);
-            finding.with_help("close it with `}}`")
+            finding.with_help(phrase!("close it with `}}}}`"))
         };
         self.findings.add(finding);
     }
@@ -101,14 +101,20 @@ impl Checker<'_> {
         if !inner.contains(char::is_alphanumeric) {
             return;
         }
-        let message =
-            format!("`{}` is no use of a variable and stays as it is written", excerpt(self.text(span)));
+        let message = phrase!(
+            "`{span}` is no use of a variable and stays as it is written",
+            span = excerpt(self.text(span))
+        );
         let help = match name.is_empty() {
             true => {
-                "such a name is Latin letters, digits, `_` and `-`, first a letter; `{{getvar::…}}` reads any other"
+                phrase!(
+                    "such a name is Latin letters, digits, `_` and `-`, first a letter; `{{{{getvar::…}}}}` reads any other"
+                )
             }
             false => {
-                "behind the name stands nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
+                phrase!(
+                    "behind the name stands nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
+                )
             }
         };
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
@@ -129,8 +135,9 @@ impl Checker<'_> {
             return;
         }
         let (signs, text) = (space::trim(self.source.get(at..from).unwrap_or_default()), self.text(name));
-        let message = format!("`{signs}` before `{text}` is no flag, so the call stays as it is written");
-        let help = format!("write it like `{{{{{text}}}}}`; flags are {FLAGS}");
+        let message =
+            phrase!("`{signs}` before `{text}` is no flag, so the call stays as it is written", signs, text);
+        let help = phrase!("write it like `{{{{{text}}}}}`; flags are {flags}", text, flags = FLAGS);
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }
 
@@ -140,12 +147,12 @@ impl Checker<'_> {
         let is_call = !matches!(head.follow, Follow::Text { .. });
         let is_end = head.is_closer && is_call && self.registry.dialect_of(self.text(head.name)).is_some();
         if self.is_of_variable(head.name) && is_call || is_end {
-            let message = format!(
-                "`{}` is nothing in this dialect and stays as it is written",
-                excerpt(self.text(span))
+            let message = phrase!(
+                "`{span}` is nothing in this dialect and stays as it is written",
+                span = excerpt(self.text(span))
             );
             let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
-            self.findings.add(|| finding().with_help("the dialect `sillytavern` has it"));
+            self.findings.add(|| finding().with_help(phrase!("the dialect `sillytavern` has it")));
         } else if let Some(time) = self.zoned(&head) {
             self.report_form(span, time, "{{time_UTC+3}}");
         } else if let Some(definition) = self.find(head.name).filter(|_| !self.is_of_variable(head.name)) {

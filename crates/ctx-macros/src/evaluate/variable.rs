@@ -1,6 +1,6 @@
 //! `{{.name}}`, `{{$name += 1}}` and their like.
 
-use ctx_types::{Diagnostic, Span, Text, Trust, excerpt};
+use ctx_types::{Diagnostic, Span, Text, Trust, excerpt, phrase};
 
 use super::{Evaluator, is_true};
 use crate::call::{self, Failure};
@@ -101,7 +101,7 @@ impl<'a> Evaluator<'a> {
     fn subtract(&mut self, place: Place<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
         let Some(less) = number::read(&value.text) else {
             let (name, value) = (excerpt(place.name), excerpt(&value.text));
-            let message = format!("`{value}` is no number, so nothing is taken from `{name}`");
+            let message = phrase!("`{value}` is no number, so nothing is taken from `{name}`", value, name);
             let finding = || Diagnostic::warning(codes::NOT_A_NUMBER, message).at_span(place.span);
             self.run.findings.add(finding);
             return Ok(());

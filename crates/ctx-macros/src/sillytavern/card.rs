@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Text, Trust, excerpt, space};
+use ctx_types::{Diagnostic, Text, Trust, excerpt, phrase, space};
 
 use crate::call::{Call, Failure, Value, without_returns};
 use crate::codes;
@@ -87,7 +87,7 @@ fn of_agent(call: &mut Call<'_>, text: Option<&Text>) -> Value {
 
 fn original(call: &mut Call<'_>) -> Result<Value, Failure> {
     if call.env().original.is_none() {
-        let message = "there is no text in whose place this one stands";
+        let message = phrase!("there is no text in whose place this one stands");
         return Err(Failure::new(Diagnostic::warning(codes::NOT_PROVIDED, message)));
     }
     Ok(call.original.take().into())
@@ -102,7 +102,10 @@ fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {
             let index = index.ok_or_else(|| not_a_number(number))?;
             let known = index.checked_sub(1).and_then(|index| card.greetings.get(index));
             if known.is_none() {
-                call.warn(codes::BAD_ARGUMENT, format!("the card has no greeting {}", excerpt(number)));
+                call.warn(
+                    codes::BAD_ARGUMENT,
+                    phrase!("the card has no greeting {number}", number = excerpt(number)),
+                );
             }
             known
         }
@@ -111,7 +114,7 @@ fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {
 }
 
 fn not_a_number(text: &str) -> Failure {
-    Failure::because(format!("`{}` is not the number of a greeting", excerpt(text)))
+    Failure::because(phrase!("`{text}` is not the number of a greeting", text = excerpt(text)))
 }
 
 fn examples(call: &mut Call<'_>) -> Value {

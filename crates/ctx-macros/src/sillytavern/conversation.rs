@@ -1,6 +1,6 @@
 //! The conversation, and the texts that a host makes of it.
 
-use ctx_types::Trust;
+use ctx_types::{Trust, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::definition::Definition;
@@ -91,7 +91,9 @@ fn text(name: &'static str, description: &str) -> Definition {
 fn last_chat_message() -> Definition {
     let expand = |call: &mut Call<'_>| match call.env().texts.get("lastChatMessage") {
         Some(text) => Ok(text.clone().into()),
-        None => Err(Failure::because("`lastChatMessage` is known where an answer is continued only")),
+        None => {
+            Err(Failure::because(phrase!("`lastChatMessage` is known where an answer is continued only")))
+        }
     };
     Definition::new("lastChatMessage", expand).trust(Trust::Model).volatile().describe(
         "The message that is continued, in the prompt that asks for that; elsewhere the call stays.",

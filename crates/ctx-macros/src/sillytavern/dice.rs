@@ -1,6 +1,6 @@
 //! Dice: `2d6+3`.
 
-use ctx_types::excerpt;
+use ctx_types::{excerpt, phrase};
 
 use crate::call::Failure;
 
@@ -43,7 +43,8 @@ fn dice(count: &str, sides: &str, added: &str, formula: &str) -> Result<Option<D
     if sides.is_empty() || sides.starts_with('0') || count.starts_with('0') {
         return Ok(None);
     }
-    let too_large = || Failure::because(format!("`{}` is more than can be rolled", excerpt(formula)));
+    let too_large =
+        || Failure::because(phrase!("`{formula}` is more than can be rolled", formula = excerpt(formula)));
     let count: u64 = count.parse().map_err(|_| too_large())?;
     let sides: u64 = sides.parse().map_err(|_| too_large())?;
     let added: i64 = added.parse().map_err(|_| too_large())?;

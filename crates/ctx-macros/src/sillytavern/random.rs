@@ -1,6 +1,6 @@
 //! Random choices: `random` anew in each turn, `pick` once for a conversation, `roll` with dice.
 
-use ctx_types::{excerpt, space};
+use ctx_types::{excerpt, phrase, space};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -117,7 +117,10 @@ pub(super) fn divided(list: &str) -> Vec<String> {
 fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
     let formula = call.argument(0);
     let Some(Dice { count, sides, added }) = dice::read(formula)? else {
-        let message = format!("`{}` are no dice such as `2d6+3`, so nothing is thrown", excerpt(formula));
+        let message = phrase!(
+            "`{formula}` are no dice such as `2d6+3`, so nothing is thrown",
+            formula = excerpt(formula)
+        );
         call.warn(codes::BAD_ARGUMENT, message);
         return Ok(Value::EMPTY);
     };

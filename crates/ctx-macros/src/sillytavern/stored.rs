@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Text, Trust, excerpt};
+use ctx_types::{Diagnostic, Text, Trust, excerpt, phrase};
 use serde_json::Value as Json;
 
 use crate::call::Failure;
@@ -67,8 +67,10 @@ pub(crate) fn add(
 }
 
 fn no_number(name: &str) -> Diagnostic {
-    let message =
-        format!("variable `{}` is no number, so what is counted is written behind it", excerpt(name));
+    let message = phrase!(
+        "variable `{name}` is no number, so what is counted is written behind it",
+        name = excerpt(name)
+    );
     Diagnostic::warning(codes::NOT_A_NUMBER, message)
 }
 

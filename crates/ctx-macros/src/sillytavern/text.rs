@@ -1,6 +1,6 @@
 //! Conditions, comments, and macros that work on text.
 
-use ctx_types::{Trust, excerpt};
+use ctx_types::{Trust, excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -37,7 +37,7 @@ pub(super) fn definitions() -> Vec<Definition> {
             .describe("The texts of worldbook entries that go to an outlet.", "{{outlet::rules}}"),
         Definition::always("banned", |call| {
             if call.argument(0).trim_matches('"').is_empty() {
-                call.warn(codes::BAD_ARGUMENT, "the word is empty");
+                call.warn(codes::BAD_ARGUMENT, phrase!("the word is empty"));
             }
             Value::EMPTY
         })
@@ -75,8 +75,9 @@ fn repeated(call: &mut Call<'_>, what: &'static str) -> Result<Value, Failure> {
     let written = call.argument(0);
     let is_number = written.bytes().all(|byte| byte.is_ascii_digit());
     let count: Option<usize> = written.parse().ok().filter(|_| is_number);
-    let count =
-        count.ok_or_else(|| Failure::because(format!("`{}` is not a number of times", excerpt(written))))?;
+    let count = count.ok_or_else(|| {
+        Failure::because(phrase!("`{written}` is not a number of times", written = excerpt(written)))
+    })?;
     call.check_output(count.saturating_mul(what.len()))?;
     Ok(what.repeat(count).into())
 }

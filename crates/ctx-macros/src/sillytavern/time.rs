@@ -1,6 +1,6 @@
 //! The time of the turn, in the zone of the turn.
 
-use ctx_types::excerpt;
+use ctx_types::{excerpt, phrase};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
@@ -53,7 +53,7 @@ fn format(call: &mut Call<'_>, pattern: &str) -> Result<Value, Failure> {
 fn date_and_time(call: &mut Call<'_>) -> Result<Value, Failure> {
     let pattern = call.argument(0);
     if moment::has_open_bracket(pattern) {
-        call.warn(codes::BAD_PATTERN, "a bracket of the pattern is not closed, so it is text");
+        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the pattern is not closed, so it is text"));
     }
     format(call, pattern)
 }
@@ -68,11 +68,14 @@ fn time(call: &mut Call<'_>) -> Result<Value, Failure> {
         Some(there.to_zoned(TimeZone::UTC))
     });
     if shifted.is_none() && call.argument_count() > 0 {
-        let message = format!("`{}` is no offset such as `UTC+3`, so it is left out", excerpt(offset));
+        let message =
+            phrase!("`{offset}` is no offset such as `UTC+3`, so it is left out", offset = excerpt(offset));
         call.warn(codes::UNKNOWN_ZONE, message);
     } else if minutes.is_some_and(|minutes| !is_of_a_zone(minutes)) {
-        let message =
-            format!("no time zone is at `{}`; from 16 on the number is one of minutes", excerpt(offset));
+        let message = phrase!(
+            "no time zone is at `{offset}`; from 16 on the number is one of minutes",
+            offset = excerpt(offset)
+        );
         call.warn(codes::UNKNOWN_ZONE, message);
     }
     Ok(moment::format(&shifted.unwrap_or(now), "LT").into())
@@ -126,7 +129,10 @@ fn difference(call: &mut Call<'_>) -> Value {
         (Err(problem), _) => (later, problem),
         (Ok(_), Err(problem)) => (earlier, problem),
     };
-    call.warn(codes::BAD_ARGUMENT, format!("`{}` is {problem}", excerpt(wrong)));
+    call.warn(
+        codes::BAD_ARGUMENT,
+        phrase!("`{wrong}` is {problem}", wrong = excerpt(wrong), problem = problem.to_string()),
+    );
     // What SillyTavern writes.
     "Invalid date".into()
 }

@@ -10,9 +10,14 @@ use support::{env, expand, origin, parse};
 #[track_caller]
 fn check(text: &str, expected: &[(Code, &str, Option<&str>)]) {
     let template = parse(text, Dialect::Aio);
-    let found: Vec<_> =
-        template.diagnostics().iter().map(|f| (f.code, place(f, text), f.help.as_deref())).collect();
+    let found: Vec<_> = template.diagnostics().iter().map(|f| (f.code, place(f, text), help(f))).collect();
+    let expected: Vec<_> =
+        expected.iter().map(|(code, place, help)| (*code, *place, help.map(str::to_owned))).collect();
     assert_eq!(found, expected, "{text:?}");
+}
+
+fn help(finding: &Diagnostic) -> Option<String> {
+    finding.help.as_ref().map(ToString::to_string)
 }
 
 /// What is said where no name is near.

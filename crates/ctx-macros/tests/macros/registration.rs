@@ -1,6 +1,7 @@
 //! Macros of plug-ins.
 
 use crate::support;
+use ctx_types::phrase;
 
 use ctx_macros::{
     Definition, Dialect, DialectSet, Failure, Limits, RegisterError, Registry, Scope, State, Template, codes,
@@ -67,12 +68,12 @@ fn a_closure_sees_arguments_and_variables() {
 #[test]
 fn a_failure_keeps_the_call_and_says_why() {
     let mut registry = Registry::new();
-    registry.register(Definition::new("net", |_| Err(Failure::because("offline")))).unwrap();
+    registry.register(Definition::new("net", |_| Err(Failure::because(phrase!("offline"))))).unwrap();
     let template = Template::parse(&Text::from("a {{ net }} b"), Dialect::Aio, &registry);
     let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
     assert_eq!(expansion.text, "a {{ net }} b");
     let finding = &expansion.diagnostics[0];
-    assert_eq!((finding.code, finding.message.as_str()), (codes::MACRO_FAILED, "offline"));
+    assert_eq!((finding.code, finding.message.to_string().as_str()), (codes::MACRO_FAILED, "offline"));
     assert_eq!(finding.location.span, Some(Span::new(2, 11)));
 }
 
@@ -115,7 +116,7 @@ fn example(definition: &Definition, dialect: Dialect, registry: &Registry) -> Te
     let template = parse(&definition.example);
     match template.diagnostics() {
         [finding] if finding.code == codes::UNREAD_CALL => {
-            let help = finding.help.as_deref().unwrap_or_default();
+            let help = finding.help.as_ref().map(ToString::to_string).unwrap_or_default();
             parse(help.trim_start_matches("write it like `").trim_end_matches('`'))
         }
         _ => template,

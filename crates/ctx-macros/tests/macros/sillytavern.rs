@@ -1,6 +1,7 @@
 //! What the dialect of SillyTavern's newer engine gives: how it reads and evaluates.
 
 use crate::support;
+use ctx_types::phrase;
 
 use ctx_macros::{Dialect, Limits, State, codes};
 use ctx_types::Code;
@@ -308,7 +309,7 @@ fn what_is_no_operator_is_text() {
 #[test]
 fn a_failed_call_has_its_arguments_expanded() {
     let mut registry = ctx_macros::Registry::builtin();
-    let broken = ctx_macros::Definition::new("broken", |_| Err(ctx_macros::Failure::because("no")));
+    let broken = ctx_macros::Definition::new("broken", |_| Err(ctx_macros::Failure::because(phrase!("no"))));
     registry.register(broken.arity(0, None)).unwrap();
     let text = ctx_types::Text::from(r"{{ broken :: {{user}} :: \{b\} c }}!{{broken}} {{char}} {{/broken}}");
     let template = ctx_macros::Template::parse(&text, Dialect::SillyTavern, &registry);

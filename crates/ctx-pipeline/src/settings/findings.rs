@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest, pointer_step};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, Near, Phrase, excerpt, nearest, phrase, pointer_step};
 
 use super::merge::Winner;
 use super::{Origin, ProcessorSetting};
@@ -57,22 +57,32 @@ impl Findings {
         let is_switch = winner.origin == Origin::CommandLine && *enabled == Some(true) && says_nothing_else;
         let priority = next.setting.priority.map(|_| "priority");
         let set = priority.into_iter().chain(next.setting.config.keys().map(String::as_str));
-        let set: Vec<String> = set.take(MAX_NAMED + 1).map(|key| format!("`{}`", excerpt(key))).collect();
+        let set: Vec<_> = set.take(MAX_NAMED + 1).map(excerpt).collect();
         if !is_switch || set.is_empty() {
             return;
         }
-        let more = if set.len() > MAX_NAMED { " and more" } else { "" };
-        let set = set.get(..MAX_NAMED).unwrap_or(&set).join(", ");
-        let message = format!(
-            "switching `{id}` on ({}) replaces its whole entry ({}), and with it {set}{more}",
-            winner.origin, next.origin
+        let keys = Argument::names(set.iter().take(MAX_NAMED), Divider::Comma);
+        let keys = match set.get(MAX_NAMED) {
+            Some(_) => phrase!("{keys} and more", keys),
+            None => phrase!("{keys}", keys),
+        };
+        let message = phrase!(
+            "switching `{id}` on ({origin}) replaces its whole entry ({replaced}), and with it {keys}",
+            id,
+            origin = winner.origin.to_string(),
+            replaced = next.origin.to_string(),
+            keys
         );
-        let help = "to keep what is set there, set `enabled` there too, and leave the switch out";
+        let help = phrase!("to keep what is set there, set `enabled` there too, and leave the switch out");
         self.push(Diagnostic::info(codes::SETTINGS_OVERRULED, message).with_help(help), next.setting, None);
     }
 
     pub(super) fn unknown_processor(&mut self, registry: &ProcessorRegistry, winner: Winner<'_>) {
-        let message = format!("no processor `{}` (set by {})", excerpt(&winner.setting.id), winner.origin);
+        let message = phrase!(
+            "no processor `{setting}` (set by {origin})",
+            setting = excerpt(&winner.setting.id),
+            origin = winner.origin.to_string()
+        );
         let unknown = Diagnostic::warning(codes::UNKNOWN_PROCESSOR, message);
         let known = registry.descriptors().map(|descriptor| &*descriptor.id);
         let spelled = winner.setting.id.trim();
@@ -85,14 +95,14 @@ impl Findings {
                 let near = Near { name: &name, is_certain };
                 unknown.guessing(near, |known| Fix::value(known).below("/id"))
             }
-            None => unknown.with_help("`ctx processors list` names them all"),
+            None => unknown.with_help(phrase!("`ctx processors list` names them all")),
         };
         self.push(unknown, winner.setting, None);
     }
 
     pub(super) fn unknown_setting(
         &mut self,
-        message: String,
+        message: Phrase,
         setting: &ProcessorSetting,
         key: &str,
         fields: &BTreeSet<&str>,
@@ -100,8 +110,8 @@ impl Findings {
         let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message).about_key();
         let unknown = match self.near(key, fields.iter().copied()) {
             Some(near) => unknown.guessing(near, Fix::key),
-            None if fields.is_empty() => unknown.with_help("it has no settings"),
-            None => unknown.with_help(format!("known settings: {}", quoted(fields))),
+            None if fields.is_empty() => unknown.with_help(phrase!("it has no settings")),
+            None => unknown.with_help(phrase!("known settings: {fields}", fields = quoted(fields))),
         };
         self.push(unknown, setting, Some(key));
     }

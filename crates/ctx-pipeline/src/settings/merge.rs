@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{ConfigField, Diagnostic, Fix, excerpt};
+use ctx_types::{ConfigField, Diagnostic, Fix, excerpt, phrase};
 use serde_json::Value;
 
 use super::findings::Findings;
@@ -92,7 +92,11 @@ fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, finding
         return;
     }
     if let Some(known) = beside.filter(|known| known.is_group == new.is_group && !new.is_group) {
-        let message = format!("processor `{}` is set twice by {}; the later counts", excerpt(id), new.origin);
+        let message = phrase!(
+            "processor `{id}` is set twice by {origin}; the later counts",
+            id = excerpt(id),
+            origin = new.origin.to_string()
+        );
         findings.push(Diagnostic::warning(codes::DUPLICATE_SETTING, message), known.setting, None);
     }
     entries.push(new);
@@ -138,13 +142,23 @@ fn checked(
         return Some(Sourced { value: value.clone(), origin: winner.origin });
     };
     let (id, key, origin) = (&descriptor.id, &field.key, winner.origin);
-    let message =
-        format!("`{key}` of processor `{id}` is `{}` (set by {origin}), expected {expected}", shown(value));
-    let default = format!("its default `{}` is used", shown(&field.default));
+    let message = phrase!(
+        "`{key}` of processor `{id}` is `{value}` (set by {origin}), expected {expected}",
+        key,
+        id,
+        value = shown(value),
+        origin = origin.to_string(),
+        expected
+    );
+    let default = shown(&field.default);
     let help = match field.suggest(value) {
-        Some(question) if question.ends_with('?') => format!("{question} Until then {default}"),
-        Some(suggestion) => format!("{suggestion}; until then {default}"),
-        None => default,
+        Some(question) if question.template().ends_with('?') => {
+            phrase!("{question} Until then its default `{default}` is used", question, default)
+        }
+        Some(suggestion) => {
+            phrase!("{suggestion}; until then its default `{default}` is used", suggestion, default)
+        }
+        None => phrase!("its default `{default}` is used", default),
     };
     let mut wrong = Diagnostic::warning(codes::SETTING_TYPE, message).with_help(help);
     wrong.fix = field.meant(value).map(|meant| Box::new(Fix::value(meant)));
@@ -157,7 +171,11 @@ fn unknown_keys(descriptor: &Descriptor, winner: Winner<'_>, findings: &mut Find
     let fields: BTreeSet<&str> = descriptor.config_fields.iter().map(|field| &*field.key).collect();
     let mut values = Vec::new();
     for (key, value) in winner.setting.config.iter().filter(|(key, _)| !fields.contains(key.as_str())) {
-        let message = format!("processor `{}` has no setting `{}`", descriptor.id, excerpt(key));
+        let message = phrase!(
+            "processor `{descriptor}` has no setting `{key}`",
+            descriptor = descriptor.id,
+            key = excerpt(key)
+        );
         findings.unknown_setting(message, winner.setting, key, &fields);
         values.push(ConfigValue {
             key: key.clone(),
@@ -173,8 +191,11 @@ fn check_group(registry: &ProcessorRegistry, winner: Winner<'_>, members: &[&str
     let fields: BTreeSet<&str> =
         members.flat_map(|member| member.config_fields.iter().map(|field| &*field.key)).collect();
     for key in winner.setting.config.keys().filter(|key| !fields.contains(key.as_str())) {
-        let message =
-            format!("no processor of `{}` has a setting `{}`", excerpt(&winner.setting.id), excerpt(key));
+        let message = phrase!(
+            "no processor of `{setting}` has a setting `{key}`",
+            setting = excerpt(&winner.setting.id),
+            key = excerpt(key)
+        );
         findings.unknown_setting(message, winner.setting, key, &fields);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Fix, Reader, excerpt, nearest};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, Reader, excerpt, nearest, phrase};
 use serde_json::{Map, Value};
 
 use super::{Origin, ProcessorSetting, SettingPlace, SettingsLayer, old};
@@ -120,7 +120,8 @@ fn entries(
         return Vec::new();
     };
     if let Some(rest) = items.len().checked_sub(MAX_SETTINGS).filter(|rest| *rest > 0) {
-        let message = format!("more than {MAX_SETTINGS} entries; the last {rest} are ignored");
+        let message =
+            phrase!("more than {limit} entries; the last {rest} are ignored", limit = MAX_SETTINGS, rest);
         reader.report(Diagnostic::warning(codes::TOO_MANY_SETTINGS, message));
     }
     let items = items.iter().take(MAX_SETTINGS).enumerate();
@@ -162,7 +163,7 @@ pub(super) fn field<T>(
         let unquoted = value.as_str().and_then(|text| serde_json::from_str::<Value>(text.trim()).ok());
         let wrong = match unquoted.filter(|meant| read(meant).is_some()) {
             Some(meant) => {
-                let help = format!("write `{meant}` without quotes");
+                let help = phrase!("write `{meant}` without quotes", meant = meant.to_string());
                 wrong_type(expected, value).with_help(help).with_fix(Fix::value(meant))
             }
             None => wrong_type(expected, value),
@@ -181,7 +182,8 @@ pub(super) fn object<'v>(value: &'v Value, reader: &mut Reader) -> Option<&'v Ma
 }
 
 pub(super) fn wrong_type(expected: &str, found: &Value) -> Diagnostic {
-    let message = format!("expected {expected}, found `{}`; it is ignored", shown(found));
+    let message =
+        phrase!("expected {expected}, found `{found}`; it is ignored", expected, found = shown(found));
     Diagnostic::warning(codes::SETTING_TYPE, message)
 }
 
@@ -200,14 +202,14 @@ fn priority(value: &Value) -> Option<i64> {
 fn unknown_key(key: &str) -> Diagnostic {
     let unknown = Diagnostic::warning(
         codes::UNKNOWN_SETTING,
-        format!("an entry of `processors` has no `{}`", excerpt(key)),
+        phrase!("an entry of `processors` has no `{key}`", key = excerpt(key)),
     )
     .about_key();
     match nearest(key, KEYS) {
         Some(near) => unknown.guessing(near, Fix::key),
-        None => unknown.with_help(format!(
-            "known are `{}`; settings of the processor stand in its `config`",
-            KEYS.join("`, `")
+        None => unknown.with_help(phrase!(
+            "known are {keys}; settings of the processor stand in its `config`",
+            keys = Argument::names(KEYS, Divider::Comma)
         )),
     }
 }

@@ -1,6 +1,7 @@
 //! What processors leave for each other.
 
 use ctx_pipeline::{Blackboard, ProcessorError};
+use ctx_types::phrase;
 use serde_json::json;
 
 use crate::case::{Step, check};
@@ -22,7 +23,7 @@ fn a_value_that_one_leaves_another_finds() {
     });
     let finds = Step::new("finds", |cx| {
         let found = (cx.blackboard.get::<Mood>().cloned(), cx.blackboard.json("weather", "sky").cloned());
-        cx.log(format!("{found:?}"));
+        cx.log(phrase!("{found}", found = format!("{:?}", found)));
         Ok(())
     });
     check([leaves, changes, finds], "u1", &["u1", "finds: (Some(Mood(2)), Some(String(\"grey\")))"]);

@@ -2,6 +2,8 @@
 
 use ctx_macros::Scope;
 use ctx_pipeline::{ProcessorError, RunError};
+use ctx_types::Phrase;
+use ctx_types::phrase;
 use ctx_types::{
     Code, Decision, DepthPoints, Diagnostic, Injection, NodeId, Order, Outcome, Placement, PortError,
     PortErrorKind, SessionOp, Source, SourceKind, Text, Trust,
@@ -13,8 +15,8 @@ const FOUND: Code = Code::new(9999, "found by a test");
 
 fn failing(id: &'static str) -> Step {
     Step::new(id, |cx| {
-        cx.log("began");
-        cx.report(Diagnostic::warning(FOUND, "something odd"));
+        cx.log(phrase!("began"));
+        cx.report(Diagnostic::warning(FOUND, phrase!("something odd")));
         cx.draft.messages_mut().clear();
         Err(ProcessorError::failed("no weather today"))
     })
@@ -52,8 +54,8 @@ fn a_failure_is_reported_with_its_causes() {
 #[test]
 fn a_failure_says_how_to_switch_the_processor_off() {
     let (run, _) = run([failing("weather")], "u1", &Host::default());
-    let help = run.diagnostics.iter().find_map(|diagnostic| diagnostic.help.as_deref());
-    assert_eq!(help, Some("the context is made without it; `--disable weather` switches it off"));
+    let help = run.diagnostics.iter().find_map(|diagnostic| diagnostic.help.as_ref());
+    assert_eq!(help.unwrap(), "the context is made without it; `--disable weather` switches it off");
 }
 
 #[test]
@@ -79,7 +81,7 @@ fn everything_but_logs_and_diagnostics_is_taken_back() {
             let placement = Placement::Depth { points: DepthPoints::single(0), order: Order::DEFAULT };
             cx.draft.messages_mut().push(message(text));
             cx.draft.inject(Injection::plugin(text, placement, source.clone()));
-            cx.draft.decide(Decision::new(Outcome::Kept, source, text));
+            cx.draft.decide(Decision::new(Outcome::Kept, source, Phrase::verbatim(text)));
             cx.draft
                 .macros_mut()
                 .set_variable(Scope::Local, "word", Text::from(text), Trust::Preset)

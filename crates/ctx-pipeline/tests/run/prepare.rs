@@ -1,5 +1,7 @@
 //! What is made of an agent once.
 
+use ctx_types::Phrase;
+use ctx_types::phrase;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +18,7 @@ fn every_run_finds_what_was_prepared_once() {
     let counted = count.clone();
     let step = Step::new("step", |cx| {
         let word = cx.prepared.get::<&str>().copied();
-        cx.log(word.unwrap_or("nothing"));
+        cx.log(Phrase::verbatim(word.unwrap_or("nothing")));
         assert!(cx.prepared.get::<u8>().is_none());
         Ok(())
     });
@@ -37,7 +39,7 @@ fn every_run_finds_what_was_prepared_once() {
 fn findings_of_the_preparation_are_those_of_the_pipeline() {
     const ODD: Code = Code::new(9999, "odd");
     let step = Step::push("s1").preparing(|cx| {
-        cx.report(Diagnostic::warning(ODD, "an odd rule"));
+        cx.report(Diagnostic::warning(ODD, phrase!("an odd rule")));
         Prepared::default()
     });
     let found: Vec<String> = compile([step]).diagnostics().iter().map(ToString::to_string).collect();

@@ -1,5 +1,6 @@
 //! Time limits and cancellation.
 
+use ctx_types::phrase;
 use std::future::Future as _;
 use std::pin::pin;
 use std::sync::Arc;
@@ -149,7 +150,7 @@ fn a_processor_that_waits_is_woken_by_a_cancellation() {
     let cancel = host.cancel.clone();
     let waits = Step::new("waits", move |cx| {
         cx.draft.messages_mut().clear();
-        cx.log("before");
+        cx.log(phrase!("before"));
         cancel.cancel();
         Ok(())
     });

@@ -41,7 +41,7 @@ pub(crate) fn check(layers: Value, expected: &[&str], findings: &[&str]) {
 pub(crate) fn check_help(layers: Value, expected: &str) {
     let (layers, mut found) = read(&layers);
     found.extend(registry().resolve(&layers).1);
-    let helps: Vec<&str> = found.iter().filter_map(|diagnostic| diagnostic.help.as_deref()).collect();
+    let helps: Vec<_> = found.iter().filter_map(|diagnostic| diagnostic.help.as_ref()).collect();
     assert_eq!(helps, [expected]);
 }
 

@@ -61,7 +61,7 @@ fn a_list_is_read_to_its_limit() {
     assert_eq!(layer.settings.len(), 20_000);
     assert_eq!(found.len(), 1);
     assert_eq!(
-        (found[0].code, &*found[0].message),
+        (found[0].code, found[0].message.to_string().as_str()),
         (codes::TOO_MANY_SETTINGS, "more than 20000 entries; the last 2 are ignored")
     );
 }

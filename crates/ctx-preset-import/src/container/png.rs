@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::io::Read as _;
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 use flate2::read::ZlibDecoder;
 
 use super::{PackedDocument, PackedFile, Unpacked, base64_text};
@@ -278,21 +278,24 @@ fn read_document(bytes: &[u8], limits: &Limits) -> (bool, Option<Document>) {
 
 /// Says that a text of a picture is no document, so that another one is read.
 fn passed_over(keyword: &str, read: &str) -> Diagnostic {
-    let message = format!(
-        "the text `{}` of the picture is no document; `{read}` is read instead",
-        keyword.to_ascii_lowercase()
+    let message = phrase!(
+        "the text `{other}` of the picture is no document; `{read}` is read instead",
+        other = keyword.to_ascii_lowercase(),
+        read
     );
-    let help = "look whether the card is the one that you mean; save it again to mend the picture";
+    let help = phrase!("look whether the card is the one that you mean; save it again to mend the picture");
     Diagnostic::warning(codes::ANOTHER_TEXT, message).with_help(help)
 }
 
 /// Says that a document beside the one that is read is not.
 fn left_out(keyword: &str, read: &str) -> Diagnostic {
-    let message = format!(
-        "the text `{read}` of the picture is read; `{}` beside it is not",
-        keyword.to_ascii_lowercase()
+    let message = phrase!(
+        "the text `{read}` of the picture is read; `{other}` beside it is not",
+        read,
+        other = keyword.to_ascii_lowercase()
     );
-    Diagnostic::info(codes::ANOTHER_TEXT, message).with_help("to read that one too, export it by itself")
+    Diagnostic::info(codes::ANOTHER_TEXT, message)
+        .with_help(phrase!("to read that one too, export it by itself"))
 }
 
 /// Reads the document of a text.
@@ -327,15 +330,18 @@ fn is_relabelled(labelled: &[u8], plain: &[u8]) -> bool {
 /// Says that a picture is cut off, in a text or elsewhere, and what is read of it.
 fn cut_off(keyword: &str, read: &str) -> Diagnostic {
     let is_document = is_known(keyword);
-    let help = "get the file again; what is behind the cut is lost";
+    let help = phrase!("get the file again; what is behind the cut is lost");
     match is_document {
         true => {
-            let message = format!("the picture is cut off in its text `{keyword}`; `{read}` is read instead");
+            let message = phrase!(
+                "the picture is cut off in its text `{keyword}`; `{read}` is read instead",
+                keyword,
+                read
+            );
             Diagnostic::error(codes::CUT_PICTURE, message).with_help(help)
         }
-        false => {
-            Diagnostic::warning(codes::CUT_PICTURE, "the picture is cut off before its end").with_help(help)
-        }
+        false => Diagnostic::warning(codes::CUT_PICTURE, phrase!("the picture is cut off before its end"))
+            .with_help(help),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Messages as `OpenAI`'s chat completions take them, and as seed 004 stores them.
 
-use ctx_types::{Diagnostic, Fix, Reader, Role, excerpt, nearest};
+use ctx_types::{Diagnostic, Fix, Reader, Role, excerpt, nearest, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -56,7 +56,8 @@ fn id(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader: 
         Some(Value::String(_)) => "the id is empty",
         Some(_) => "the id is no text",
     };
-    let message_id = Diagnostic::warning(codes::MESSAGE_ID, format!("{problem}; the message gets another"));
+    let message_id =
+        Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; the message gets another", problem));
     reader.at_key("id", |reader| reader.report(message_id));
     kept::displace(message, "id", aside);
 }
@@ -76,10 +77,11 @@ fn role(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader
             Some(role) => format!("the role `{}` is not known", excerpt(role)),
             None => "the message has no role".to_owned(),
         };
-        let unknown = Diagnostic::warning(codes::UNKNOWN_ROLE, format!("{problem}; it is treated as `user`"));
+        let unknown =
+            Diagnostic::warning(codes::UNKNOWN_ROLE, phrase!("{problem}; it is treated as `user`", problem));
         let unknown = match given.and_then(|given| nearest(given, ROLES)) {
             Some(near) => unknown.guessing(near, Fix::text),
-            None => unknown.with_help("use `system`, `developer`, `user`, `assistant` or `tool`"),
+            None => unknown.with_help(phrase!("use `system`, `developer`, `user`, `assistant` or `tool`")),
         };
         match message.contains_key("role") {
             true => reader.at_key("role", |reader| reader.report(unknown)),

@@ -1,6 +1,6 @@
 //! Sessions in two halves, as AIO Hub keeps them in memory: `{index, detail}`.
 
-use ctx_types::{Diagnostic, Persist, Reader, Session, excerpt};
+use ctx_types::{Argument, Diagnostic, Divider, Persist, Reader, Session, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -63,12 +63,15 @@ const SHOWN_KEYS: usize = 8;
 fn disagreement(differing: &Map<String, Value>) -> Option<Diagnostic> {
     // The times of the last change differ as a rule.
     let mut keys = differing.keys().filter(|key| *key != "updatedAt");
-    let shown: Vec<_> = keys.by_ref().take(SHOWN_KEYS).map(|key| format!("`{}`", excerpt(key))).collect();
+    let shown: Vec<_> = keys.by_ref().take(SHOWN_KEYS).map(|key| excerpt(key)).collect();
     if shown.is_empty() {
         return None;
     }
-    let more = if keys.next().is_some() { " and more" } else { "" };
-    let message = format!("index and detail disagree on {}{more}; the detail counts", shown.join(", "));
-    let help = "the values of the index are kept under `imported`";
+    let shown = Argument::names(shown, Divider::Comma);
+    let message = match keys.next() {
+        Some(_) => phrase!("index and detail disagree on {shown} and more; the detail counts", shown),
+        None => phrase!("index and detail disagree on {shown}; the detail counts", shown),
+    };
+    let help = phrase!("the values of the index are kept under `imported`");
     Some(Diagnostic::warning(codes::SESSION_HALVES, message).at_pointer("/index").with_help(help))
 }

@@ -1,6 +1,6 @@
 //! Chats of `SillyTavern`: a header line, then one message a line.
 
-use ctx_types::{Diagnostic, Reader};
+use ctx_types::{Diagnostic, Reader, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -134,10 +134,12 @@ impl Hidden {
 
     fn finish(self) -> Option<(usize, Diagnostic)> {
         let message = match self.count {
-            1 => "a message that SillyTavern hides from the model is switched off".to_owned(),
-            count => format!("{count} messages that SillyTavern hides from the model are switched off"),
+            1 => phrase!("a message that SillyTavern hides from the model is switched off"),
+            count => {
+                phrase!("{count} messages that SillyTavern hides from the model are switched off", count)
+            }
         };
-        let help = "switch them on to send them";
+        let help = phrase!("switch them on to send them");
         let finding = Diagnostic::info(codes::HIDDEN_MESSAGES, message).with_help(help);
         self.first.map(|index| (index, finding))
     }

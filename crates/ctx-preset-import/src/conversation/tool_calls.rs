@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ctx_types::{Diagnostic, Reader, excerpt};
+use ctx_types::{Diagnostic, Reader, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -43,9 +43,11 @@ pub(super) fn mend_calls(
             }
             Err((call, problem)) => {
                 unread.push(call);
-                let bad =
-                    Diagnostic::error(codes::TOOL_CALL, format!("the tool call is not read: {problem}"));
-                Some(bad.with_help("it is kept under `imported` and not sent"))
+                let bad = Diagnostic::error(
+                    codes::TOOL_CALL,
+                    phrase!("the tool call is not read: {problem}", problem),
+                );
+                Some(bad.with_help(phrase!("it is kept under `imported` and not sent")))
             }
         };
         let at_call = |reader: &mut Reader, found| match key {
@@ -127,7 +129,7 @@ impl Calls {
             return None;
         }
         let name = call.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let message = format!("the call of `{}` has no id and gets `{id}`", excerpt(&name));
+        let message = phrase!("the call of `{name}` has no id and gets `{id}`", name = excerpt(&name), id);
         call.insert("id".to_owned(), Value::from(id.as_str()));
         self.by_name.entry(name).or_default().push_back(self.waiting.len());
         self.waiting.push(Some(id));

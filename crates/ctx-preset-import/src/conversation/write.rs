@@ -3,7 +3,7 @@
 mod message;
 mod silly_tavern;
 
-use ctx_types::{Diagnostic, Persist as _, Session, excerpt, plural};
+use ctx_types::{Diagnostic, Persist as _, Phrase, Session, count_of, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -97,29 +97,34 @@ fn left_of_tree(session: &Session, has_header: bool) -> Vec<Diagnostic> {
     let nodes = whole.get("nodes").and_then(Value::as_object).map_or(0, Map::len);
     let others = nodes.saturating_sub(session.path().len() + 1);
     if others > 0 {
-        let message = format!("left out: {} outside of the active path", plural(others, "message"));
+        let message = phrase!(
+            "left out: {messages} outside of the active path",
+            messages = count_of!(others, "message")
+        );
         found.push(Diagnostic::warning(codes::BRANCHES_LEFT_OUT, message).with_help(WHOLE));
     }
     let steps =
         ["undo", "redo"].iter().filter_map(|list| session.header.kept.get(LOG)?.get(*list)?.as_array());
     let steps: usize = steps.map(Vec::len).sum();
     if steps > 0 {
-        let message =
-            format!("the log of {} that could be undone or redone is left out", plural(steps, "step"));
+        let message = phrase!(
+            "the log of {steps} that could be undone or redone is left out",
+            steps = count_of!(steps, "step")
+        );
         found.push(Diagnostic::info(codes::FILE_LEFT_OUT, message).with_help(WHOLE));
     }
     // The name of the file is the id.
     let keys: Vec<String> =
         header(session).into_iter().map(|(key, _)| key).filter(|key| key != "id").collect();
     if !has_header && !keys.is_empty() {
-        let message = format!("what stands beside the messages is left out: {}", names(&keys));
+        let message = phrase!("what stands beside the messages is left out: {keys}", keys = names(&keys));
         found.push(Diagnostic::warning(codes::FILE_LEFT_OUT, message).with_help(WHOLE));
     }
     found
 }
 
 /// What people can do about what is left out.
-const WHOLE: &str = "the form of AIO Hub's sessions holds all of it";
+const WHOLE: Phrase = phrase!("the form of AIO Hub's sessions holds all of it");
 
 /// How many keys are named.
 const SHOWN_KEYS: usize = 8;

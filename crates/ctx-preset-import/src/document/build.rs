@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use ctx_types::{Diagnostic, Reader, excerpt};
+use ctx_types::{Diagnostic, Reader, excerpt, phrase};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::map::Entry;
@@ -121,7 +121,10 @@ impl Builder {
 
     fn number(&mut self, number: f64, written: impl fmt::Display) -> Value {
         let Some(number) = Number::from_f64(number) else {
-            let message = format!("the number `{written}` has no place in JSON and is read as null");
+            let message = phrase!(
+                "the number `{written}` has no place in JSON and is read as null",
+                written = written.to_string()
+            );
             self.note(Diagnostic::warning(codes::NUMBER, message));
             return Value::Null;
         };
@@ -130,7 +133,8 @@ impl Builder {
 
     #[expect(clippy::cast_precision_loss, reason = "JavaScript reads such a number just so, and it is noted")]
     fn huge(&mut self, number: i128) -> Value {
-        let message = format!("the number `{number}` is too large to be kept exactly");
+        let message =
+            phrase!("the number `{number}` is too large to be kept exactly", number = number.to_string());
         self.note(Diagnostic::warning(codes::NUMBER, message));
         self.number(number as f64, number)
     }
@@ -251,7 +255,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut map = Map::with_capacity(room);
         while let Some(key) = access.next_key_seed(KeySeed)? {
             if let Key::Other(text, kind) = &key {
-                let message = format!("the key `{}` is {kind} and is read as a text", excerpt(text));
+                let message =
+                    phrase!("the key `{text}` is {kind} and is read as a text", text = excerpt(text), kind);
                 builder.note_at(text, Diagnostic::info(codes::KEY_TYPE, message));
             }
             let key = key.into_text();
@@ -262,7 +267,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 Entry::Occupied(mut place) => {
                     let shown = excerpt(place.key());
                     let message =
-                        format!("the key `{shown}` stands twice in one object; the last one counts");
+                        phrase!("the key `{shown}` stands twice in one object; the last one counts", shown);
                     builder.note_at(place.key(), Diagnostic::error(codes::DUPLICATE_KEY, message));
                     place.insert(value);
                 }
@@ -285,7 +290,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let before = builder.enter(step);
         let (tag, content): (String, _) = access.variant()?;
         let value = content.newtype_variant_seed(Seed { builder: &mut *builder, step: Step::None })?;
-        let message = format!("the tag `!{}` is not known; the value is read without it", excerpt(&tag));
+        let message =
+            phrase!("the tag `!{tag}` is not known; the value is read without it", tag = excerpt(&tag));
         builder.note(Diagnostic::warning(codes::UNKNOWN_TAG, message));
         builder.leave(before);
         Ok(value)
@@ -302,7 +308,7 @@ fn merge(map: &mut Map<String, Value>, builder: &mut Builder) {
             items.iter().filter_map(Value::as_object).cloned().collect()
         }
         Some(_) => {
-            let message = "the merge key `<<` does not name objects and is kept as a key";
+            let message = phrase!("the merge key `<<` does not name objects and is kept as a key");
             builder.note_at(MERGE, Diagnostic::warning(codes::MERGE_KEY, message));
             return;
         }

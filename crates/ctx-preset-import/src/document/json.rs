@@ -1,5 +1,6 @@
 //! JSON documents.
 
+use ctx_types::{Phrase, phrase};
 use serde_json::error::Category;
 
 use crate::document::build::Builder;
@@ -66,15 +67,17 @@ fn explain(error: &serde_json::Error, text: &str) -> ImportError {
     ImportError::Json { line, column, help: help(&message), message }
 }
 
-fn help(message: &str) -> Option<&'static str> {
+fn help(message: &str) -> Option<Phrase> {
     Some(match message {
-        "the document ends too early" => "the file may have been cut off; a bracket or a quote is not closed",
-        "trailing comma" => "remove the comma before the closing bracket",
-        "trailing characters" => "the file holds more than one JSON value",
-        "control character (\\u0000-\\u001F) found while parsing a string" => {
-            "write line breaks in a text as `\\n` and tabs as `\\t`"
+        "the document ends too early" => {
+            phrase!("the file may have been cut off; a bracket or a quote is not closed")
         }
-        "key must be a string" => "put keys into double quotes",
+        "trailing comma" => phrase!("remove the comma before the closing bracket"),
+        "trailing characters" => phrase!("the file holds more than one JSON value"),
+        "control character (\\u0000-\\u001F) found while parsing a string" => {
+            phrase!("write line breaks in a text as `\\n` and tabs as `\\t`")
+        }
+        "key must be a string" => phrase!("put keys into double quotes"),
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! JSON Lines documents: one object a line.
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -71,8 +71,8 @@ fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
         Ok(_) => "it is no object".to_owned(),
         Err(error) => place::without_place(&error.to_string(), error.line(), error.column()),
     };
-    let message = format!("line {} is not read: {problem}", index + 1);
-    let bad = Diagnostic::error(codes::BAD_LINE, message).with_help("the line is kept as it is");
+    let message = phrase!("line {index} is not read: {problem}", index = index + 1, problem);
+    let bad = Diagnostic::error(codes::BAD_LINE, message).with_help(phrase!("the line is kept as it is"));
     builder.note_line(index, bad);
     None
 }

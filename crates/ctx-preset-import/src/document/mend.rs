@@ -1,6 +1,6 @@
 //! What JavaScript writes or reads as JSON and the parser does not, mended before a second try.
 
-use ctx_types::{Diagnostic, plural};
+use ctx_types::{Diagnostic, phrase};
 
 use crate::codes;
 
@@ -167,22 +167,21 @@ impl Mender<'_> {
 }
 
 fn halves(count: usize) -> Option<Diagnostic> {
-    let (halves, stand) = match count {
+    let message = match count {
         0 => return None,
-        1 => ("1 half of a surrogate pair".to_owned(), "stands alone and is"),
-        count => (format!("{count} halves of surrogate pairs"), "stand alone and are"),
+        1 => phrase!("1 half of a surrogate pair stands alone and is replaced by U+FFFD"),
+        _ => phrase!("{count} halves of surrogate pairs stand alone and are replaced by U+FFFD", count),
     };
-    let help = "an application cut a text in the middle of an emoji or another rare character";
-    let found = Diagnostic::warning(codes::LONE_SURROGATE, format!("{halves} {stand} replaced by U+FFFD"));
+    let help = phrase!("an application cut a text in the middle of an emoji or another rare character");
+    let found = Diagnostic::warning(codes::LONE_SURROGATE, message);
     Some(found.with_help(help))
 }
 
 fn numbers(count: usize) -> Option<Diagnostic> {
-    let verb = match count {
+    let message = match count {
         0 => return None,
-        1 => "is larger than any that JSON can hold, and is",
-        _ => "are larger than any that JSON can hold, and are",
+        1 => phrase!("1 number is larger than any that JSON can hold, and is read as null"),
+        _ => phrase!("{count} numbers are larger than any that JSON can hold, and are read as null", count),
     };
-    let message = format!("{} {verb} read as null", plural(count, "number"));
     Some(Diagnostic::warning(codes::NUMBER, message))
 }

@@ -1,5 +1,6 @@
 //! YAML documents.
 
+use ctx_types::{Phrase, phrase};
 use serde_json::Value;
 
 use crate::document::build::Builder;
@@ -92,32 +93,34 @@ fn second_document(text: &str) -> usize {
 }
 
 /// Guesses what went wrong from the line of the error and the one above it.
-fn help(message: &str, text: &str, line: usize) -> Option<&'static str> {
+fn help(message: &str, text: &str, line: usize) -> Option<Phrase> {
     if message == "a second document begins" {
-        return Some("put each document into a file of its own, or indent `---` inside a text");
+        return Some(phrase!("put each document into a file of its own, or indent `---` inside a text"));
     }
     let here = place::line_at(text, line);
     let above = place::line_at(text, line.saturating_sub(1));
     if [here, above].iter().any(|line| bare_value(line).starts_with("{{")) {
-        return Some("quote a value that begins with `{{`");
+        return Some(phrase!("quote a value that begins with `{{{{`"));
     }
     let indent = here.len() - here.trim_start().len();
     if here.get(..indent).is_some_and(|indent| indent.contains('\t')) {
-        return Some("indent with spaces; YAML allows no tabs there");
+        return Some(phrase!("indent with spaces; YAML allows no tabs there"));
     }
     Some(match bare_value(here).chars().next() {
-        Some('*') => "quote a value that begins with `*`",
-        Some('&') => "quote a value that begins with `&`",
-        Some('@' | '`' | '%') => "quote a value that begins with `@`, `%` or a backtick",
-        Some('[' | '{') => "quote a value that begins with `[` or `{`, or close its bracket",
-        Some('"' | '\'') => "close the quotes, and write quotes inside them twice or with `\\`",
+        Some('*') => phrase!("quote a value that begins with `*`"),
+        Some('&') => phrase!("quote a value that begins with `&`"),
+        Some('@' | '`' | '%') => phrase!("quote a value that begins with `@`, `%` or a backtick"),
+        Some('[' | '{') => phrase!("quote a value that begins with `[` or `{{`, or close its bracket"),
+        Some('"' | '\'') => phrase!("close the quotes, and write quotes inside them twice or with `\\`"),
         _ if message.contains("mapping values are not allowed") => {
-            "quote a value that holds `: `, and indent keys of one object alike"
+            phrase!("quote a value that holds `: `, and indent keys of one object alike")
         }
         _ if message.contains(IN_BRACKETS) => {
-            "close the list with `]` or the object with `}`, and put commas between what it holds"
+            phrase!("close the list with `]` or the object with `}}`, and put commas between what it holds")
         }
-        _ if message.contains("did not find expected") => "indent the entries of one list or object alike",
+        _ if message.contains("did not find expected") => {
+            phrase!("indent the entries of one list or object alike")
+        }
         _ => return None,
     })
 }

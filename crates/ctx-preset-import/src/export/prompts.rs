@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_anchors::{AnchorRegistry, Entry as Compiled, Part, Preset};
-use ctx_types::{Agent, Content, Diagnostic, Order, Persist as _, Placement, PresetMessage, Role, excerpt};
+use ctx_types::{
+    Agent, Content, Diagnostic, Order, Persist as _, Phrase, Placement, PresetMessage, Role, excerpt, phrase,
+};
 use serde_json::{Value, json};
 
 use super::order::{self, is_sent};
@@ -110,7 +112,10 @@ impl Prompts {
                 let anchor = excerpt(anchor);
                 return self.lose(
                     entry.index,
-                    format!("a preset has no anchor `{anchor}`; what goes to it has another place there"),
+                    phrase!(
+                        "a preset has no anchor `{anchor}`; what goes to it has another place there",
+                        anchor
+                    ),
                 );
             }
             (None, _) if self.is_elsewhere(entry, id, persona) => return,
@@ -162,8 +167,10 @@ impl Prompts {
             _ => return false,
         };
         if is_moved || !is_sent(entry) {
-            let lost = "no preset says what a card or a persona puts at a depth; there it stays as they say";
-            self.lose(entry.index, lost.to_owned());
+            let lost = phrase!(
+                "no preset says what a card or a persona puts at a depth; there it stays as they say"
+            );
+            self.lose(entry.index, lost);
         }
         true
     }
@@ -209,15 +216,20 @@ impl Prompts {
             Placement::Anchor { .. } => return Place::Beside,
             Placement::Depth { points, order } => {
                 let depth = points.nearest(TOP, 1).first().copied().unwrap_or(TOP);
-                let lost =
-                    || format!("a prompt of a preset has one depth; of {points} it is at {depth} alone");
-                (Place::InChat(depth, *order), points.as_single().is_none().then(lost))
+                let lost = phrase!(
+                    "a prompt of a preset has one depth; of {points} it is at {depth} alone",
+                    points = points.to_string(),
+                    depth
+                );
+                (Place::InChat(depth, *order), points.as_single().is_none().then_some(lost))
             }
             // The message that is answered follows the settled part.
             Placement::Index { at, order } if *at < 0 => return Place::InChat(at.unsigned_abs(), *order),
             Placement::Index { at, order } => {
-                let lost = "no place of a preset counts from the oldest message; the prompt stands above all of them";
-                (Place::InChat(TOP, *order), (*at > 0).then(|| lost.to_owned()))
+                let lost = phrase!(
+                    "no place of a preset counts from the oldest message; the prompt stands above all of them"
+                );
+                (Place::InChat(TOP, *order), (*at > 0).then_some(lost))
             }
         };
         lost.filter(|_| is_sent(entry)).into_iter().for_each(|lost| self.lose(entry.index, lost));
@@ -236,18 +248,21 @@ impl Prompts {
         let lost = [
             (
                 is_matched && entry.part != Part::History,
-                "a prompt of a preset is for every model, and so this one goes to all",
+                phrase!("a prompt of a preset is for every model, and so this one goes to all"),
             ),
-            (!entry.attachments.is_empty(), "a prompt of a preset has no files; this one is without them"),
-            (has_parts, "a prompt of a preset is a text; other parts of its content are left out"),
+            (
+                !entry.attachments.is_empty(),
+                phrase!("a prompt of a preset has no files; this one is without them"),
+            ),
+            (has_parts, phrase!("a prompt of a preset is a text; other parts of its content are left out")),
         ];
         for (_, message) in lost.into_iter().filter(|(is_so, _)| *is_so) {
-            self.lose(entry.index, message.to_owned());
+            self.lose(entry.index, message);
         }
     }
 
-    fn lose(&mut self, number: usize, message: String) {
-        let help = "say it otherwise in the agent, or mend the prompt in SillyTavern";
+    fn lose(&mut self, number: usize, message: Phrase) {
+        let help = phrase!("say it otherwise in the agent, or mend the prompt in SillyTavern");
         let found = Diagnostic::warning(codes::PRESET_CANNOT_SAY, message).with_help(help);
         self.lost.push(found.at_pointer(format!("/presetMessages/{number}")));
     }

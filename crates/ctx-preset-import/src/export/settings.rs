@@ -1,6 +1,6 @@
 //! The parameters of an agent as settings of a chat-completion preset.
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
 
 use super::put;
@@ -85,8 +85,9 @@ fn formatters(now: &Value, before: &Value, preset: &mut Object) -> Option<Diagno
     }
     let number = listed(now).iter().rposition(is_for_formatter);
     let number = number.map(|number| format!("/{number}")).unwrap_or_default();
-    let message = "no post-processing of a preset has the formatters of this agent; it stays as it was";
-    let help = "choose the post-processing in SillyTavern";
+    let message =
+        phrase!("no post-processing of a preset has the formatters of this agent; it stays as it was");
+    let help = phrase!("choose the post-processing in SillyTavern");
     let found = Diagnostic::warning(codes::PRESET_CANNOT_SAY, message).with_help(help);
     Some(found.at_pointer(format!("/parameters/processors{number}")))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, excerpt};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, Given};
@@ -65,9 +65,9 @@ impl Gathered {
         let mut told: BTreeSet<String> = told.collect();
         for report in files.iter_mut().filter(|file| file.format.is_some()) {
             if told.insert(report.path.clone()) {
-                let message = "nothing in the file has an effect here; it is kept as it is";
+                let message = phrase!("nothing in the file has an effect here; it is kept as it is");
                 let found = Diagnostic::warning(codes::NO_EFFECT, message);
-                let found = found.with_help("look whether it is the file that you mean");
+                let found = found.with_help(phrase!("look whether it is the file that you mean"));
                 report.diagnostics.push(found.in_document(report.path.as_str()));
             }
         }
@@ -107,8 +107,9 @@ impl Gathered {
             let Some(report) = self.made.report.files.get_mut(given.report) else { continue };
             // Who chats is no matter of the agent.
             rows::refuse_where(report, STANDS, |row| !rows::leads_to(row, "/profile"));
-            let message = "an agent was given too, which stands for itself; this file is not used";
-            let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help("import it by itself");
+            let message = phrase!("an agent was given too, which stands for itself; this file is not used");
+            let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message)
+                .with_help(phrase!("import it by itself"));
             report.diagnostics.push(found.in_document(report.path.as_str()));
         }
         let scripts = std::mem::take(&mut self.scripts);
@@ -414,10 +415,10 @@ fn repeated(given: &Given) -> Vec<Diagnostic> {
     let Some(order) = ChatPreset(&given.object).ordered_by() else { return Vec::new() };
     let tell = |(step, identifier): (usize, &str)| {
         let name = excerpt(identifier);
-        let message = format!("the prompt `{name}` stands twice in the order; the first place counts");
+        let message = phrase!("the prompt `{name}` stands twice in the order; the first place counts", name);
         let pointer = format!("{}{}/identifier", given.at, order.pointer(step));
         let found = Diagnostic::warning(codes::PROMPT_TWICE, message).at_pointer(pointer);
-        found.with_help("take it out of the order where it is not meant")
+        found.with_help(phrase!("take it out of the order where it is not meant"))
     };
     let mut prompts = order.repeated();
     let mut found: Vec<Diagnostic> = prompts.by_ref().take(SHOWN_PROMPTS).map(tell).collect();

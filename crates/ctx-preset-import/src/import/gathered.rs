@@ -1,6 +1,6 @@
 //! What the files hold, sorted by what it is.
 
-use ctx_types::{Agent, Diagnostic, RegexPreset, Worldbook};
+use ctx_types::{Agent, Diagnostic, RegexPreset, Worldbook, phrase};
 use serde_json::Value;
 
 use super::sources::{Named, Source, stem};
@@ -138,9 +138,9 @@ impl Gathered {
                 if is_empty {
                     let found = Diagnostic::error(
                         codes::UNKNOWN_FILE,
-                        "the archive holds nothing that can be imported",
+                        phrase!("the archive holds nothing that can be imported"),
                     );
-                    let help = "give the files in it that the other application exports";
+                    let help = phrase!("give the files in it that the other application exports");
                     self.refuse(file, None, found.with_help(help));
                 }
                 // Files beside nothing that is read belong to nothing.
@@ -469,21 +469,24 @@ fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
 
 /// Says that nothing tells what a file is, and which formats are nearest.
 fn unknown(nearest: &[Format]) -> Diagnostic {
-    let found = Diagnostic::error(codes::UNKNOWN_FILE, "the file is nothing that can be imported");
+    let found = Diagnostic::error(codes::UNKNOWN_FILE, phrase!("the file is nothing that can be imported"));
     let nearest: Vec<String> = nearest.iter().map(|format| format!("`{}`", format.id())).collect();
     found.with_help(match nearest.is_empty() {
-        true => "leave it out, or give the file that the other application exports".to_owned(),
+        true => phrase!("leave it out, or give the file that the other application exports"),
         false => {
-            format!("leave it out, or say what it is with `--as`, such as {}", nearest.join(", "))
+            phrase!(
+                "leave it out, or say what it is with `--as`, such as {nearest}",
+                nearest = nearest.join(", ")
+            )
         }
     })
 }
 
 /// Says by what a format was guessed.
 fn guessed(format: Format, what: &str) -> Diagnostic {
-    let message = format!("the file is taken for {format} by {what}");
+    let message = phrase!("the file is taken for {format} by {what}", format = format.to_string(), what);
     let found = Diagnostic::warning(codes::GUESSED_FORMAT, message);
-    found.with_help("if it is something else, leave it out or name its format with `--as`")
+    found.with_help(phrase!("if it is something else, leave it out or name its format with `--as`"))
 }
 
 /// Takes what a document of so many bytes needs, if there is so much left to its file.
@@ -525,8 +528,9 @@ fn unused(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
 /// Keeps the first of a kind; a further one is reported.
 fn first<T>(place: &mut Option<T>, value: T, kind: &str) -> Taken {
     if place.is_some() {
-        let message = format!("another {kind} was given before; this one is not used");
-        let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help("import it by itself");
+        let message = phrase!("another {kind} was given before; this one is not used", kind);
+        let found =
+            Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help(phrase!("import it by itself"));
         return Taken { used: Use::Outdone, ..Taken::whole(vec![found]) };
     }
     *place = Some(value);

@@ -1,7 +1,7 @@
 //! Documents of AIO Hub with old spellings, brought up to date in the form that they have.
 
 use ctx_anchors::AnchorRegistry;
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -60,7 +60,7 @@ pub fn migrate_document(value: Value, anchors: &AnchorRegistry) -> Result<Migrat
         (Some(Format::Session), value) => made(value, Format::Session, Vec::new()),
         (Some(Format::SessionHalves), value) => match conversation::join_halves(&value) {
             Some(joined) => {
-                let message = "the two halves, `index` and `detail`, become one session";
+                let message = phrase!("the two halves, `index` and `detail`, become one session");
                 let mut changes =
                     vec![Diagnostic::info(codes::MIGRATED_HALVES, message).at_pointer("/index")];
                 changes.extend(joined.diagnostics);
@@ -120,6 +120,6 @@ fn unknown(value: &Value) -> ImportError {
         expected: "an agent, an export of agents, a preset or a session of AIO Hub",
         found: format::source_format(value)
             .map_or_else(|| format::describe(value), |format| format.to_string()),
-        help: Some("files of other applications are not migrated: `ctx import` reads them"),
+        help: Some(phrase!("files of other applications are not migrated: `ctx import` reads them")),
     }
 }

@@ -35,7 +35,10 @@ fn refuse(input: impl ToString, found: &str, help: Option<&str>) {
     let error = read_agent(input.as_bytes(), "", &Limits::default(), &AnchorRegistry::system()).unwrap_err();
     let expected = "expected an agent (an object with `presetMessages` or `messages`, a list of messages, \
                     or an `AIO_Agent_Export`), found ";
-    assert_eq!((error.to_string(), error.help()), (format!("{expected}{found}"), help));
+    assert_eq!(
+        (error.to_string(), error.help().map(|help| help.to_string()).as_deref()),
+        (format!("{expected}{found}"), help)
+    );
 }
 
 const WRONG_TYPE: Code = ctx_types::codes::WRONG_TYPE;

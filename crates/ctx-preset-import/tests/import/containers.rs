@@ -17,7 +17,7 @@ fn refuse(bytes: &[u8], options: &ImportOptions, expected: &str) {
     let made = import(&[SourceFile { name: "file", bytes }], options);
     assert!(made.agent.is_none());
     let found = &made.report.files[0].diagnostics[0];
-    assert_eq!((found.code.to_string().as_str(), found.message.as_str()), ("CTX0608", expected));
+    assert_eq!((found.code.to_string().as_str(), found.message.to_string().as_str()), ("CTX0608", expected));
 }
 
 fn card() -> String {

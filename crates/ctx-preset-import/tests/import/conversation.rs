@@ -41,7 +41,10 @@ fn refuse(input: impl ToString, found: &str, help: Option<&str>) {
     let error = read_conversation(input.to_string().as_bytes(), "", &Limits::default()).unwrap_err();
     let expected =
         "expected a conversation (a session with `nodes`, a list of messages, or a SillyTavern chat), found ";
-    assert_eq!((error.to_string(), error.help()), (format!("{expected}{found}"), help));
+    assert_eq!(
+        (error.to_string(), error.help().map(|help| help.to_string()).as_deref()),
+        (format!("{expected}{found}"), help)
+    );
 }
 
 fn tree() -> Value {

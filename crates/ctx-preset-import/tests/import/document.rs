@@ -18,7 +18,10 @@ fn check(input: impl AsRef<[u8]>, expected: Value, findings: &[(ctx_types::Code,
 #[track_caller]
 fn refuse(input: impl AsRef<[u8]>, message: &str, help: Option<&str>) {
     let error = Document::read(input.as_ref(), "", &Limits::default()).unwrap_err();
-    assert_eq!((error.to_string().as_str(), error.help()), (message, help));
+    assert_eq!(
+        (error.to_string().as_str(), error.help().map(|help| help.to_string()).as_deref()),
+        (message, help)
+    );
 }
 
 fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {

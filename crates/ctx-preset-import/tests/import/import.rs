@@ -559,7 +559,7 @@ fn what_nothing_tells_is_refused_and_can_be_named_by_hand() {
     let told = &made.report.files[0].diagnostics[0];
     assert_eq!(told.code.to_string(), "CTX0622");
     assert_eq!(
-        told.help.as_deref(),
+        told.help.as_ref().map(ToString::to_string).as_deref(),
         Some("leave it out, or say what it is with `--as`, such as `profile`, `sysprompt`, `card_pygmalion`")
     );
     let agent = import_as(Some(Format::SystemPrompt), "Actor.json", &actor).agent.unwrap().write();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ctx_pipeline::{Config, ConfigField, Inputs, PipelineContext, ProcessorError};
 use ctx_types::{
     Agent, Attachment, AttachmentPorts, Code, Decision, Diagnostic, ExtractedText, MediaKind, Message,
-    Outcome, PortError, PortErrorKind, Source, excerpt, thousands,
+    Outcome, Phrase, PortError, PortErrorKind, Source, excerpt, phrase, thousands,
 };
 
 use crate::attachments::agent_files::of_agent;
@@ -243,12 +243,24 @@ impl<'a> Settler<'a> {
         };
         match (self.words(job).await, refusal) {
             (Ok(text), _) => {
-                self.decide(job, &format!("{} is sent as {}: {why}", job.name(), job.kind_of_text()));
+                self.decide(
+                    job,
+                    phrase!(
+                        "{job} is sent as {kind}: {why}",
+                        job = job.name(),
+                        kind = job.kind_of_text(),
+                        why
+                    ),
+                );
                 Ok(Form::Text(text))
             }
             (Err(error), None) => {
                 if error.kind != PortErrorKind::Unsupported {
-                    let text = format!("{} is sent as it is: there is no text of it: {error}", job.name());
+                    let text = phrase!(
+                        "{job} is sent as it is: there is no text of it: {error}",
+                        job = job.name(),
+                        error = error.to_string()
+                    );
                     self.report(job, Diagnostic::warning(job.failure(), text));
                 }
                 Ok(Form::AsItIs(self.fitted(job)))
@@ -273,15 +285,27 @@ impl<'a> Settler<'a> {
                 None => return job.file.clone(),
                 Some(Ok(resized)) => resized,
                 Some(Err(why)) => {
-                    let text = format!("{} is sent as it is, above {max_side} pixels: {why}", job.name());
-                    let help = "attach it in a smaller size, or set `maxImageSide` to 0";
+                    let text = phrase!(
+                        "{job} is sent as it is, above {limit} pixels: {why}",
+                        job = job.name(),
+                        limit = max_side,
+                        why
+                    );
+                    let help = phrase!("attach it in a smaller size, or set `maxImageSide` to 0");
                     self.report(job, Diagnostic::warning(codes::ATTACHMENT_TOO_LARGE, text).with_help(help));
                     return job.file.clone();
                 }
             };
         asset.measures = measure(&asset.bytes, mime_type);
         asset.mime_type = Some(mime_type.into());
-        self.decide(job, &format!("{} is made smaller: its longest side has {max_side} pixels", job.name()));
+        self.decide(
+            job,
+            phrase!(
+                "{job} is made smaller: its longest side has {limit} pixels",
+                job = job.name(),
+                limit = max_side
+            ),
+        );
         Attachment { mime_type: asset.mime_type.clone(), loaded: Some(asset), ..job.file.clone() }
     }
 
@@ -372,8 +396,8 @@ impl<'a> Settler<'a> {
                 job.source
             )));
         }
-        self.decide(job, &format!("a placeholder stands for {}: {why}", job.name()));
-        let text = format!("a placeholder stands for {}: {why}", job.name());
+        self.decide(job, phrase!("a placeholder stands for {job}: {why}", job = job.name(), why));
+        let text = phrase!("a placeholder stands for {job}: {why}", job = job.name(), why);
         self.report(job, Diagnostic::warning(code, text));
         Ok(Form::Placeholder)
     }
@@ -387,18 +411,23 @@ impl<'a> Settler<'a> {
     }
 
     fn report_type(&mut self, job: Job<'_>, said: &str) {
-        let text =
-            format!("{} is said to be {}, but its bytes are {}", job.name(), excerpt(said), job.mime_type());
+        let text = phrase!(
+            "{job} is said to be {said}, but its bytes are {actual}",
+            job = job.name(),
+            said = excerpt(said),
+            actual = job.mime_type()
+        );
         let finding = Diagnostic::warning(codes::ATTACHMENT_TYPE, text);
-        self.report(job, finding.with_help("it is sent as what its bytes are"));
+        self.report(job, finding.with_help(phrase!("it is sent as what its bytes are")));
     }
 
     fn report(&mut self, job: Job<'_>, mut finding: Diagnostic) {
-        finding.message = format!("{} (in {})", finding.message, job.source);
+        finding.message =
+            phrase!("{message} (in {source})", message = finding.message, source = job.source.to_string());
         self.found.push(finding);
     }
 
-    fn decide(&mut self, job: Job<'_>, reason: &str) {
+    fn decide(&mut self, job: Job<'_>, reason: Phrase) {
         self.decisions.push(Decision::new(Outcome::Degraded, job.source.clone(), reason));
     }
 }

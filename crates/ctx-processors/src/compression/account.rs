@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use ctx_compress::request::{PassOutcome, Repaired};
 use ctx_pipeline::PipelineContext;
 use ctx_types::{
-    Decision, Diagnostic, LogLine, Message, Outcome as Outcomes, TokenFigure, plural, pointer_step,
+    Decision, Diagnostic, LogLine, Message, Outcome as Outcomes, Phrase, TokenFigure, count_of, phrase,
+    pointer_step,
 };
 use serde_json::{Map, Value, json};
 
@@ -41,9 +42,9 @@ pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repa
         cx.report(in_conversation(finding, given));
     }
     let left_out = repaired.left_out.iter().filter_map(|index| given.get(*index));
-    let reason = "it answers no call, or one that is answered already";
+    let reason = phrase!("it answers no call, or one that is answered already");
     cx.draft.decide_all(left_out.map(|message| {
-        let decision = Decision::new(Outcomes::Dropped, message.source.clone(), reason);
+        let decision = Decision::new(Outcomes::Dropped, message.source.clone(), reason.clone());
         Decision { bytes: Some(message.content.len()), ..decision }
     }));
 }
@@ -56,7 +57,7 @@ fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Deci
         let (fate, reason) = match became {
             Became::Itself => continue,
             Became::Cut(short, reason) => {
-                decisions.push(cut(message, short, reason));
+                decisions.push(cut(message, short, reason.clone()));
                 continue;
             }
             Became::Merged(reason) => (Outcomes::Merged, reason),
@@ -64,7 +65,7 @@ fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Deci
         };
         let (tokens, is_exact) = costing.text(message);
         let tokens = if is_exact { TokenFigure::Exact(tokens) } else { TokenFigure::AtMost(tokens) };
-        match decisions.last_mut().filter(|last| last.outcome == fate && *last.reason == **reason) {
+        match decisions.last_mut().filter(|last| last.outcome == fate && last.reason == *reason) {
             Some(run) => {
                 run.count += 1;
                 run.bytes = run.bytes.map(|bytes| bytes + message.content.len());
@@ -73,7 +74,7 @@ fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Deci
             None => decisions.push(Decision {
                 bytes: Some(message.content.len()),
                 tokens: Some(tokens),
-                ..Decision::new(fate, message.source.clone(), &**reason)
+                ..Decision::new(fate, message.source.clone(), reason.clone())
             }),
         }
     }
@@ -88,7 +89,7 @@ fn add(sum: TokenFigure, more: TokenFigure) -> TokenFigure {
     }
 }
 
-fn cut(message: &Message, short: &Message, reason: &str) -> Decision {
+fn cut(message: &Message, short: &Message, reason: Phrase) -> Decision {
     let bytes = message.content.len().saturating_sub(short.content.len());
     Decision { bytes: Some(bytes), ..Decision::new(Outcomes::Cut, message.source.clone(), reason) }
 }
@@ -97,9 +98,10 @@ fn cut(message: &Message, short: &Message, reason: &str) -> Decision {
 fn moves(given: &[Message], outcome: &Outcome, ranks: &GapRanks) -> Vec<Decision> {
     let moved = outcome.moved.iter().filter_map(|place| given.get(*place));
     let moved = moved.filter(|message| !ranks.is_told(message));
-    let reason =
-        "its place lies in the compressed part of the conversation; it stands at the front of what is kept";
-    moved.map(|message| Decision::new(Outcomes::Moved, message.source.clone(), reason)).collect()
+    let reason = phrase!(
+        "its place lies in the compressed part of the conversation; it stands at the front of what is kept"
+    );
+    moved.map(|message| Decision::new(Outcomes::Moved, message.source.clone(), reason.clone())).collect()
 }
 
 /// One decision for all points of one placement.
@@ -112,7 +114,7 @@ fn points(given: &[Message], outcome: &Outcome) -> Vec<Decision> {
             decision.count += 1;
             continue;
         }
-        let reason = "its points lie in the compressed part of the conversation";
+        let reason = phrase!("its points lie in the compressed part of the conversation");
         decisions.push(Decision::new(Outcomes::Dropped, message.source.clone(), reason));
     }
     decisions
@@ -140,11 +142,12 @@ fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
 /// What must stay is more than what is wanted; the limiter finds out whether that is too much.
 fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
     let PassOutcome::Infeasible(overflow) = &outcome.pass.as_ref()?.outcome else { return None };
-    let message = format!(
-        "the conversation cannot be compressed into {} tokens: {overflow}",
-        settings.config.token_budget
+    let message = phrase!(
+        "the conversation cannot be compressed into {budget} tokens: {overflow}",
+        budget = settings.config.token_budget,
+        overflow = overflow.phrase()
     );
-    let help = "allow more tokens, or shorten what must stay";
+    let help = phrase!("allow more tokens, or shorten what must stay");
     Some(Diagnostic::warning(codes::NOT_COMPRESSIBLE, message).with_help(help))
 }
 
@@ -152,8 +155,13 @@ fn line(outcome: &Outcome, settings: &Settings) -> LogLine {
     let budget = settings.config.token_budget;
     let still_does = || {
         let count = outcome.became.values().filter(|became| became.is_gone()).count();
-        let messages = plural(count, "message");
-        format!("what was made of {messages} still does: {} of {budget} tokens", outcome.tokens)
+        let (messages, tokens) = (count_of!(count, "message"), outcome.tokens);
+        phrase!(
+            "what was made of {messages} still does: {tokens} of {budget} tokens",
+            messages,
+            tokens,
+            budget
+        )
     };
     let line = outcome.pass.as_ref().map_or_else(still_does, |pass| pass.line.clone());
     let rewritten = outcome.pass.as_ref().filter(|pass| pass.outcome == PassOutcome::Compacted);

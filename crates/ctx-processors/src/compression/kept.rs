@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ctx_compress::request::is_summary;
-use ctx_types::{Message, Place};
+use ctx_types::{Message, Phrase, Place};
 
 use crate::compression::settings::Settings;
 use crate::token_limiter::is_one_of_several;
@@ -50,11 +50,11 @@ pub(super) enum Became {
     /// It is as it was.
     Itself,
     /// This shorter one.
-    Cut(Message, Arc<str>),
+    Cut(Message, Phrase),
     /// It is in a note, and no longer sent.
-    Merged(Arc<str>),
+    Merged(Phrase),
     /// It is no longer sent.
-    Dropped(Arc<str>),
+    Dropped(Phrase),
 }
 
 impl Became {

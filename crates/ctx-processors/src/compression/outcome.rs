@@ -7,7 +7,7 @@ use ctx_compress::request::{
     Action, CompressionPipeline, CompressionPlan, Part, PassOutcome, PlanStep, PrefixStability, Protection,
     prefix_stability,
 };
-use ctx_types::{Diagnostic, Message, Place};
+use ctx_types::{Diagnostic, Message, Phrase, Place, phrase};
 
 use crate::compression::kept::{Basis, Became, Covered, KeptCompression, Origin, RewrittenHistory, is_free};
 use crate::compression::settings::Settings;
@@ -53,7 +53,7 @@ pub(crate) struct Outcome {
 pub(crate) struct Pass {
     pub(crate) outcome: PassOutcome,
     /// One line for people.
-    pub(crate) line: String,
+    pub(crate) line: Phrase,
     /// What of the request's beginning it left as it was.
     pub(crate) prefix: PrefixStability,
 }
@@ -115,7 +115,7 @@ impl StageInput<'_> {
         let mut outcome = writing.finish();
         outcome.kept.made = self.made(&plan, basis, &outcome);
         let prefix = prefix_stability(&basis.messages, &outcome.messages, self.pipeline.meter());
-        let line = plan.to_string().lines().next().unwrap_or_default().to_owned();
+        let line = plan.headline();
         outcome.diagnostics.clone_from(&plan.diagnostics);
         outcome.pass = Some(Pass { outcome: plan.outcome.clone(), line, prefix });
         outcome
@@ -200,24 +200,24 @@ impl<'a> Writing<'a> {
         }
     }
 
-    fn replace(&mut self, index: usize, short: &Message, reason: &str) {
+    fn replace(&mut self, index: usize, short: &Message, reason: &Phrase) {
         if self.basis.messages.get(index).is_some_and(|message| message.is_shared_with(short)) {
             return self.keep(index);
         }
         let place = self.place(index);
         self.push(short.clone(), place);
         if let Some(place) = place {
-            self.outcome.became.insert(place, Became::Cut(short.clone(), reason.into()));
+            self.outcome.became.insert(place, Became::Cut(short.clone(), reason.clone()));
         }
     }
 
-    fn leave_out(&mut self, index: usize, is_summarised: bool, reason: &str) {
+    fn leave_out(&mut self, index: usize, is_summarised: bool, reason: &Phrase) {
         let became = match self.outcome.messages.iter().rfind(|message| message.note.is_some()) {
             Some(note) if is_summarised => {
                 let id = note.source.id.as_deref().unwrap_or("a note");
-                Became::Merged(format!("older than the newest messages; `{id}` stands for it").into())
+                Became::Merged(phrase!("older than the newest messages; `{note}` stands for it", note = id))
             }
-            _ => Became::Dropped(reason.into()),
+            _ => Became::Dropped(reason.clone()),
         };
         match self.place(index) {
             Some(place) if self.basis.messages.get(index).is_some_and(is_free) => {

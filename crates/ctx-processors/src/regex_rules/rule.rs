@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry, Template};
 use ctx_regex::Error;
-use ctx_types::{Diagnostic, Fix, Listed, RegexRule, Source, SourceKind, Text, Trust, excerpt, nearest};
+use ctx_types::{
+    Argument, Diagnostic, Divider, Fix, Listed, RegexRule, Source, SourceKind, Text, Trust, excerpt, nearest,
+    phrase,
+};
 
 use super::find::{Find, Reading};
 use super::form::Form;
@@ -158,8 +161,9 @@ fn find(
 ) -> Option<Find> {
     let text = rule.regex.as_deref().filter(|text| !text.is_empty());
     let Some(text) = text else {
-        let finding = Diagnostic::warning(codes::RULE_PATTERN, "the rule has no expression to look for");
-        report("", finding.with_help("write it as `regex`; until then the rule changes nothing"));
+        let finding =
+            Diagnostic::warning(codes::RULE_PATTERN, phrase!("the rule has no expression to look for"));
+        report("", finding.with_help(phrase!("write it as `regex`; until then the rule changes nothing")));
         return None;
     };
     if let Some(escaped) = escaping(rule, report) {
@@ -200,14 +204,21 @@ fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Optio
 
 /// The finding about an expression that cannot run.
 pub(super) fn bad_pattern(text: &str, error: &Error) -> Diagnostic {
-    let message = format!("the expression `{}` cannot run: {error}", excerpt(text));
-    Diagnostic::warning(codes::RULE_PATTERN, message).with_help("the rule changes nothing until it is mended")
+    let message = phrase!(
+        "the expression `{text}` cannot run: {error}",
+        text = excerpt(text),
+        error = error.to_string()
+    );
+    Diagnostic::warning(codes::RULE_PATTERN, message)
+        .with_help(phrase!("the rule changes nothing until it is mended"))
 }
 
 fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
     let name = rule.name.as_deref().or(rule.id.as_deref()).unwrap_or("without a name");
-    let message = format!("the rule `{}` replaces by a script, and scripts never run", excerpt(name));
-    Diagnostic::warning(codes::RULE_SCRIPT, message).with_help("write a `replacement` with groups instead")
+    let message =
+        phrase!("the rule `{name}` replaces by a script, and scripts never run", name = excerpt(name));
+    Diagnostic::warning(codes::RULE_SCRIPT, message)
+        .with_help(phrase!("write a `replacement` with groups instead"))
 }
 
 /// What a rule may be meant for: messages of a role, or texts of another kind.
@@ -215,10 +226,13 @@ const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", 
 
 /// The finding about a word that means nothing where it stands.
 pub(super) fn unknown_value(what: &str, value: &str, known: &[&str]) -> Diagnostic {
-    let message = format!("no {what} `{}` is known", excerpt(value));
+    let message = phrase!("no {what} `{value}` is known", what, value = excerpt(value));
     let unknown = Diagnostic::warning(codes::RULE_VALUE, message);
     match nearest(value, known.iter().copied()) {
         Some(near) => unknown.guessing(near, Fix::text),
-        None => unknown.with_help(format!("known are `{}`; it is ignored", known.join("`, `"))),
+        None => unknown.with_help(phrase!(
+            "known are {known}; it is ignored",
+            known = Argument::names(known, Divider::Comma)
+        )),
     }
 }

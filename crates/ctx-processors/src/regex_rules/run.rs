@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_macros::Template;
 use ctx_regex::{Error, Regex, Steps};
-use ctx_types::{Diagnostic, Text, excerpt, plural};
+use ctx_types::{Diagnostic, Text, excerpt, phrase, plural};
 
 use super::find::{Find, expanded};
 use super::memory::{Remembered, Resolved};
@@ -225,9 +225,13 @@ impl<'a> RuleRun<'a> {
     fn give_up(&mut self, number: usize, error: &Error) {
         self.skip(number);
         let Some(rule) = self.set.rules().get(number) else { return };
-        let message = format!("the regex rule `{}` gave up: {error}", excerpt(rule.title()));
+        let message = phrase!(
+            "the regex rule `{title}` gave up: {error}",
+            title = excerpt(rule.title()),
+            error = error.to_string()
+        );
         let finding = Diagnostic::warning(codes::RULE_GAVE_UP, message)
-            .with_help("it is skipped from this text on; loops inside of loops are the usual cause");
+            .with_help(phrase!("it is skipped from this text on; loops inside of loops are the usual cause"));
         self.findings.push(rule.place().finding("/regex", finding));
     }
 
@@ -236,9 +240,14 @@ impl<'a> RuleRun<'a> {
         self.is_spent = true;
         let steps = plural(usize::try_from(self.limits.steps).unwrap_or(usize::MAX), "step");
         let title = excerpt(rule.title());
-        let message = format!("all regex rules together may spend {steps}, which end at the rule `{title}`");
-        let help =
-            "the texts that are left stay as they are; `steps` of `regex-processor` sets how many there are";
+        let message = phrase!(
+            "all regex rules together may spend {steps}, which end at the rule `{title}`",
+            steps,
+            title
+        );
+        let help = phrase!(
+            "the texts that are left stay as they are; `steps` of `regex-processor` sets how many there are"
+        );
         let finding = Diagnostic::warning(codes::RULES_SPENT, message).with_help(help);
         self.findings.push(rule.place().finding("/regex", finding));
     }

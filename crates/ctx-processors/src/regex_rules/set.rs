@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry};
-use ctx_types::{Diagnostic, RegexConfig, RegexPreset, RegexRule, Source, Trust, plural};
+use ctx_types::{Diagnostic, RegexConfig, RegexPreset, RegexRule, Source, Trust, phrase};
 
 use super::memory::Memory;
 use super::rule::{Compiling, Place, Rule};
@@ -120,8 +120,11 @@ fn listed<'a>(
 }
 
 fn too_many(left_out: usize) -> Diagnostic {
-    let verb = if left_out == 1 { "is" } else { "are" };
-    let message =
-        format!("{} {verb} left out: only {} run", plural(left_out, "regex rule"), RuleSet::MAX_RULES);
-    Diagnostic::warning(codes::RULES_LIMIT, message).with_help("switch presets off that you do not need")
+    let limit = RuleSet::MAX_RULES;
+    let message = match left_out {
+        1 => phrase!("1 regex rule is left out: only {limit} run", limit),
+        _ => phrase!("{count} regex rules are left out: only {limit} run", count = left_out, limit),
+    };
+    Diagnostic::warning(codes::RULES_LIMIT, message)
+        .with_help(phrase!("switch presets off that you do not need"))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -54,7 +54,7 @@ impl VariableDefinitions {
     ///
     /// What is wrong is reported with a JSON pointer into the agent's file, and left out.
     pub fn read(config: &Value, report: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
-        let mut warn = |message: &str, pointer: &str| report(warning(message).at_pointer(pointer));
+        let mut warn = |message: Phrase, pointer: &str| report(warning(message).at_pointer(pointer));
         match config {
             Value::Null => return None,
             Value::Object(fields) => match fields.get("enabled") {
@@ -62,14 +62,14 @@ impl VariableDefinitions {
                 None | Some(Value::Null | Value::Bool(false)) => return None,
                 Some(_) => {
                     warn(
-                        "`enabled` is neither true nor false, so there are no variables",
+                        phrase!("`enabled` is neither true nor false, so there are no variables"),
                         "/variableConfig/enabled",
                     );
                     return None;
                 }
             },
             _ => {
-                warn("`variableConfig` is no object, so there are no variables", "/variableConfig");
+                warn(phrase!("`variableConfig` is no object, so there are no variables"), "/variableConfig");
                 return None;
             }
         }
@@ -95,20 +95,21 @@ impl VariableDefinitions {
     }
 
     fn read_group(&mut self, items: &Value, group: &Group, report: &mut dyn FnMut(Diagnostic)) {
-        let mut warn = |message: &str| report(warning(message).at_pointer(&*group.pointer));
-        let Value::Array(items) = items else { return warn("the variables are no list") };
+        let mut warn = |message: Phrase| report(warning(message).at_pointer(&*group.pointer));
+        let Value::Array(items) = items else { return warn(phrase!("the variables are no list")) };
         if group.depth == MAX_DEPTH {
-            return warn(&format!("groups of variables are nested more than {MAX_DEPTH} deep"));
+            return warn(phrase!("groups of variables are nested more than {limit} deep", limit = MAX_DEPTH));
         }
         for (index, item) in items.iter().enumerate() {
             if self.list.len() == MAX_DEFINITIONS {
                 return report(
-                    warning(&format!("more than {MAX_DEFINITIONS} variables")).at_pointer(&*group.pointer),
+                    warning(phrase!("more than {limit} variables", limit = MAX_DEFINITIONS))
+                        .at_pointer(&*group.pointer),
                 );
             }
             let pointer = format!("{}/{index}", group.pointer);
             if let Err(problem) = self.read_item(item, group, &pointer, report) {
-                report(warning(&problem).at_pointer(pointer));
+                report(warning(problem).at_pointer(pointer));
             }
         }
     }
@@ -119,12 +120,12 @@ impl VariableDefinitions {
         group: &Group,
         pointer: &str,
         report: &mut dyn FnMut(Diagnostic),
-    ) -> Result<(), String> {
+    ) -> Result<(), Phrase> {
         let text = |key: &str| item.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let key = text("key").map(str::trim).ok_or("a variable has no `key`")?;
+        let key = text("key").map(str::trim).ok_or_else(|| phrase!("a variable has no `key`"))?;
         let path = if group.path.is_empty() { key.to_owned() } else { format!("{}.{key}", group.path) };
         if !is_name(&path) {
-            return Err(format!("`{}` cannot be the name of a variable", excerpt(&path)));
+            return Err(phrase!("`{name}` cannot be the name of a variable", name = excerpt(&path)));
         }
         let is_hidden = group.is_hidden || item.get("hidden").and_then(Value::as_bool) == Some(true);
         if text("type") == Some("group") || item.get("children").is_some_and(Value::is_array) {
@@ -136,16 +137,20 @@ impl VariableDefinitions {
             return Ok(());
         }
         if is_reserved(&path) {
-            return Err(format!("`{path}` stands for all variables and cannot be the name of one"));
+            return Err(phrase!("`{path}` stands for all variables and cannot be the name of one", path));
         }
         if self.by_path.contains_key(path.as_str()) {
-            return Err(format!("there is a variable `{path}` already; the first counts"));
+            return Err(phrase!("there is a variable `{path}` already; the first counts", path));
         }
-        let mut warn = |message: String| report(warning(&message).at_pointer(pointer));
+        let mut warn = |message: Phrase| report(warning(message).at_pointer(pointer));
         let (min, max) = bounds(item, &path, &mut warn);
         let initial = VariableValue::of_json(item.get("initialValue").unwrap_or(&Value::Null));
         if initial.size() > MAX_VALUE {
-            return Err(format!("the initial value of `{path}` has more than {MAX_VALUE} bytes"));
+            return Err(phrase!(
+                "the initial value of `{path}` has more than {limit} bytes",
+                path,
+                limit = MAX_VALUE
+            ));
         }
         let path: Arc<str> = Arc::from(path);
         let mut definition = VariableDefinition {
@@ -159,9 +164,10 @@ impl VariableDefinitions {
         };
         definition.initial = definition.clamp(initial.clone());
         if definition.initial != initial {
-            warn(format!(
-                "the initial value of `{path}` is out of its bounds and becomes {}",
-                definition.initial.to_text()
+            warn(phrase!(
+                "the initial value of `{path}` is out of its bounds and becomes {value}",
+                path,
+                value = definition.initial.to_text()
             ));
         }
         self.by_path.insert(path, self.list.len());
@@ -193,26 +199,26 @@ struct Group {
 }
 
 /// Reads the bounds of a variable; ones that leave no room are ignored.
-fn bounds(item: &Value, path: &str, warn: &mut dyn FnMut(String)) -> (Option<f64>, Option<f64>) {
+fn bounds(item: &Value, path: &str, warn: &mut dyn FnMut(Phrase)) -> (Option<f64>, Option<f64>) {
     let mut bound = |key: &str| {
         let value = item.get(key).filter(|value| !value.is_null() && value.as_str() != Some(""))?;
         let number = VariableValue::of_json(value).as_number();
         if number.is_none() {
-            warn(format!("`{key}` of `{path}` is no number and is ignored"));
+            warn(phrase!("`{key}` of `{path}` is no number and is ignored", key, path));
         }
         number
     };
     let (min, max) = (bound("min"), bound("max"));
     match (min, max) {
         (Some(least), Some(greatest)) if least > greatest => {
-            warn(format!("`min` of `{path}` is above `max`, so both are ignored"));
+            warn(phrase!("`min` of `{path}` is above `max`, so both are ignored", path));
             (None, None)
         }
         bounds => bounds,
     }
 }
 
-fn warning(message: &str) -> Diagnostic {
+fn warning(message: Phrase) -> Diagnostic {
     Diagnostic::warning(codes::VARIABLE_DEFINITION, message)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Source, SourceKind, Span, Trust, closest, excerpt};
+use ctx_types::{Phrase, Source, SourceKind, Span, Trust, closest, excerpt, phrase};
 use memchr::memmem;
 
 use crate::variables::definitions::VariableDefinitions;
@@ -30,8 +30,8 @@ pub(crate) struct Shown {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unknown {
     pub(crate) span: Span,
-    pub(crate) problem: String,
-    pub(crate) help: Option<String>,
+    pub(crate) problem: Phrase,
+    pub(crate) help: Option<Phrase>,
 }
 
 impl References<'_> {
@@ -76,13 +76,13 @@ impl References<'_> {
     }
 
     fn unknown(&self, path: &str, span: Span) -> Unknown {
-        let problem = format!("there is no variable `{}`", excerpt(path));
+        let problem = phrase!("there is no variable `{name}`", name = excerpt(path));
         if path.starts_with(ALL) {
-            let forms = "all variables are `svars` or `svars::json`, `svars::table`, `svars::list`";
-            return Unknown { span, problem, help: Some(forms.to_owned()) };
+            let forms = phrase!("all variables are `svars` or `svars::json`, `svars::table`, `svars::list`");
+            return Unknown { span, problem, help: Some(forms) };
         }
         let known = closest(path, self.variables.iter().map(|(path, _)| path));
-        Unknown { span, problem, help: known.map(|known| format!("did you mean `{known}`?")) }
+        Unknown { span, problem, help: known.map(|name| phrase!("did you mean `{name}`?", name)) }
     }
 }
 

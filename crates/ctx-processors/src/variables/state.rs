@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use ctx_types::{
-    Content, ContentPart, Diagnostic, Node, NodeId, Role, Session, Source, Trust, excerpt, pointer_step,
+    Content, ContentPart, Diagnostic, Node, NodeId, Phrase, Role, Session, Source, Trust, excerpt, phrase,
+    pointer_step,
 };
 use indexmap::IndexMap;
 
@@ -119,7 +120,8 @@ impl Variables {
     /// Returns what was wrong with tags, in the order of the messages.
     pub fn findings(&self) -> Vec<Diagnostic> {
         let State { findings, left_out, .. } = &*self.state;
-        let more = (*left_out > 0).then(|| Diagnostic::more(*left_out, "the variables of this conversation"));
+        let more = (*left_out > 0)
+            .then(|| Diagnostic::more(*left_out, phrase!("the variables of this conversation")));
         findings.iter().cloned().chain(more).collect()
     }
 
@@ -186,7 +188,7 @@ impl Variables {
         definitions: &VariableDefinitions,
         change: &Change<'_>,
         trust: Trust,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, Phrase> {
         let path = match self.holder(&change.path) {
             (name, Some(inner)) => return self.apply_inside(name, inner, change, trust),
             (path, None) => path,
@@ -216,7 +218,7 @@ impl Variables {
         inner: &str,
         change: &Change<'_>,
         trust: Trust,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, Phrase> {
         let Some(held) = self.state.values.get(name) else { return Ok(false) };
         let old = held.value.json_at(inner);
         let counted = old.filter(|old| !old.is_array() && !old.is_object()).map(VariableValue::of_json);
@@ -231,13 +233,17 @@ impl Variables {
         let state = Arc::make_mut(&mut self.state);
         let Some(held) = state.values.get_mut(name) else { return Ok(false) };
         if !held.value.set_at(inner, new) {
-            return Err(format!("there is no place `{}` in the variable `{name}`", excerpt(inner)));
+            return Err(phrase!(
+                "there is no place `{inner}` in the variable `{name}`",
+                inner = excerpt(inner),
+                name
+            ));
         }
         (held.size, held.trust, state.bytes) = (size, trust, bytes);
         Ok(true)
     }
 
-    fn put(&mut self, path: &str, held: Held) -> Result<(), String> {
+    fn put(&mut self, path: &str, held: Held) -> Result<(), Phrase> {
         let bytes = self.room(path, held.size)?;
         let state = Arc::make_mut(&mut self.state);
         state.bytes = bytes;
@@ -246,14 +252,18 @@ impl Variables {
     }
 
     /// Returns how many bytes all variables have where the value of one takes so many; fails if that is too much.
-    fn room(&self, path: &str, size: usize) -> Result<usize, String> {
+    fn room(&self, path: &str, size: usize) -> Result<usize, Phrase> {
         let old = self.state.values.get(path).map(|old| path.len() + old.size);
         let bytes = self.state.bytes - old.unwrap_or(0) + path.len() + size;
         if size > MAX_VALUE {
-            return Err(format!("the new value of `{path}` has more than {MAX_VALUE} bytes and is not set"));
+            return Err(phrase!(
+                "the new value of `{path}` has more than {limit} bytes and is not set",
+                path,
+                limit = MAX_VALUE
+            ));
         }
         if bytes > MAX_BYTES || (old.is_none() && self.state.values.len() >= MAX_VARIABLES) {
-            return Err(format!("there is no room for the variable `{path}`, so it is not set"));
+            return Err(phrase!("there is no room for the variable `{path}`, so it is not set", path));
         }
         Ok(bytes)
     }
@@ -272,7 +282,7 @@ impl Variables {
 ///
 /// In arithmetic what is no number counts as 0. An operand that is no number changes nothing and is reported, and
 /// so is a result that no number can hold.
-fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableValue, String> {
+fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableValue, Phrase> {
     let operand = VariableValue::parse(&change.value);
     if change.op == Op::Set {
         return Ok(operand);
@@ -280,7 +290,7 @@ fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableV
     let path = &change.path;
     let Some(operand) = operand.as_number() else {
         let value = excerpt(&change.value);
-        return Err(format!("a tag `svar` counts `{path}` by `{value}`, which is no number"));
+        return Err(phrase!("a tag `svar` counts `{path}` by `{value}`, which is no number", path, value));
     };
     let old = old.and_then(VariableValue::as_number).unwrap_or(0.0);
     let new = match change.op {
@@ -293,9 +303,9 @@ fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableV
     if new.is_finite() {
         Ok(VariableValue::Number(new))
     } else if operand == 0.0 {
-        Err(format!("a tag `svar` divides `{path}` by zero"))
+        Err(phrase!("a tag `svar` divides `{path}` by zero", path))
     } else {
-        Err(format!("a tag `svar` makes `{path}` larger than numbers are"))
+        Err(phrase!("a tag `svar` makes `{path}` larger than numbers are", path))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::Span;
+use ctx_types::{Phrase, Span, phrase};
 use memchr::memchr_iter;
 
 /// The beginning of a tag, in any case.
@@ -20,7 +20,7 @@ pub(crate) struct Tag<'t> {
     /// Where it stands, with its brackets.
     pub(crate) span: Span,
     /// What it asks for, or what keeps it from being understood.
-    pub(crate) change: Result<Change<'t>, String>,
+    pub(crate) change: Result<Change<'t>, Phrase>,
 }
 
 /// A change that a tag asks for.
@@ -128,22 +128,22 @@ impl<'t> Fields<'t> {
         field.get_or_insert(value);
     }
 
-    fn finish(self) -> Result<Change<'t>, String> {
+    fn finish(self) -> Result<Change<'t>, Phrase> {
         let path = self.name.or(self.path).map(unescape).unwrap_or_default();
         let path = match path {
             Cow::Borrowed(path) => Cow::Borrowed(path.trim()),
             Cow::Owned(path) => Cow::Owned(path.trim().to_owned()),
         };
         if path.is_empty() {
-            return Err("a tag `svar` names no variable".to_owned());
+            return Err(phrase!("a tag `svar` names no variable"));
         }
         if path_len(&path) != path.len() || path.len() > MAX_PATH {
             let path = ctx_types::excerpt(&path);
-            return Err(format!("a tag `svar` names `{path}`, which cannot be the name of a variable"));
+            return Err(phrase!("a tag `svar` names `{path}`, which cannot be the name of a variable", path));
         }
         let path = canonical(path);
         if is_reserved(&path) {
-            return Err(format!("a tag `svar` names `{path}`, which stands for all variables"));
+            return Err(phrase!("a tag `svar` names `{path}`, which stands for all variables", path));
         }
         let op = match self.op.map(unescape).as_deref().map(str::trim) {
             None | Some("" | "=" | "set") => Op::Set,
@@ -153,12 +153,16 @@ impl<'t> Fields<'t> {
             Some("/" | "div") => Op::Divide,
             Some(other) => {
                 let other = ctx_types::excerpt(other);
-                return Err(format!("a tag `svar` for `{path}` has the unknown operation `{other}`"));
+                return Err(phrase!(
+                    "a tag `svar` for `{path}` has the unknown operation `{other}`",
+                    path,
+                    other
+                ));
             }
         };
         match self.value {
             Some(value) => Ok(Change { path, op, value: unescape(value) }),
-            None => Err(format!("a tag `svar` for `{path}` has no value")),
+            None => Err(phrase!("a tag `svar` for `{path}` has no value", path)),
         }
     }
 }
@@ -241,7 +245,7 @@ mod tests {
         let found: Vec<String> = tags(text)
             .map(|tag| match tag.change {
                 Ok(Change { path, op, value }) => format!("{path} {op:?} {value}"),
-                Err(problem) => problem,
+                Err(problem) => problem.to_string(),
             })
             .collect();
         assert_eq!(found, expected, "{text:?}");

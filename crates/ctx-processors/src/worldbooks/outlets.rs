@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_macros::State;
 use ctx_pipeline::Blackboard;
-use ctx_types::{Decision, Outcome, Source, Text, excerpt};
+use ctx_types::{Decision, Outcome, Source, Text, excerpt, phrase};
 use ctx_worldbook::{BookSet, Output, Scan};
 
 use super::expanding::entry_source;
@@ -44,7 +44,7 @@ impl Outlets {
         let is_asked = move |name: &str| state.is_some_and(|state| state.has_given_outlet(name));
         let unasked = self.0.iter().filter(move |(name, _)| !is_asked(name));
         unasked.flat_map(|(name, outlet)| {
-            let reason = format!("nothing asks for the outlet `{}`", excerpt(name));
+            let reason = phrase!("nothing asks for the outlet `{name}`", name = excerpt(name));
             let entries = outlet.entries.iter();
             entries.map(move |entry| Decision::new(Outcome::Dropped, entry.clone(), reason.clone()))
         })

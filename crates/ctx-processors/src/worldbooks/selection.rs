@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_pipeline::{Config, PrepareContext};
-use ctx_types::{Agent, Diagnostic, Fix, LoadedWorldbook, Session, excerpt, nearest};
+use ctx_types::{Agent, Diagnostic, Fix, LoadedWorldbook, Session, excerpt, nearest, phrase};
 use ctx_worldbook::Level;
 use serde_json::Value;
 
@@ -61,14 +61,14 @@ impl Selection {
     }
 
     fn missing(&self, id: &str) -> Diagnostic {
-        let message = format!("no worldbook `{}` is at hand", excerpt(id));
+        let message = phrase!("no worldbook `{id}` is at hand", id = excerpt(id));
         let finding = Diagnostic::info(codes::MISSING_WORLDBOOK, message);
         let known = self.library.iter().flat_map(|book| [&*book.name, &*book.id]);
         match nearest(id, known.filter(|name| !name.is_empty()).take(MAX_COMPARED)) {
             Some(near) => finding.guessing(near, Fix::text),
-            None => finding.with_help(
-                "give the book, with this id or name, to whoever assembles; `ctx` takes it with `--worldbook`",
-            ),
+            None => finding.with_help(phrase!(
+                "give the book, with this id or name, to whoever assembles; `ctx` takes it with `--worldbook`"
+            )),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Decision, Outcome};
+use ctx_types::{Decision, Outcome, phrase};
 use ctx_worldbook::{BookSet, Scan, Status};
 
 use super::expanding::entry_source;
@@ -25,16 +25,16 @@ pub(crate) fn tell(set: &BookSet, scan: &Scan, transcript: &Transcript) -> Vec<D
                 let Some(activation) = scan.activations.get(*at) else { continue };
                 let mut reason = set.describe_with(activation, &|newest| transcript.name(newest));
                 if activation.pass > 1 {
-                    reason.extend([format!(", in pass {}", activation.pass)]);
+                    reason = phrase!("{reason}, in pass {pass}", reason, pass = activation.pass);
                 }
                 decisions.push(Decision::new(Outcome::Kept, entry_source(member), reason));
             }
             Status::NotActivated(reason) => {
                 let mut reason = set.describe_reason(reason, &|newest| transcript.name(newest));
-                if known.len() >= MAX_DECISIONS && !known.contains_key(&(book, reason.clone())) {
-                    "one of many reasons".clone_into(&mut reason);
+                if known.len() >= MAX_DECISIONS && !known.contains_key(&(book, reason.to_string())) {
+                    reason = phrase!("one of many reasons");
                 }
-                let at = *known.entry((book, reason.clone())).or_insert(decisions.len());
+                let at = *known.entry((book, reason.to_string())).or_insert(decisions.len());
                 if let Some(decision) = decisions.get_mut(at) {
                     decision.count += 1;
                     continue;

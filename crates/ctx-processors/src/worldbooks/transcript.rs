@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_macros::Env;
 use ctx_pipeline::PipelineContext;
-use ctx_types::{Content, Message, Place, Role, Session, Source, SourceKind, Text};
+use ctx_types::{Content, Message, Phrase, Place, Role, Session, Source, SourceKind, Text, phrase};
 use ctx_worldbook::ScanMessage;
 
 use crate::session_loader::message_at;
@@ -77,15 +77,16 @@ impl Transcript {
     }
 
     /// Names the message that is so many before the newest.
-    pub(crate) fn name(&self, newest: usize) -> String {
+    pub(crate) fn name(&self, newest: usize) -> Phrase {
         message_name(&self.sources, newest)
     }
 }
 
 /// Names the message that is so many before the newest of a list that begins with the oldest.
-pub(crate) fn message_name(sources: &[Source], newest: usize) -> String {
+pub(crate) fn message_name(sources: &[Source], newest: usize) -> Phrase {
     let at = sources.len().checked_sub(newest + 1);
-    at.and_then(|at| sources.get(at)).map_or_else(|| "a message".to_owned(), Source::to_string)
+    at.and_then(|at| sources.get(at))
+        .map_or_else(|| phrase!("a message"), |source| phrase!("{source}", source = source.to_string()))
 }
 
 fn speaker(role: Role, names: &Env) -> Option<Arc<str>> {

@@ -1,5 +1,6 @@
 //! The cases below folders.
 
+use ctx_types::{Phrase, phrase};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,7 +19,7 @@ const MARKS: [&str; 3] = ["agent", "session", "case"];
 /// cannot be read is listed with the reason: it may hold cases.
 ///
 /// That a folder cannot be read itself or has no case is an error, so that a mistyped one does not pass.
-pub fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)>> {
+pub fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<Phrase>)>> {
     let mut cases = BTreeMap::new();
     for folder in folders {
         files::refuse_stdin(folder)?;
@@ -37,9 +38,10 @@ pub fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<String>)>> {
             }
         }
         if found.is_empty() {
-            let message = format!(
-                "no case below `{}`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML), or with a result in `{EXPECTED}`",
-                files::name(folder)
+            let message = phrase!(
+                "no case below `{folder}`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML), or with a result in `{expected}`",
+                folder = files::name(folder),
+                expected = EXPECTED
             );
             return Err(ProjectError::Usage(message));
         }

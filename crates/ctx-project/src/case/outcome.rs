@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 
 use crate::case::changes::{Change, compare};
 use crate::case::{Case, EXPECTED, snapshot};
@@ -42,7 +42,10 @@ pub fn test(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcom
     let case = Case::read(folder, sources)?;
     let path = folder.join(EXPECTED);
     if files::leads_out(Path::new(EXPECTED), folder) {
-        return Err(unusable!("`{}` is a link that leads out of the folder of the case", files::name(&path)));
+        return Err(unusable!(
+            "`{path}` is a link that leads out of the folder of the case",
+            path = files::name(&path)
+        ));
     }
     let expected = match path.exists() {
         true => Some(lines(&String::from_utf8_lossy(&files::read(&path)?))),
@@ -69,13 +72,17 @@ pub fn test(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcom
 
 /// Says that the agent is gone whose entries are expected, and which file may be meant.
 fn no_agent(folder: &Path, entry: &str) -> Diagnostic {
-    let message =
-        format!("there is no file `agent.yaml` or `agent.json`, but `{EXPECTED}` has what `{entry}` wrote");
+    let message = phrase!(
+        "there is no file `agent.yaml` or `agent.json`, but `{expected}` has what `{entry}` wrote",
+        expected = EXPECTED,
+        entry
+    );
     let gone = Diagnostic::error(codes::UNREADABLE_FILE, message);
     match files::near(&folder.join("agent.yaml")) {
-        Some(near) => gone.with_help(format!("did you mean `{near}`?")),
-        None => gone.with_help(format!(
-            "put the agent back, or name one in `case.yaml`; delete `{EXPECTED}` if the case is to have none"
+        Some(near) => gone.suggesting(&near),
+        None => gone.with_help(phrase!(
+            "put the agent back, or name one in `case.yaml`; delete `{expected}` if the case is to have none",
+            expected = EXPECTED
         )),
     }
 }

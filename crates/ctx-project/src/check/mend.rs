@@ -78,14 +78,13 @@ const GUESS: &str = "something else may be meant too; write what is";
 /// Tells whether a finding asks whether something was meant, and knows no edit that is certain.
 fn is_guess(finding: &Diagnostic, name: &str) -> bool {
     let is_here = finding.location.document.as_deref().is_none_or(|document| document == name);
-    let asks = |help: &String| help.starts_with("did you mean `") && help.ends_with("`?");
-    is_here && finding.fix.is_none() && finding.help.as_ref().is_some_and(asks)
+    is_here && finding.fix.is_none() && finding.is_suggesting()
 }
 
 /// What tells a finding from others.
 fn identity(finding: &Diagnostic) -> (u16, Option<String>, Option<ctx_types::Span>, String) {
     let location = &finding.location;
-    (finding.code.number(), location.pointer.clone(), location.span, finding.message.clone())
+    (finding.code.number(), location.pointer.clone(), location.span, finding.message.to_string())
 }
 
 /// A document on which edits are tried.
@@ -154,7 +153,7 @@ impl Attempt<'_> {
         asked: &[RequestedEdit<'_>],
         after: &[Diagnostic],
     ) -> Result<(), String> {
-        let mut left: BTreeMap<(u16, &str), isize> = BTreeMap::new();
+        let mut left: BTreeMap<(u16, String), isize> = BTreeMap::new();
         for finding in self.found {
             *left.entry(kind(finding)).or_default() += 1;
         }
@@ -183,8 +182,8 @@ fn is_within(finding: &Diagnostic, pointers: &[String]) -> bool {
     pointers.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn kind(finding: &Diagnostic) -> (u16, &str) {
-    (finding.code.number(), &finding.message)
+fn kind(finding: &Diagnostic) -> (u16, String) {
+    (finding.code.number(), finding.message.to_string())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use ctx_types::{
-    PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, excerpt,
+    PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, excerpt, phrase,
 };
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
@@ -39,8 +39,9 @@ impl SummaryProgram {
         };
         match words {
             Some(words) => Ok(Self { words: words.into_iter().map(OsString::from).collect(), window }),
-            None => Err(ProjectError::Usage(format!(
-                "`--summarizer cmd:{command}` is no command: a quotation is open"
+            None => Err(ProjectError::Usage(phrase!(
+                "`--summarizer cmd:{command}` is no command: a quotation is open",
+                command
             ))),
         }
     }

@@ -3,6 +3,7 @@
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
 use ctx_engine::Engine;
 use ctx_types::Persist as _;
+use ctx_types::{Phrase, phrase};
 use serde_json::{Map, Value};
 
 use crate::config::Config;
@@ -29,7 +30,10 @@ pub fn settings(
         let (value, odd) = inputs::document(&file, sources)?;
         found.extend(odd);
         if !value.is_object() {
-            return Err(unusable!("`{}` is not an object with settings of compression", file.name));
+            return Err(unusable!(
+                "`{file}` is not an object with settings of compression",
+                file = file.name
+            ));
         }
         let (value, pointer) = below(&value, &[KEY]).unwrap_or((value, String::new()));
         layers.push(MaskLayer { level: MaskLevel::Global, value, pointer });
@@ -53,7 +57,7 @@ pub fn settings(
         match (name, odd.first()) {
             (Some(name), _) => found.extend(odd.into_iter().map(|odd| odd.in_document(name))),
             (None, Some(odd)) => {
-                return Err(ProjectError::Usage(format!("`--set`: {}{}", odd.message, help(odd))));
+                return Err(ProjectError::Usage(with_help(odd)));
             }
             (None, None) => {}
         }
@@ -61,8 +65,12 @@ pub fn settings(
     Ok(MaskSettings { diagnostics: found, ..MaskConfig::resolve(&layers) })
 }
 
-fn help(found: &ctx_types::Diagnostic) -> String {
-    found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default()
+fn with_help(found: &ctx_types::Diagnostic) -> Phrase {
+    let message = &found.message;
+    match &found.help {
+        Some(help) => phrase!("`--set`: {message}; {help}", message, help),
+        None => phrase!("`--set`: {message}", message),
+    }
 }
 
 /// Returns what stands below some keys, and its pointer.
@@ -76,8 +84,9 @@ fn call(pairs: &[String], summarizer: Option<&SummarizerOptions>) -> Result<Valu
     let mut map = Map::new();
     for pair in pairs {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(ProjectError::Usage(format!(
-                "`--set {pair}` has no `=`; write `--set protectRecentCount=4`"
+            return Err(ProjectError::Usage(phrase!(
+                "`--set {pair}` has no `=`; write `--set protectRecentCount=4`",
+                pair
             )));
         };
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));

@@ -1,5 +1,6 @@
 //! What a `ctx.toml` that was found may do: nothing outside of its folder, unless the user trusts it.
 
+use ctx_types::phrase;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -151,15 +152,22 @@ impl Guard {
         match answer {
             Answer::Yes => {}
             Answer::No => {
-                return Err(ProjectError::Usage(format!("`{name}` {state}; `--no-config` leaves it out")));
+                return Err(ProjectError::Usage(phrase!(
+                    "`{name}` {state}; `--no-config` leaves it out",
+                    name,
+                    state
+                )));
             }
             Answer::NotAsked => {
                 let folder = match self.folder.as_os_str().is_empty() {
                     true => ".".to_owned(),
                     false => files::name(&self.folder),
                 };
-                return Err(ProjectError::Usage(format!(
-                    "`{name}` {state}; read it, then run `ctx trust {folder}`; or give the values as options, if the command has them; or leave the file out with `--no-config`"
+                return Err(ProjectError::Usage(phrase!(
+                    "`{name}` {state}; read it, then run `ctx trust {folder}`; or give the values as options, if the command has them; or leave the file out with `--no-config`",
+                    name,
+                    state,
+                    folder
                 )));
             }
         }
@@ -173,7 +181,8 @@ impl Guard {
 pub(super) fn refuse_link(folder: &Path) -> Result<()> {
     if files::leads_out(Path::new(NAME), folder) {
         let name = files::name(&folder.join(NAME));
-        let message = format!("`{name}` is a link that leads out of its folder; `--no-config` leaves it out");
+        let message =
+            phrase!("`{name}` is a link that leads out of its folder; `--no-config` leaves it out", name);
         return Err(ProjectError::Usage(message));
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ctx_chat::FolderTools;
 use ctx_engine::Engine;
-use ctx_types::{Diagnostic, nearest};
+use ctx_types::{Argument, Diagnostic, Divider, Phrase, excerpt, nearest, phrase};
 
 use crate::codes;
 use crate::config::{Config, ToolNames};
@@ -49,9 +49,10 @@ pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool) -> Vec<
 }
 
 fn not_looked_at(pointer: &str, path: &Path) -> Diagnostic {
-    let message = format!("`{}` lies outside of the folder, and is not looked at", files::name(path));
+    let message =
+        phrase!("`{path}` lies outside of the folder, and is not looked at", path = files::name(path));
     let outside = Diagnostic::info(codes::UNREADABLE_FILE, message).at_pointer(pointer);
-    outside.with_help("`ctx trust DIR` says that you trust the file")
+    outside.with_help(phrase!("`ctx trust DIR` says that you trust the file"))
 }
 
 fn wanted(key: &str) -> Wanted {
@@ -89,7 +90,7 @@ fn folders(
     let folders = folders.into_iter().filter_map(|(pointer, path)| Some((pointer, path.as_ref()?)));
     let folders = folders.filter(|(pointer, path)| is_open(pointer, path));
     folders.filter(|(_, path)| !path.is_dir()).map(|(pointer, path)| {
-        let message = format!("there is no folder `{}`", files::name(path));
+        let message = phrase!("there is no folder `{path}`", path = files::name(path));
         Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer)
     })
 }
@@ -97,26 +98,32 @@ fn folders(
 /// Finds names of tools and of categories that there are not.
 fn tools(named: &ToolNames) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for (key, what, names, known) in [
-        ("categories", "category of tools", &named.categories, &[FolderTools::CATEGORY][..]),
-        ("tools", "tool", &named.tools, &FolderTools::NAMES[..]),
-    ] {
+    let no_category = |name: &str| phrase!("there is no category of tools `{name}`", name = excerpt(name));
+    let no_tool = |name: &str| phrase!("there is no tool `{name}`", name = excerpt(name));
+    let lists: [(&str, fn(&str) -> Phrase, _, _); 2] = [
+        ("categories", no_category, &named.categories, &[FolderTools::CATEGORY][..]),
+        ("tools", no_tool, &named.tools, &FolderTools::NAMES[..]),
+    ];
+    for (key, missing, names, known) in lists {
         let list = format!("{}/{key}", named.pointer);
         let (names, more) = named::first(names, &list);
         let names = names.iter().enumerate().filter(|(_, name)| !known.contains(&name.as_str()));
         found.extend(
-            names.map(|(index, name)| unknown(what, name, known).at_pointer(format!("{list}/{index}"))),
+            names.map(|(index, name)| {
+                unknown(missing(name), name, known).at_pointer(format!("{list}/{index}"))
+            }),
         );
         found.extend(more);
     }
     found
 }
 
-fn unknown(what: &str, name: &str, known: &[&str]) -> Diagnostic {
-    let message = format!("there is no {what} `{}`", ctx_types::excerpt(name));
+fn unknown(message: Phrase, name: &str, known: &[&str]) -> Diagnostic {
     let unknown = Diagnostic::warning(codes::BAD_VALUE, message);
     match nearest(name, known.iter().copied()) {
-        Some(near) => unknown.with_help(format!("did you mean `{}`?", near.name)),
-        None => unknown.with_help(format!("known are `{}`", known.join("`, `"))),
+        Some(near) => unknown.suggesting(near.name),
+        None => {
+            unknown.with_help(phrase!("known are {known}", known = Argument::names(known, Divider::Comma)))
+        }
     }
 }

@@ -33,8 +33,8 @@ impl Trusted {
         let folders = record.as_ref().and_then(|record| record.get("folders")?.as_object());
         let Some(folders) = folders else {
             return Err(unusable!(
-                "`{}` is no record of trusted folders; remove it, and trust them again",
-                files::name(&path)
+                "`{path}` is no record of trusted folders; remove it, and trust them again",
+                path = files::name(&path)
             ));
         };
         let hash = |(folder, hash): (&String, &Value)| Some((folder.clone(), hash.as_str()?.to_owned()));
@@ -62,7 +62,8 @@ impl Trusted {
         trusted.folders.insert(key(folder)?, hash(bytes));
         if trusted.folders.len() > MAX_FOLDERS {
             return Err(unusable!(
-                "{MAX_FOLDERS} folders are trusted already; take some out with `ctx trust --remove DIR`"
+                "{limit} folders are trusted already; take some out with `ctx trust --remove DIR`",
+                limit = MAX_FOLDERS
             ));
         }
         trusted.write()
@@ -99,13 +100,19 @@ fn path() -> Option<PathBuf> {
 fn key(folder: &Path) -> Result<String> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let whole = folder.canonicalize();
-    let whole = whole
-        .map_err(|error| unusable!("cannot find `{}`: {}", files::name(folder), files::reason(&error)))?;
+    let whole = whole.map_err(|error| {
+        unusable!(
+            "cannot find `{folder}`: {error}",
+            folder = files::name(folder),
+            error = files::reason(&error)
+        )
+    })?;
     match whole.to_str() {
         Some(path) => Ok(path.to_owned()),
-        None => {
-            Err(unusable!("the path of `{}` is no Unicode; it cannot be remembered", files::name(folder)))
-        }
+        None => Err(unusable!(
+            "the path of `{folder}` is no Unicode; it cannot be remembered",
+            folder = files::name(folder)
+        )),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Edits change the bytes that they are about and no others, whatever the file is written in.
 
-use ctx_types::{Code, Diagnostic, Fix, Span};
+use ctx_types::{Code, Diagnostic, Fix, Span, phrase};
 use serde_json::json;
 
 use super::*;
@@ -12,7 +12,7 @@ const CODE: Code = Code::new(1, "any");
 fn check(text: &str, fix: Fix, expected: Result<&str, &str>) {
     let is_yaml = serde_json::from_str::<Value>(text).is_err();
     let span = matches!(fix.edit, Edit::Part { .. }).then(|| Span::new(2, 9));
-    let mut finding = Diagnostic::warning(CODE, "odd").at_pointer("/a/b").with_fix(fix);
+    let mut finding = Diagnostic::warning(CODE, phrase!("odd")).at_pointer("/a/b").with_fix(fix);
     finding.location.span = span;
     let asked = RequestedEdit::of(&finding).unwrap();
     let pointer = asked.pointer();

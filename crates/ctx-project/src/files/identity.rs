@@ -1,5 +1,6 @@
 //! Which file a path leads to, so that nothing is written onto a file that the same run read.
 
+use ctx_types::phrase;
 use std::path::{Path, PathBuf};
 
 use crate::error::ProjectError;
@@ -39,7 +40,11 @@ impl FilesRead {
         let identity = Identity::of(path);
         let shown = name(path);
         let refused = |reason: &str| {
-            Err(ProjectError::Usage(format!("`{shown}` is not written: {reason}; name another file")))
+            Err(ProjectError::Usage(phrase!(
+                "`{shown}` is not written: {reason}; name another file",
+                shown,
+                reason
+            )))
         };
         match self.0.iter().find(|(_, read)| read.is_same(&identity)) {
             Some((read, _)) if *read == shown => refused("this run reads it"),

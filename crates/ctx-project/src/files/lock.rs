@@ -24,7 +24,9 @@ pub fn lock(path: &Path) -> Result<FileLock> {
         Ok(file) => Ok(FileLock(Some(file))),
         // Some file systems know no locks; there the look at the content has to do.
         Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(FileLock(None)),
-        Err(error) => Err(unusable!("cannot lock `{}`: {}", name(path), reason(&error))),
+        Err(error) => {
+            Err(unusable!("cannot lock `{path}`: {error}", path = name(path), error = reason(&error)))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Writing files, all of them or none.
 
+use ctx_types::phrase;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -32,7 +33,9 @@ pub fn write(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead) -
     }
     let stage = |(path, bytes): &(PathBuf, &[u8])| {
         let staged = Staged::new(path, bytes, existing);
-        staged.map_err(|error| unusable!("cannot write `{}`: {}", name(path), reason(&error)))
+        staged.map_err(|error| {
+            unusable!("cannot write `{path}`: {error}", path = name(path), error = reason(&error))
+        })
     };
     let staged = files.iter().map(stage).collect::<Result<Vec<_>>>()?;
     let mut written = Vec::new();
@@ -41,7 +44,11 @@ pub fn write(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead) -
             if existing == Existing::Keep {
                 written.into_iter().for_each(remove);
             }
-            return Err(unusable!("cannot write `{}`: {}", name(path), reason(&error)));
+            return Err(unusable!(
+                "cannot write `{path}`: {error}",
+                path = name(path),
+                error = reason(&error)
+            ));
         }
         written.push(path);
     }
@@ -52,7 +59,7 @@ pub fn write(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead) -
 pub fn refuse_stdin(path: &Path) -> Result<(), ProjectError> {
     match is_stdin(path) {
         true => {
-            Err(ProjectError::Usage("`-` is standard input, which cannot be written; name a file".to_owned()))
+            Err(ProjectError::Usage(phrase!("`-` is standard input, which cannot be written; name a file")))
         }
         false => Ok(()),
     }

@@ -132,7 +132,8 @@ fn everything_that_goes_off_is_a_line() {
         fixed: vec![("summary prompt".to_owned(), 50), ("nothing".to_owned(), 0)],
     };
     let (budget, _) = Budget::compute(&model(), &request).unwrap();
-    let lines: Vec<_> = budget.lines.iter().map(|line| (line.name.as_str(), line.tokens)).collect();
+    let lines: Vec<_> = budget.lines.iter().map(|line| (line.name.to_string(), line.tokens)).collect();
+    let lines: Vec<_> = lines.iter().map(|(name, tokens)| (name.as_str(), *tokens)).collect();
     assert_eq!(
         lines,
         [

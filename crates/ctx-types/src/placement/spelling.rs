@@ -1,5 +1,7 @@
 //! The spellings of a placement: seed 000's flat fields, and AIO Hub's `injectionStrategy`.
 
+use crate::Phrase;
+use crate::phrase;
 use std::sync::Arc;
 
 use super::{InjectionStrategy, Order, Placement, Side, anchor_id};
@@ -101,9 +103,14 @@ impl<'a> Spelling<'a> {
             false => Placement::InOrder,
         });
         if given > 1 {
-            let message = format!("the entry names {given} places; `{placement}` is used");
-            let help =
-                "keep one of depth, `insertionPoint` and `anchorTarget`, or say `injectionStrategy.type`";
+            let message = phrase!(
+                "the entry names {given} places; `{placement}` is used",
+                given,
+                placement = placement.to_string()
+            );
+            let help = phrase!(
+                "keep one of depth, `insertionPoint` and `anchorTarget`, or say `injectionStrategy.type`"
+            );
             self.unclear("", message, help);
         }
         placement
@@ -120,9 +127,11 @@ impl<'a> Spelling<'a> {
     fn depth(&mut self) -> Option<Placement> {
         let given = self.strategy?.depth?;
         let depth = u64::try_from(given).unwrap_or_else(|_| {
-            let negative =
-                Diagnostic::warning(codes::DEPTH_SYNTAX, format!("depth {given} is negative; 0 is used"));
-            let help = "depth counts from the newest message upwards: 0 is after it";
+            let negative = Diagnostic::warning(
+                codes::DEPTH_SYNTAX,
+                phrase!("depth {given} is negative; 0 is used", given),
+            );
+            let help = phrase!("depth counts from the newest message upwards: 0 is after it");
             let negative = negative.at_pointer("/injectionStrategy/depth").with_help(help);
             self.diagnostics.push(negative.with_fix(Fix::value(0)));
             0
@@ -133,8 +142,9 @@ impl<'a> Spelling<'a> {
     /// What an `advanced_depth` without a depth falls back to.
     fn plain_depth(&mut self) -> Placement {
         let Some(placement) = self.depth() else { return self.without("depthConfig") };
-        let message = format!("`depthConfig` has no depth; {placement} is used");
-        self.unclear("/injectionStrategy/type", message, "write `depthConfig`, or use type `depth`");
+        let message =
+            phrase!("`depthConfig` has no depth; {placement} is used", placement = placement.to_string());
+        self.unclear("/injectionStrategy/type", message, phrase!("write `depthConfig`, or use type `depth`"));
         placement
     }
 
@@ -143,9 +153,12 @@ impl<'a> Spelling<'a> {
             Some((_, "before")) => Side::Before,
             None | Some((_, "after")) => Side::After,
             Some((pointer, unknown)) => {
-                let message = format!("unknown side `{}` of an anchor; `after` is used", excerpt(unknown));
+                let message = phrase!(
+                    "unknown side `{unknown}` of an anchor; `after` is used",
+                    unknown = excerpt(unknown)
+                );
                 let known = nearest(unknown, ["before", "after"]);
-                self.unknown(pointer, message, known, "use `before` or `after`");
+                self.unknown(pointer, message, known, phrase!("use `before` or `after`"));
                 Side::After
             }
         };
@@ -177,14 +190,17 @@ impl<'a> Spelling<'a> {
             ("anchorPoint", entry.anchor_point.is_some() && !is_anchor),
         ];
         for (field, _) in flat.into_iter().filter(|(_, is_unused)| *is_unused) {
-            let message = format!("`{field}` has no effect: `injectionStrategy.type` is `{kind}`");
-            self.unclear(&format!("/{field}"), message, "remove one of the two");
+            let message =
+                phrase!("`{field}` has no effect: `injectionStrategy.type` is `{kind}`", field, kind);
+            self.unclear(&format!("/{field}"), message, phrase!("remove one of the two"));
         }
     }
 
     fn unknown_type(&mut self, unknown: &str) {
-        let message = format!("unknown injection strategy type `{}`", excerpt(unknown));
-        let help = "use `default`, `depth`, `advanced_depth` or `anchor`; the type is inferred from the other fields";
+        let message = phrase!("unknown injection strategy type `{unknown}`", unknown = excerpt(unknown));
+        let help = phrase!(
+            "use `default`, `depth`, `advanced_depth` or `anchor`; the type is inferred from the other fields"
+        );
         let known = nearest(unknown, ["default", "depth", "advanced_depth", "anchor"]);
         self.unknown("/injectionStrategy/type", message, known, help);
     }
@@ -192,12 +208,12 @@ impl<'a> Spelling<'a> {
     /// An explicit type without its value: the entry stays in its list.
     fn without(&mut self, field: &str) -> Placement {
         let message =
-            format!("the injection strategy needs `{field}`; the entry stays where the list has it");
-        self.unclear("/injectionStrategy/type", message, "write it, or use type `default`");
+            phrase!("the injection strategy needs `{field}`; the entry stays where the list has it", field);
+        self.unclear("/injectionStrategy/type", message, phrase!("write it, or use type `default`"));
         Placement::InOrder
     }
 
-    fn unknown(&mut self, pointer: &str, message: String, near: Option<Near<'_>>, help: &str) {
+    fn unknown(&mut self, pointer: &str, message: Phrase, near: Option<Near<'_>>, help: Phrase) {
         let unknown = Diagnostic::warning(codes::PLACEMENT_SPELLING, message).at_pointer(pointer);
         self.diagnostics.push(match near {
             Some(near) => unknown.guessing(near, Fix::text),
@@ -205,7 +221,7 @@ impl<'a> Spelling<'a> {
         });
     }
 
-    fn unclear(&mut self, pointer: &str, message: String, help: &str) {
+    fn unclear(&mut self, pointer: &str, message: Phrase, help: Phrase) {
         let unclear = Diagnostic::warning(codes::PLACEMENT_SPELLING, message);
         self.diagnostics.push(unclear.at_pointer(pointer).with_help(help));
     }

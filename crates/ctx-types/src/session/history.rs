@@ -3,6 +3,7 @@
 mod entry;
 mod rebase;
 
+use crate::phrase;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -92,9 +93,12 @@ impl History {
             return (Self::default(), found);
         };
         if log.get("version").and_then(Value::as_u64) != Some(VERSION) {
-            let message = "the log of operations is of no version that is known here, and is not read";
-            let help =
-                format!("it is kept; what is done here is logged beside it, which has it as `{FOREIGN}`");
+            let message =
+                phrase!("the log of operations is of no version that is known here, and is not read");
+            let help = phrase!(
+                "it is kept; what is done here is logged beside it, which has it as `{key}`",
+                key = FOREIGN
+            );
             let warning = Diagnostic::warning(codes::OPERATION_LOG, message).with_help(help);
             found.push(warning.at_pointer(format!("/{KEY}")));
             return (Self { foreign: Some(Arc::new(log.clone())), ..Self::default() }, found);

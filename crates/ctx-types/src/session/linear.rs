@@ -1,5 +1,6 @@
 //! Building conversations: empty ones, and ones that have no branches.
 
+use crate::phrase;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -124,7 +125,7 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
         taken.insert(fresh.clone());
         if let Some(id) = &node.id {
             let id = excerpt(id);
-            let message = format!("the id `{id}` is used twice; the later message gets `{fresh}`");
+            let message = phrase!("the id `{id}` is used twice; the later message gets `{fresh}`", id, fresh);
             reader.at_index(index, |reader| reader.report(Diagnostic::error(codes::NODE_ID, message)));
         }
         ids.push(fresh);

@@ -3,6 +3,8 @@
 //! Every node but the malformed ones comes to hang below the root, so that each has a depth and no message is
 //! out of reach. The way up decides: a node is a child of the node that its `parentId` names.
 
+use crate::Phrase;
+use crate::phrase;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -77,10 +79,11 @@ impl Repair<'_> {
             if let Some(own) = own {
                 let is_used = self.nodes.index(&own).is_some();
                 let whose = if is_used { ", which is another node's" } else { "" };
-                let message = format!(
-                    "node `{}` says that its id is `{}`{whose}; the key counts",
-                    excerpt(&key),
-                    excerpt(&own)
+                let message = phrase!(
+                    "node `{key}` says that its id is `{own}`{whose}; the key counts",
+                    key = excerpt(&key),
+                    own = excerpt(&own),
+                    whose
                 );
                 let diagnostic = Diagnostic::error(codes::NODE_ID, message).with_fix(Fix::value(&*key));
                 self.report_as(diagnostic, index, "id");
@@ -112,7 +115,7 @@ impl Repair<'_> {
             None => "the session names no root".to_owned(),
         };
         let remedy = if found.is_some() { "is used" } else { "is made in memory" };
-        let message = format!("{fault}; `{used}` {remedy}");
+        let message = phrase!("{fault}; `{used}` {remedy}", fault, used, remedy);
         let mut diagnostic = Diagnostic::error(codes::NO_ROOT, message);
         diagnostic.fix = found.map(|root| Box::new(Fix::value(&*self.id(root))));
         self.reader.at_key("rootNodeId", |reader| reader.report(diagnostic));
@@ -121,7 +124,8 @@ impl Repair<'_> {
     fn clear_parent_of_root(&mut self) {
         let parent = self.nodes.slot(self.root).and_then(|slot| slot.node.parent_id.clone());
         if let Some(parent) = parent {
-            let message = format!("the root has a parent, `{}`; it is ignored", excerpt(&parent));
+            let message =
+                phrase!("the root has a parent, `{parent}`; it is ignored", parent = excerpt(&parent));
             let diagnostic = Diagnostic::error(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
             self.report_as(diagnostic, self.root, "parentId");
             self.mend(self.root, |node| node.parent_id = None);
@@ -178,7 +182,11 @@ impl Repair<'_> {
 
     fn hang_below_root(&mut self, index: usize, code: Code, fault: &str) {
         let root_id = self.id(self.root);
-        let message = format!("node `{}`: {fault}; it is read as a child of the root", self.name(index));
+        let message = phrase!(
+            "node `{index}`: {fault}; it is read as a child of the root",
+            index = self.name(index),
+            fault
+        );
         self.report(code, index, "parentId", message);
         self.mend(index, |node| node.parent_id = Some(root_id));
         self.set_parent(index, self.root);
@@ -196,7 +204,8 @@ impl Repair<'_> {
             let Some(parent) = parent.filter(|_| is_listed.get(index) == Some(&false)) else { continue };
             if !self.hung.contains(&index) {
                 let (parent_name, name) = (self.name(parent), self.name(index));
-                let message = format!("`{parent_name}` does not list its child `{name}`");
+                let message =
+                    phrase!("`{parent}` does not list its child `{name}`", parent = parent_name, name);
                 self.report(codes::BROKEN_LINK, parent, "childrenIds", message);
             }
             let child = self.id(index);
@@ -213,7 +222,8 @@ impl Repair<'_> {
                 Ok(child) => sound.push(self.id(child)),
                 Err(fault) => {
                     let (name, child) = (self.name(index), excerpt(id));
-                    let message = format!("node `{name}` lists the child `{child}`, which {fault}");
+                    let message =
+                        phrase!("node `{name}` lists the child `{child}`, which {fault}", name, child, fault);
                     self.report(codes::BROKEN_LINK, index, "childrenIds", message);
                 }
             }
@@ -246,7 +256,10 @@ impl Repair<'_> {
                 self.change(index, |node| node.last_selected_child_id = Some(id));
                 continue;
             }
-            let message = format!("the branch last shown, `{}`, is no child of the node", excerpt(&selected));
+            let message = phrase!(
+                "the branch last shown, `{selected}`, is no child of the node",
+                selected = excerpt(&selected)
+            );
             let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
             self.report_as(diagnostic, index, "lastSelectedChildId");
             self.mend(index, |node| node.last_selected_child_id = None);
@@ -285,7 +298,7 @@ impl Repair<'_> {
             None => "the session names no active leaf".to_owned(),
         };
         let used = excerpt(&id);
-        let message = format!("{fault}; `{used}`, the end of the branch last shown, is used");
+        let message = phrase!("{fault}; `{used}`, the end of the branch last shown, is used", fault, used);
         let diagnostic = Diagnostic::error(codes::DANGLING_LEAF, message).with_fix(Fix::value(&*id));
         self.reader.at_key("activeLeafId", |reader| reader.report(diagnostic));
         ActiveLeaf { id, is_repair: true }
@@ -328,7 +341,7 @@ impl Repair<'_> {
         change(&mut slot.node);
     }
 
-    fn report(&mut self, code: Code, index: usize, key: &str, message: String) {
+    fn report(&mut self, code: Code, index: usize, key: &str, message: Phrase) {
         self.report_as(Diagnostic::error(code, message), index, key);
     }
 

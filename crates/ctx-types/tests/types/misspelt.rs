@@ -11,14 +11,15 @@ use serde_json::{Map, Value, json};
 fn check(found: &[Diagnostic], expected: &[(&str, &str)]) {
     let told = found.iter().map(|finding| {
         let pointer = finding.location.pointer.as_deref().unwrap();
-        let Some(fix) = &finding.fix else { return (pointer, finding.help.as_deref().unwrap()) };
+        let Some(fix) = &finding.fix else { return (pointer, finding.help.as_ref().unwrap().to_string()) };
         let key = match &fix.edit {
             Edit::Key(key) => key,
             edit => unreachable!("{edit:?}"),
         };
-        assert_eq!(finding.help, Some(format!("did you mean `{key}`?")));
-        (pointer, key.as_str())
+        assert_eq!(finding.help.as_ref().unwrap(), &format!("did you mean `{key}`?"));
+        (pointer, key.clone())
     });
+    let expected: Vec<_> = expected.iter().map(|(pointer, text)| (*pointer, (*text).to_owned())).collect();
     assert_eq!(told.collect::<Vec<_>>(), expected);
 }
 

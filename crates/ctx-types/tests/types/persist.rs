@@ -1,5 +1,6 @@
 //! Files are lossless: what is read comes back, and only what was set changes.
 
+use ctx_types::phrase;
 use ctx_types::{
     Agent, Content, ContentPart, Diagnostic, Kept, Node, Persist, PresetMessage, Reader, Role, Severity,
     UserProfile, codes,
@@ -188,7 +189,7 @@ fn findings_are_limited_in_number_and_in_size() {
 fn findings_that_are_only_counted_are_as_bad_as_the_worst_of_them() {
     let mut reader = Reader::new();
     let report = |reader: &mut Reader, count| {
-        (0..count).for_each(|_| reader.report(Diagnostic::warning(codes::WRONG_TYPE, "odd")));
+        (0..count).for_each(|_| reader.report(Diagnostic::warning(codes::WRONG_TYPE, phrase!("odd"))));
     };
     report(&mut reader, 1_001);
     reader.wrong_type("a text", &json!(1));

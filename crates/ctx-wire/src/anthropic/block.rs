@@ -1,6 +1,6 @@
 //! The content blocks of one message.
 
-use ctx_types::{Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt};
+use ctx_types::{Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use super::{is_of, whole};
@@ -65,7 +65,8 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     fn check_blank(&mut self) {
         if self.written.is_empty() && self.homeless.is_empty() {
-            let text = format!("message {} of the context is not sent: it has no words", self.index);
+            let text =
+                phrase!("message {index} of the context is not sent: it has no words", index = self.index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
         }
     }
@@ -88,7 +89,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         }
         self.add_calls(message);
         if message.name.is_some() {
-            let text = "its name is not sent: this dialect has no place for it";
+            let text = phrase!("its name is not sent: this dialect has no place for it");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
     }
@@ -100,7 +101,10 @@ impl<'a, 'f> Blocks<'a, 'f> {
             self.written.push(block);
         }
         if !is_calling && !message.tool_calls.is_empty() {
-            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
+            let text = phrase!(
+                "its tool calls are not sent: role `{role}` has none",
+                role = message.role.to_string()
+            );
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
     }
@@ -175,7 +179,8 @@ impl<'a, 'f> Blocks<'a, 'f> {
             return self.medium(&media);
         }
         let kind = kind.unwrap_or("without a type");
-        let text = format!("a part `{}` is not sent: this dialect has no block for it", excerpt(kind));
+        let text =
+            phrase!("a part `{kind}` is not sent: this dialect has no block for it", kind = excerpt(kind));
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
         None
     }
@@ -184,7 +189,8 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn medium(&mut self, media: &Media<'a>) -> Option<Json<'a>> {
         let block = block(media);
         if block.is_none() {
-            let text = format!("{} is not sent: this dialect has no block for it", media.label());
+            let text =
+                phrase!("{label} is not sent: this dialect has no block for it", label = media.label());
             self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
         }
         block
@@ -192,8 +198,9 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     fn put_aside(&mut self, role: Role, media: Vec<Json<'a>>) {
         if !media.is_empty() {
-            let text = format!(
-                "a message of role `{role}` cannot have media: they are sent with the user's next message"
+            let text = phrase!(
+                "a message of role `{role}` cannot have media: they are sent with the user's next message",
+                role = role.to_string()
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.homeless.extend(media);
@@ -204,9 +211,9 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn call(&mut self, call: &'a ToolCall) -> Json<'a> {
         let input: Option<Value> = serde_json::from_str(&call.arguments).ok();
         let wrapped = || {
-            let text = format!(
-                "the arguments of the call `{}` are no JSON object, and are wrapped in one",
-                excerpt(&call.id)
+            let text = phrase!(
+                "the arguments of the call `{call}` are no JSON object, and are wrapped in one",
+                call = excerpt(&call.id)
             );
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));
             object([("arguments", call.arguments.as_str().into())])

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -39,8 +39,10 @@ pub(super) fn max_tokens<'a>(parameters: &'a Map<String, Value>, found: &mut Vec
     let names = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
     let set = names.into_iter().find_map(|name| parameters.get(name));
     let default = || {
-        let text =
-            format!("`max_tokens` is not set, and {DEFAULT_MAX_TOKENS} is sent: this dialect demands it");
+        let text = phrase!(
+            "`max_tokens` is not set, and {default} is sent: this dialect demands it",
+            default = DEFAULT_MAX_TOKENS
+        );
         found.push(Diagnostic::info(codes::PARAMETER_ADDED, text).at_pointer("/max_tokens"));
         DEFAULT_MAX_TOKENS.into()
     };
@@ -57,13 +59,15 @@ pub(super) fn own<'a>(parameters: &'a Map<String, Value>, found: &mut Vec<Diagno
             ("stop", Value::Array(_)) => write("stop_sequences", value.into()),
             ("max_completion_tokens" | "max_output_tokens", _) => {}
             (name, _) if FOREIGN.contains(&name) => {
-                let text =
-                    format!("parameter `{}` is not sent: this dialect has none of that name", excerpt(name));
+                let text = phrase!(
+                    "parameter `{name}` is not sent: this dialect has none of that name",
+                    name = excerpt(name)
+                );
                 found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
             }
             (name, value) => {
                 if OLD.contains(&name) {
-                    let text = format!("parameter `{name}` is sent, but only older models take it");
+                    let text = phrase!("parameter `{name}` is sent, but only older models take it", name);
                     found.push(Diagnostic::info(codes::OLD_PARAMETER, text).at_pointer(format!("/{name}")));
                 }
                 write(name, value.into());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{CacheMark, Diagnostic, Message, Role};
+use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
 
 use super::block::Blocks;
 use super::{is_of, system, whole};
@@ -97,8 +97,10 @@ impl<'a, 'f> Turns<'a, 'f> {
         let is_continued = before == Some("system");
         let text = match self.options.system {
             SystemPlacement::Hoisted => {
-                let text = "a system message inside the conversation is sent with the instructions before it, \
-                            so that whatever follows is cached anew when it changes";
+                let text = phrase!(
+                    "a system message inside the conversation is sent with the instructions before it, \
+                            so that whatever follows is cached anew when it changes"
+                );
                 self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
                 return ("hoisted", false);
             }
@@ -106,10 +108,10 @@ impl<'a, 'f> Turns<'a, 'f> {
                 return ("system", false);
             }
             SystemPlacement::InPlace => {
-                "a system message cannot stand here and is sent as the user's, in `<system>` marks"
+                phrase!("a system message cannot stand here and is sent as the user's, in `<system>` marks")
             }
             SystemPlacement::Wrapped => {
-                "a system message inside the conversation is sent as the user's, in `<system>` marks"
+                phrase!("a system message inside the conversation is sent as the user's, in `<system>` marks")
             }
         };
         self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
@@ -131,7 +133,9 @@ impl<'a, 'f> Turns<'a, 'f> {
     /// Lets the user begin.
     fn open(&mut self) {
         if self.written.first().is_some_and(|turn| turn.role == "assistant") {
-            let text = "the assistant begins, which this dialect refuses: a user's message is put before it";
+            let text = phrase!(
+                "the assistant begins, which this dialect refuses: a user's message is put before it"
+            );
             self.report(0, Diagnostic::info(codes::MESSAGE_MOVED, text));
             let blocks = vec![OPENING.into()];
             self.written.insert(0, Turn { role: "user", blocks });
@@ -148,7 +152,7 @@ impl<'a, 'f> Turns<'a, 'f> {
             turn.trim_end();
             return;
         }
-        let text = "the model takes no beginning of its answer: a user's message asks for the rest";
+        let text = phrase!("the model takes no beginning of its answer: a user's message asks for the rest");
         self.found.push(Diagnostic::warning(codes::CONTINUATION, text));
         self.push("user", vec![GO_ON.into()]);
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, excerpt};
+use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, excerpt, phrase};
 use serde_json::Value;
 
 use super::calls;
@@ -117,7 +117,8 @@ impl<'a> Prompt<'a> {
             said.push_str(&calls::write(call));
         }
         let Cow::Owned(escaped) = escape(&words, &self.template.borders) else { return words };
-        let text = "it says what parts turns in the template; a space is put in, so that it does not";
+        let text =
+            phrase!("it says what parts turns in the template; a space is put in, so that it does not");
         self.report(index, Diagnostic::warning(codes::BORDER_IN_TEXT, text));
         Cow::Owned(escaped)
     }
@@ -131,8 +132,10 @@ impl<'a> Prompt<'a> {
                     continue;
                 }
                 let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
-                let text =
-                    format!("a part `{}` is not sent: a text completion has words alone", excerpt(kind));
+                let text = phrase!(
+                    "a part `{kind}` is not sent: a text completion has words alone",
+                    kind = excerpt(kind)
+                );
                 self.report(index, Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
             }
         }
@@ -140,7 +143,10 @@ impl<'a> Prompt<'a> {
             let finding = match Media::of_attachment(file) {
                 Some(media) if media.text().is_some() => continue,
                 Some(media) => {
-                    let text = format!("{} is not sent: a text completion has words alone", media.label());
+                    let text = phrase!(
+                        "{label} is not sent: a text completion has words alone",
+                        label = media.label()
+                    );
                     Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)
                 }
                 None => nothing_loaded(file),
@@ -148,26 +154,30 @@ impl<'a> Prompt<'a> {
             self.report(index, finding);
         }
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
-            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
+            let text = phrase!(
+                "its tool calls are not sent: role `{role}` has none",
+                role = message.role.to_string()
+            );
             self.report(index, Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
         if message.name.is_some() {
-            let text = "its name is not sent: this dialect has no place for it";
+            let text = phrase!("its name is not sent: this dialect has no place for it");
             self.report(index, Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
         if message.reasoning.as_ref().is_some_and(|reasoning| !reasoning.artifacts.is_empty()) {
-            let text = "its reasoning state is not sent: this dialect has no place for it";
+            let text = phrase!("its reasoning state is not sent: this dialect has no place for it");
             self.report(index, Diagnostic::info(codes::REASONING_NOT_SENT, text));
         }
         if message.cache_mark.is_some() {
-            let text =
-                "its cache mark is not sent: servers of text completions cache what prompts begin with alike";
+            let text = phrase!(
+                "its cache mark is not sent: servers of text completions cache what prompts begin with alike"
+            );
             self.report(index, Diagnostic::info(codes::CACHE_MARK, text));
         }
     }
 
     fn report(&mut self, index: usize, diagnostic: Diagnostic) {
-        let text = format!("message {index} of the context: {}", diagnostic.message);
+        let text = phrase!("message {index} of the context: {message}", index, message = diagnostic.message);
         self.found.push(Diagnostic { message: text, ..diagnostic }.at_pointer("/prompt"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use ctx_types::{Diagnostic, Fix, Reader, excerpt, nearest};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, Reader, excerpt, nearest, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -106,11 +106,12 @@ impl Template {
 
     fn of_map(map: &Map<String, Value>, reader: &mut Reader) -> Self {
         for key in map.keys().filter(|key| !KEYS.contains(&key.as_str())) {
-            let message = format!("`{}` means nothing in a template", excerpt(key));
+            let message = phrase!("`{key}` means nothing in a template", key = excerpt(key));
             let finding = Diagnostic::warning(codes::TEMPLATE, message).about_key();
             let finding = match nearest(key, KEYS) {
                 Some(near) => finding.guessing(near, Fix::key),
-                None => finding.with_help(format!("known are {}", KEYS.join(", "))),
+                None => finding
+                    .with_help(phrase!("known are {keys}", keys = Argument::list(KEYS, Divider::Comma))),
             };
             reader.at_key(key, |reader| reader.report(finding));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, ToolCall, excerpt};
+use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use super::part;
@@ -61,7 +61,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             Role::User => self.content(message),
         };
         if parts.is_empty() && self.homeless.len() == first_homeless {
-            let text = format!("message {index} of the context is not sent: it has no words");
+            let text = phrase!("message {index} of the context is not sent: it has no words", index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
         }
         self.check_rest(message);
@@ -104,19 +104,23 @@ impl<'a, 'f> Contents<'a, 'f> {
         let mut media = self.content(message);
         media.retain(|part| part.get("text").is_none());
         if text.trim().is_empty() && media.is_empty() {
-            let text = format!("message {} of the context is not sent: it has no words", self.index);
+            let text =
+                phrase!("message {index} of the context is not sent: it has no words", index = self.index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
             return;
         }
         if self.options.system == SystemPlacement::Hoisted {
-            let found = "a system message inside the conversation is sent with the instructions before it, so \
-                         that whatever follows is cached anew when it changes";
+            let found = phrase!(
+                "a system message inside the conversation is sent with the instructions before it, so \
+                         that whatever follows is cached anew when it changes"
+            );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
             self.hoisted.push(text_part(text));
             self.push("user", media);
             return;
         }
-        let found = "a system message inside the conversation is sent as the user's, in `<system>` marks";
+        let found =
+            phrase!("a system message inside the conversation is sent as the user's, in `<system>` marks");
         self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
         media.insert(0, text_part(format!("<system>\n{text}\n</system>")));
         self.push("user", media);
@@ -140,8 +144,9 @@ impl<'a, 'f> Contents<'a, 'f> {
         let mut words = self.content(message);
         let media: Vec<Json<'_>> = words.extract_if(.., |part| part.get("text").is_none()).collect();
         if !media.is_empty() {
-            let text =
-                "the assistant's message cannot have media: they are sent with the user's next message";
+            let text = phrase!(
+                "the assistant's message cannot have media: they are sent with the user's next message"
+            );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.homeless.extend(media);
         }
@@ -183,9 +188,9 @@ impl<'a, 'f> Contents<'a, 'f> {
     fn call(&mut self, call: &'a ToolCall) -> Json<'a> {
         let args: Option<Value> = serde_json::from_str(&call.arguments).ok();
         let wrapped = || {
-            let text = format!(
-                "the arguments of the call `{}` are no JSON object, and are wrapped in one",
-                excerpt(&call.id)
+            let text = phrase!(
+                "the arguments of the call `{call}` are no JSON object, and are wrapped in one",
+                call = excerpt(&call.id)
             );
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));
             object([("arguments", call.arguments.as_str().into())])
@@ -252,7 +257,8 @@ impl<'a, 'f> Contents<'a, 'f> {
             return self.medium(&media);
         }
         let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
-        let text = format!("a part `{}` is not sent: this dialect has none of that kind", excerpt(kind));
+        let text =
+            phrase!("a part `{kind}` is not sent: this dialect has none of that kind", kind = excerpt(kind));
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
         None
     }
@@ -260,7 +266,8 @@ impl<'a, 'f> Contents<'a, 'f> {
     fn medium(&mut self, media: &Media<'a>) -> Option<Json<'a>> {
         let part = part::of_media(media);
         if part.is_none() {
-            let text = format!("{} is not sent: this dialect does not take its type", media.label());
+            let text =
+                phrase!("{label} is not sent: this dialect does not take its type", label = media.label());
             self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
         }
         part
@@ -268,11 +275,14 @@ impl<'a, 'f> Contents<'a, 'f> {
 
     fn check_rest(&mut self, message: &Message) {
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
-            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
+            let text = phrase!(
+                "its tool calls are not sent: role `{role}` has none",
+                role = message.role.to_string()
+            );
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
         if message.role != Role::Tool && message.name.is_some() {
-            let text = "its name is not sent: this dialect has no place for it";
+            let text = phrase!("its name is not sent: this dialect has no place for it");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
     }

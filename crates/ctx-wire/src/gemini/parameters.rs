@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -80,9 +80,9 @@ fn put_format<'a>(config: &mut Vec<Field<'a>>, format: &'a Value) {
 fn not_sent(name: &str) -> Diagnostic {
     let shown = excerpt(name);
     if RESERVED.contains(&name) {
-        let text = format!("parameter `{shown}` is not sent: the request sets it itself");
+        let text = phrase!("parameter `{shown}` is not sent: the request sets it itself", shown);
         return Diagnostic::warning(codes::RESERVED_PARAMETER, text);
     }
-    let text = format!("parameter `{shown}` is not sent: this dialect has none of that name");
+    let text = phrase!("parameter `{shown}` is not sent: this dialect has none of that name", shown);
     Diagnostic::warning(codes::PARAMETER_NOT_SENT, text)
 }

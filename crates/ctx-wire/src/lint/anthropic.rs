@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
 
 use super::{check_model, is_empty, messages, refused, tools};
 use crate::codes;
@@ -17,7 +17,7 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     check_model(body, &mut found);
     if !matches!(body.get("max_tokens"), Some(Json::Number(number)) if number.is_u64()) {
         found.push(
-            refused(codes::SHAPE, "`max_tokens` is missing; this dialect demands it")
+            refused(codes::SHAPE, phrase!("`max_tokens` is missing; this dialect demands it"))
                 .at_pointer("/max_tokens"),
         );
     }
@@ -30,7 +30,11 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     tools::check(body, |tool| tool.get("name")?.as_str(), &mut found);
     let marks = cache_marks(body);
     if marks > MAX_CACHE_MARKS {
-        let text = format!("the request has {marks} cache marks; the limit is {MAX_CACHE_MARKS}");
+        let text = phrase!(
+            "the request has {marks} cache marks; the limit is {limit}",
+            marks,
+            limit = MAX_CACHE_MARKS
+        );
         found.push(refused(codes::DIALECT_LIMIT, text));
     }
     found
@@ -47,18 +51,19 @@ fn check_order(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
             "user" => {}
             "assistant" if index > 0 => {}
             "assistant" => {
-                let text = "the assistant begins; the first message must be the user's";
+                let text = phrase!("the assistant begins; the first message must be the user's");
                 found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
             }
             "system" => {
-                let text = "a system message inside the conversation is taken by the newest models alone";
+                let text =
+                    phrase!("a system message inside the conversation is taken by the newest models alone");
                 found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer(place()));
                 if let Some(text) = misplaced(messages, index) {
                     found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
                 }
             }
             other => {
-                let text = format!("this dialect has no role `{}`", excerpt(other));
+                let text = phrase!("this dialect has no role `{other}`", other = excerpt(other));
                 let finding = super::unknown_role(text, other, &["user", "assistant"]);
                 found.push(finding.at_pointer(place()));
             }
@@ -67,15 +72,17 @@ fn check_order(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
 }
 
 /// What is wrong with the place of a system message.
-fn misplaced(messages: &[Json<'_>], index: usize) -> Option<&'static str> {
+fn misplaced(messages: &[Json<'_>], index: usize) -> Option<Phrase> {
     let before = index.checked_sub(1).and_then(|before| messages.get(before)).map(role);
     let after = messages.get(index + 1).map(role);
     match (before, after) {
-        (None, _) => Some("a system message begins; instructions before the conversation stand in `system`"),
-        (Some("system"), _) => Some("two system messages stand in a row"),
-        (Some("assistant"), _) => Some("a system message stands behind the assistant's"),
+        (None, _) => {
+            Some(phrase!("a system message begins; instructions before the conversation stand in `system`"))
+        }
+        (Some("system"), _) => Some(phrase!("two system messages stand in a row")),
+        (Some("assistant"), _) => Some(phrase!("a system message stands behind the assistant's")),
         (_, None | Some("assistant" | "system")) => None,
-        _ => Some("a system message stands before the user's"),
+        _ => Some(phrase!("a system message stands before the user's")),
     }
 }
 
@@ -84,7 +91,7 @@ fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Ve
     let content = message.get("content");
     let is_prefill = is_last && role(message) == "assistant";
     if is_empty(content) {
-        found.push(refused(codes::EMPTY_CONTENT, "the message is empty").at_pointer(place()));
+        found.push(refused(codes::EMPTY_CONTENT, phrase!("the message is empty")).at_pointer(place()));
         return;
     }
     for (position, block) in blocks(message).iter().enumerate() {
@@ -92,13 +99,13 @@ fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Ve
         if block.get("type").and_then(Json::as_str) == Some("text")
             && text.is_none_or(|text| text.trim().is_empty())
         {
-            let text = "a block of text is empty";
+            let text = phrase!("a block of text is empty");
             found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(format!("{}/{position}", place())));
         }
     }
     let last = content.and_then(Json::as_str).or_else(|| blocks(message).last()?.get("text")?.as_str());
     if is_prefill && last.is_some_and(|text| text.ends_with(char::is_whitespace)) {
-        let text = "the beginning of the answer ends in white space";
+        let text = phrase!("the beginning of the answer ends in white space");
         found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
     }
 }
@@ -121,13 +128,13 @@ fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
             }
         }
         for (id, at) in open.drain(..).filter(|(id, _)| !answered.contains(id)) {
-            let text = format!("the call `{}` has no result in the next message", excerpt(id));
+            let text = phrase!("the call `{id}` has no result in the next message", id = excerpt(id));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
         }
         open = calls(message, index, found);
     }
     for (id, at) in open {
-        let text = format!("the call `{}` has no result", excerpt(id));
+        let text = phrase!("the call `{id}` has no result", id = excerpt(id));
         found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
     }
 }
@@ -136,15 +143,15 @@ fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
 fn result(id: &str, is_open: bool, is_second: bool, has_words: bool) -> Option<Diagnostic> {
     let shown = excerpt(id);
     Some(if id.is_empty() {
-        refused(codes::NO_CALL_ID, "the result names no call")
+        refused(codes::NO_CALL_ID, phrase!("the result names no call"))
     } else if !is_open {
-        refused(codes::ORPHAN_RESULT, format!("the message before has no call with the id `{shown}`"))
+        refused(codes::ORPHAN_RESULT, phrase!("the message before has no call with the id `{shown}`", shown))
     } else if is_second {
-        refused(codes::DUPLICATE_RESULT, format!("the call `{shown}` has a result already"))
+        refused(codes::DUPLICATE_RESULT, phrase!("the call `{shown}` has a result already", shown))
     } else if has_words {
         refused(
             codes::SEPARATED_RESULT,
-            format!("the result of the call `{shown}` stands behind other content"),
+            phrase!("the result of the call `{shown}` stands behind other content", shown),
         )
     } else {
         return None;
@@ -161,15 +168,15 @@ fn calls<'a>(message: &'a Json<'a>, index: usize, found: &mut Vec<Diagnostic>) -
         let at = format!("/messages/{index}/content/{position}/id");
         let id = block.get("id").and_then(Json::as_str).unwrap_or_default();
         if id.is_empty() {
-            found.push(refused(codes::NO_CALL_ID, "the call has no id").at_pointer(at));
+            found.push(refused(codes::NO_CALL_ID, phrase!("the call has no id")).at_pointer(at));
         } else if calls.iter().any(|(known, _)| *known == id) {
-            let text = format!("two calls of one message have the id `{}`", excerpt(id));
+            let text = phrase!("two calls of one message have the id `{id}`", id = excerpt(id));
             found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(at));
         } else {
             if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-                let text = format!(
-                    "the id `{}` has other characters than letters, digits, `_` and `-`",
-                    excerpt(id)
+                let text = phrase!(
+                    "the id `{id}` has other characters than letters, digits, `_` and `-`",
+                    id = excerpt(id)
                 );
                 found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(at.clone()));
             }

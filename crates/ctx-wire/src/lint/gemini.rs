@@ -1,6 +1,6 @@
 //! Bodies of Gemini's `generateContent`.
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
 
 use super::{refused, tools};
 use crate::codes;
@@ -11,11 +11,11 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let contents = body.get("contents").and_then(Json::as_list).unwrap_or_default();
     if contents.is_empty() {
-        let finding = refused(codes::NO_MESSAGES, "the request has no contents");
+        let finding = refused(codes::NO_MESSAGES, phrase!("the request has no contents"));
         found.push(finding.at_pointer("/contents"));
     }
     if contents.first().is_some_and(|content| role(content) == "model") {
-        let text = "the model begins; some models take requests that the user begins alone";
+        let text = phrase!("the model begins; some models take requests that the user begins alone");
         found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer("/contents/0/role"));
     }
     for (index, content) in contents.iter().enumerate() {
@@ -36,17 +36,17 @@ fn parts<'a>(content: &'a Json<'a>) -> &'a [Json<'a>] {
 
 fn check_content(index: usize, content: &Json<'_>, found: &mut Vec<Diagnostic>) {
     if !matches!(role(content), "user" | "model") {
-        let text = format!("this dialect has no role `{}`", excerpt(role(content)));
+        let text = phrase!("this dialect has no role `{content}`", content = excerpt(role(content)));
         let finding = super::unknown_role(text, role(content), &["user", "model"]);
         found.push(finding.at_pointer(format!("/contents/{index}/role")));
     }
     if parts(content).is_empty() {
-        let finding = refused(codes::EMPTY_CONTENT, "the content has no parts");
+        let finding = refused(codes::EMPTY_CONTENT, phrase!("the content has no parts"));
         found.push(finding.at_pointer(format!("/contents/{index}")));
     }
     for (position, part) in parts(content).iter().enumerate() {
         if part.as_object().is_none_or(Object::is_empty) {
-            let finding = refused(codes::EMPTY_CONTENT, "the part is empty");
+            let finding = refused(codes::EMPTY_CONTENT, phrase!("the part is empty"));
             found.push(finding.at_pointer(format!("/contents/{index}/parts/{position}")));
         }
     }
@@ -67,14 +67,15 @@ fn check_pairs(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
         }
         let unanswered = open.iter().zip(&answered).filter(|(_, is_answered)| !**is_answered);
         for ((name, _), _) in unanswered {
-            let text = format!("the call of `{}` has no result in the content after it", excerpt(name));
+            let text =
+                phrase!("the call of `{name}` has no result in the content after it", name = excerpt(name));
             let place = format!("/contents/{}", index.saturating_sub(1));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(place));
         }
         open = parts(content).iter().filter_map(call).collect();
     }
     for (name, _) in open {
-        let text = format!("the call of `{}` has no result", excerpt(name));
+        let text = phrase!("the call of `{name}` has no result", name = excerpt(name));
         let place = format!("/contents/{}", contents.len().saturating_sub(1));
         found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(place));
     }
@@ -92,7 +93,7 @@ fn answers(
     result: &Json<'_>,
     open: &[(&str, &str)],
     answered: &[bool],
-) -> Result<usize, (ctx_types::Code, String)> {
+) -> Result<usize, (ctx_types::Code, Phrase)> {
     let text = |key: &str| result.get(key).and_then(Json::as_str).unwrap_or_default();
     let (name, id) = (text("name"), text("id"));
     let is_open = |at: &usize| answered.get(*at) == Some(&false);
@@ -101,12 +102,19 @@ fn answers(
         if open[at].0 == name {
             return Ok(at);
         }
-        let text = format!("the result is named `{}`, its call `{}`", excerpt(name), excerpt(open[at].0));
+        let text = phrase!(
+            "the result is named `{name}`, its call `{call}`",
+            name = excerpt(name),
+            call = excerpt(open[at].0)
+        );
         return Err((codes::SHAPE, text));
     }
     let by_name = (0..open.len()).filter(is_open).find(|at| open[*at].0 == name);
     by_name.ok_or_else(|| {
-        (codes::ORPHAN_RESULT, format!("the content before has no open call of `{}`", excerpt(name)))
+        (
+            codes::ORPHAN_RESULT,
+            phrase!("the content before has no open call of `{name}`", name = excerpt(name)),
+        )
     })
 }
 

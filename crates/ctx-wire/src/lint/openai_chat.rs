@@ -1,6 +1,6 @@
 //! Bodies of chat completions.
 
-use ctx_types::{Diagnostic, Message, MessageExtras, Role, Source, Text, ToolCall, excerpt};
+use ctx_types::{Diagnostic, Message, MessageExtras, Role, Source, Text, ToolCall, excerpt, phrase};
 
 use super::{check_model, is_empty, messages, refused, tools};
 use crate::codes;
@@ -26,11 +26,11 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
 fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let place = format!("/messages/{index}");
     let Some(role) = message.get("role").and_then(Json::as_str) else {
-        found.push(refused(codes::SHAPE, "the message has no role").at_pointer(place));
+        found.push(refused(codes::SHAPE, phrase!("the message has no role")).at_pointer(place));
         return;
     };
     let Some(known) = Role::parse(role) else {
-        let text = format!("there is no role `{}`", excerpt(role));
+        let text = phrase!("there is no role `{role}`", role = excerpt(role));
         let finding = super::unknown_role(text, role, &["system", "developer", "user", "assistant", "tool"]);
         found.push(finding.at_pointer(format!("{place}/role")));
         return;
@@ -42,7 +42,7 @@ fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) 
 fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
     let content = message.get("content");
     if matches!(content, Some(Json::Object(_) | Json::Number(_) | Json::Bool(_))) {
-        let text = "`content` is neither a text nor a list of parts";
+        let text = phrase!("`content` is neither a text nor a list of parts");
         found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/content")));
         return;
     }
@@ -53,12 +53,14 @@ fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Di
     let finding = match role {
         // A tool may have nothing to say.
         Role::Tool if content.is_some_and(Json::is_text) => return,
-        Role::Tool | Role::User => {
-            refused(codes::EMPTY_CONTENT, format!("the message of role `{role}` is empty"))
-        }
+        Role::Tool | Role::User => refused(
+            codes::EMPTY_CONTENT,
+            phrase!("the message of role `{role}` is empty", role = role.to_string()),
+        ),
         Role::System | Role::Developer | Role::Assistant => {
-            let text = format!("the message of role `{role}` is empty");
-            Diagnostic::warning(codes::EMPTY_CONTENT, text).with_help("some servers refuse empty messages")
+            let text = phrase!("the message of role `{role}` is empty", role = role.to_string());
+            Diagnostic::warning(codes::EMPTY_CONTENT, text)
+                .with_help(phrase!("some servers refuse empty messages"))
         }
     };
     found.push(finding.at_pointer(format!("{place}/content")));
@@ -68,18 +70,24 @@ fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diag
     let Some(calls) = message.get("tool_calls").filter(|calls| !calls.is_null()) else { return };
     let place = format!("{place}/tool_calls");
     let Some(calls) = calls.as_list() else {
-        found.push(refused(codes::SHAPE, "`tool_calls` is not a list").at_pointer(place));
+        found.push(refused(codes::SHAPE, phrase!("`tool_calls` is not a list")).at_pointer(place));
         return;
     };
     if role != Role::Assistant {
-        let text = format!("a message of role `{role}` has tool calls");
+        let text = phrase!("a message of role `{role}` has tool calls", role = role.to_string());
         found.push(refused(codes::CALLS_NOT_SENT, text).at_pointer(place.clone()));
     }
     if calls.is_empty() {
-        found.push(refused(codes::SHAPE, "the list of tool calls is empty").at_pointer(place.clone()));
+        found.push(
+            refused(codes::SHAPE, phrase!("the list of tool calls is empty")).at_pointer(place.clone()),
+        );
     }
     if calls.len() > MAX_CALLS {
-        let text = format!("one message has {} calls; the limit is {MAX_CALLS}", calls.len());
+        let text = phrase!(
+            "one message has {calls} calls; the limit is {limit}",
+            calls = calls.len(),
+            limit = MAX_CALLS
+        );
         found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(place.clone()));
     }
     for (index, call) in calls.iter().enumerate() {
@@ -92,9 +100,9 @@ fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diag
 fn check_name(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
     let name = call.at(["function", "name"]).and_then(Json::as_str).unwrap_or_default();
     if !tools::is_valid_name(name) {
-        let text = format!(
-            "the name `{}` of the call is not 1 to 64 ASCII letters, digits, `_` and `-`",
-            excerpt(name)
+        let text = phrase!(
+            "the name `{name}` of the call is not 1 to 64 ASCII letters, digits, `_` and `-`",
+            name = excerpt(name)
         );
         found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/name")));
     }
@@ -102,15 +110,16 @@ fn check_name(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
 
 fn check_arguments(call: &Json<'_>, place: String, found: &mut Vec<Diagnostic>) {
     let text = match call.at(["function", "arguments"]) {
-        None => "the call has no arguments; write `{}` for none",
+        None => phrase!("the call has no arguments; write `{{}}` for none"),
         Some(Json::Text(text)) if serde_json::from_str::<serde_json::Value>(text).is_ok() => return,
         Some(value) if value.is_text() => {
-            let finding = Diagnostic::warning(codes::ARGUMENTS, "the arguments of the call are not JSON");
-            let finding = finding.with_help("some servers refuse them");
+            let finding =
+                Diagnostic::warning(codes::ARGUMENTS, phrase!("the arguments of the call are not JSON"));
+            let finding = finding.with_help(phrase!("some servers refuse them"));
             found.push(finding.at_pointer(format!("{place}/arguments")));
             return;
         }
-        Some(_) => "the arguments of the call are not a text",
+        Some(_) => phrase!("the arguments of the call are not a text"),
     };
     found.push(refused(codes::SHAPE, text).at_pointer(place));
 }

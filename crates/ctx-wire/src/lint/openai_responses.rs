@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
 
 use super::{check_model, is_empty, refused, tools};
 use crate::codes;
@@ -15,7 +15,7 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let items = body.get("input").and_then(Json::as_list).unwrap_or_default();
     let is_text = body.get("input").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty());
     if items.is_empty() && !is_text && body.get("previous_response_id").is_none() {
-        found.push(refused(codes::NO_MESSAGES, "the request has no input").at_pointer("/input"));
+        found.push(refused(codes::NO_MESSAGES, phrase!("the request has no input")).at_pointer("/input"));
     }
     let mut pairs = Pairs::default();
     for (index, item) in items.iter().enumerate() {
@@ -50,13 +50,13 @@ fn check_message(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let place = || format!("/input/{index}");
     let role = item.get("role").and_then(Json::as_str).unwrap_or_default();
     if !matches!(role, "user" | "assistant" | "system" | "developer") {
-        let text = format!("there is no role `{}`", excerpt(role));
+        let text = phrase!("there is no role `{role}`", role = excerpt(role));
         let finding = super::unknown_role(text, role, &["user", "assistant", "system", "developer"]);
         found.push(finding.at_pointer(format!("{}/role", place())));
     }
     let content = item.get("content");
     if is_empty(content) {
-        let text = format!("the message of role `{}` is empty", excerpt(role));
+        let text = phrase!("the message of role `{role}` is empty", role = excerpt(role));
         let finding = Diagnostic::warning(codes::EMPTY_CONTENT, text);
         found.push(finding.at_pointer(format!("{}/content", place())));
     }
@@ -70,13 +70,17 @@ fn check_message(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// What is wrong with a part of a message: each side has kinds of its own, and recordings neither.
-fn refused_part(role: &str, kind: &str) -> Option<String> {
+fn refused_part(role: &str, kind: &str) -> Option<Phrase> {
     let is_output = matches!(kind, "output_text" | "refusal");
     let is_input = matches!(kind, "input_text" | "input_image" | "input_file");
     if (role == "assistant" && is_output) || (role != "assistant" && is_input) {
         return None;
     }
-    Some(format!("a message of role `{}` cannot have a part `{}`", excerpt(role), excerpt(kind)))
+    Some(phrase!(
+        "a message of role `{role}` cannot have a part `{part}`",
+        role = excerpt(role),
+        part = excerpt(kind)
+    ))
 }
 
 /// Every call has one result behind it, and every result a call before it.
@@ -92,7 +96,7 @@ impl<'a> Pairs<'a> {
     fn add_call(&mut self, index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) {
         let Some(id) = call_id(index, item, found) else { return };
         if self.calls.contains_key(id) {
-            let text = format!("an earlier call has the id `{}` too", excerpt(id));
+            let text = phrase!("an earlier call has the id `{id}` too", id = excerpt(id));
             found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(place_of_id(index)));
             return;
         }
@@ -105,7 +109,7 @@ impl<'a> Pairs<'a> {
             None => self.orphans.push((index, id)),
             Some((_, is_answered)) if !*is_answered => *is_answered = true,
             Some(_) => {
-                let text = format!("the call `{}` has a result already", excerpt(id));
+                let text = phrase!("the call `{id}` has a result already", id = excerpt(id));
                 found.push(refused(codes::DUPLICATE_RESULT, text).at_pointer(place_of_id(index)));
             }
         }
@@ -114,14 +118,14 @@ impl<'a> Pairs<'a> {
     /// Reports what has no counterpart; not to be asked where the provider knows an earlier part.
     fn finish(self, found: &mut Vec<Diagnostic>) {
         for (index, id) in self.orphans {
-            let text = format!("no call before it has the id `{}`", excerpt(id));
+            let text = phrase!("no call before it has the id `{id}`", id = excerpt(id));
             found.push(refused(codes::ORPHAN_RESULT, text).at_pointer(place_of_id(index)));
         }
         let open = self.calls.into_iter().filter(|(_, (_, is_answered))| !is_answered);
         let mut open: Vec<(usize, &str)> = open.map(|(id, (index, _))| (index, id)).collect();
         open.sort_unstable();
         for (index, id) in open {
-            let text = format!("the call `{}` has no result", excerpt(id));
+            let text = phrase!("the call `{id}` has no result", id = excerpt(id));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(place_of_id(index)));
         }
     }
@@ -131,7 +135,7 @@ impl<'a> Pairs<'a> {
 fn call_id<'a>(index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> Option<&'a str> {
     let id = item.get("call_id").and_then(Json::as_str).filter(|id| !id.is_empty());
     if id.is_none() {
-        let finding = refused(codes::NO_CALL_ID, "the item names no call");
+        let finding = refused(codes::NO_CALL_ID, phrase!("the item names no call"));
         found.push(finding.at_pointer(format!("/input/{index}")));
     }
     id

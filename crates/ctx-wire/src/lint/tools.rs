@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, excerpt, phrase};
 
 use super::refused;
 use crate::codes;
@@ -30,7 +30,7 @@ pub(super) fn list<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [
         None => &[],
         Some(Json::List(tools)) => tools,
         Some(_) => {
-            found.push(refused(codes::SHAPE, "`tools` is not a list").at_pointer("/tools"));
+            found.push(refused(codes::SHAPE, phrase!("`tools` is not a list")).at_pointer("/tools"));
             &[]
         }
     }
@@ -46,20 +46,26 @@ pub(super) fn check_names<'a>(
     for (place, name) in tools {
         count += 1;
         let text = match name {
-            None => "the tool has no name".to_owned(),
+            None => phrase!("the tool has no name"),
             Some(name) if !is_valid_name(name) => {
-                format!(
-                    "the tool's name `{}` is not 1 to 64 ASCII letters, digits, `_` and `-`",
-                    excerpt(name)
+                phrase!(
+                    "the tool's name `{name}` is not 1 to 64 ASCII letters, digits, `_` and `-`",
+                    name = excerpt(name)
                 )
             }
-            Some(name) if !seen.insert(name) => format!("two tools have the name `{}`", excerpt(name)),
+            Some(name) if !seen.insert(name) => {
+                phrase!("two tools have the name `{name}`", name = excerpt(name))
+            }
             Some(_) => continue,
         };
         found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(place));
     }
     if count > MAX_TOOLS {
-        let text = format!("the request has {count} tools; the large providers take {MAX_TOOLS}");
+        let text = phrase!(
+            "the request has {count} tools; the large providers take {limit}",
+            count,
+            limit = MAX_TOOLS
+        );
         found.push(Diagnostic::warning(codes::DIALECT_LIMIT, text).at_pointer("/tools"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, Message, Role, excerpt};
+use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, Message, Role, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -92,9 +92,13 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     fn report_refused(&mut self, kind: Option<&str>) {
         let kind = kind.map_or_else(|| "without a type".to_owned(), |kind| format!("`{}`", excerpt(kind)));
-        let text = format!("a message of role `{}` cannot have a part {kind}", self.message.role);
+        let text = phrase!(
+            "a message of role `{role}` cannot have a part {kind}",
+            role = self.message.role.to_string(),
+            kind
+        );
         let found = Diagnostic::error(codes::PART_NOT_ACCEPTED, text)
-            .with_help("it is sent as it is, and the provider will probably refuse the request");
+            .with_help(phrase!("it is sent as it is, and the provider will probably refuse the request"));
         let place = format!("/messages/{}/content/{}", self.index, self.written.len());
         self.found.push(found.at_pointer(place));
     }
@@ -104,7 +108,7 @@ impl<'a, 'f> Parts<'a, 'f> {
             Ok(part) if is_text(&part) || self.message.role == Role::User => self.written.push(part),
             Ok(part) => self.put_aside(part),
             Err(why) => {
-                let text = format!("{} is not sent: {why}", media.label());
+                let text = phrase!("{label} is not sent: {why}", label = media.label(), why);
                 self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
             }
         }
@@ -112,9 +116,9 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     fn put_aside(&mut self, part: Json<'a>) {
         if self.homeless.is_empty() {
-            let text = format!(
-                "a message of role `{}` cannot have media: they are sent in a user's message after it",
-                self.message.role
+            let text = phrase!(
+                "a message of role `{role}` cannot have media: they are sent in a user's message after it",
+                role = self.message.role.to_string()
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
         }

@@ -1,6 +1,6 @@
 //! One message after the other.
 
-use ctx_types::{CacheMark, Diagnostic, Message, Reasoning, Role, ToolCall, excerpt};
+use ctx_types::{CacheMark, Diagnostic, Message, Reasoning, Role, ToolCall, excerpt, phrase};
 
 use super::content::Parts;
 use super::homeless::Homeless;
@@ -92,7 +92,11 @@ impl<'a, 'f> Writer<'a, 'f> {
         if message.role == Role::Tool {
             map.push("tool_call_id", &**id);
         } else {
-            let text = format!("its call id `{}` is not sent: role `{}` has none", excerpt(id), message.role);
+            let text = phrase!(
+                "its call id `{id}` is not sent: role `{role}` has none",
+                id = excerpt(id),
+                role = message.role.to_string()
+            );
             self.report(Diagnostic::warning(codes::CALLS_NOT_SENT, text));
         }
     }
@@ -100,13 +104,13 @@ impl<'a, 'f> Writer<'a, 'f> {
     fn put_name(&mut self, message: &'a Message, map: &mut Object<'a>) {
         let Some(name) = &message.name else { return };
         if message.role == Role::Tool {
-            let text = format!("the name `{}` is not sent: role `tool` has none", excerpt(name));
+            let text = phrase!("the name `{name}` is not sent: role `tool` has none", name = excerpt(name));
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         } else if is_valid_name(name) {
             map.push("name", &**name);
         } else {
-            let text = format!("the name `{}` is not sent", excerpt(name));
-            let help = "the API takes names of 1 to 64 ASCII letters, digits, `_` and `-`";
+            let text = phrase!("the name `{name}` is not sent", name = excerpt(name));
+            let help = phrase!("the API takes names of 1 to 64 ASCII letters, digits, `_` and `-`");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text).with_help(help));
         }
     }
@@ -118,8 +122,11 @@ impl<'a, 'f> Writer<'a, 'f> {
         if message.role == Role::Assistant {
             map.push("tool_calls", message.tool_calls.iter().map(call).collect::<Json<'_>>());
         } else {
-            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
-            let help = "only the assistant calls tools";
+            let text = phrase!(
+                "its tool calls are not sent: role `{role}` has none",
+                role = message.role.to_string()
+            );
+            let help = phrase!("only the assistant calls tools");
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text).with_help(help));
         }
     }
@@ -133,12 +140,15 @@ impl<'a, 'f> Writer<'a, 'f> {
             map.push("reasoning_details", details);
         }
         if foreign.is_some() {
-            let text = "its reasoning state is not sent: this dialect has no place for it";
+            let text = phrase!("its reasoning state is not sent: this dialect has no place for it");
             self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
         }
         if message.content.is_blank() && message.tool_calls.is_empty() {
-            let text = "it is sent without words: it has only reasoning, for which this dialect has no place";
-            let help = "switch the message off, or give it an answer; some servers refuse empty ones";
+            let text = phrase!(
+                "it is sent without words: it has only reasoning, for which this dialect has no place"
+            );
+            let help =
+                phrase!("switch the message off, or give it an answer; some servers refuse empty ones");
             self.report(Diagnostic::warning(codes::REASONING_NOT_SENT, text).with_help(help));
         }
         self.echo(message, reasoning, map);
@@ -157,11 +167,11 @@ impl<'a, 'f> Writer<'a, 'f> {
             return;
         }
         let found = if self.begun == self.last + 1 {
-            let text = "the unfinished answer is sent as the last message, without a mark";
-            let help = "this dialect has no mark for it, and some servers begin a new answer";
+            let text = phrase!("the unfinished answer is sent as the last message, without a mark");
+            let help = phrase!("this dialect has no mark for it, and some servers begin a new answer");
             Diagnostic::info(codes::CONTINUATION, text).with_help(help)
         } else {
-            let text = "the unfinished answer is not the last message, so it will not be continued";
+            let text = phrase!("the unfinished answer is not the last message, so it will not be continued");
             Diagnostic::warning(codes::CONTINUATION, text)
         };
         self.report(found);

@@ -1,6 +1,6 @@
 //! The content of one message.
 
-use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, excerpt};
+use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, excerpt, phrase};
 use serde_json::Value;
 
 use crate::Dialect;
@@ -86,7 +86,7 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     fn report_refused(&mut self, kind: Option<&str>) {
         let kind = excerpt(kind.unwrap_or("without a type"));
-        let text = format!("a part `{kind}` is not sent: this dialect has none of that kind");
+        let text = phrase!("a part `{kind}` is not sent: this dialect has none of that kind", kind);
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
     }
 
@@ -95,14 +95,21 @@ impl<'a, 'f> Parts<'a, 'f> {
             (Some(part), Side::Input) => self.written.push(part),
             (Some(part), Side::Output) => self.homeless.push(part),
             (None, _) => {
-                let text = format!("{} is not sent: this dialect does not take its type", media.label());
+                let text = phrase!(
+                    "{label} is not sent: this dialect does not take its type",
+                    label = media.label()
+                );
                 self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
             }
         }
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        let text = format!("message {} of the context: {}", self.index, diagnostic.message);
+        let text = phrase!(
+            "message {index} of the context: {message}",
+            index = self.index,
+            message = diagnostic.message
+        );
         self.found.push(Diagnostic { message: text, ..diagnostic }.at_pointer("/input"));
     }
 }

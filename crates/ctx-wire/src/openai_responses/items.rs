@@ -1,6 +1,6 @@
 //! Items: messages, calls, results and reasoning, one after the other.
 
-use ctx_types::{CacheMark, Content, Diagnostic, Message, Role};
+use ctx_types::{CacheMark, Content, Diagnostic, Message, Role, phrase};
 use serde_json::{Map, Value};
 
 use super::content::{Parts, Side, output_text};
@@ -80,8 +80,9 @@ impl<'a, 'f> Items<'a, 'f> {
             ]));
         }
         if !homeless.is_empty() {
-            let text =
-                "the assistant's message cannot have media: they are sent in a user's message after it";
+            let text = phrase!(
+                "the assistant's message cannot have media: they are sent in a user's message after it"
+            );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.written.push(object([
                 ("type", "message".into()),
@@ -124,20 +125,23 @@ impl<'a, 'f> Items<'a, 'f> {
     /// Reports what a message has beside its words and calls, for all of which the dialect has no field.
     fn check_rest(&mut self, message: &Message, mark: Option<CacheMark>) {
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
-            let text = format!("its tool calls are not sent: role `{}` has none", message.role);
+            let text = phrase!(
+                "its tool calls are not sent: role `{role}` has none",
+                role = message.role.to_string()
+            );
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
         if message.name.is_some() {
-            let text = "its name is not sent: this dialect has no place for it";
+            let text = phrase!("its name is not sent: this dialect has no place for it");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
         if message.role == Role::Assistant && mark.is_some() {
-            let text = "its cache mark is not sent: in this dialect answers have none";
+            let text = phrase!("its cache mark is not sent: in this dialect answers have none");
             self.report(Diagnostic::info(codes::CACHE_MARK, text));
         }
         if message.is_continuation_prefix && self.index == self.last {
-            let text = "the unfinished answer is sent as the last message, without a mark";
-            let help = "this dialect has no mark for it, and begins a new answer";
+            let text = phrase!("the unfinished answer is sent as the last message, without a mark");
+            let help = phrase!("this dialect has no mark for it, and begins a new answer");
             self.report(Diagnostic::info(codes::CONTINUATION, text).with_help(help));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, excerpt};
+use ctx_types::{Diagnostic, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -41,8 +41,10 @@ pub(super) fn put<'a>(
             "reasoning_effort" => write("reasoning", object([("effort", value.into())])),
             "response_format" => write("text", object([("format", format(value))])),
             name if FOREIGN.contains(&name) => {
-                let text =
-                    format!("parameter `{}` is not sent: this dialect has none of that name", excerpt(name));
+                let text = phrase!(
+                    "parameter `{name}` is not sent: this dialect has none of that name",
+                    name = excerpt(name)
+                );
                 found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
             }
             name => write(name, value.into()),

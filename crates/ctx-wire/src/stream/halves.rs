@@ -1,7 +1,7 @@
 //! Halves of characters: servers that count as JavaScript does cut an emoji in two, so that one piece ends with half of
 //! a surrogate pair and the next begins with the other half. JSON can write that; no text can hold it.
 
-use ctx_types::{Diagnostic, plural};
+use ctx_types::{Diagnostic, count_of, phrase};
 
 use crate::codes;
 
@@ -61,7 +61,10 @@ impl Halves {
     /// Reports halves without another.
     pub(super) fn finding(&self) -> Option<Diagnostic> {
         let lost = self.lost + usize::from(self.open.is_some());
-        let text = format!("the answer has {}, which cannot be kept", plural(lost, "half character"));
+        let text = phrase!(
+            "the answer has {characters}, which cannot be kept",
+            characters = count_of!(lost, "half character")
+        );
         (lost > 0).then(|| Diagnostic::warning(codes::REPLY_MENDED, text))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{SelectiveLogic, excerpt};
+use ctx_types::{Phrase, SelectiveLogic, count_of, excerpt, phrase};
 
 use super::Run;
 use super::find::SearchOutcome;
@@ -12,7 +12,7 @@ use crate::input::{Part, ScanInput};
 use crate::keys::Key;
 use crate::scan::PassKind;
 use crate::set::Member;
-use crate::status::{Cause, GaveUp, KeyHit, Reason, Status, count};
+use crate::status::{Cause, GaveUp, KeyHit, Reason, Status};
 
 /// Why an entry is no candidate.
 pub(super) enum Verdict {
@@ -151,31 +151,36 @@ impl<'r> Run<'r, '_> {
         member: &'r Member,
         (index, condition): (usize, &Condition),
         view: View,
-    ) -> Option<String> {
+    ) -> Option<Phrase> {
         let ScanInput { answers, greeting, user_icon, .. } = *self.input;
         match condition {
-            Condition::AnswersReach(needed) => (answers < *needed)
-                .then(|| format!("it waits until the agent has said {}", count(*needed, "message"))),
-            Condition::AnswersDivideBy(every) => (!answers.is_multiple_of(*every))
-                .then(|| format!("it is for every {} of the agent", count(*every, "message"))),
+            Condition::AnswersReach(needed) => (answers < *needed).then(|| {
+                phrase!(
+                    "it waits until the agent has said {messages}",
+                    messages = count_of!(*needed, "message")
+                )
+            }),
+            Condition::AnswersDivideBy(every) => (!answers.is_multiple_of(*every)).then(|| {
+                phrase!("it is for every {messages} of the agent", messages = count_of!(*every, "message"))
+            }),
             Condition::Greeting(wanted) => greeting
                 .is_some_and(|greeting| greeting != *wanted)
-                .then(|| format!("it is for greeting {wanted}")),
+                .then(|| phrase!("it is for greeting {wanted}", wanted)),
             Condition::UserIcon(wanted) => user_icon
                 .is_some_and(|icon| *icon != **wanted)
-                .then(|| format!("it is for the picture `{}` of the user", excerpt(wanted))),
+                .then(|| phrase!("it is for the picture `{picture}` of the user", picture = excerpt(wanted))),
             Condition::AnyKey(keys) => {
                 let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
                 match self.first(number, member, view, keys) {
                     SearchOutcome::Hit(_) => None,
-                    SearchOutcome::Absent => Some("none of its additional keys was found".to_owned()),
-                    SearchOutcome::Unknown(key, why) => Some(Reason::KeyGaveUp { key, why }.to_string()),
+                    SearchOutcome::Absent => Some(phrase!("none of its additional keys was found")),
+                    SearchOutcome::Unknown(key, why) => Some(Reason::KeyGaveUp { key, why }.phrase()),
                 }
             }
             Condition::NoKey(keys) => {
                 let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
                 let hit = self.first(number, member, view, keys).hit()?;
-                Some(format!("the key `{}`, which keeps it out, was found", excerpt(&hit.key)))
+                Some(phrase!("the key `{key}`, which keeps it out, was found", key = excerpt(&hit.key)))
             }
         }
     }

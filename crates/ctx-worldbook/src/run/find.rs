@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ctx_regex::{Reach, Regex, Steps};
-use ctx_types::{Diagnostic, Text, excerpt};
+use ctx_types::{Diagnostic, Text, excerpt, phrase};
 
 use super::Run;
 use crate::codes;
@@ -187,19 +187,27 @@ impl<'r> Run<'r, '_> {
         let id = excerpt(&member.id);
         let finding = match why {
             GaveUp::TooHard => {
-                let message = format!("the key `{key}` of `{id}` was given up: {error}");
+                let message = phrase!(
+                    "the key `{key}` of `{id}` was given up: {error}",
+                    key,
+                    id,
+                    error = error.to_string()
+                );
                 Diagnostic::warning(codes::KEY_GAVE_UP, message)
             }
             GaveUp::StepsSpent => {
                 let steps = self.set.limits().regex_steps;
-                let message = format!(
-                    "the key `{key}` of `{id}` was not searched to the end: all keys together may spend {steps} steps"
+                let message = phrase!(
+                    "the key `{key}` of `{id}` was not searched to the end: all keys together may spend {steps} steps",
+                    key,
+                    id,
+                    steps
                 );
                 Diagnostic::warning(codes::KEYS_SPENT, message)
             }
         };
         let finding = finding.in_document(member.book.clone()).at_pointer(member.entry.pointer_to(part));
-        self.tell(finding.with_help("make the expression simpler"));
+        self.tell(finding.with_help(phrase!("make the expression simpler")));
     }
 
     /// Keeps what is wrong with a key, up to a number.

@@ -83,7 +83,7 @@ fn other_dialects_are_told() {
         found[0].to_string(),
         "warning[CTX0955]: no dialect `ccv4`; the book is read as SillyTavern reads it (at B /dialect)"
     );
-    assert_eq!(found[0].help.as_deref(), Some("did you mean `ccv3`?"));
+    assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `ccv3`?"));
 }
 
 #[test]

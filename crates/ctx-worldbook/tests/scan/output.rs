@@ -15,7 +15,7 @@ fn output(entries: Value) -> Value {
     let texts = |list: &[usize]| list.iter().map(text).collect::<Vec<_>>();
     let depths: Vec<Value> =
         output.depths.iter().map(|at| json!([at.depth, at.role.as_str(), texts(&at.entries)])).collect();
-    let unplaced = |(at, why): &(usize, Unplaced)| json!([scan.activations[*at].member, why.as_str()]);
+    let unplaced = |(at, why): &(usize, Unplaced)| json!([scan.activations[*at].member, why.phrase()]);
     let mut all = json!({
         "before": texts(&output.before_character), "after": texts(&output.after_character),
         "top": texts(&output.note_top), "bottom": texts(&output.note_bottom),

@@ -13,7 +13,9 @@ use ctx_chat::{
 };
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
 use ctx_engine::{Compile, CompiledAgent, ConversationMemory, DocumentReader, Engine};
-use ctx_types::{Agent, AttachmentPorts, Diagnostic, Location, Message, Session, Transcriber, TurnInput};
+use ctx_types::{
+    Agent, AttachmentPorts, Diagnostic, Location, Message, Session, Transcriber, TurnInput, phrase,
+};
 use serde_json::Value;
 
 use crate::args::{ChatArguments, ModeName};
@@ -240,7 +242,7 @@ impl Setup {
 fn lead_to_model(finding: &mut Diagnostic) {
     if finding.code == ctx_wire::codes::NO_MODEL && finding.location.document.is_none() {
         finding.location = Location { document: Some("request body".into()), ..Location::default() };
-        finding.help = Some("name one with `--model`, or as `model` in `ctx.toml`".to_owned());
+        finding.help = Some(phrase!("name one with `--model`, or as `model` in `ctx.toml`"));
     }
 }
 
@@ -324,7 +326,7 @@ async fn newest(store: &SqliteStore) -> Result<String> {
     let newest = store.list().await?.into_iter().next();
     newest
         .map(|entry| entry.id)
-        .ok_or_else(|| ProjectError::Usage("there is no conversation yet".to_owned()).into())
+        .ok_or_else(|| ProjectError::Usage(phrase!("there is no conversation yet")).into())
 }
 
 /// A name for a new conversation: the moment at which it begins.

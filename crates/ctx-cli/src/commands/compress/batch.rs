@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use ctx_engine::{Format, ImportError, Limits};
 use ctx_preset_import::detect;
-use ctx_types::{Diagnostic, plural, thousands};
+use ctx_types::{Diagnostic, phrase, plural, thousands};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -212,9 +212,9 @@ impl Conversations {
         for path in paths {
             match () {
                 () if files::is_stdin(path) => {
-                    return Err(ProjectError::Usage(
-                        "`-` is standard input: one conversation, not one of several".into(),
-                    )
+                    return Err(ProjectError::Usage(phrase!(
+                        "`-` is standard input: one conversation, not one of several"
+                    ))
                     .into());
                 }
                 () if path.is_dir() => found.extend(folder::files(path).into_iter().filter(is_conversation)),
@@ -256,16 +256,17 @@ fn is_pattern(path: &Path) -> bool {
 /// Returns what a pattern matches, in the order of names.
 fn matching(pattern: &Path) -> Result<Vec<FolderEntry>> {
     let name = files::name(pattern);
-    let wrong =
-        |error: &dyn std::fmt::Display| ProjectError::Usage(format!("`{name}` is no pattern: {error}"));
+    let wrong = |error: &dyn std::fmt::Display| {
+        ProjectError::Usage(phrase!("`{name}` is no pattern: {error}", name, error = error.to_string()))
+    };
     let paths = glob::glob(&pattern.to_string_lossy()).map_err(|error| wrong(&error.msg))?;
     let found = paths.map(|path| match path {
         Ok(path) => FolderEntry::File(path),
         Err(error) => {
-            let reason = format!(
-                "cannot read the folder `{}`: {}",
-                files::name(error.path()),
-                files::reason(error.error())
+            let reason = phrase!(
+                "cannot read the folder `{path}`: {error}",
+                path = files::name(error.path()),
+                error = files::reason(error.error())
             );
             FolderEntry::Closed(error.path().to_owned(), reason)
         }

@@ -8,7 +8,7 @@ use ctx_compress::request::{
 };
 use ctx_engine::Engine;
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, tools_cost};
-use ctx_types::{Diagnostic, Message, ToolDefinition};
+use ctx_types::{Diagnostic, Message, Phrase, ToolDefinition, phrase};
 use serde_json::{Value, json};
 
 use crate::args::BudgetArguments;
@@ -69,8 +69,8 @@ impl Planning {
         let mut found = config.found.clone();
         let model = arguments.model.clone().or_else(|| config.model.clone());
         if model.is_none() && arguments.what_if.is_empty() {
-            let message = "name a model with `--model`, or models to compare with `--what-if`";
-            return Err(ProjectError::Usage(message.to_owned()).into());
+            let message = phrase!("name a model with `--model`, or models to compare with `--what-if`");
+            return Err(ProjectError::Usage(message).into());
         }
         let mut models = Engine::new().models;
         if let Some(file) = config.file("models", arguments.models.clone(), sources)?.map(InputFile::from) {
@@ -118,7 +118,7 @@ impl Planning {
             }
             // What is in the way is named by the plan.
             Err(BudgetError::NothingLeft { lines }) => lines,
-            Err(error) => return Err(ProjectError::Usage(error.to_string()).into()),
+            Err(error) => return Err(ProjectError::Usage(Phrase::verbatim(error.to_string())).into()),
         };
         let meter = Meter::lent(&model, &counter);
         let parts = part_costs(&self.messages, self.protection, &meter);
@@ -138,13 +138,14 @@ impl Planned {
     /// Writes the account of the window, one line each.
     fn account(&self) -> String {
         let plan = &self.plan;
-        let window = plan.window.map(|tokens| (format!("window of `{}`", self.model), tokens.to_string()));
-        let needs = plan.needs.iter().map(|need| (need.name.clone(), format!("-{}", need.tokens)));
-        let room = plan.room.map(|tokens| ("left for history".to_owned(), tokens.to_string()));
-        let history = ("history has".to_owned(), plan.history.to_string());
+        let window = plan.window.map(|tokens| {
+            (lang::say(&phrase!("window of `{model}`", model = self.model)), tokens.to_string())
+        });
+        let needs = plan.needs.iter().map(|need| (lang::say(&need.name), format!("-{}", need.tokens)));
+        let room = plan.room.map(|tokens| (lang::say(&phrase!("left for history")), tokens.to_string()));
+        let history = (lang::say(&phrase!("history has")), plan.history.to_string());
         let lines = window.into_iter().chain(needs).chain(room).chain([history]);
-        let lines: Vec<(String, String)> =
-            lines.map(|(name, tokens)| (lang::phrase(&name).into_owned(), tokens)).collect();
+        let lines: Vec<(String, String)> = lines.collect();
         let names = show::widest(lines.iter().map(|(name, _)| name));
         let figures = show::widest(lines.iter().map(|(_, tokens)| tokens));
         let line = |(name, tokens): &(String, String)| {
@@ -152,7 +153,7 @@ impl Planned {
         };
         let lines: Vec<String> = lines.iter().map(line).collect();
         let about = if self.is_exact { "" } else { "about: its tokens are estimated\n" };
-        format!("{}{}{}\n", lines.concat(), lang::lines(about), lang::text(&plan.to_string()))
+        format!("{}{}{}\n", lines.concat(), lang::lines(about), lang::say(&plan.phrase()))
     }
 
     /// Writes one row of the table.

@@ -7,7 +7,7 @@ use ctx_compress::mask::{
     MaskCommit, MaskDraft, MaskPlan, MaskSelection, MaskSettings, MaskStatistics, MaskTotals, MaskTrigger,
     StaleMask, SummaryFailure,
 };
-use ctx_types::{NodeId, Session, plural};
+use ctx_types::{NodeId, Phrase, Session, phrase, plural};
 use serde_json::{Value, json};
 
 use crate::args::{MaskArguments, OutputArguments, PassArguments, RunArguments};
@@ -46,8 +46,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Exit> {
     let pass = &arguments.pass;
     let work = Work::of(pass, Some(arguments))?;
     if !batch::is_one(&work.sessions) && matches!(work.target, Target::Other(_)) {
-        let message = "`--out` takes one conversation; `--write` writes each over its own file";
-        return Err(ProjectError::Usage(message.to_owned()).into());
+        let message = phrase!("`--out` takes one conversation; `--write` writes each over its own file");
+        return Err(ProjectError::Usage(message).into());
     }
     let mut writer = Writer::of(&arguments.summarizer, &work.settings.config, &work.config)?;
     batch::run(&work.sessions, pass.json, &mut |path, sources| work.compress(path, &mut writer, sources))
@@ -109,7 +109,9 @@ impl<'a> Work<'a> {
         let selection = selection(self.mask, session)?;
         match MaskPlan::new(session, config, &selection, counter) {
             Ok(plan) => Ok(Planned::Plan(Box::new(plan))),
-            Err(none) if none.is_misuse() => Err(ProjectError::Usage(none.to_string()).into()),
+            Err(none) if none.is_misuse() => {
+                Err(ProjectError::Usage(Phrase::verbatim(none.to_string())).into())
+            }
             Err(none) => Ok(Planned::Nothing((none.as_str(), none.to_string()))),
         }
     }
@@ -302,8 +304,10 @@ fn node(session: &Session, text: &str) -> Result<NodeId, ProjectError> {
     let found = place.and_then(|place| path.get(place.checked_sub(1)?)?.id.clone());
     found.ok_or_else(|| {
         let places = path.len();
-        ProjectError::Usage(format!(
-            "no message `{text}`: name its id, or its place on the path, from 1 to {places}"
+        ProjectError::Usage(phrase!(
+            "no message `{text}`: name its id, or its place on the path, from 1 to {places}",
+            text,
+            places
         ))
     })
 }

@@ -49,7 +49,7 @@ fn row(run: &[PlanStep]) -> [String; 4] {
     let before: u64 = run.iter().map(|step| step.tokens_before).sum();
     let after: u64 = run.iter().map(|step| step.tokens_after).sum();
     let action = lang::cell(first.action.as_str()).into_owned();
-    [action, format!("{id}{more}"), format!("{before} → {after}"), lang::cell(&first.reason).into_owned()]
+    [action, format!("{id}{more}"), format!("{before} → {after}"), lang::say(&first.reason)]
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use ctx_compress::mask::{
     MaskDetails, MaskPlan, MaskStatistics, delete_summary, edit_summary, switch_appendix, switch_summary,
 };
-use ctx_types::{NodeId, Session, SessionOp, SummaryAppendix, plural};
+use ctx_types::{NodeId, Phrase, Session, SessionOp, SummaryAppendix, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{EditArguments, RegenerateArguments, SummaryArguments, SwitchSummaryArguments};
@@ -43,7 +43,7 @@ pub(super) fn switch(arguments: &SwitchSummaryArguments, enabled: bool) -> Resul
     }
     let op = if arguments.appendix {
         let op = switch_appendix(session, &id, enabled, &work.counting.counter);
-        op.map_err(|error| ProjectError::Usage(error.to_string()))?
+        op.map_err(|error| ProjectError::Usage(Phrase::verbatim(error.to_string())))?
     } else {
         switch_summary(session, &id, enabled)?
     };
@@ -68,15 +68,15 @@ pub(super) fn edit(arguments: &EditArguments) -> Result<Exit> {
     let text = match &arguments.text {
         Some(text) => text.clone(),
         None if arguments.summary.session.as_deref().is_some_and(files::is_stdin) => {
-            let message = "standard input is the conversation already; give the words with `--text`";
-            return Err(ProjectError::Usage(message.to_owned()).into());
+            let message = phrase!("standard input is the conversation already; give the words with `--text`");
+            return Err(ProjectError::Usage(message).into());
         }
         None => standard_input()?,
     };
     let work = Work::of(&arguments.summary, &[])?;
     let id = work.id.clone();
     let op = edit_summary(&work.file.session, &id, text.trim_end(), &work.counting.counter)
-        .map_err(|error| ProjectError::Usage(error.to_string()))?;
+        .map_err(|error| ProjectError::Usage(Phrase::verbatim(error.to_string())))?;
     work.finish(&format!("edit {id}"), &format!("edited `{id}`"), &op, Value::Null)
 }
 
@@ -97,7 +97,7 @@ pub(super) fn regenerate(arguments: &RegenerateArguments) -> Result<Exit> {
     let mut writer = Writer::of(&arguments.summarizer, &settings.config, &work.config)?;
     let counter = work.counting.counter;
     let plan = MaskPlan::regenerate(&work.file.session, &settings.config, &work.id, &counter);
-    let plan = plan.map_err(|none| ProjectError::Usage(none.to_string()))?;
+    let plan = plan.map_err(|none| ProjectError::Usage(Phrase::verbatim(none.to_string())))?;
     let draft = writer.write(plan, counter).map_err(anyhow::Error::new);
     let draft = draft.map_err(|error| error.context(format!("`{}` is as it was", work.file.name)))?;
     if writer.takes_time() {
@@ -209,24 +209,29 @@ pub(super) fn find(session: &Session, text: &str) -> Result<NodeId, ProjectError
     if let Some(node) = session.node(text) {
         return match node.is_summary() {
             true => Ok(text.into()),
-            false => Err(ProjectError::Usage(format!("`{text}` is no summary"))),
+            false => Err(ProjectError::Usage(phrase!("`{text}` is no summary", text))),
         };
     }
     let summaries = || session.nodes().filter(|(_, node)| node.is_summary()).map(|(id, _)| id);
     let begun: Vec<&NodeId> = summaries().filter(|id| !text.is_empty() && id.starts_with(text)).collect();
     match (begun.as_slice(), summaries().count()) {
         ([id], _) => Ok((*id).clone()),
-        ([], 0) => Err(ProjectError::Usage(format!("no node `{text}`; the conversation has no summary"))),
+        ([], 0) => {
+            Err(ProjectError::Usage(phrase!("no node `{text}`; the conversation has no summary", text)))
+        }
         ([], _) => {
             let known: Vec<String> = summaries().take(MOST_NAMED).map(|id| format!("`{id}`")).collect();
-            Err(ProjectError::Usage(format!(
-                "no node `{text}`; there are the summaries {}",
-                known.join(", ")
+            Err(ProjectError::Usage(phrase!(
+                "no node `{text}`; there are the summaries {known}",
+                text,
+                known = known.join(", ")
             )))
         }
-        (several, _) => {
-            Err(ProjectError::Usage(format!("{} begin with `{text}`", plural(several.len(), "id"))))
-        }
+        (several, _) => Err(ProjectError::Usage(phrase!(
+            "{ids} begin with `{text}`",
+            ids = count_of!(several.len(), "id"),
+            text
+        ))),
     }
 }
 

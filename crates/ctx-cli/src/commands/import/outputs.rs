@@ -1,5 +1,6 @@
 //! The files that an import writes: all of them or none, and nothing elsewhere.
 
+use ctx_types::phrase;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) ->
         () => return Ok(()),
     };
     let report = files::name(report);
-    Err(ProjectError::Usage(format!("`{report}` is {what}; name another file for the report")))
+    Err(ProjectError::Usage(phrase!("`{report}` is {what}; name another file for the report", report, what)))
 }
 
 /// Writes all files or none, the agent last: where it is, all is there that it asks for.

@@ -34,7 +34,7 @@ pub(super) fn made(made: &Import) -> String {
     parts.push(section("Has no effect here", &reasons(report, FieldStatus::Kept)));
     parts.push(section("Is lost", &reasons(report, FieldStatus::Unsupported)));
     let guesses = made.diagnostics().filter(|found| found.code == GUESSED_FORMAT);
-    let guesses = guesses.map(|found| lang::of_finding(found.code, &found.message).into_owned());
+    let guesses = guesses.map(|found| lang::say(&found.message));
     parts.push(section("Guessed", &first(guesses.collect(), MAX_FILES)));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ctx_types::{Diagnostic, Span, plural};
+use ctx_types::{Diagnostic, Span, count_of, phrase};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use crate::schemas;
@@ -15,11 +15,18 @@ pub(super) fn lost(text: &str) -> Option<Diagnostic> {
     let comments = comments(text);
     let first = comments.first()?;
     let message = match comments.len() {
-        1 => "the file is written anew, without this comment".to_owned(),
-        count => format!("the file is written anew, without this and {}", plural(count - 1, "more comment")),
+        1 => phrase!("the file is written anew, without this comment"),
+        count => phrase!(
+            "the file is written anew, without this and {comments}",
+            comments = count_of!(count - 1, "more comment")
+        ),
     };
     let found = Diagnostic::warning(codes::LOST_COMMENTS, message).at_span(Span::new(first.start, first.end));
-    Some(found.with_help("put back by hand what is needed; it stays in the file that ends with `.bak`"))
+    Some(
+        found.with_help(phrase!(
+            "put back by hand what is needed; it stays in the file that ends with `.bak`"
+        )),
+    )
 }
 
 /// Says that a file of YAML loses digits of numbers, at the first of them.
@@ -33,12 +40,15 @@ pub(super) fn lost_digits(text: &str) -> Option<Diagnostic> {
     };
     let mut scalars = Parser::new_from_str(&spaced).take_while(Result::is_ok).filter_map(plain);
     let (number, span) = scalars.find(|(value, _)| loses_digits(value))?;
-    let message = format!("the file is written anew, and `{}` loses digits", ctx_types::excerpt(&number));
+    let message = phrase!(
+        "the file is written anew, and `{number}` loses digits",
+        number = ctx_types::excerpt(&number)
+    );
     let place = Span::new(byte(span.start.index()), byte(span.end.index()));
     let found = Diagnostic::warning(codes::LOST_DIGITS, message).at_span(place);
-    Some(found.with_help(
-        "put it back by hand, or write it as a text in quotes; it stays in the file that ends with `.bak`",
-    ))
+    Some(found.with_help(phrase!(
+        "put it back by hand, or write it as a text in quotes; it stays in the file that ends with `.bak`"
+    )))
 }
 
 /// Tells whether a number has digits that memory does not hold.

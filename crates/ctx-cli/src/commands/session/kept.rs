@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use ctx_chat::{ConversationEntry, ConversationStore as _, SpillFolder, SqliteStore, StoreError};
+use ctx_types::Phrase;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -85,7 +86,7 @@ pub(super) fn missing(id: &str) -> anyhow::Error {
 pub(super) fn told(error: StoreError) -> anyhow::Error {
     match error {
         StoreError::NotFound { .. } | StoreError::Exists { .. } => {
-            ProjectError::Usage(error.to_string()).into()
+            ProjectError::Usage(Phrase::verbatim(error.to_string())).into()
         }
         error => error.into(),
     }

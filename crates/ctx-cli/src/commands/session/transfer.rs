@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use ctx_chat::{Conversation, SpillFolder, SqliteStore, StoreError};
 use ctx_preset_import::write_conversation;
-use ctx_types::{Diagnostic, Session, plural};
+use ctx_types::{Diagnostic, Session, count_of, phrase, plural};
 use serde_json::{Value, json};
 
 use crate::args::{ExportArguments, ImportArguments, KeptArguments};
@@ -43,18 +43,20 @@ pub(super) fn export(arguments: &ExportArguments) -> Result<Exit> {
 /// Says that large results are elsewhere.
 fn spilled(spill: &SpillFolder, id: &str) -> Option<Diagnostic> {
     let count = spill.count(id).ok().filter(|count| *count > 0)?;
-    let message =
-        format!("{} are in files beside the store, which are not exported", plural(count, "large result"));
-    let help = "the messages keep a preview, and the path";
+    let message = phrase!(
+        "{results} are in files beside the store, which are not exported",
+        results = count_of!(count, "large result")
+    );
+    let help = phrase!("the messages keep a preview, and the path");
     Some(Diagnostic::info(codes::RESULTS_ELSEWHERE, message).with_help(help))
 }
 
 /// Puts the conversations of files into the store; one that fails does not stop the others.
 pub(super) fn import(arguments: &ImportArguments) -> Result<Exit> {
     if arguments.id.is_some() && arguments.files.len() > 1 {
-        return Err(ProjectError::Usage(
-            "`--id` names one conversation, and there are several files".to_owned(),
-        )
+        return Err(ProjectError::Usage(phrase!(
+            "`--id` names one conversation, and there are several files"
+        ))
         .into());
     }
     inputs::check_stdin(&arguments.files)?;
@@ -97,7 +99,7 @@ fn take(
     let mut session = imported.value;
     let id = id.or(session.header.id.as_deref()).unwrap_or_default().to_owned();
     if id.is_empty() {
-        return Err(ProjectError::Usage(format!("`{name}` names no id; name one with `--id`")).into());
+        return Err(ProjectError::Usage(phrase!("`{name}` names no id; name one with `--id`", name)).into());
     }
     session.header.id = Some(id.as_str().into());
     let messages = count(&session);
@@ -110,9 +112,12 @@ fn take(
             format: imported.format.to_string(),
             messages,
         }),
-        Err(error @ StoreError::Exists { .. }) => {
-            Err(ProjectError::Usage(format!("`{name}`: {error}; name another with `--id`")).into())
-        }
+        Err(error @ StoreError::Exists { .. }) => Err(ProjectError::Usage(phrase!(
+            "`{name}`: {error}; name another with `--id`",
+            name,
+            error = error.to_string()
+        ))
+        .into()),
         Err(error) => Err(anyhow!("`{name}` is not imported: {error}")),
     }
 }

@@ -54,7 +54,7 @@ fn unreadable(path: &Path) -> Option<Checked> {
     }
     let (mut sources, name) = (show::sources(), files::name(path));
     let finding = match sources.read(path, &name) {
-        Err(error) => Diagnostic::error(codes::UNREADABLE_FILE, error.to_string()).in_document(&*name),
+        Err(error) => Diagnostic::error(codes::UNREADABLE_FILE, error.phrase()).in_document(&*name),
         Ok(bytes) => sources.explained(&name, &Books::parse(&bytes, &name).err()?),
     };
     Some(Checked::unreadable(name, sources, finding))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use ctx_types::{Diagnostic, SessionOp};
+use ctx_types::{Diagnostic, Phrase, SessionOp, phrase};
 use ctx_worldbook::{Activation, Cause, Effect, KeyHit, KeyPlace, Member, Reason, Status, TimedState};
 use serde_json::{Value, json};
 
@@ -126,11 +126,11 @@ impl<'a> Scanned<'a> {
         active.chain(others)
     }
 
-    fn why(&self, line: Line<'_>) -> String {
+    fn why(&self, line: Line<'_>) -> Option<Phrase> {
         let (set, message) = (&self.seen.scan.set, |newest| self.seen.scan.message(newest));
         let active = line.active.map(|(activation, _)| set.describe_with(activation, &message));
         let reason = || line.reason.map(|reason| set.describe_reason(reason, &message));
-        active.or_else(reason).unwrap_or_default()
+        active.or_else(reason)
     }
 
     fn tokens(&self) -> u64 {
@@ -178,7 +178,7 @@ impl<'a> Scanned<'a> {
         let scan = &self.seen.scan.scan;
         let lines: Vec<Line<'_>> = self.lines().collect();
         let place = |line: &Line<'_>| {
-            let finding = Diagnostic::info(codes::UNREADABLE_FILE, "");
+            let finding = Diagnostic::info(codes::UNREADABLE_FILE, phrase!(""));
             self.turn.books().place(&line.member.book, &line.member.entry.pointer(), finding)
         };
         let positions = sources.positions(&lines.iter().map(place).collect::<Vec<_>>());
@@ -252,7 +252,7 @@ fn hit_json(seen: &ObservedScan, hit: &KeyHit) -> Value {
             json!({ "key": hit.key, "message": seen.scan.message(newest), "depth": newest })
         }
         KeyPlace::Entry(member) => json!({ "key": hit.key, "entry": id(member) }),
-        KeyPlace::Source(source) => json!({ "key": hit.key, "text": source.as_str() }),
+        KeyPlace::Source(source) => json!({ "key": hit.key, "text": source.phrase() }),
         KeyPlace::Injected(number) => json!({ "key": hit.key, "text": format!("further text {number}") }),
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use ctx_processors::keep_worldbook_state;
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 use ctx_worldbook::TimedState;
 use serde_json::Value;
 
@@ -54,11 +54,12 @@ impl StateFile {
             bail!("`{name}` has no timed effects in it: expected an object with `sticky` and `cooldown`");
         }
         if arguments.write && !files::is_editable(&bytes) {
-            let message = format!("`{name}` is no plain JSON and would not come back as it is");
+            let message = phrase!("`{name}` is no plain JSON and would not come back as it is", name);
             return Err(ProjectError::Usage(message).into());
         }
         if arguments.write && !TimedState::is_state(&value) {
-            let message = format!("`{name}` is not written: it holds something else than timed effects");
+            let message =
+                phrase!("`{name}` is not written: it holds something else than timed effects", name);
             return Err(ProjectError::Usage(message).into());
         }
         found.extend(of_other_shape(&value).map(|odd| odd.in_document(name.as_str())));
@@ -80,8 +81,8 @@ impl StateFile {
                 Ok(Self::Session(Box::new(file)))
             }
             (true, None) => {
-                let help = "`--write` needs a file to write to: `--state FILE` or `--session FILE`";
-                Err(ProjectError::Usage(help.to_owned()).into())
+                let help = phrase!("`--write` needs a file to write to: `--state FILE` or `--session FILE`");
+                Err(ProjectError::Usage(help).into())
             }
         }
     }
@@ -113,7 +114,7 @@ fn with_way_out(error: ProjectError) -> ProjectError {
     match error {
         ProjectError::Usage(reason) => {
             let way_out = "`--state FILE` keeps timed effects in a file of their own";
-            ProjectError::Usage(format!("{reason}; {way_out}"))
+            ProjectError::Usage(phrase!("{reason}; {out}", reason, out = way_out))
         }
         error => error,
     }
@@ -133,8 +134,9 @@ fn of_other_shape(value: &Value) -> Option<Diagnostic> {
     if TimedState::is_state(value) || ["sticky", "cooldown"].iter().any(|kind| value.get(kind).is_some()) {
         return None;
     }
-    let found = Diagnostic::warning(ctx_worldbook::codes::BAD_STATE, "no `sticky` and no `cooldown` in it");
-    Some(found.with_help("of SillyTavern's metadata, give the object in `timedWorldInfo`"))
+    let found =
+        Diagnostic::warning(ctx_worldbook::codes::BAD_STATE, phrase!("no `sticky` and no `cooldown` in it"));
+    Some(found.with_help(phrase!("of SillyTavern's metadata, give the object in `timedWorldInfo`")))
 }
 
 fn write_own(

@@ -143,9 +143,9 @@ pub(crate) fn stages(context: &Context) -> Vec<&str> {
 }
 
 /// What the loader or another stage logged.
-pub(crate) fn log<'a>(context: &'a Context, id: &str) -> &'a str {
+pub(crate) fn log(context: &Context, id: &str) -> String {
     let stage = context.report.stages.iter().find(|stage| stage.id == id);
-    stage.and_then(|stage| stage.log.first()).map_or("", |line| &line.message)
+    stage.and_then(|stage| stage.log.first()).map(|line| line.message.to_string()).unwrap_or_default()
 }
 
 pub(crate) fn total(context: &Context) -> u64 {

@@ -1,5 +1,6 @@
 //! Stages after the limiter that write: the messages are counted again, and room is made for what they wrote.
 
+use ctx_types::phrase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -142,12 +143,12 @@ fn each_repetition_begins_from_what_was_saved() {
     let marks = plugin("marks", 395, |cx| {
         let seen = cx.blackboard.json("marks", "seen").is_some();
         cx.blackboard.set_json("marks", "seen", json!(true));
-        cx.log(format!("seen {seen}"));
+        cx.log(phrase!("seen {seen}", seen = seen.to_string()));
         cx.draft.effect(SessionOp::Toggle { id: "n1".into(), enabled: false });
     });
     let context = Case::talk(40, 400).with(adds(100)).with(marks).context();
     let stage = context.report.stages.iter().find(|stage| stage.id == "marks").unwrap();
-    assert_eq!(stage.log, ["seen false".into()]);
+    assert_eq!(stage.log[0].to_string(), "seen false");
     assert_eq!(context.effects.len(), 1);
     let mut ids: Vec<&str> = context.report.stages.iter().map(|stage| stage.id.as_str()).collect();
     ids.dedup();

@@ -1,5 +1,6 @@
 //! The report as JSON: what others parse.
 
+use ctx_types::phrase;
 use std::collections::BTreeSet;
 
 use ctx_types::{LogLine, Outcome, TokenFigure};
@@ -25,7 +26,7 @@ fn keys(value: &Value) -> BTreeSet<String> {
 /// A report with everything that one can have.
 fn report() -> Value {
     let notes = plugin("notes", 900, |cx| {
-        cx.log(LogLine::warn("the sky is grey").with_details(json!({ "sky_colour": "grey" })));
+        cx.log(LogLine::warn(phrase!("the sky is grey")).with_details(json!({ "sky_colour": "grey" })));
         cx.draft.messages_mut().push(written("Noted."));
     });
     let mut case = Case::talk(40, 400).with(notes);
@@ -45,6 +46,7 @@ fn every_key_is_camel_case() {
     let found = keys(&report());
     let expected = [
         "added",
+        "arguments",
         "atMost",
         "available",
         "budget",
@@ -63,6 +65,7 @@ fn every_key_is_camel_case() {
         "id",
         "index",
         "isExact",
+        "kept",
         "kind",
         "level",
         "location",
@@ -72,6 +75,7 @@ fn every_key_is_camel_case() {
         "messagesAfter",
         "messagesBefore",
         "name",
+        "older",
         "outcome",
         "pointer",
         "reason",

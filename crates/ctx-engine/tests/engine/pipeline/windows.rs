@@ -1,5 +1,6 @@
 //! Plug-ins between the loader and the limiter that shorten the conversation: more of it fits.
 
+use ctx_types::phrase;
 use ctx_types::{Outcome, Persist, Reader, Session};
 use serde_json::json;
 
@@ -54,7 +55,7 @@ fn each_window_begins_anew() {
     let counts = plugin("counts", 395, |cx| {
         let seen = cx.blackboard.json("counts", "runs").and_then(serde_json::Value::as_u64).unwrap_or(0);
         cx.blackboard.set_json("counts", "runs", json!(seen + 1));
-        cx.log(format!("run {seen}"));
+        cx.log(phrase!("run {seen}", seen));
     });
     let context = Case::talk(400, 500).with(shrinks(200)).with(counts).context();
     assert_eq!(log(&context, "counts"), "run 0");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Node, Persist as _, Role, Session};
+use ctx_types::{Content, ContentPart, Diagnostic, Node, Persist as _, Role, Session, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -161,13 +161,14 @@ impl Lost {
             .collect();
         let mut found = Vec::new();
         if !counted.is_empty() {
-            let message = format!("a SillyTavern chat has no place for {}", counted.join(", "));
-            let help = "`messages` and `jsonl` hold them";
+            let message =
+                phrase!("a SillyTavern chat has no place for {counted}", counted = counted.join(", "));
+            let help = phrase!("`messages` and `jsonl` hold them");
             found.push(Diagnostic::warning(codes::CONTENT_LEFT_OUT, message).with_help(help));
         }
         if !self.notes.is_empty() {
             let keys: Vec<String> = self.notes.into_iter().collect();
-            let message = format!("notes beside messages are left out: {}", names(&keys));
+            let message = phrase!("notes beside messages are left out: {keys}", keys = names(&keys));
             found.push(Diagnostic::info(codes::CONTENT_LEFT_OUT, message));
         }
         found

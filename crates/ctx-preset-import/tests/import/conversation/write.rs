@@ -51,7 +51,9 @@ fn check_back(given: Value, form: ConversationForm) {
 #[track_caller]
 fn check_told(session: &Session, form: ConversationForm, expected: &[(Code, &str)]) {
     let written = write_conversation(session, form);
-    let told: Vec<_> = written.diagnostics.iter().map(|found| (found.code, found.message.as_str())).collect();
+    let told: Vec<_> =
+        written.diagnostics.iter().map(|found| (found.code, found.message.to_string())).collect();
+    let expected: Vec<_> = expected.iter().map(|(code, text)| (*code, (*text).to_owned())).collect();
     assert_eq!(told, expected);
 }
 

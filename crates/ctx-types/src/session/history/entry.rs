@@ -1,5 +1,6 @@
 //! One operation of the log.
 
+use crate::phrase;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -115,7 +116,8 @@ pub(super) fn read_list(
     let read: Vec<HistoryEntry> = items.iter().rev().map_while(HistoryEntry::read).collect();
     if read.len() < items.len() {
         let at = items.len() - read.len() - 1;
-        let message = "an operation of the log cannot be read; it and older ones cannot be undone or redone";
+        let message =
+            phrase!("an operation of the log cannot be read; it and older ones cannot be undone or redone");
         let found_here = Diagnostic::warning(codes::OPERATION_LOG, message);
         found.push(found_here.at_pointer(format!("{pointer}/{at}")));
     }

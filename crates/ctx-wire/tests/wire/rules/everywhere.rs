@@ -26,7 +26,8 @@ fn what_cannot_be_sent_is_always_told() {
     for dialect in Dialect::ALL {
         let body = encode(dialect, &conversation(), &Options::default());
         for (name, mime_type, _) in [PNG, PDF, WAV, MP4] {
-            let told = body.diagnostics.iter().filter(|found| found.message.contains(name)).count();
+            let told =
+                body.diagnostics.iter().filter(|found| found.message.to_string().contains(name)).count();
             assert_eq!(dialect.takes(mime_type), told == 0, "{name} in {dialect}: {:?}", body.diagnostics);
         }
     }
@@ -38,7 +39,7 @@ fn a_file_without_bytes_is_told() {
     let message = user("see").with(|message| message.attachments = vec![file]);
     for dialect in Dialect::ALL {
         let found = encode(dialect, std::slice::from_ref(&message), &Options::default()).diagnostics;
-        let told = found.iter().any(|found| found.message.contains("nothing loaded its bytes"));
+        let told = found.iter().any(|found| found.message.to_string().contains("nothing loaded its bytes"));
         assert!(told, "{dialect}: {found:?}");
     }
 }

@@ -1,0 +1,548 @@
+//! Texts for people: an English template and its arguments, so that nobody has to read a sentence to translate it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+/// A text for people: a template in English with named holes, and what stands in them. `Display` writes it in English.
+///
+/// Findings, decisions, lines of logs and plans are phrases. A translation is looked up by [`Phrase::template`] and
+/// written with [`Phrase::parts`]. [`phrase!`](crate::phrase!) makes one, and checks while compiling that each hole
+/// has an argument and each argument a hole.
+///
+/// ```
+/// use ctx_types::{Argument, phrase};
+///
+/// let name = "lore";
+/// let missing = phrase!("no anchor `{name}` in {count} entries", name, count = 3);
+/// assert_eq!(missing.to_string(), "no anchor `lore` in 3 entries");
+/// assert_eq!(missing.template(), "no anchor `{name}` in {count} entries");
+///
+/// let german = missing.parts("{count} Einträge, keiner mit dem Anker `{name}`");
+/// let german: Vec<String> = german.map(|part| part.to_string()).collect();
+/// assert_eq!(german.concat(), "3 Einträge, keiner mit dem Anker `lore`");
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct Phrase {
+    template: &'static str,
+    arguments: Vec<(&'static str, Argument)>,
+}
+
+impl Phrase {
+    /// Creates a phrase from a template, in which `{name}` is a hole, and `{{` and `}}` are braces.
+    ///
+    /// [`phrase!`](crate::phrase!) does it with a check; a hole without an argument is written as its name.
+    pub const fn new(template: &'static str, arguments: Vec<(&'static str, Argument)>) -> Self {
+        Self { template, arguments }
+    }
+
+    /// Takes over a text that somebody else wrote, such as the error of a library; it is not translated.
+    pub fn verbatim(text: impl Into<Arc<str>>) -> Self {
+        Self::new(VERBATIM, vec![("text", Argument::Text(text.into()))])
+    }
+
+    /// Returns the template, by which translations are found.
+    pub fn template(&self) -> &'static str {
+        self.template
+    }
+
+    /// Returns the arguments in the order in which they were given, each with its name.
+    pub fn arguments(&self) -> &[(&'static str, Argument)] {
+        &self.arguments
+    }
+
+    /// Returns the argument of a name.
+    pub fn argument(&self, name: &str) -> Option<&Argument> {
+        self.arguments.iter().find(|(known, _)| *known == name).map(|(_, argument)| argument)
+    }
+
+    /// Tells whether it is a text that somebody else wrote.
+    pub fn is_verbatim(&self) -> bool {
+        self.template == VERBATIM
+    }
+
+    /// Divides a template of the same holes, such as a translation, into literals and what stands in the holes.
+    pub fn parts<'a>(&'a self, template: &'a str) -> impl Iterator<Item = PhrasePart<'a>> {
+        pieces(template).map(|piece| match piece {
+            Piece::Literal(literal) => PhrasePart::Literal(literal),
+            Piece::Hole(name) => self.argument(name).map_or(PhrasePart::Literal(name), PhrasePart::Argument),
+        })
+    }
+}
+
+/// A part of a [`Phrase`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PhrasePart<'a> {
+    /// A part of the template.
+    Literal(&'a str),
+    /// What stands in a hole.
+    Argument(&'a Argument),
+}
+
+/// The template of a text that is not translated.
+const VERBATIM: &str = "{text}";
+
+impl fmt::Display for Phrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts(self.template).try_for_each(|part| part.fmt(f))
+    }
+}
+
+impl fmt::Display for PhrasePart<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(literal) => f.write_str(literal),
+            Self::Argument(argument) => argument.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Phrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.to_string())
+    }
+}
+
+impl Eq for Phrase {}
+
+/// Writes the text in English.
+impl Serialize for Phrase {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl PartialEq<str> for Phrase {
+    fn eq(&self, other: &str) -> bool {
+        self.to_string() == other
+    }
+}
+
+impl PartialEq<&str> for Phrase {
+    fn eq(&self, other: &&str) -> bool {
+        self == *other
+    }
+}
+
+impl PartialEq<String> for Phrase {
+    fn eq(&self, other: &String) -> bool {
+        self == other.as_str()
+    }
+}
+
+/// What stands in a hole of a [`Phrase`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Argument {
+    /// A name, an excerpt or a written figure: the same in all languages.
+    Text(Arc<str>),
+    /// A number.
+    Number(i64),
+    /// A phrase within the phrase, which is translated by itself.
+    Phrase(Box<Phrase>),
+    /// Things that stand side by side; another language may divide them otherwise.
+    List(Vec<Argument>, Divider),
+}
+
+/// What stands between the things of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Divider {
+    /// `a, b, c`
+    Comma,
+    /// `a, b or c`
+    Or,
+    /// `a, b and c`
+    And,
+    /// `a; b; c`
+    Semicolon,
+}
+
+impl Argument {
+    /// Makes a list of names in backticks: `` `a`, `b` or `c` ``.
+    pub fn names(names: impl IntoIterator<Item = impl fmt::Display>, divider: Divider) -> Self {
+        Self::list(names.into_iter().map(|name| format!("`{name}`")), divider)
+    }
+
+    /// Makes a list.
+    pub fn list(items: impl IntoIterator<Item = impl ToArgument>, divider: Divider) -> Self {
+        Self::List(items.into_iter().map(|item| item.to_argument()).collect(), divider)
+    }
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (items, divider) = match self {
+            Self::Text(text) => return f.write_str(text),
+            Self::Number(number) => return write!(f, "{number}"),
+            Self::Phrase(phrase) => return write!(f, "{phrase}"),
+            Self::List(items, divider) => (items, divider),
+        };
+        let (between, last) = match divider {
+            Divider::Comma => (", ", ", "),
+            Divider::Or => (", ", " or "),
+            Divider::And => (", ", " and "),
+            Divider::Semicolon => ("; ", "; "),
+        };
+        for (index, item) in items.iter().enumerate() {
+            let is_last = index + 1 == items.len();
+            f.write_str(if index == 0 {
+                ""
+            } else if is_last {
+                last
+            } else {
+                between
+            })?;
+            write!(f, "{item}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Phrases and lists are written in English: programs that speak another language have the arguments of those.
+impl Serialize for Argument {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_i64(*number),
+            Self::Phrase(phrase) => phrase.serialize(serializer),
+            Self::List(items, _) => serializer.collect_seq(items),
+        }
+    }
+}
+
+/// What can stand in a hole of a [`Phrase`]. Other types are written first: `role = role.to_string()`.
+pub trait ToArgument {
+    /// Makes an argument of it.
+    fn to_argument(&self) -> Argument;
+}
+
+impl<T: ToArgument + ?Sized> ToArgument for &T {
+    fn to_argument(&self) -> Argument {
+        (**self).to_argument()
+    }
+}
+
+impl<T: ToArgument + ?Sized> ToArgument for &mut T {
+    fn to_argument(&self) -> Argument {
+        (**self).to_argument()
+    }
+}
+
+macro_rules! to_argument {
+    ($make:expr, $($type:ty),+) => {
+        $(impl ToArgument for $type {
+            fn to_argument(&self) -> Argument {
+                $make(self)
+            }
+        })+
+    };
+}
+
+to_argument!(|text: &str| Argument::Text(text.into()), str, String, Arc<str>, Cow<'_, str>);
+to_argument!(|shown: &dyn ToString| Argument::Text(shown.to_string().into()), char, f64, f32);
+to_argument!(|number: &_| Argument::Number(i64::from(*number)), u8, u16, u32, i32, i64);
+to_argument!(|number: &_| Argument::Number(i64::try_from(*number).unwrap_or(i64::MAX)), usize, u64);
+to_argument!(|phrase: &Phrase| Argument::Phrase(Box::new(phrase.clone())), Phrase);
+to_argument!(|argument: &Argument| argument.clone(), Argument);
+
+/// A part of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece<'t> {
+    Literal(&'t str),
+    /// The name of a hole.
+    Hole(&'t str),
+}
+
+/// Divides a template into literals and holes. O(bytes).
+fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = template;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let at = rest.find(['{', '}']).unwrap_or(rest.len());
+        if at > 0 {
+            let (literal, after) = rest.split_at(at);
+            rest = after;
+            return Some(Piece::Literal(literal));
+        }
+        let (brace, after) = rest.split_at(1);
+        if let Some(after) = after.strip_prefix(brace) {
+            rest = after;
+            return Some(Piece::Literal(brace));
+        }
+        match after.split_once('}').filter(|_| brace == "{") {
+            Some((name, after)) => {
+                rest = after;
+                Some(Piece::Hole(name))
+            }
+            None => {
+                rest = after;
+                Some(Piece::Literal(brace))
+            }
+        }
+    })
+}
+
+/// Makes a [`Phrase`](crate::Phrase) of a template and its arguments: `name`, or `name = value`.
+///
+/// A value is a text, a number, another phrase, or an [`Argument`](crate::Argument). It does not compile if a hole has
+/// no argument, or an argument no hole:
+///
+/// ```compile_fail
+/// let phrase = ctx_types::phrase!("no anchor `{name}`");
+/// ```
+#[macro_export]
+macro_rules! phrase {
+    (@value $name:ident) => { $name };
+    (@value $name:ident $value:expr) => { $value };
+    ($template:expr $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
+        const _: () = assert!(
+            $crate::template_fits($template, &[$(stringify!($name)),*]),
+            "each hole of a template needs an argument, and each argument a hole"
+        );
+        $crate::Phrase::new(
+            $template,
+            vec![$((stringify!($name), $crate::ToArgument::to_argument(&$crate::phrase!(@value $name $($value)?)))),*],
+        )
+    }};
+}
+
+/// Makes a phrase that counts things: `1 message`, `2 messages`. The thing is a literal in the singular.
+///
+/// ```
+/// use ctx_types::count_of;
+///
+/// assert_eq!(count_of!(1, "message").to_string(), "1 message");
+/// assert_eq!(count_of!(2, "message").template(), "{count} messages");
+/// ```
+#[macro_export]
+macro_rules! count_of {
+    ($count:expr, $thing:literal) => {
+        match $count {
+            1 => $crate::phrase!(concat!("1 ", $thing)),
+            count => $crate::phrase!(concat!("{count} ", $thing, "s"), count),
+        }
+    };
+}
+
+/// Tells whether the holes of a template are just those that have arguments; for [`phrase!`](crate::phrase!).
+#[doc(hidden)]
+pub const fn template_fits(template: &str, names: &[&str]) -> bool {
+    let bytes = template.as_bytes();
+    let mut is_used = [false; 16];
+    let mut at = 0;
+    while at < bytes.len() {
+        let brace = bytes[at];
+        at += 1;
+        if brace != b'{' && brace != b'}' {
+            continue;
+        }
+        if at < bytes.len() && bytes[at] == brace {
+            at += 1;
+            continue;
+        }
+        if brace == b'}' {
+            return false;
+        }
+        let start = at;
+        while at < bytes.len() && bytes[at] != b'}' {
+            at += 1;
+        }
+        let mut name = 0;
+        while name < names.len() && !is_at(bytes, start, at, names[name].as_bytes()) {
+            name += 1;
+        }
+        if name == names.len() || at == bytes.len() {
+            return false;
+        }
+        is_used[name] = true;
+        at += 1;
+    }
+    let mut name = 0;
+    while name < names.len() {
+        if !is_used[name] {
+            return false;
+        }
+        name += 1;
+    }
+    true
+}
+
+/// Tells whether a name stands in a range of bytes.
+const fn is_at(bytes: &[u8], start: usize, end: usize, name: &[u8]) -> bool {
+    if end - start != name.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < name.len() {
+        if bytes[start + at] != name[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Writes a phrase as fields of the object that holds it: its text under `key`, and its arguments if it has any.
+fn serialize_as<S: Serializer>(
+    phrase: &Phrase,
+    keys: [&'static str; 2],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let [text, arguments] = keys;
+    let has_arguments = !phrase.arguments.is_empty() && phrase.template != VERBATIM;
+    let mut map = serializer.serialize_map(Some(1 + usize::from(has_arguments)))?;
+    map.serialize_entry(text, phrase)?;
+    if has_arguments {
+        map.serialize_entry(arguments, &Arguments(&phrase.arguments))?;
+    }
+    map.end()
+}
+
+/// Arguments as an object.
+struct Arguments<'a>(&'a [(&'static str, Argument)]);
+
+impl Serialize for Arguments<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, argument)| (name, argument)))
+    }
+}
+
+/// Writes `message` and `arguments`.
+pub(crate) fn as_message<S: Serializer>(phrase: &Phrase, serializer: S) -> Result<S::Ok, S::Error> {
+    serialize_as(phrase, ["message", "arguments"], serializer)
+}
+
+/// Writes `reason` and `arguments`.
+pub(crate) fn as_reason<S: Serializer>(phrase: &Phrase, serializer: S) -> Result<S::Ok, S::Error> {
+    serialize_as(phrase, ["reason", "arguments"], serializer)
+}
+
+/// Writes `help` and `helpArguments`, or nothing.
+pub(crate) fn as_help<S: Serializer>(phrase: &Option<Phrase>, serializer: S) -> Result<S::Ok, S::Error> {
+    match phrase {
+        Some(phrase) => serialize_as(phrase, ["help", "helpArguments"], serializer),
+        None => serializer.serialize_map(Some(0))?.end(),
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Phrase {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        String::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+/// What JSON has of phrases, for schemas.
+#[cfg(feature = "schema")]
+pub(crate) mod fields {
+    use serde_json::{Map, Value};
+
+    /// What a message is in JSON.
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "the schema is made of it")]
+    pub(crate) struct Message {
+        /// One phrase in English: lower case, no full stop, things named in backticks.
+        message: String,
+        /// What stands in the holes of the message's template, by their names; absent if there are none.
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        arguments: Option<Map<String, Value>>,
+    }
+
+    /// What a reason is in JSON.
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "the schema is made of it")]
+    pub(crate) struct Reason {
+        /// Why, in one phrase in English: lower case, no full stop, things named in backticks.
+        reason: String,
+        /// What stands in the holes of the reason's template, by their names; absent if there are none.
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        arguments: Option<Map<String, Value>>,
+    }
+
+    /// What a way out is in JSON.
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "the schema is made of it")]
+    #[schemars(rename_all = "camelCase")]
+    pub(crate) struct Help {
+        /// What to do about it, if anything can be done.
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        help: Option<String>,
+        /// What stands in the holes of the template of the help, by their names; absent if there are none.
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        help_arguments: Option<Map<String, Value>>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_are_doubled_and_a_template_that_does_not_fit_is_refused() {
+        assert_eq!(phrase!("close it with `}}}}`, {name}", name = "a").to_string(), "close it with `}}`, a");
+        assert!(template_fits("a {b} {{c}} {b}", &["b"]));
+        for (template, names) in [
+            ("{a}", &[][..]),
+            ("a", &["a"]),
+            ("{a", &["a"]),
+            ("a}", &[]),
+            ("{a}{b}", &["a"]),
+            ("{ab}", &["a"]),
+        ] {
+            assert!(!template_fits(template, names), "{template}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_template_is_written_as_it_is() {
+        for text in ["{", "}", "a{b", "{a}}", "{}"] {
+            let written: String = Phrase::new("{text}", vec![("text", text.to_argument())]).to_string();
+            assert_eq!(written, text);
+            assert_eq!(Phrase::verbatim(text), text);
+        }
+        assert_eq!(Phrase::new("{a} {", Vec::new()).to_string(), "a {");
+    }
+
+    #[test]
+    fn lists_are_divided() {
+        let names = |names: &[&str], divider| Argument::names(names, divider).to_string();
+        assert_eq!(names(&[], Divider::Or), "");
+        assert_eq!(names(&["a"], Divider::Or), "`a`");
+        assert_eq!(names(&["a", "b"], Divider::And), "`a` and `b`");
+        assert_eq!(names(&["a", "b", "c"], Divider::Or), "`a`, `b` or `c`");
+        assert_eq!(names(&["a", "b", "c"], Divider::Comma), "`a`, `b`, `c`");
+    }
+
+    #[test]
+    fn json_has_the_text_and_its_arguments() {
+        #[derive(Serialize)]
+        struct Line {
+            #[serde(flatten, serialize_with = "as_message")]
+            message: Phrase,
+            #[serde(flatten, serialize_with = "as_help")]
+            help: Option<Phrase>,
+        }
+        let line = Line {
+            message: phrase!("{count} of `{name}`", count = 2, name = "a"),
+            help: Some(phrase!("go")),
+        };
+        let expected = serde_json::json!({
+            "message": "2 of `a`", "arguments": { "count": 2, "name": "a" }, "help": "go",
+        });
+        assert_eq!(serde_json::json!(line), expected);
+    }
+}
