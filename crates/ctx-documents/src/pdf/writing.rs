@@ -9,7 +9,7 @@ use super::lexer::{Lexer, Token, is_blank};
 use super::matrix::Matrix;
 use super::object::{Dict, Object};
 use super::pages::PageObject;
-use crate::documents::Page;
+use crate::page::Page;
 
 /// How many operators and letters of a document are looked at.
 const MAX_STEPS: usize = 8_000_000;

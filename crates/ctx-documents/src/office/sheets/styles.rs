@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ctx_types::PortError;
 
 use super::dates;
-use crate::documents::office::markup::{Next, Token, read as read_markup};
+use crate::office::markup::{Next, Token, read as read_markup};
 
 /// The formats of cells, by the number that cells name.
 #[derive(Default)]

@@ -19,7 +19,9 @@ mod writing;
 
 use ctx_types::{ExtractedText, PortError, PortErrorKind};
 
-use crate::documents::{DocumentLimits, Page, invalid};
+use crate::DocumentLimits;
+use crate::page::Page;
+use crate::reader::invalid;
 use file::File;
 use writing::Writing;
 
@@ -27,7 +29,7 @@ use writing::Writing;
 const MAX_COUNTED: usize = 10_000;
 
 /// Reads a document.
-pub(super) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
+pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut file = File::open(bytes, limits.unpacked_bytes);
     if file.is_encrypted {
         return Err(PortError::new(PortErrorKind::Denied, "it is under a password"));
@@ -63,9 +65,9 @@ pub(super) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
 }
 
 /// Counts the pages, up to 10,000; `None` if there are none to be found.
-pub(crate) fn page_count(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn page_count(bytes: &[u8]) -> Option<u32> {
     /// How much is unpacked to find the pages, in bytes.
     const UNPACKED: usize = 16 << 20;
     let mut file = File::open(bytes, UNPACKED);
-    Some(pages::list(&mut file, MAX_COUNTED).len()).filter(|count| *count > 0)
+    u32::try_from(pages::list(&mut file, MAX_COUNTED).len()).ok().filter(|count| *count > 0)
 }
