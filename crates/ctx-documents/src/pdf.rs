@@ -1,10 +1,11 @@
 //! The text of PDF files, page by page, in the order in which the file writes it.
 //!
-//! The reader is our own. The crates that read PDF bring a source of random numbers, which the pure layers do without,
-//! panic on odd files, and unpack without a limit; this one looks for objects in the file itself and not in its tables,
-//! so that files that are cut off or whose tables are wrong are read as far as they go.
+//! The reader is our own: `docs/attachments.md` has the comparison with others, which unpack, nest and repeat without a
+//! limit. This one looks for objects in the file itself and not in its tables, so that files that are cut off or whose
+//! tables are wrong are read as far as they go.
 
 mod cmap;
+mod collections;
 mod encodings;
 mod file;
 mod filters;

@@ -59,7 +59,8 @@ fn workbook(archive: &mut Archive<'_>) -> Result<Workbook, PortError> {
                 book.sheets.extend(path.map(|path| (tag.attribute("name").unwrap_or_default(), path)));
             }
             "workbookPr" => {
-                book.counts_from_1904 = matches!(tag.attribute("date1904").as_deref(), Some("1" | "true"));
+                // Extensions have an element of the same name, which says nothing about dates.
+                book.counts_from_1904 |= matches!(tag.attribute("date1904").as_deref(), Some("1" | "true"));
             }
             _ => {}
         }
