@@ -23,12 +23,13 @@ mod convert_system_to_user;
 mod costing;
 mod default_set;
 mod dialogue_examples;
-mod documents;
 mod dropping;
 mod ensure_alternating_roles;
 mod gap_lanes;
 mod gap_ranks;
 mod generation_prompt;
+#[cfg(feature = "html")]
+mod html;
 mod infeasible;
 mod injection_assembler;
 mod join;
@@ -63,9 +64,10 @@ pub use convert_system_to_user::ConvertSystemToUser;
 pub use costing::cost_upper_bound;
 pub use default_set::default_set;
 pub use dialogue_examples::DialogueExamples;
-pub use documents::{DocumentLimits, DocumentReader};
 pub use ensure_alternating_roles::EnsureAlternatingRoles;
 pub use generation_prompt::GenerationPrompt;
+#[cfg(feature = "html")]
+pub use html::html_to_markdown;
 pub use infeasible::{Cause, Infeasible, Part, PartKind};
 pub use injection_assembler::InjectionAssembler;
 pub use macro_values::{MacroValues, macro_dialect};

@@ -188,7 +188,7 @@ fn converted<'a>(piece: &Piece<'a>) -> Option<Cow<'a, str>> {
 
 #[cfg(feature = "html")]
 fn markdown(text: &str) -> Option<String> {
-    crate::documents::html_to_markdown(text).ok()
+    crate::html_to_markdown(text).ok()
 }
 
 #[cfg(not(feature = "html"))]

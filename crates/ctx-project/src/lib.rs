@@ -29,6 +29,7 @@ pub mod codes;
 pub mod compress;
 pub mod config;
 pub mod counting;
+mod documents;
 pub mod edits;
 pub mod endpoint;
 pub mod error;
@@ -54,6 +55,7 @@ mod toml_document;
 pub mod turn;
 
 pub use config::Config;
+pub use documents::document_text;
 pub use error::{Fault, ProjectError};
 pub use options::{ConfigOptions, CountingOptions, EndpointOptions, TurnOptions};
 pub use sources::Sources;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::error::{ProjectError, Result};
 use ctx_chat::assets::FolderAssets;
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Dialect, DocumentReader, Engine, MODEL_SETTINGS, Options,
-    Ports, Request, Template, USER_SETTINGS,
+    AssembleError, Compile, CompiledAgent, Context, Dialect, Engine, MODEL_SETTINGS, Options, Ports, Request,
+    Template, USER_SETTINGS,
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{
@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::books::Books;
 use crate::codes;
 use crate::config::{Beside, Config};
+use crate::documents::document_text;
 use crate::files;
 use crate::inputs::{self, AgentFile, InputFile};
 use crate::keyed::Meaningless;
@@ -283,10 +284,9 @@ impl Turn {
     pub fn assemble(&self, timings: bool) -> Result<Context, AssembleError> {
         let clock = Clock(Instant::now());
         let stopwatch: Option<&dyn Stopwatch> = if timings { Some(&clock) } else { None };
-        let documents = DocumentReader::default();
         let attachments = AttachmentPorts {
             assets: Some(&self.assets),
-            documents: Some(&documents),
+            documents: document_text(),
             ..AttachmentPorts::default()
         };
         let ports = Ports { stopwatch, attachments, is_traced: self.is_traced, ..Ports::default() };

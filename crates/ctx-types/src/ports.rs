@@ -145,6 +145,13 @@ pub trait DocumentText: Send + Sync {
     fn cached(&self, _attachment: &Attachment) -> Option<Result<ExtractedText, PortError>> {
         None
     }
+
+    /// Counts the pages of a document, whose bytes are loaded already; by default their number is unknown.
+    ///
+    /// It is asked for every document, also in a preview, and says what a document costs that is sent as it is.
+    fn pages(&self, _attachment: &Attachment) -> Option<u32> {
+        None
+    }
 }
 
 /// The text of a document, or as much of it as limits allow.

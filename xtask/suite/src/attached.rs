@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ctx_engine::DocumentReader;
+use ctx_documents::DocumentReader;
 use ctx_types::{
     Asset, AssetStore, Attachment, AttachmentPorts, PortError, PortErrorKind, PortFuture, Text, Transcriber,
 };

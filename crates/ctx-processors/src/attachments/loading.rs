@@ -1,6 +1,8 @@
 //! Getting the bytes of files, and telling what they are.
 
-use ctx_types::{Asset, AssetStore, Attachment, Deadline, PortError, PortErrorKind, thousands};
+use ctx_types::{
+    Asset, AssetStore, Attachment, Deadline, DocumentText, MediaKind, PortError, PortErrorKind, thousands,
+};
 use serde_json::Value;
 
 use crate::attachments::measuring::measure;
@@ -15,6 +17,8 @@ const MAX_TOTAL: u64 = 48 << 20;
 /// Loads files of one run, and counts their bytes.
 pub(crate) struct Loader<'a> {
     pub(crate) store: Option<&'a dyn AssetStore>,
+    /// Counts pages.
+    pub(crate) documents: Option<&'a dyn DocumentText>,
     pub(crate) is_preview: bool,
     pub(crate) clock: Option<&'a dyn Deadline>,
     /// How many bytes were loaded in this run.
@@ -44,7 +48,12 @@ impl Loader<'_> {
         let found = media_type(&asset.bytes, name, declared);
         asset.measures = measure(&asset.bytes, &found.name);
         asset.mime_type = Some(found.name.as_str().into());
-        let file = Attachment { mime_type: asset.mime_type.clone(), loaded: Some(asset), ..file.clone() };
+        let mut file = Attachment { mime_type: asset.mime_type.clone(), loaded: Some(asset), ..file.clone() };
+        let documents = self.documents.filter(|_| file.kind() == MediaKind::Document);
+        let pages = documents.and_then(|documents| documents.pages(&file));
+        if let Some(asset) = &mut file.loaded {
+            asset.measures.pages = pages;
+        }
         Ok(Loaded { file, contradicts: found.contradicts })
     }
 

@@ -1,4 +1,4 @@
-//! How large pictures, recordings and documents are, read from the heads of their files.
+//! How large pictures and recordings are, read from the heads of their files.
 
 use std::num::NonZeroU32;
 
@@ -6,13 +6,12 @@ use ctx_types::{Measures, MediaKind};
 
 /// Measures a file of a media type; what its bytes do not tell stays unknown.
 ///
-/// Nothing is decoded: a head of a few hundred bytes is read, of a PDF its tree of pages.
+/// Nothing is decoded: a head of a few hundred bytes is read. Pages are counted by who reads documents.
 pub(crate) fn measure(bytes: &[u8], mime_type: &str) -> Measures {
     match MediaKind::of_mime(mime_type) {
         MediaKind::Image => Measures { size: image_size(bytes), ..Measures::default() },
         MediaKind::Audio => Measures { seconds: wav_seconds(bytes), ..Measures::default() },
-        MediaKind::Video => Measures::default(),
-        MediaKind::Document => Measures { pages: pages(bytes, mime_type), ..Measures::default() },
+        MediaKind::Video | MediaKind::Document => Measures::default(),
     }
 }
 
@@ -44,17 +43,6 @@ fn wav_seconds(bytes: &[u8]) -> Option<u32> {
         // Chunks begin at even places.
         rest = after.get(len + len % 2..)?;
     }
-    None
-}
-
-#[cfg(feature = "pdf")]
-fn pages(bytes: &[u8], mime_type: &str) -> Option<u32> {
-    let count = (mime_type == "application/pdf").then(|| crate::documents::pdf_pages(bytes))??;
-    u32::try_from(count).ok()
-}
-
-#[cfg(not(feature = "pdf"))]
-const fn pages(_: &[u8], _: &str) -> Option<u32> {
     None
 }
 

@@ -121,6 +121,7 @@ impl<'a> Settler<'a> {
         let forms = reading.as_ref().map(|reading| reading.forms.clone()).unwrap_or_default();
         let loader = Loader {
             store: inputs.attachments.assets,
+            documents: inputs.attachments.documents,
             is_preview: inputs.turn.preview,
             clock: inputs.deadline,
             total: 0,

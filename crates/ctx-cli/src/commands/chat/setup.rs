@@ -12,7 +12,7 @@ use ctx_chat::{
     StoreError, Tool, ToolAccess, ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
 };
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
-use ctx_engine::{Compile, CompiledAgent, ConversationMemory, DocumentReader, Engine};
+use ctx_engine::{Compile, CompiledAgent, ConversationMemory, Engine};
 use ctx_types::{
     Agent, AttachmentPorts, Diagnostic, Location, Message, Session, Transcriber, TurnInput, phrase,
 };
@@ -51,7 +51,6 @@ pub(super) struct Setup {
     limits: LearnedLimits,
     tools: Option<FolderTools>,
     assets: FolderAssets,
-    documents: DocumentReader,
     transcriber: Option<AudioTranscriber>,
     policy: ToolPolicy,
     /// The inputs that every turn begins with.
@@ -120,7 +119,6 @@ impl Setup {
             client,
             tools,
             assets,
-            documents: DocumentReader::default(),
             transcriber,
             policy,
             at,
@@ -136,7 +134,7 @@ impl Setup {
         chat.shape = self.shape.clone();
         chat.attachments = AttachmentPorts {
             assets: Some(&self.assets),
-            documents: Some(&self.documents),
+            documents: ctx_project::document_text(),
             transcriber: self.transcriber.as_ref().map(|transcriber| transcriber as &dyn Transcriber),
         };
         chat.max_rounds = self.max_rounds;

@@ -9,13 +9,16 @@ use super::lexer::{Lexer, Token, is_blank};
 use super::matrix::Matrix;
 use super::object::{Dict, Object};
 use super::pages::PageObject;
-use crate::documents::Page;
+use crate::page::Page;
 
 /// How many operators and letters of a document are looked at.
 const MAX_STEPS: usize = 8_000_000;
 
 /// How many operands an operator may have.
 const MAX_OPERANDS: usize = 64;
+
+/// How wide a gap between words is at least, in parts of the size of letters; lines that are filled have narrow ones.
+const WORD_GAP: f64 = 0.1;
 
 /// How deep forms may be drawn within forms.
 const MAX_FORMS: usize = 8;
@@ -240,7 +243,7 @@ impl<'w, 'a> Writing<'w, 'a> {
         let size = size.max(last_size);
         if (y - last_y).abs() > size * 0.5 {
             self.page.break_line();
-        } else if (x - last_x > size * 0.2 || last_x - x > size)
+        } else if (x - last_x > size * WORD_GAP || last_x - x > size)
             && !self.page.text.ends_with(char::is_whitespace)
         {
             self.page.push(" ");

@@ -5,10 +5,11 @@ use ctx_types::{ExtractedText, PortError};
 use super::archive::Archive;
 use super::markup::{Next, Token, read as read_markup};
 use super::relations;
-use crate::documents::{DocumentLimits, Page};
+use crate::DocumentLimits;
+use crate::page::Page;
 
 /// Reads a presentation.
-pub(in crate::documents) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
+pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut archive = Archive::open(bytes, limits)?;
     let slides = slides(&mut archive)?;
     let mut page = Page::new(limits);

@@ -1,10 +1,11 @@
 //! The text of PDF files, page by page, in the order in which the file writes it.
 //!
-//! The reader is our own. The crates that read PDF bring a source of random numbers, which the pure layers do without,
-//! panic on odd files, and unpack without a limit; this one looks for objects in the file itself and not in its tables,
-//! so that files that are cut off or whose tables are wrong are read as far as they go.
+//! The reader is our own: `docs/attachments.md` has the comparison with others, which unpack, nest and repeat without a
+//! limit. This one looks for objects in the file itself and not in its tables, so that files that are cut off or whose
+//! tables are wrong are read as far as they go.
 
 mod cmap;
+mod collections;
 mod encodings;
 mod file;
 mod filters;
@@ -19,7 +20,9 @@ mod writing;
 
 use ctx_types::{ExtractedText, PortError, PortErrorKind};
 
-use crate::documents::{DocumentLimits, Page, invalid};
+use crate::DocumentLimits;
+use crate::page::Page;
+use crate::reader::invalid;
 use file::File;
 use writing::Writing;
 
@@ -27,7 +30,7 @@ use writing::Writing;
 const MAX_COUNTED: usize = 10_000;
 
 /// Reads a document.
-pub(super) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
+pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut file = File::open(bytes, limits.unpacked_bytes);
     if file.is_encrypted {
         return Err(PortError::new(PortErrorKind::Denied, "it is under a password"));
@@ -63,9 +66,9 @@ pub(super) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
 }
 
 /// Counts the pages, up to 10,000; `None` if there are none to be found.
-pub(crate) fn page_count(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn page_count(bytes: &[u8]) -> Option<u32> {
     /// How much is unpacked to find the pages, in bytes.
     const UNPACKED: usize = 16 << 20;
     let mut file = File::open(bytes, UNPACKED);
-    Some(pages::list(&mut file, MAX_COUNTED).len()).filter(|count| *count > 0)
+    u32::try_from(pages::list(&mut file, MAX_COUNTED).len()).ok().filter(|count| *count > 0)
 }

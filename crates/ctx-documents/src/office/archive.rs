@@ -8,7 +8,8 @@ use std::io::Read as _;
 use ctx_types::{PortError, PortErrorKind};
 use flate2::read::DeflateDecoder;
 
-use crate::documents::{DocumentLimits, invalid};
+use crate::DocumentLimits;
+use crate::reader::invalid;
 
 /// The most members that an archive may have.
 const MAX_MEMBERS: usize = 4_096;

@@ -4,13 +4,14 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use ctx_types::ExtractedText;
 use encoding_rs::Encoding;
 
-use crate::documents::{DocumentLimits, Page};
+use crate::DocumentLimits;
+use crate::page::Page;
 
 /// How much of a file is looked at to guess its encoding, in bytes.
 const LOOKED_AT: usize = 256 << 10;
 
 /// Reads a text file.
-pub(super) fn read(bytes: &[u8], limits: &DocumentLimits) -> ExtractedText {
+pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> ExtractedText {
     let mut page = Page::new(limits);
     // No encoding has fewer than half a byte of UTF-8 for a byte; what is behind that comes to nothing.
     let bytes = bytes.get(..bytes.len().min(limits.text_bytes.saturating_mul(4))).unwrap_or_default();
@@ -24,7 +25,7 @@ pub(super) fn read(bytes: &[u8], limits: &DocumentLimits) -> ExtractedText {
 
 /// Decodes a text, by a name of an encoding that somebody says unless the bytes say otherwise; returns the encoding
 /// too if not all of it could be read.
-pub(super) fn decode(bytes: &[u8], said: Option<&[u8]>) -> (String, Option<&'static Encoding>) {
+pub(crate) fn decode(bytes: &[u8], said: Option<&[u8]>) -> (String, Option<&'static Encoding>) {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return decode_as(bytes.get(mark..).unwrap_or_default(), encoding);
     }

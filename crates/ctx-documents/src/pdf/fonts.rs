@@ -3,11 +3,15 @@
 use encoding_rs::{Encoding, MACINTOSH, WINDOWS_1252};
 
 use super::cmap::{CMap, number};
+use super::collections::Collection;
 use super::encodings::Codes;
 use super::file::File;
 use super::glyphs;
 use super::object::{Dict, Object};
 use super::widths::Widths;
+
+/// How many words are read of what stands before the packed part of a font.
+const MAX_WORDS: usize = 8_192;
 
 /// A font.
 #[derive(Debug)]
@@ -48,7 +52,16 @@ impl Font {
             let widths = Widths::simple(file, dict);
             return Self { letters: simple(file, dict), to_unicode, widths };
         }
+        let descendants = file.get(dict, "DescendantFonts");
+        let descendant = descendants.as_ref().and_then(Object::array).and_then(|list| list.first());
+        let descendant = descendant.and_then(|one| file.resolve(one).dict().cloned()).unwrap_or_default();
         let codes = match file.get(dict, "Encoding") {
+            Some(Object::Name(name)) if name.starts_with(b"Identity") => {
+                let system = file.dict(&descendant, "CIDSystemInfo").unwrap_or_default();
+                let order = file.get(&system, "Ordering");
+                let collection = order.as_ref().and_then(Object::string).and_then(Collection::named);
+                collection.map_or(Codes::Pairs, Codes::Numbers)
+            }
             Some(Object::Name(name)) => Codes::named(&name),
             // A table of its own, which may be built upon one with a name.
             Some(Object::Dict(own)) => match file.get(&own, "UseCMap") {
@@ -57,11 +70,7 @@ impl Font {
             },
             _ => Codes::Pairs,
         };
-        let descendants = file.get(dict, "DescendantFonts");
-        let descendant = descendants.as_ref().and_then(Object::array).and_then(|list| list.first());
-        let descendant = descendant.map(|one| file.resolve(one));
-        let empty = Dict::default();
-        let widths = Widths::composite(file, descendant.as_ref().and_then(Object::dict).unwrap_or(&empty));
+        let widths = Widths::composite(file, &descendant);
         Self { letters: Letters::Composite(codes), to_unicode, widths }
     }
 
@@ -89,7 +98,7 @@ impl Font {
 }
 
 /// Reads the encoding of a font with one byte a letter: one with a name, and letters that differ from it.
-fn simple(file: &File<'_>, dict: &Dict) -> Letters {
+fn simple(file: &mut File<'_>, dict: &Dict) -> Letters {
     let encoding = file.get(dict, "Encoding");
     let base = match &encoding {
         Some(Object::Name(name)) => Some(name.clone()),
@@ -104,11 +113,33 @@ fn simple(file: &File<'_>, dict: &Dict) -> Letters {
         match item {
             Object::Number(_) => code = item.index().unwrap_or_default(),
             Object::Name(name) => {
-                named.extend(u8::try_from(code).ok().map(|code| (code, glyphs::letters(name))));
+                let letters = |code| glyphs::letters(name).or_else(|| glyphs::of_code(name, code));
+                named.extend(u8::try_from(code).ok().map(|code| (code, letters(code))));
                 code = code.saturating_add(1);
             }
             _ => {}
         }
     }
+    if encoding.is_none() {
+        named = built_in(file, dict);
+    }
     Letters::Simple { named, base }
+}
+
+/// Reads the encoding that a font of Type 1 brings itself: lines such as `dup 12 /fi put` before its packed part.
+fn built_in(file: &mut File<'_>, dict: &Dict) -> Vec<(u8, Option<String>)> {
+    let descriptor = file.dict(dict, "FontDescriptor").unwrap_or_default();
+    let Some(Object::Reference(number)) = descriptor.get("FontFile") else { return Vec::new() };
+    let Some((_, program)) = file.stream(*number) else { return Vec::new() };
+    let len = memchr::memmem::find(&program, b"eexec").unwrap_or(program.len());
+    let head = program.get(..len).unwrap_or_default();
+    let words: Vec<&[u8]> =
+        head.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(MAX_WORDS).collect();
+    let named = words.windows(4).filter_map(|words| {
+        let [b"dup", code, name, b"put"] = words else { return None };
+        let code: u8 = std::str::from_utf8(code).ok()?.parse().ok()?;
+        let letters = glyphs::letters(name.strip_prefix(b"/")?);
+        Some((code, letters))
+    });
+    named.collect()
 }

@@ -3,8 +3,9 @@
 use ctx_types::PortError;
 
 use super::styles::Styles;
-use crate::documents::office::markup::{Next, Tag, Token, read as read_markup};
-use crate::documents::{DocumentLimits, Page};
+use crate::DocumentLimits;
+use crate::office::markup::{Next, Tag, Token, read as read_markup};
+use crate::page::Page;
 
 /// The most cells of a line; those to the right are left out.
 const MAX_COLUMNS: usize = 256;

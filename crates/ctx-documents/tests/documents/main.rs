@@ -1,5 +1,4 @@
 //! Texts of documents: what comes out of each format, and what broken and hostile files come to.
-#![cfg(feature = "documents")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot make its own files has failed")]
 
 mod broken;
@@ -7,7 +6,7 @@ mod build;
 mod office;
 mod pdf;
 
-use ctx_processors::{DocumentLimits, DocumentReader};
+use ctx_documents::{DocumentLimits, DocumentReader};
 use ctx_types::{PortError, PortErrorKind};
 
 pub(crate) const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";

@@ -7,6 +7,9 @@ use std::borrow::Cow;
 
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GB18030, SHIFT_JIS, UTF_8, UTF_16BE};
 
+use super::cmap::number;
+use super::collections::Collection;
+
 /// How the bytes of a string become codes and letters.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Codes {
@@ -14,6 +17,8 @@ pub(super) enum Codes {
     Pairs,
     /// Letters of an encoding.
     Letters(&'static Encoding),
+    /// Two bytes a code, which is a number in a collection.
+    Numbers(&'static Collection),
 }
 
 impl Codes {
@@ -38,7 +43,7 @@ impl Codes {
     pub(super) fn len(self, bytes: &[u8]) -> usize {
         let first = bytes.first().copied().unwrap_or_default();
         let len = match self {
-            Self::Pairs => 2,
+            Self::Pairs | Self::Numbers(_) => 2,
             Self::Letters(encoding) if encoding == UTF_16BE => {
                 if (0xd8..0xdc).contains(&first) {
                     4
@@ -62,7 +67,11 @@ impl Codes {
 
     /// Returns the letters of one code, if the encoding says.
     pub(super) fn letters(self, code: &[u8]) -> Option<String> {
-        let Self::Letters(encoding) = self else { return None };
+        let encoding = match self {
+            Self::Pairs => return None,
+            Self::Numbers(collection) => return collection.letters(number(code)),
+            Self::Letters(encoding) => encoding,
+        };
         encoding.decode_without_bom_handling_and_without_replacement(code).map(Cow::into_owned)
     }
 }

@@ -22,6 +22,15 @@ pub(super) fn letters(name: &[u8]) -> Option<String> {
     letters.next().is_none().then(|| letter.to_string()).or_else(|| accented(name))
 }
 
+/// Returns the letter of a name that merely repeats the code, such as `a65` for 65.
+///
+/// So `TeX` names the letters of fonts made of dots; the codes of ASCII mean themselves in nearly all of them.
+pub(super) fn of_code(name: &[u8], code: u8) -> Option<String> {
+    let digits = std::str::from_utf8(name).ok()?.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let is_named = code.is_ascii_graphic() && digits.parse() == Ok(code);
+    is_named.then(|| char::from(code).to_string())
+}
+
 /// A letter with an accent, such as `eacute`: the letter and the accent behind it.
 fn accented(name: &str) -> Option<String> {
     let letter = name.chars().next().filter(char::is_ascii_alphabetic)?;
@@ -208,5 +217,14 @@ mod tests {
         check("g12", None);
         check(".notdef", None);
         check("中", None);
+    }
+
+    #[test]
+    fn a_name_may_repeat_the_code() {
+        assert_eq!(of_code(b"a65", 65).as_deref(), Some("A"));
+        assert_eq!(of_code(b"a66", 65), None);
+        assert_eq!(of_code(b"a7", 7), None);
+        assert_eq!(of_code(b".notdef", 65), None);
+        assert_eq!(of_code(b"a999", 65), None);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ctx_types::PortError;
 
 use super::dates;
-use crate::documents::office::markup::{Next, Token, read as read_markup};
+use crate::office::markup::{Next, Token, read as read_markup};
 
 /// The formats of cells, by the number that cells name.
 #[derive(Default)]
@@ -47,7 +47,16 @@ impl Styles {
     pub(super) fn shown(&self, style: usize, number: &str) -> String {
         let is_date = self.is_date.get(style).copied().unwrap_or_default();
         let date = number.trim().parse().ok().filter(|_| is_date);
-        date.and_then(|days| dates::shown(days, self.counts_from_1904)).unwrap_or_else(|| number.to_owned())
+        date.and_then(|days| dates::shown(days, self.counts_from_1904)).unwrap_or_else(|| short(number))
+    }
+}
+
+/// Writes a number as short as it can be: files have `2.2999999999999998` where `2.3` was typed.
+fn short(number: &str) -> String {
+    let is_long = number.len() > 16 && number.contains('.') && !number.contains(['e', 'E']);
+    match number.trim().parse::<f64>() {
+        Ok(value) if is_long => value.to_string(),
+        _ => number.to_owned(),
     }
 }
 

@@ -7,6 +7,6 @@ mod sheets;
 mod slides;
 mod word;
 
-pub(super) use sheets::read as read_sheets;
-pub(super) use slides::read as read_slides;
-pub(super) use word::read as read_word;
+pub(crate) use sheets::read as read_sheets;
+pub(crate) use slides::read as read_slides;
+pub(crate) use word::read as read_word;

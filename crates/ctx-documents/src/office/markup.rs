@@ -6,7 +6,7 @@ use ctx_types::PortError;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use crate::documents::invalid;
+use crate::reader::invalid;
 
 /// What an XML document says next.
 #[derive(Debug)]

@@ -9,11 +9,12 @@ use ctx_types::{ExtractedText, PortError};
 use super::archive::Archive;
 use super::markup::{Next, Token, read as read_markup};
 use super::relations;
-use crate::documents::{DocumentLimits, Page};
+use crate::DocumentLimits;
+use crate::page::Page;
 use styles::Styles;
 
 /// Reads a workbook.
-pub(in crate::documents) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
+pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut archive = Archive::open(bytes, limits)?;
     let book = workbook(&mut archive)?;
     let strings = match archive.text("xl/sharedStrings.xml")? {
@@ -58,7 +59,8 @@ fn workbook(archive: &mut Archive<'_>) -> Result<Workbook, PortError> {
                 book.sheets.extend(path.map(|path| (tag.attribute("name").unwrap_or_default(), path)));
             }
             "workbookPr" => {
-                book.counts_from_1904 = matches!(tag.attribute("date1904").as_deref(), Some("1" | "true"));
+                // Extensions have an element of the same name, which says nothing about dates.
+                book.counts_from_1904 |= matches!(tag.attribute("date1904").as_deref(), Some("1" | "true"));
             }
             _ => {}
         }

@@ -52,6 +52,29 @@ fn sheets_are_lines_of_values() {
 }
 
 #[test]
+fn numbers_are_as_short_as_they_were_typed() {
+    let rows =
+        "<row><c><v>2.2999999999999998</v></c><c><v>0.083333333333333329</v></c><c><v>1.5E-300</v></c></row>";
+    check(&xlsx(rows, "", ""), XLSX, "--- S ---\n2.3,0.08333333333333333,1.5E-300\n");
+}
+
+#[test]
+fn a_book_may_count_its_days_from_1904() {
+    let book = "<workbook><workbookPr date1904=\"1\"/><sheets><sheet name=\"S\" r:id=\"r1\"/></sheets>\
+                <x15:workbookPr chartTrackingRefBase=\"1\"/></workbook>";
+    let file = zip(&[
+        ("xl/workbook.xml", book.as_bytes()),
+        (
+            "xl/_rels/workbook.xml.rels",
+            b"<Relationships><Relationship Id=\"r1\" Target=\"worksheets/s.xml\"/></Relationships>",
+        ),
+        ("xl/worksheets/s.xml", b"<worksheet><row><c s=\"0\"><v>40908</v></c></row></worksheet>"),
+        ("xl/styles.xml", b"<styleSheet><cellXfs><xf numFmtId=\"14\"/></cellXfs></styleSheet>"),
+    ]);
+    check(&file, XLSX, "--- S ---\n2016-01-01\n");
+}
+
+#[test]
 fn long_sheets_end_at_a_limit() {
     let rows = "<row><c><v>1</v></c></row>".repeat(1_500);
     let (text, left_out) = read(&xlsx(&rows, "", ""), XLSX).unwrap();

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ctx_processors::DocumentReader;
+use ctx_documents::DocumentReader;
 
 /// How many pages a document has.
 const PAGES: usize = 100;

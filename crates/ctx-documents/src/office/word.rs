@@ -4,13 +4,14 @@ use ctx_types::{ExtractedText, PortError};
 
 use super::archive::Archive;
 use super::markup::{Next, Tag, Token, read as read_markup};
-use crate::documents::{DocumentLimits, Page};
+use crate::DocumentLimits;
+use crate::page::Page;
 
 /// Parts of a document, in the order in which they are written.
 const PARTS: [&str; 3] = ["word/document.xml", "word/footnotes.xml", "word/endnotes.xml"];
 
 /// Reads a document.
-pub(in crate::documents) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
+pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut archive = Archive::open(bytes, limits)?;
     let mut page = Page::new(limits);
     let [main, notes @ ..] = PARTS;

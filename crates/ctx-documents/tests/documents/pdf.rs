@@ -59,6 +59,38 @@ fn letters_are_those_of_the_fonts_encoding() {
 }
 
 #[test]
+fn fonts_made_of_dots_name_letters_by_their_codes() {
+    let font = "<< /Type /Font /Subtype /Type3 /Encoding << /Differences [65 /a65 /a66 67 /a1] >> >>";
+    let (text, left_out) = read(&of_contents(font, &[b"BT /F 10 Tf (ABC) Tj ET"], &[]), PDF).unwrap();
+    assert_eq!((&*text, left_out.is_some()), ("AB", true));
+}
+
+#[test]
+fn fonts_may_bring_their_encoding() {
+    let font = "<< /Type /Font /Subtype /Type1 /FontDescriptor << /FontFile 6 0 R >> >>";
+    let program = stream("", b"/Encoding 256 array\ndup 12 /fi put\ndup 65 /B put\neexec dup 67 /X put");
+    check(&of_contents(font, &[b"BT /F 10 Tf (\\014ACD) Tj ET"], &[program]), PDF, "fiBCD");
+}
+
+#[test]
+fn numbers_of_a_collection_are_letters() {
+    let font = |order: &str| {
+        let descendant =
+            format!("<< /CIDSystemInfo << /Registry (Adobe) /Ordering ({order}) /Supplement 2 >> >>");
+        format!("<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [{descendant}] >>")
+    };
+    let content = b"BT /F 10 Tf <0022046503AC> Tj ET";
+    check(&of_contents(&font("Japan1"), &[content], &[]), PDF, "A亜グ");
+    check(&of_contents(&font("GB1"), &[content], &[]), PDF, "A秉啊");
+    check_error(&of_contents(&font("Identity"), &[content], &[]), PDF, PortErrorKind::Invalid);
+}
+
+#[test]
+fn words_of_a_filled_line_are_set_apart() {
+    check_page("BT /F 10 Tf [(to) -150 (be)] TJ ET", "to be");
+}
+
+#[test]
 fn tables_of_letters_count_first() {
     let font = "<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 6 0 R /DescendantFonts [<< /DW 1000 >>] >>";
     let table = stream("/Filter /FlateDecode", &zlib(b"2 beginbfchar <0001> <4E2D> <0002> <6587> endbfchar"));

@@ -1,0 +1,59 @@
+//! HTML as Markdown, in any encoding.
+
+use ctx_processors::html_to_markdown;
+use ctx_types::{ExtractedText, PortError, PortErrorKind};
+
+use crate::page::Page;
+use crate::{DocumentLimits, text_file};
+
+/// The largest page that is read, in bytes: its tree takes a hundred times as much memory.
+const MAX_BYTES: usize = 1 << 20;
+
+/// How much of a page is looked at for the name of its encoding, in bytes.
+const LOOKED_AT: usize = 1_024;
+
+/// Reads a page.
+pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
+    if bytes.len() > MAX_BYTES {
+        let detail = format!("a page may have {MAX_BYTES} bytes");
+        return Err(PortError::new(PortErrorKind::TooLarge, detail));
+    }
+    let (html, _) = text_file::decode(bytes, charset(bytes));
+    let mut page = Page::new(limits);
+    page.push(&html_to_markdown(&html)?);
+    Ok(page.finish())
+}
+
+/// Finds the name of the encoding that a page says it has.
+fn charset(bytes: &[u8]) -> Option<&[u8]> {
+    let beginning = bytes.get(..bytes.len().min(LOOKED_AT))?;
+    let at = memchr::memmem::find(beginning, b"charset=")? + b"charset=".len();
+    let rest = beginning.get(at..)?;
+    let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
+    let len =
+        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')).count();
+    rest.get(..len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(html: &[u8], expected: &str) {
+        let text = read(html, &DocumentLimits::default()).map(|text| text.text.to_string());
+        assert_eq!(text.map_err(|error| error.to_string()), Ok(expected.to_owned()));
+    }
+
+    #[test]
+    fn a_page_may_say_its_encoding() {
+        let page = [b"<meta charset=\"gbk\"><p>".as_slice(), &encoding_rs::GBK.encode("中文").0].concat();
+        check(&page, "中文");
+    }
+
+    #[test]
+    fn a_page_may_have_a_million_bytes() {
+        let error = read(&vec![b' '; MAX_BYTES + 1], &DocumentLimits::default()).unwrap_err();
+        assert_eq!(error.kind, PortErrorKind::TooLarge);
+    }
+}

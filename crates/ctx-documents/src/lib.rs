@@ -1,0 +1,26 @@
+//! Texts of documents: PDF, DOCX, XLSX, PPTX, HTML and text files in any encoding. Bytes in, text out.
+//!
+//! Layer 5: the implementation of a port, [`DocumentText`](ctx_types::DocumentText), which hosts lend to the
+//! assembly. It opens no file. Every format is read by code that is bounded by its input and by [`DocumentLimits`]:
+//! what is packed is unpacked up to a limit, what is nested is followed to a depth, and pages, rows and characters
+//! are counted.
+//!
+//! ```
+//! use ctx_documents::DocumentReader;
+//!
+//! let text = DocumentReader::default().read(b"a,b\n1,2\n", "text/csv")?;
+//! assert_eq!(text.text, "a,b\n1,2\n");
+//! # Ok::<(), ctx_types::PortError>(())
+//! ```
+#![warn(clippy::disallowed_methods)]
+
+mod html;
+mod limits;
+mod office;
+mod page;
+mod pdf;
+mod reader;
+mod text_file;
+
+pub use limits::DocumentLimits;
+pub use reader::DocumentReader;

@@ -1,0 +1,84 @@
+//! The reader of documents: which format reads a file, and what keeps a parser's panic inside.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ctx_types::{Attachment, DocumentText, ExtractedText, PortError, PortErrorKind, PortFuture, excerpt};
+
+use crate::{DocumentLimits, html, office, pdf, text_file};
+
+/// What the media types of Open XML begin with.
+const OPEN_XML: &str = "application/vnd.openxmlformats-officedocument.";
+
+const PDF: &str = "application/pdf";
+
+/// Reads the texts of attached files from their bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DocumentReader {
+    limits: DocumentLimits,
+}
+
+impl DocumentReader {
+    /// Reads within other limits than the usual ones.
+    pub const fn new(limits: DocumentLimits) -> Self {
+        Self { limits }
+    }
+
+    /// Reads the text of a file of a media type.
+    ///
+    /// A panic of a parser is an error, where the program is built so that panics unwind; `docs/attachments.md` says
+    /// what to do where it is not.
+    ///
+    /// Errors: [`PortErrorKind::Unsupported`] for other types, [`PortErrorKind::Invalid`] for a broken file,
+    /// [`PortErrorKind::Denied`] for one under a password, [`PortErrorKind::TooLarge`] for one that unpacks to more
+    /// than is allowed.
+    pub fn read(&self, bytes: &[u8], mime_type: &str) -> Result<ExtractedText, PortError> {
+        let read = || read(bytes, mime_type, &self.limits);
+        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid("its parser gave up")))
+    }
+
+    fn read_attachment(&self, file: &Attachment) -> Result<ExtractedText, PortError> {
+        let asset = file.loaded.as_ref();
+        let asset =
+            asset.ok_or_else(|| PortError::new(PortErrorKind::NotFound, "its bytes are not loaded"))?;
+        self.read(&asset.bytes, file.mime_type.as_deref().unwrap_or_default())
+    }
+}
+
+impl DocumentText for DocumentReader {
+    fn extract<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<ExtractedText, PortError>> {
+        Box::pin(std::future::ready(self.read_attachment(attachment)))
+    }
+
+    /// Reading waits for nothing.
+    fn cached(&self, attachment: &Attachment) -> Option<Result<ExtractedText, PortError>> {
+        Some(self.read_attachment(attachment))
+    }
+
+    /// Counts the pages of a PDF file, up to 10,000.
+    fn pages(&self, attachment: &Attachment) -> Option<u32> {
+        let asset = attachment.loaded.as_ref().filter(|_| attachment.mime_type.as_deref() == Some(PDF))?;
+        catch_unwind(|| pdf::page_count(&asset.bytes)).ok()?
+    }
+}
+
+fn read(bytes: &[u8], mime_type: &str, limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
+    match mime_type {
+        PDF => return pdf::read(bytes, limits),
+        "text/html" | "application/xhtml+xml" => return html::read(bytes, limits),
+        text if ctx_wire::is_plain_text(text) => return Ok(text_file::read(bytes, limits)),
+        _ => {}
+    }
+    match mime_type.strip_prefix(OPEN_XML) {
+        Some("wordprocessingml.document") => office::read_word(bytes, limits),
+        Some("spreadsheetml.sheet") => office::read_sheets(bytes, limits),
+        Some("presentationml.presentation") => office::read_slides(bytes, limits),
+        _ => {
+            let detail = format!("there is no reader for `{}`", excerpt(mime_type));
+            Err(PortError::new(PortErrorKind::Unsupported, detail))
+        }
+    }
+}
+
+pub(crate) fn invalid(detail: impl Into<String>) -> PortError {
+    PortError::new(PortErrorKind::Invalid, detail)
+}
