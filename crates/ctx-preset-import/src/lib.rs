@@ -30,6 +30,7 @@ mod document;
 mod error;
 mod export;
 mod format;
+mod formats;
 mod greetings;
 mod groups;
 mod import;
@@ -42,8 +43,8 @@ mod parameters;
 mod profile;
 mod regex_scripts;
 mod report;
-mod risu;
 mod sillytavern;
+mod source;
 mod worldbook;
 
 pub use agent::read_agent;

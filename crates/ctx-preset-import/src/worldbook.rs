@@ -3,7 +3,6 @@
 pub(crate) mod around;
 mod card;
 mod origin;
-mod other;
 mod rows;
 
 use ctx_types::{Diagnostic, Persist, Reader, Worldbook, misspelt_in_worldbook};
@@ -13,13 +12,14 @@ use serde_json::{Map, Value};
 use crate::document::Document;
 use crate::error::ImportError;
 use crate::format::{self, Format};
+use crate::formats::lorebook;
 use crate::imported::Imported;
 use crate::limits::Limits;
+use crate::source::{Record, Source};
 
 pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, Converter, has_entries};
 pub use origin::WorldbookOrigin;
-pub(crate) use other::{Application, write as write_other};
-pub(crate) use rows::{of_card_book, of_entry, of_envelope, of_other, of_world_info};
+pub(crate) use rows::{of_card_book, of_envelope, of_world_info};
 
 /// Reads a worldbook from any form that people have one in.
 ///
@@ -56,7 +56,17 @@ pub fn read_worldbook_with_origin(
 
 /// Reads a worldbook from the value of a document that is imported.
 pub(crate) fn read_value(value: Value) -> Result<Imported<Worldbook>, ImportError> {
-    Ok(with_repeated(read_form(Form::of(value)?)))
+    Form::of(value).map(finish)
+}
+
+/// Reads a lorebook of another application that is imported and goes to a place; none if it is none.
+pub(crate) fn read_other(file: Source<'_>, place: &str) -> Option<Imported<Worldbook>> {
+    lorebook::read(file, place).map(finish)
+}
+
+/// Makes a worldbook that is imported of one in the unified form.
+pub(crate) fn finish(form: Form) -> Imported<Worldbook> {
+    with_repeated(read_form(form))
 }
 
 /// Tells of uids that stand twice, which other commands tell when they use the book.
@@ -71,7 +81,7 @@ fn with_repeated((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin))
 
 /// Reads the book of a card that is imported, which stands at a place of it.
 pub(crate) fn read_card_book(book: Map<String, Value>, place: &str, is_v3: bool) -> Imported<Worldbook> {
-    with_repeated(read_form(card::read(book, place, is_v3)))
+    finish(card::read(book, place, is_v3))
 }
 
 /// Returns a book under another name; on export it has that of its file again.
@@ -96,15 +106,18 @@ fn read_form(mut form: Form) -> (Imported<Worldbook>, WorldbookOrigin) {
 }
 
 /// A book in the unified form.
-struct Form {
-    format: Format,
-    book: Value,
-    origin: WorldbookOrigin,
-    diagnostics: Vec<Diagnostic>,
+pub(crate) struct Form {
+    pub(crate) format: Format,
+    pub(crate) book: Value,
+    pub(crate) origin: WorldbookOrigin,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 impl Form {
     fn of(value: Value) -> Result<Self, ImportError> {
+        if let Some(form) = lorebook::read(Source::new(&value, &Record::default()), "") {
+            return Ok(form);
+        }
         match value {
             Value::Array(entries) if entries.iter().any(is_entry) => {
                 let book = Map::from_iter([("entries".to_owned(), Value::Array(entries))]);
@@ -117,9 +130,6 @@ impl Form {
     }
 
     fn of_object(mut map: Map<String, Value>) -> Result<Self, ImportError> {
-        if let Some(form) = other::read(&map) {
-            return Ok(form);
-        }
         if let Some((book, place, is_v3)) = card::find(&mut map) {
             let mut form = card::read(book, &place, is_v3);
             if place == "/data" {

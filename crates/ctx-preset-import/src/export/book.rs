@@ -3,10 +3,11 @@
 use ctx_types::{Persist as _, Worldbook};
 use serde_json::{Map, Value, json};
 
+use crate::formats::lorebook::Lorebook;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
 use crate::worldbook::around::Around;
-use crate::worldbook::{Application, CARD_EXTENSIONS, CARD_FIELDS, Converter, write_other};
+use crate::worldbook::{CARD_EXTENSIONS, CARD_FIELDS, Converter};
 
 /// Returns a worldbook as world info: an object of entries by their uids.
 pub fn export_worldbook(book: &Worldbook) -> Value {
@@ -51,11 +52,11 @@ pub fn export_lorebook(book: &Worldbook) -> Value {
         return export_card_book(book);
     }
     let Some(mut rest) = around.file else { return export_worldbook(book) };
-    let Some(application) = Application::of(&rest) else { return export_worldbook(book) };
+    let Some(lorebook) = Lorebook::of(&rest) else { return export_worldbook(book) };
     if let Some(name) = map.get("name") {
         rest.insert("name".to_owned(), name.clone());
     }
-    rest.insert(application.list().to_owned(), write_other(application, listed(map)));
+    lorebook.write(&mut rest, listed(map));
     Value::Object(rest)
 }
 

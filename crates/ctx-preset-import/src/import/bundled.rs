@@ -14,6 +14,7 @@ use crate::loose::{Object, said, text};
 use crate::report::{
     Change, Expect, FieldStatus, FileReport, Link, RuleSet, SAME, Target, approximated, mapped,
 };
+use crate::source::{Record, Source};
 use crate::worldbook;
 
 /// What the items of an agent's books came to.
@@ -58,8 +59,8 @@ pub(super) fn rules(agent: &Object) -> RuleSet {
             approximated("/fileName", "/worldbookIds", FILE).of(Expect::Text),
         ]);
         let place = format!("{PLACE}{index}");
-        if let Some((book, content)) = item.get("content").and_then(|content| of_book(content, &place)) {
-            rules.link("", "content", Link::new(&Rc::new(book), content.as_str()).keeping_at(content));
+        if let Some(link) = item.get("content").and_then(|content| of_book(content, &place)) {
+            rules.link("", "content", link);
         }
         set.link("", index.to_string(), Link::here(rules));
     }
@@ -69,12 +70,16 @@ pub(super) fn rules(agent: &Object) -> RuleSet {
 /// Where the books are said to be until it is known where they go.
 const PLACE: &str = "/bundledWorldbooks/";
 
-/// Returns the rules for a book, and the place that they lead to.
-fn of_book(content: &Value, item: &str) -> Option<(RuleSet, String)> {
+/// Returns the rules for the book of an item.
+fn of_book(content: &Value, item: &str) -> Option<Link> {
     let place = format!("{item}/content");
+    let record = Record::default();
+    if worldbook::read_other(Source::new(content, &record), &place).is_some() {
+        return Some(Link::recorded(record));
+    }
     let none = Object::new();
     let rules = super::rows::of_book(format::shape(content)?, content.as_object().unwrap_or(&none), &place)?;
-    Some((rules, place))
+    Some(Link::new(&Rc::new(rules), place.as_str()).keeping_at(place))
 }
 
 /// Says in the report of an agent where the books of its items went, and what is wrong with them.

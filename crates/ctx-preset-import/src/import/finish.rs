@@ -19,7 +19,7 @@ use crate::sillytavern::rows::preset::{self, Made};
 use crate::sillytavern::rows::scripts::LIST;
 use crate::sillytavern::{CARD_RULES, PRESET_RULES};
 use crate::sillytavern::{parameters, processors, templates};
-use crate::{codes, read_regex_scripts, risu};
+use crate::{codes, read_regex_scripts};
 
 impl Gathered {
     /// Makes the agent.
@@ -174,15 +174,15 @@ impl Gathered {
 
     /// Returns the preset that templates stand for where none is given.
     fn preset_instead(&mut self) -> Option<Object> {
+        let risu = self.risu_preset.take();
         let context = self.template(Format::ContextTemplate, "context");
         let samplers = self.template(Format::TextPreset, "preset");
-        let risu = self.templates.get(Format::RisuPreset.id()).and_then(Value::as_object);
+        let has_risu = risu.is_some();
         let mut instead = match (risu, context, samplers) {
-            (Some(risu), _, _) => risu::as_chat_preset(risu),
+            (Some(risu), _, _) => risu,
             (None, None, None) => return None,
             (None, context, samplers) => templates::as_chat_preset(context, samplers),
         };
-        let has_risu = risu.is_some();
         if self.preset.is_none() {
             if has_risu {
                 let others = [Format::ContextTemplate, Format::TextPreset, Format::MasterExport];

@@ -12,12 +12,14 @@ use crate::container;
 use crate::document::{BadLine, Document, Syntax, ends_with};
 use crate::error::ImportError;
 use crate::format::Format;
-use crate::loose::{Object, object, text};
+use crate::formats::risu::{self, Module};
+use crate::loose::{Object, object};
 use crate::report::{Extent, FieldReports, FileReport, NOT_READ};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::person::Persona;
 use crate::sillytavern::preset::EXPORTED;
-use crate::{agent, codes, conversation, profile, read_regex_scripts, risu, worldbook};
+use crate::source::{self, Record};
+use crate::{agent, codes, conversation, profile, read_regex_scripts, worldbook};
 
 /// What the files hold.
 #[derive(Default)]
@@ -34,6 +36,8 @@ pub(super) struct Gathered {
     pub(super) scripts: Vec<(String, usize, RegexPreset)>,
     /// Templates and other files that are kept, by their names.
     pub(super) templates: Object,
+    /// The chat-completion preset that the first preset of `RisuAI` comes nearest to.
+    pub(super) risu_preset: Option<Object>,
     /// What is nothing known, by its names: it is kept where an agent is made of the other files.
     pub(super) unknown: Object,
     pub(super) made: Import,
@@ -69,6 +73,13 @@ struct On<'a> {
     key: &'a str,
     options: &'a ImportOptions,
     extent: Extent,
+}
+
+impl On<'_> {
+    /// Returns where what is kept of the document is, if that is not beside what is made of it.
+    fn kept_at(&self) -> String {
+        format!("/imported/{}", self.key)
+    }
 }
 
 /// What was done with a document.
@@ -218,7 +229,7 @@ impl Gathered {
         source.diagnostics.retain(|_| source.format != Some(Format::Profile));
         let key = self.key(source.format, source.stem());
         let kept_at = format!("/imported/{key}");
-        let book = format!("/worldbooks/{}", self.made.worldbooks.len());
+        let book = self.next_book();
         let mut report = FileReport {
             path: source.path.clone(),
             format: source.format,
@@ -323,15 +334,14 @@ impl Gathered {
                 self.scripts.push((name, report, rules));
                 Taken::whole(found)
             }
-            (Some(Format::Worldbook | Format::CardBook | Format::OtherLorebook), value) => {
-                match worldbook::read_value(value) {
-                    Ok(imported) => {
-                        self.add_book(imported.value, &name);
-                        Taken::whole(imported.diagnostics)
-                    }
-                    Err(error) => Taken::unreadable(&error),
+            (Some(Format::OtherLorebook), value) => self.take_other_lorebook(value, &name, on),
+            (Some(Format::Worldbook | Format::CardBook), value) => match worldbook::read_value(value) {
+                Ok(imported) => {
+                    self.add_book(imported.value, &name);
+                    Taken::whole(imported.diagnostics)
                 }
-            }
+                Err(error) => Taken::unreadable(&error),
+            },
             (Some(format), value) if format.is_conversation() => {
                 let written = Written { syntax: source.syntax, bad_lines: source.bad_lines };
                 self.take_conversation(format, &value, written, on)
@@ -389,9 +399,19 @@ impl Gathered {
                 }
             }
             Format::RisuModule => {
-                let found = self.take_module(&value, stem(file.name));
+                let taken = self.take_module(&value, stem(file.name), on);
                 self.templates.insert(key.to_owned(), value);
-                Taken::whole(found)
+                taken
+            }
+            Format::RisuPreset => {
+                let record = Record::default();
+                let preset = risu::as_chat_preset(source::Source::new(&value, &record));
+                let rows = record.rows(&value, &on.kept_at(), on.extent);
+                if value.is_object() && !self.templates.contains_key(format.id()) {
+                    self.risu_preset = Some(preset);
+                }
+                self.templates.insert(key.to_owned(), value);
+                Taken::whole(Vec::new()).with_rows(rows)
             }
             _ => {
                 self.templates.insert(key.to_owned(), value);
@@ -400,27 +420,49 @@ impl Gathered {
         }
     }
 
+    /// Takes a lorebook of another application; one that only seems to be that may be another kind of book.
+    fn take_other_lorebook(&mut self, value: Value, name: &str, on: &On<'_>) -> Taken {
+        let place = self.next_book();
+        let record = Record::default();
+        let (imported, rows) = match worldbook::read_other(source::Source::new(&value, &record), &place) {
+            Some(imported) => (imported, record.rows(&value, &place, on.extent)),
+            None => match worldbook::read_value(value.clone()) {
+                Ok(imported) => {
+                    let rows = rows::of(Some(imported.format), &value, &on.kept_at(), &place, on.extent);
+                    (imported, rows)
+                }
+                Err(error) => return Taken::unreadable(&error).with_rows(rows::unread(&value)),
+            },
+        };
+        self.add_book(imported.value, name);
+        Taken::whole(imported.diagnostics).with_rows(rows)
+    }
+
     /// Takes the lorebook and the scripts of a module of `RisuAI`.
-    fn take_module(&mut self, value: &Value, name: &str) -> Vec<Diagnostic> {
-        let none = Object::new();
-        let module = risu::module(value.as_object().unwrap_or(&none));
-        let within = if value.get("module").is_some_and(Value::is_object) { "/module" } else { "" };
+    fn take_module(&mut self, value: &Value, name: &str, on: &On<'_>) -> Taken {
+        let record = Record::default();
+        let module = Module::of(source::Source::new(value, &record), &self.next_book());
+        let within = module.within;
         let mut found = Vec::new();
-        if let Some(book) = risu::lorebook(module)
-            && let Ok(imported) = worldbook::read_value(book)
-        {
+        if let Some(book) = module.book {
+            let imported = worldbook::finish(book);
             let lorebook = format!("{within}/lorebook");
             found.extend(imported.diagnostics.into_iter().map(|finding| moved(finding, "/data", &lorebook)));
             self.add_book(imported.value, name);
         }
-        if let Some(scripts) = risu::scripts(module) {
-            let name = text(module, "name").unwrap_or(name).to_owned();
+        if let Some(scripts) = module.scripts {
+            let name = module.name.unwrap_or_else(|| name.to_owned());
             let (rules, findings) = read_regex_scripts(scripts);
             let list = format!("{within}/regex");
             found.extend(findings.into_iter().map(|finding| moved(finding, "", &list)));
             self.scripts.push((name, self.made.report.files.len(), rules));
         }
-        found
+        Taken::whole(found).with_rows(record.rows(value, &on.kept_at(), on.extent))
+    }
+
+    /// Returns the place of the next book.
+    fn next_book(&self) -> String {
+        format!("/worldbooks/{}", self.made.worldbooks.len())
     }
 
     fn take_card(&mut self, mut card: Given, format: Format, name: &str) -> Taken {

@@ -13,7 +13,7 @@ use crate::report::{
     Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, NOWHERE, RuleSet, Target,
 };
 use crate::sillytavern::rows::{card, person, scripts, templates};
-use crate::{codes, risu, worldbook};
+use crate::{codes, worldbook};
 
 /// Returns what became of each leaf of a document that is kept at a place; `book` is where its worldbook goes.
 ///
@@ -39,16 +39,18 @@ pub(super) fn of(
         }
         Some(Format::Personas) => (person::of_personas(file), "", kept_at),
         Some(Format::Settings) => (person::of_settings(file), "", kept_at),
-        Some(format) if format.is_worldbook() => {
+        Some(format @ (Format::Worldbook | Format::CardBook)) => {
             let rules = of_book(format, file, book).unwrap_or_default();
             let around = match format {
-                Format::OtherLorebook => format!("{book}/imported/file"),
                 _ if has_envelope(format, file) => format!("{book}/imported/envelope"),
                 _ => book.to_owned(),
             };
             return rules.rows(document, book, &around, extent);
         }
         // They are told by what was made of them.
+        Some(Format::OtherLorebook | Format::RisuPreset | Format::RisuModule) => {
+            return FieldReports::default();
+        }
         Some(format) if format.is_conversation() => return FieldReports::default(),
         Some(
             format @ (Format::Agent
@@ -64,8 +66,6 @@ pub(super) fn of(
         Some(Format::ReasoningTemplate) => (templates::of_reasoning(), "", kept_at),
         Some(Format::TextPreset) => (templates::of_text_preset(), "", kept_at),
         Some(Format::MasterExport) => (templates::of_master(file), "", kept_at),
-        Some(Format::RisuPreset) => (risu::rows::of_preset(file), "", kept_at),
-        Some(Format::RisuModule) => (risu::rows::of_file(file, book), "", kept_at),
         _ => (RuleSet::default(), "", kept_at),
     };
     rules.rows(document, to, kept_at, extent)
@@ -87,7 +87,6 @@ pub(super) fn of_book(format: Format, file: &Object, book: &str) -> Option<RuleS
         Format::CardBook => {
             worldbook::of_envelope(file, book).or_else(|| Some(worldbook::of_card_book(file, book, false)))
         }
-        Format::OtherLorebook => Some(worldbook::of_other(file, book)),
         _ => None,
     }
 }

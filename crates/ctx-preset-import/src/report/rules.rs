@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::fields::Said;
 use super::{Expect, Extent, FieldReports, FieldStatus};
+use crate::source::Record;
 
 /// What becomes of the fields at some pointers.
 ///
@@ -122,6 +123,8 @@ pub(crate) struct Link {
     keeping: Keeping,
     /// None for the same as without the link.
     making: Option<Making>,
+    /// What an importer recorded, which says all instead of the rules.
+    record: Option<Rc<Record>>,
 }
 
 /// Of which fields something is made whatever else is imported.
@@ -154,12 +157,18 @@ impl Link {
             to: Some(to.into()),
             keeping: Keeping::Same,
             making: Some(Making::Unsure),
+            record: None,
         }
     }
 
     /// Rules for what stays where it stood.
     pub(crate) fn here(rules: RuleSet) -> Self {
-        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same, making: None }
+        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same, making: None, record: None }
+    }
+
+    /// What an importer recorded of what stands there.
+    pub(crate) fn recorded(record: Record) -> Self {
+        Self { record: Some(Rc::new(record)), ..Self::here(RuleSet::default()) }
     }
 
     /// The same, where fields that are kept are so below another place than those of the document.
@@ -290,7 +299,7 @@ fn rank(name: &str) -> u32 {
 }
 
 /// Tells whether a leaf holds nothing.
-fn is_empty(leaf: &Value) -> bool {
+pub(crate) fn is_empty(leaf: &Value) -> bool {
     match leaf {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
@@ -404,6 +413,10 @@ impl<'a> Walk<'a> {
     }
 
     fn follow(&mut self, link: &'a Link, value: &Value) {
+        if let Some(record) = &link.record {
+            record.write(value, &mut self.way.pointer, "", &mut self.rows);
+            return;
+        }
         let (place, start) = (self.place, self.way.pointer.len());
         let (to_start, to) = link.to.as_deref().map_or((place.start, place.to), |to| (start, to));
         let (kept_start, kept_at) = match &link.keeping {

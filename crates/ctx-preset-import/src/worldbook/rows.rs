@@ -7,7 +7,6 @@ use ctx_types::{Worldbook, WorldbookEntry, pointer_step};
 use serde_json::Value;
 
 use super::card::{self, CARD_EXTENSIONS, CARD_FIELDS};
-use super::other::Application;
 use crate::loose::{Object, text};
 use crate::report::Expect::{Any, Flag, List, Named, Number, Switch, Text, Texts, Value as Scalar};
 use crate::report::{Link, Making, Rule, RuleSet, approximated, kept, mapped};
@@ -228,70 +227,4 @@ const CARD_ENTRY: [Rule; 14] = [
     approximated("/extensions/display_index", "/displayIndex", EDITOR).making(Making::All),
     kept("/extensions/automation_id", QUICK_REPLIES),
     kept("/priority", "no application orders by it"),
-];
-
-/// Returns the rules for a lorebook of another application, which goes to a place.
-pub(crate) fn of_other(file: &Object, to: &str) -> RuleSet {
-    let Some(application) = Application::of(file) else { return RuleSet::default() };
-    let mut rules = RuleSet::new([mapped("/name", Text, "/name")]);
-    let entries = file.get(application.list()).and_then(Value::as_array);
-    let list = Rc::new(of_entries(application, entries.map(Vec::as_slice).unwrap_or_default(), to));
-    rules.link("", application.list(), Link::new(&list, format!("{to}/entries")));
-    rules
-}
-
-/// Returns the rules for the entries of another application, whose book goes to a place.
-fn of_entries(application: Application, entries: &[Value], to: &str) -> RuleSet {
-    let mut rules = RuleSet::new([mapped("", List, "")]);
-    let entry = of_entry(application);
-    for (index, value) in entries.iter().enumerate() {
-        let place = format!("{to}/entries/{index}");
-        let link = Link::new(&entry, place.as_str());
-        let link = if value.is_object() { link.keeping_below(ORIGINAL) } else { link.keeping_at(place) };
-        rules.link("", index.to_string(), link.making(Making::All));
-    }
-    rules
-}
-
-/// Returns the rules for an entry of another application.
-pub(crate) fn of_entry(application: Application) -> Rc<RuleSet> {
-    Rc::new(RuleSet::new(application_rules(application).iter().copied()))
-}
-
-fn application_rules(application: Application) -> &'static [Rule] {
-    match application {
-        Application::NovelAi => &NOVEL_AI,
-        Application::Agnai => &AGNAI,
-        Application::Risu => &RISU,
-    }
-}
-
-const NOVEL_AI: [Rule; 7] = [
-    mapped("/keys", Texts, "/key"),
-    mapped("/keys/*", Text, "/key/*"),
-    mapped("/text", Text, "/content"),
-    mapped("/displayName", Text, "/comment"),
-    mapped("/forceActivation", Switch, "/constant"),
-    mapped("/contextConfig/budgetPriority", Number, "/order"),
-    mapped("/enabled", Flag, "/disable").making(Making::Said),
-];
-
-const AGNAI: [Rule; 6] = [
-    mapped("/keywords", Texts, "/key"),
-    mapped("/keywords/*", Text, "/key/*"),
-    mapped("/entry", Text, "/content"),
-    mapped("/name", Text, "/comment"),
-    mapped("/weight", Number, "/order"),
-    mapped("/enabled", Flag, "/disable").making(Making::Said),
-];
-
-const RISU: [Rule; 8] = [
-    mapped("/key", Text, "/key"),
-    mapped("/secondkey", Text, "/keysecondary"),
-    mapped("/comment", Text, "/comment"),
-    mapped("/content", Text, "/content"),
-    mapped("/alwaysActive", Switch, "/constant"),
-    mapped("/selective", Switch, "/selective"),
-    mapped("/insertorder", Number, "/order"),
-    mapped("/activationPercent", Number, "/probability"),
 ];

@@ -2,6 +2,7 @@
 //! has an effect.
 
 mod aio;
+mod dump_tmp;
 mod files;
 mod follow;
 mod others;
